@@ -1,0 +1,41 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The house in storey order: bytes, then meaning, then questions, then doors. A target imports only what stands above it here.
+let package = Package(
+    name: "toft",
+    products: [
+        .library(name: "toft", type: .dynamic, targets: ["ToftCAPI"])
+    ],
+    targets: [
+        // What Linux has and `import Glibc` does not show: declarations and inline wrappers, no logic.
+        .target(name: "CPlatform"),
+        // Bytes: pages, trees, clusters, snapshots, transactions. Has never heard of a class.
+        .target(name: "ToftStorage", dependencies: ["CPlatform"]),
+        // Meaning: schema, values, objects, links, lists, indexes.
+        .target(name: "ToftModel", dependencies: ["ToftStorage"]),
+        // Questions: text to syntax tree to plan to batches of clusters.
+        .target(name: "ToftQuery", dependencies: ["ToftModel", "ToftStorage"]),
+        // Sessions, live results, observation.
+        .target(name: "ToftEngine", dependencies: ["ToftQuery", "ToftModel", "ToftStorage"]),
+        // The C header as a module, so that the compiler holds every entry point against it.
+        .systemLibrary(name: "CToft", path: "include"),
+        // The C door.
+        .target(name: "ToftCAPI", dependencies: ["ToftEngine", "CToft"]),
+        // What the tests share: temporary databases that are checked after every test, lying disks, seeds.
+        .target(name: "ToftTestKit", dependencies: ["ToftEngine"], path: "Tests/ToftTestKit"),
+        .testTarget(name: "ToftStorageTests", dependencies: ["ToftStorage", "ToftTestKit"]),
+        .testTarget(name: "ToftModelTests", dependencies: ["ToftModel", "ToftTestKit"]),
+        .testTarget(name: "ToftQueryTests", dependencies: ["ToftQuery", "ToftTestKit"]),
+        .testTarget(name: "ToftEngineTests", dependencies: ["ToftEngine", "ToftTestKit"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where [.regular, .test].contains(target.type) && target.name != "CPlatform" {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
+}

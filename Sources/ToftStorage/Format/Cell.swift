@@ -1,0 +1,56 @@
+/// A point in time: seconds and nanoseconds since 1970-01-01 00:00 UTC, both of the same sign.
+package struct Timestamp: Hashable, Comparable, Sendable {
+    package var seconds: Int64
+    /// -999,999,999...999,999,999, of the sign of `seconds`.
+    package var nanoseconds: Int32
+
+    package init(seconds: Int64, nanoseconds: Int32) {
+        self.seconds = seconds
+        self.nanoseconds = nanoseconds
+    }
+
+    package static func < (left: Timestamp, right: Timestamp) -> Bool {
+        left.seconds != right.seconds ? left.seconds < right.seconds : left.nanoseconds < right.nanoseconds
+    }
+}
+
+/// How a column lies in a cluster. Raw values are format; those not listed up to 31 are reserved.
+package enum ColumnType: UInt8, Sendable {
+    case bool = 1
+    case int64 = 2
+    case float32 = 3
+    case float64 = 4
+    case timestamp = 5
+    case bytes = 6
+    case list = 7
+}
+
+/// One column of a table. Ids are never reused within a table.
+package struct Column: Hashable, Sendable {
+    package var id: UInt32
+    package var type: ColumnType
+    package var isNullable: Bool
+    /// The type of the elements, for a list.
+    package var elementType: ColumnType?
+    package var elementIsNullable: Bool
+
+    package init(id: UInt32, type: ColumnType, isNullable: Bool, elementType: ColumnType? = nil, elementIsNullable: Bool = false) {
+        self.id = id
+        self.type = type
+        self.isNullable = isNullable
+        self.elementType = elementType
+        self.elementIsNullable = elementIsNullable
+    }
+}
+
+/// One value as storage sees it. Holds no reference: `bytes` borrows from the page (or from the caller) and is valid until the
+/// snapshot is released, in a write transaction until its next mutation.
+package enum Cell {
+    case null
+    case bool(Bool)
+    case int64(Int64)
+    case float32(Float)
+    case float64(Double)
+    case timestamp(Timestamp)
+    case bytes(UnsafeRawBufferPointer)
+}

@@ -1,0 +1,59 @@
+/// What an extent holds. Raw values are format.
+package enum ExtentType: UInt8, Sendable {
+    case meta = 1
+    case root = 2
+    case regionDirectory = 3
+    case bitmap = 4
+    case freedList = 5
+    case freedBatch = 6
+    case treeInner = 7
+    case orderedLeaf = 8
+    case sequenceLeaf = 9
+    case cluster = 10
+    case blob = 11
+}
+
+/// A parent's reference to an extent: where it lies, when it was born and what its bytes must hash to.
+///
+/// `(page, birth)` names one content for ever, so what was verified once need not be verified again. While an extent is being written its
+/// `checksum` is 0; commit settles it.
+package struct Ref: Hashable, Sendable {
+    package var page: UInt64
+    package var birth: UInt64
+    package var checksum: UInt64
+    /// Room for the other half of a 128-bit MAC; 0 in plain files.
+    package var checksumHigh: UInt64
+    package var pageCount: UInt32
+
+    package init(page: UInt64, birth: UInt64, checksum: UInt64, checksumHigh: UInt64 = 0, pageCount: UInt32) {
+        self.page = page
+        self.birth = birth
+        self.checksum = checksum
+        self.checksumHigh = checksumHigh
+        self.pageCount = pageCount
+    }
+}
+
+extension Ref {
+    /// Bytes of an encoded reference.
+    package static let size = 40
+
+    /// Reads a reference; the caller has checked that `size` bytes are there. Its values are unchecked until an extent is viewed through it.
+    package init(decoding bytes: UnsafeRawPointer) {
+        page = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
+        birth = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        checksum = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
+        checksumHigh = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
+        pageCount = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 32, as: UInt32.self))
+    }
+
+    /// Writes the reference into `size` bytes.
+    package func encode(to bytes: UnsafeMutableRawPointer) {
+        bytes.storeBytes(of: page.littleEndian, as: UInt64.self)
+        bytes.storeBytes(of: birth.littleEndian, toByteOffset: 8, as: UInt64.self)
+        bytes.storeBytes(of: checksum.littleEndian, toByteOffset: 16, as: UInt64.self)
+        bytes.storeBytes(of: checksumHigh.littleEndian, toByteOffset: 24, as: UInt64.self)
+        bytes.storeBytes(of: pageCount.littleEndian, toByteOffset: 32, as: UInt32.self)
+        bytes.storeBytes(of: 0, toByteOffset: 36, as: UInt32.self)
+    }
+}

@@ -1,0 +1,37 @@
+/// What can go wrong with bytes. ToftEngine maps each case to one public error.
+package enum StorageError: Error, Sendable, Equatable {
+    /// A system call failed: which, on what, and its errno.
+    case io(operation: String, path: String, errno: Int32)
+    case fileNotFound(path: String)
+    case permissionDenied(path: String)
+    case isDirectory(path: String)
+    /// The file is not a Toft database; `what` says what it looks like ("a Realm file", "an SQLite database", "empty"...).
+    case notADatabase(path: String, what: String)
+    /// The file is a Toft database of another format version or needs a feature this build does not have.
+    case unsupportedFormat(path: String, found: UInt32, feature: String)
+    /// Bytes of the file are damaged.
+    case corrupt(page: UInt64, reason: String)
+    /// The lock file is of another layout, or another process uses the file in a way that cannot be joined.
+    case incompatibleProcess(String)
+    case diskFull(path: String)
+    case fileTooLarge(path: String)
+    case addressSpaceExhausted
+    /// A sync failed in some process; nothing can be written until all have closed the file.
+    case poisoned
+    /// A sync failed in this commit: whether the version is on disk is unknown until the file is reopened.
+    case commitOutcomeUnknown(version: UInt64)
+    case readOnly
+    case tooManyReaders
+    case usedAfterFork
+    case closed
+    case lockTimeout
+    case keyTooLong(length: Int, limit: Int)
+    case valueTooLong(length: Int, limit: Int)
+    case noSuchTree(UInt64)
+    case noSuchRow(key: Int64)
+    case duplicateRow(key: Int64)
+    case noSuchColumn(UInt32)
+    case indexOutOfRange(index: Int, count: Int)
+    case typeMismatch(String)
+    case replaced(path: String)
+}

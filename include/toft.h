@@ -1,0 +1,4 @@
+#ifndef TOFT_H
+#define TOFT_H
+#include <stdint.h>
+#endif
