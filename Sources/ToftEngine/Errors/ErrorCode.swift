@@ -1,0 +1,102 @@
+/// Everything that can go wrong, in groups by the moment at which it does. The one list for all doors: `toft_status` in C, the exception
+/// tree of Python and the error of Swift each map it once.
+///
+/// Raw values are part of the ABI: they never change and are never reused. The hundreds name the group.
+package enum ErrorCode: Int32, Sendable, CaseIterable {
+    // Use: what holds at every moment.
+    /// An argument that is no value of its type: an unknown constant, an absurd length, text that is not UTF-8, NULL where a value is due.
+    case invalidArgument = 1
+    /// A handle that is NULL, released, of another kind or was never given out.
+    case invalidHandle = 2
+    /// A session, or something that belongs to one, used on another thread than its own.
+    case wrongThread = 3
+    /// The session (or the database under it) has been closed.
+    case closed = 4
+    /// A handle made before `fork` used in the child.
+    case usedAfterFork = 5
+    /// The file or the caller asks for something that this build does not have.
+    case unsupported = 6
+    /// A defect of Toft: please report it.
+    case internalError = 7
+    /// Two things that belong to different sessions or databases used together.
+    case wrongSession = 8
+
+    // Open.
+    case fileNotFound = 101
+    case permissionDenied = 102
+    case isDirectory = 103
+    /// The file is something else: the message says what it looks like.
+    case notADatabase = 104
+    case unsupportedFormat = 105
+    /// Bytes of the file are damaged. Can be found at any moment, not only when opening.
+    case corrupt = 106
+    /// Another process uses the file in a way that cannot be joined.
+    case incompatibleProcess = 107
+    /// A system call failed; the detail names it, its path and errno.
+    case fileAccess = 108
+    case diskFull = 109
+    case addressSpaceExhausted = 110
+    case fileTooLarge = 111
+    /// The file is open, so it can't be deleted or opened with these settings.
+    case alreadyOpen = 112
+    /// The database is open in this process with other settings or another, incompatible schema.
+    case configurationMismatch = 113
+    /// Another file was put in the place of the open one.
+    case fileReplaced = 114
+    case tooManyReaders = 115
+
+    // Transaction.
+    case notInTransaction = 201
+    case alreadyInTransaction = 202
+    /// The session, the file or the disk is read-only.
+    case readOnly = 203
+    /// Another writer held the write lock for longer than the caller wanted to wait.
+    case lockTimeout = 204
+    /// A sync failed in some process: nothing can be written until all have closed the file.
+    case poisoned = 205
+    /// A sync failed in this commit: whether it is on disk is known when the file is opened again.
+    case commitOutcomeUnknown = 206
+
+    // Schema.
+    /// The schema given breaks rules; the detail lists every one.
+    case invalidSchema = 301
+    /// The schema given differs from the file's in a way that would lose data; the detail lists every difference.
+    case schemaMismatch = 302
+    /// The file has a higher schema version than the one given.
+    case schemaVersionTooLow = 303
+    case noSuchClass = 304
+    case noSuchProperty = 305
+
+    // Object.
+    case objectDeleted = 401
+    case noSuchObject = 402
+    case duplicatePrimaryKey = 403
+    case missingPrimaryKey = 404
+    case primaryKeyChange = 405
+    case typeMismatch = 406
+    case nullNotAllowed = 407
+    case valueTooLong = 408
+    /// An inverse property, which only shows what others link, was written.
+    case readOnlyProperty = 409
+
+    // Collection.
+    case indexOutOfRange = 501
+    /// The object that owned the list, or what the results were based on, has been deleted.
+    case collectionInvalidated = 502
+
+    // Query.
+    case querySyntax = 601
+    case invalidQuery = 602
+    case queryTypeMismatch = 603
+    case invalidQueryArgument = 604
+    /// The property has no such aggregate: the sum of strings, say.
+    case unsupportedAggregate = 605
+
+    // Observe.
+    /// An observer was added in a transaction that has already changed something.
+    case observeInTransaction = 701
+    /// Not possible inside a notification callback: closing the session, dispatching again.
+    case insideCallback = 702
+    /// The thread or the event descriptor that observation needs could not be made.
+    case observationUnavailable = 703
+}
