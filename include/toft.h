@@ -1,4 +1,824 @@
+/*
+ * toft.h: the C door of Toft, an embedded object database in a single file.
+ *
+ * A program declares classes, opens a file and works with objects as if they were in memory. Objects, lists and results are
+ * live: they always show the version of the data their realm stands at. Writes are ACID transactions. Any number of threads
+ * and processes read consistent snapshots while one writes, and whoever observes is told what changed, down to the indices.
+ *
+ * CONVENTIONS
+ *
+ *  1. Handles. A `toft_realm *`, `toft_object *`... is never dereferenced by anyone: its bits are an index with a generation, so a
+ *     stale, forged or foreign handle, and one of another kind, is TOFT_ERROR_INVALID_HANDLE and never a crash. Each is released with
+ *     `toft_<noun>_release`, once, from any thread, at any time and in any order; NULL and dead handles are no-ops there. A handle
+ *     keeps what it needs alive: an object may outlive the handle of its realm.
+ *  2. Results. Every function that can fail returns a `toft_status`, and results come through trailing out-parameters, which are
+ *     written only when the status is TOFT_OK. An out-parameter may be NULL only where "may be NULL" is said.
+ *  3. Text and bytes are pointer + length (`toft_string`, `toft_blob`); text is UTF-8 and need not end in NUL. {NULL, 0} is the empty
+ *     one; NULL with a length is an error. What the library is given it borrows until the call returns. What it gives is borrowed by the
+ *     caller until the realm moves (refresh, begin, commit, cancel, dispatch, close, last release) and, inside a write transaction,
+ *     until the next function that writes; where another time holds, it is stated.
+ *  4. Structures that may grow begin with `size`, set by the caller to sizeof the structure (TOFT_INITIALIZE does that and clears the
+ *     rest). The library reads and writes no byte beyond it. A size smaller than that of ABI version 1 is an error; so is a larger one
+ *     whose unknown part is not zero, where the structure is an input.
+ *  5. Threads. A realm belongs to the thread that opened it, and so does everything got from it: used elsewhere, they return
+ *     TOFT_ERROR_WRONG_THREAD. "Any thread" is said where it is otherwise. Open the file once on each thread that needs it; that is
+ *     cheap. After fork() every handle is TOFT_ERROR_USED_AFTER_FORK in the child: close before forking, or exec.
+ *  6. Callbacks run on the thread of their realm, inside toft_realm_dispatch, toft_realm_refresh or toft_realm_begin_write, never
+ *     inside a lock: they may call anything. Each comes with a pointer for the caller's use and a function (may be NULL) that is
+ *     called once when the pointer is no longer needed; after a failed call the pointer is still the caller's.
+ *  7. Errors. toft_last_error gives code, message and detail of the last failure on the calling thread.
+ *  8. Nothing is exported that is not declared here. toft_abi_version() must equal TOFT_ABI_VERSION; compare them at load.
+ *
+ * Every function that takes a handle can fail with these, which are not repeated below ("the usual"): TOFT_ERROR_INVALID_HANDLE,
+ * TOFT_ERROR_WRONG_THREAD, TOFT_ERROR_USED_AFTER_FORK, TOFT_ERROR_CLOSED; TOFT_ERROR_INVALID_ARGUMENT for a NULL where none may be, a
+ * length beyond the address space or an enumerator that does not exist; TOFT_ERROR_INVALID_UTF8; and, as any touch of the file may meet
+ * damage or a failing disk, TOFT_ERROR_CORRUPT and TOFT_ERROR_IO. Costs are stated where they are not constant; n is the number of
+ * objects of a class.
+ *
+ * Functions marked "Writes." need a write transaction, else TOFT_ERROR_NOT_IN_WRITE.
+ */
 #ifndef TOFT_H
 #define TOFT_H
+
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define TOFT_API __attribute__((visibility("default")))
+#else
+#define TOFT_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ==================================================================================================================== Versions */
+
+#define TOFT_VERSION_MAJOR 0
+#define TOFT_VERSION_MINOR 1
+#define TOFT_VERSION_PATCH 0
+#define TOFT_VERSION "0.1.0"
+
+/* Grows when a program built against an older header could misbehave; adding functions does not change it. */
+#define TOFT_ABI_VERSION 1
+
+/* The library's version, like TOFT_VERSION. NUL-terminated, lives for ever. Any thread; never fails. */
+TOFT_API const char *toft_version(void);
+
+/* The library's ABI version, to compare with TOFT_ABI_VERSION. Any thread; never fails. */
+TOFT_API uint32_t toft_abi_version(void);
+
+/* ====================================================================================================================== Values */
+
+/* Text: `size` bytes of UTF-8. See convention 3. */
+typedef struct toft_string {
+    const char *data;
+    size_t size;
+} toft_string;
+
+/* Bytes. See convention 3. */
+typedef struct toft_blob {
+    const void *data;
+    size_t size;
+} toft_blob;
+
+/* A point in time: seconds and nanoseconds (-999,999,999...999,999,999) since 1970-01-01 00:00 UTC, both of the same sign. */
+typedef struct toft_date {
+    int64_t seconds;
+    int32_t nanoseconds;
+} toft_date;
+
+/* Names a class, and a property within its class. The keys are those of the file: the same in every process and for ever, never
+   reused; 0 is none. Find them by name once, keep them as long as the file is open. */
+typedef uint32_t toft_class_key;
+typedef uint32_t toft_property_key;
+
+/* Names an object: its class and its key there. Plain data, needs no release, stays valid on any thread; keys are never reused, so
+   a link to a deleted object never turns into one to another. */
+typedef struct toft_link {
+    int64_t object_key;
+    toft_class_key class_key;
+} toft_link;
+
+/* What a value is and what a property holds. */
+typedef enum toft_type {
+    TOFT_TYPE_NULL = 0, /* values only */
+    TOFT_TYPE_BOOL = 1,
+    TOFT_TYPE_INT = 2,    /* 64 bits, signed */
+    TOFT_TYPE_FLOAT = 3,  /* IEEE 754 binary32 */
+    TOFT_TYPE_DOUBLE = 4, /* IEEE 754 binary64 */
+    TOFT_TYPE_STRING = 5, /* UTF-8, at most TOFT_MAX_VALUE_SIZE bytes */
+    TOFT_TYPE_DATA = 6,   /* at most TOFT_MAX_VALUE_SIZE bytes */
+    TOFT_TYPE_DATE = 7,
+    TOFT_TYPE_LINK = 8,            /* to an object of the property's target class */
+    TOFT_TYPE_LINKING_OBJECTS = 9, /* properties only: the objects that link here, computed, read-only */
+    TOFT_TYPE_LIST = 10            /* values only, and only as query arguments: IN $0 */
+} toft_type;
+
+/* Limits, in bytes. */
+#define TOFT_MAX_CLASS_NAME_SIZE 57
+#define TOFT_MAX_PROPERTY_NAME_SIZE 63
+#define TOFT_MAX_VALUE_SIZE 16777215
+
+/* Several values in a row. */
+typedef struct toft_values {
+    const struct toft_value *data;
+    size_t count;
+} toft_values;
+
+/* One value: the member that `type` names. */
+typedef struct toft_value {
+    toft_type type;
+    union {
+        bool boolean;
+        int64_t integer;
+        float float32;
+        double float64;
+        toft_string string;
+        toft_blob data;
+        toft_date date;
+        toft_link link;
+        toft_values list;
+    };
+} toft_value;
+
+/* Makes a toft_string of a NUL-terminated string (NULL gives the empty one); borrows it. */
+static inline toft_string toft_text(const char *text) {
+    toft_string string;
+    string.data = text;
+    string.size = text ? strlen(text) : 0;
+    return string;
+}
+
+/* A toft_string of a string literal, for static tables. */
+#define TOFT_TEXT(literal) { "" literal, sizeof("" literal) - 1 }
+
+/* Clears a structure that begins with `size` and sets it. */
+#define TOFT_INITIALIZE(pointer) ((void)memset((pointer), 0, sizeof *(pointer)), (void)((pointer)->size = sizeof *(pointer)))
+
+/* Make values. Those of strings and data borrow. */
+static inline toft_value toft_null(void) {
+    toft_value value;
+    memset(&value, 0, sizeof value);
+    return value;
+}
+static inline toft_value toft_bool(bool boolean) {
+    toft_value value = toft_null();
+    value.type = TOFT_TYPE_BOOL;
+    value.boolean = boolean;
+    return value;
+}
+static inline toft_value toft_int(int64_t integer) {
+    toft_value value = toft_null();
+    value.type = TOFT_TYPE_INT;
+    value.integer = integer;
+    return value;
+}
+static inline toft_value toft_float(float number) {
+    toft_value value = toft_null();
+    value.type = TOFT_TYPE_FLOAT;
+    value.float32 = number;
+    return value;
+}
+static inline toft_value toft_double(double number) {
+    toft_value value = toft_null();
+    value.type = TOFT_TYPE_DOUBLE;
+    value.float64 = number;
+    return value;
+}
+static inline toft_value toft_string_value(toft_string string) {
+    toft_value value = toft_null();
+    value.type = TOFT_TYPE_STRING;
+    value.string = string;
+    return value;
+}
+static inline toft_value toft_text_value(const char *text) {
+    return toft_string_value(toft_text(text));
+}
+static inline toft_value toft_data_value(const void *bytes, size_t size) {
+    toft_value value = toft_null();
+    value.type = TOFT_TYPE_DATA;
+    value.data.data = bytes;
+    value.data.size = size;
+    return value;
+}
+static inline toft_value toft_date_value(int64_t seconds, int32_t nanoseconds) {
+    toft_value value = toft_null();
+    value.type = TOFT_TYPE_DATE;
+    value.date.seconds = seconds;
+    value.date.nanoseconds = nanoseconds;
+    return value;
+}
+static inline toft_value toft_link_value(toft_link link) {
+    toft_value value = toft_null();
+    value.type = TOFT_TYPE_LINK;
+    value.link = link;
+    return value;
+}
+static inline toft_value toft_list_value(const toft_value *values, size_t count) {
+    toft_value value = toft_null();
+    value.type = TOFT_TYPE_LIST;
+    value.list.data = values;
+    value.list.count = count;
+    return value;
+}
+
+/* ====================================================================================================================== Errors */
+
+/* How a call ended. Codes are grouped by moment and never change their meaning; new ones may be added to a group. */
+typedef enum toft_status {
+    TOFT_OK = 0,
+
+    /* Use of the interface */
+    TOFT_ERROR_INVALID_ARGUMENT = 1, /* an argument no function could accept: see "the usual" */
+    TOFT_ERROR_INVALID_HANDLE = 2,   /* NULL, released, forged, or of another kind */
+    TOFT_ERROR_INVALID_UTF8 = 3,     /* a string is not well-formed UTF-8 */
+    TOFT_ERROR_WRONG_THREAD = 4,     /* the realm belongs to another thread */
+    TOFT_ERROR_WRONG_REALM = 5,      /* two handles of one call belong to different realms */
+    TOFT_ERROR_CLOSED = 6,           /* the realm has been closed */
+    TOFT_ERROR_USED_AFTER_FORK = 7,  /* the handle comes from the parent process */
+    TOFT_ERROR_OUT_OF_MEMORY = 8,
+    TOFT_ERROR_UNSUPPORTED = 9, /* not in this version of the library */
+    TOFT_ERROR_INTERNAL = 10,   /* a mistake in the library; please report it */
+
+    /* Opening, and the file */
+    TOFT_ERROR_FILE_NOT_FOUND = 100,
+    TOFT_ERROR_PERMISSION_DENIED = 101,
+    TOFT_ERROR_IS_DIRECTORY = 102,
+    TOFT_ERROR_NOT_A_DATABASE = 103,      /* not a Toft file; the message says what it looks like */
+    TOFT_ERROR_UNSUPPORTED_FORMAT = 104,  /* a Toft file of a version or with a feature this library does not have */
+    TOFT_ERROR_CORRUPT = 105,             /* bytes of the file are damaged; the detail says which page */
+    TOFT_ERROR_IO = 106,                  /* a system call failed; the detail says which and how */
+    TOFT_ERROR_DISK_FULL = 107,           /* nothing was changed */
+    TOFT_ERROR_FILE_TOO_LARGE = 108,      /* beyond what the file system or the format holds */
+    TOFT_ERROR_ADDRESS_SPACE = 109,       /* no room to map the file */
+    TOFT_ERROR_READ_ONLY = 110,           /* opened read-only, or on a read-only file system */
+    TOFT_ERROR_INCOMPATIBLE_PROCESS = 111, /* a process with another version of the library has the file open */
+    TOFT_ERROR_FILE_REPLACED = 112,       /* the file was moved away or replaced while it was open */
+    TOFT_ERROR_TOO_MANY_READERS = 113,    /* no reader slot is free */
+    TOFT_ERROR_CONFIGURATION_MISMATCH = 114, /* open in this process with another configuration */
+
+    /* Transactions */
+    TOFT_ERROR_NOT_IN_WRITE = 200,
+    TOFT_ERROR_ALREADY_IN_WRITE = 201,
+    TOFT_ERROR_WRITE_TIMEOUT = 202,          /* another writer did not finish in time */
+    TOFT_ERROR_POISONED = 203,               /* a sync failed in some process: no writes until all have closed the file */
+    TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN = 204, /* a sync failed in this commit: reopen to learn whether it is on disk */
+
+    /* Schema */
+    TOFT_ERROR_INVALID_SCHEMA = 300,  /* the detail lists every problem, one a line */
+    TOFT_ERROR_SCHEMA_MISMATCH = 301, /* opening would lose data; the detail lists every difference, one a line */
+    TOFT_ERROR_UNKNOWN_CLASS = 302,
+    TOFT_ERROR_UNKNOWN_PROPERTY = 303,
+
+    /* Objects */
+    TOFT_ERROR_OBJECT_DELETED = 400,
+    TOFT_ERROR_TYPE_MISMATCH = 401,       /* a value of another type than the property's, or a link to another class */
+    TOFT_ERROR_NULL_VALUE = 402,          /* null for a property that is not nullable */
+    TOFT_ERROR_VALUE_TOO_LONG = 403,      /* longer than TOFT_MAX_VALUE_SIZE, or too long for a primary key */
+    TOFT_ERROR_READ_ONLY_PROPERTY = 404,  /* linking objects cannot be set */
+    TOFT_ERROR_MISSING_PRIMARY_KEY = 405, /* the class has a primary key and none was given */
+    TOFT_ERROR_NO_PRIMARY_KEY = 406,      /* the class has none and one was given */
+    TOFT_ERROR_DUPLICATE_PRIMARY_KEY = 407,
+    TOFT_ERROR_PRIMARY_KEY_IMMUTABLE = 408,
+
+    /* Lists and results */
+    TOFT_ERROR_INDEX_OUT_OF_RANGE = 500,
+    TOFT_ERROR_NOT_A_LIST = 501, /* the property is no list, or is one where a single value is needed */
+
+    /* Queries */
+    TOFT_ERROR_QUERY_SYNTAX = 600,   /* the message shows the place with a caret */
+    TOFT_ERROR_INVALID_QUERY = 601,  /* well-formed, but it asks for what does not exist */
+    TOFT_ERROR_QUERY_TYPE = 602,     /* types that cannot be compared */
+    TOFT_ERROR_QUERY_ARGUMENT = 603, /* an argument is missing or of the wrong type */
+
+    /* Observation */
+    TOFT_ERROR_NOT_OBSERVABLE = 700,     /* the object or list is gone, or was made in the open transaction */
+    TOFT_ERROR_IN_NOTIFICATION = 701     /* not allowed inside a callback */
+} toft_status;
+
+/* The last failure of a thread. */
+typedef struct toft_error {
+    size_t size;
+    toft_status code;
+    toft_string message; /* one sentence for people: what, where and what to do; also ends in NUL */
+    toft_string detail;  /* more lines where there are more (differences of a schema, a query with its caret), else empty; ends in NUL */
+} toft_error;
+
+/* Gives the last failure on the calling thread; code TOFT_OK and empty texts when there was none since the thread began or
+   toft_clear_last_error. Success does not clear it, nor does this call. The texts are valid until the next failing call on this thread.
+   Errors: TOFT_ERROR_INVALID_ARGUMENT (NULL or a wrong size; does not replace the last error). Any thread. */
+TOFT_API toft_status toft_last_error(toft_error *out_error);
+
+/* Forgets the last failure of the calling thread. Any thread; never fails. */
+TOFT_API void toft_clear_last_error(void);
+
+/* The name of a code, "TOFT_ERROR_CORRUPT"; "TOFT_ERROR_UNKNOWN" for a number that is none. NUL-terminated, lives for ever. Any thread. */
+TOFT_API const char *toft_status_name(toft_status status);
+
+/* ===================================================================================================================== Handles */
+
+typedef struct toft_schema toft_schema;   /* a validated set of classes; any thread */
+typedef struct toft_realm toft_realm;     /* one thread's view of a database */
+typedef struct toft_object toft_object;   /* a live object */
+typedef struct toft_list toft_list;       /* a live list of an object */
+typedef struct toft_results toft_results; /* live results of a query, a class, a list or an inverse link */
+typedef struct toft_token toft_token;     /* a running observation */
+
+/* How many handles of all kinds are alive in this process; a program that released everything reads 0. Any thread. */
+TOFT_API toft_status toft_handle_count(uint64_t *out_count);
+
+/* ============================================================================================================== Schema as data */
+
+/* What a property is besides its type; combined with |. */
+typedef enum toft_property_flags {
+    TOFT_PROPERTY_PLAIN = 0,
+    TOFT_PROPERTY_NULLABLE = 1,    /* may be null; in a list: its elements may. To-one links always are, lists themselves never */
+    TOFT_PROPERTY_PRIMARY_KEY = 2, /* unique and immutable; int or string; at most one in a class; implies an index */
+    TOFT_PROPERTY_INDEXED = 4,     /* bool, int, string or date */
+    TOFT_PROPERTY_LIST = 8         /* a list of values of the type */
+} toft_property_flags;
+
+/* One property of a class. */
+typedef struct toft_property_schema {
+    size_t size;
+    toft_string name; /* 1...TOFT_MAX_PROPERTY_NAME_SIZE bytes */
+    toft_type type;
+    uint32_t flags;              /* toft_property_flags */
+    toft_string target_class;    /* links and linking objects: the other class; else empty */
+    toft_string target_property; /* linking objects: the property of target_class that links here; else empty */
+} toft_property_schema;
+
+/* One class. The elements of `properties` lie `properties[0].size` bytes apart. */
+typedef struct toft_class_schema {
+    size_t size;
+    toft_string name; /* 1...TOFT_MAX_CLASS_NAME_SIZE bytes */
+    const toft_property_schema *properties;
+    size_t property_count;
+} toft_class_schema;
+
+/* Rows of static tables: a property; a to-one link; a list of links; an inverse link; a class of an array of properties. */
+#define TOFT_PROPERTY(name, type, flags) \
+    { sizeof(toft_property_schema), TOFT_TEXT(name), (type), (uint32_t)(flags), {NULL, 0}, {NULL, 0} }
+#define TOFT_LINK_TO(name, target) \
+    { sizeof(toft_property_schema), TOFT_TEXT(name), TOFT_TYPE_LINK, TOFT_PROPERTY_NULLABLE, TOFT_TEXT(target), {NULL, 0} }
+#define TOFT_LIST_OF_LINKS(name, target) \
+    { sizeof(toft_property_schema), TOFT_TEXT(name), TOFT_TYPE_LINK, TOFT_PROPERTY_LIST, TOFT_TEXT(target), {NULL, 0} }
+#define TOFT_LINKING_OBJECTS(name, target, property) \
+    { sizeof(toft_property_schema), TOFT_TEXT(name), TOFT_TYPE_LINKING_OBJECTS, TOFT_PROPERTY_PLAIN, TOFT_TEXT(target), \
+      TOFT_TEXT(property) }
+#define TOFT_CLASS(name, properties) \
+    { sizeof(toft_class_schema), TOFT_TEXT(name), (properties), sizeof(properties) / sizeof((properties)[0]) }
+
+/* Validates and copies a schema. The elements of `classes` lie `classes[0].size` bytes apart; 0 classes are a valid, empty schema.
+   Errors: TOFT_ERROR_INVALID_SCHEMA, whose detail lists every problem; TOFT_ERROR_INVALID_UTF8. Any thread.
+   Cost: the size of the schema. */
+TOFT_API toft_status toft_schema_new(const toft_class_schema *classes, size_t class_count, toft_schema **out_schema);
+
+/* Releases a schema; realms opened with it keep what they need. Any thread. */
+TOFT_API void toft_schema_release(toft_schema *schema);
+
+/* ====================================================================================================================== Realms */
+
+/* How a file is opened. */
+typedef enum toft_mode {
+    TOFT_MODE_READ_WRITE = 0, /* and created when missing */
+    TOFT_MODE_EXISTING = 1,   /* read and write; TOFT_ERROR_FILE_NOT_FOUND when missing */
+    TOFT_MODE_READ_ONLY = 2   /* must exist; writes are TOFT_ERROR_READ_ONLY and the schema must fit as it is */
+} toft_mode;
+
+/* What toft_realm_open needs. Start with TOFT_INITIALIZE. */
+typedef struct toft_configuration {
+    size_t size;
+    toft_string path;           /* the file; or empty when in_memory_name is given */
+    toft_string in_memory_name; /* a database without a file, shared by name within the process, gone with its last realm */
+    toft_mode mode;
+    int32_t write_timeout_milliseconds; /* how long toft_realm_begin_write waits for other writers: 0 as long as it takes, -1 not at all */
+    toft_schema *schema;                /* borrowed for the call; NULL: the classes that the file has */
+} toft_configuration;
+
+/* Opens a database on the calling thread. New classes, properties and indexes of the schema are added to the file; classes and properties
+   that the schema lacks stay there, hidden. The realm stands at the latest version.
+   Errors: the groups "Opening" and TOFT_ERROR_SCHEMA_MISMATCH, TOFT_ERROR_WRITE_TIMEOUT (the schema has to be written);
+   TOFT_ERROR_INVALID_ARGUMENT when neither or both of path and in_memory_name are given.
+   The realm: release it. Any thread, which then owns it. Cost: independent of the file's size, except that an added index is built. */
+TOFT_API toft_status toft_realm_open(const toft_configuration *configuration, toft_realm **out_realm);
+
+/* Closes a realm now: an open write transaction is cancelled, its observations end, everything got from it is TOFT_ERROR_CLOSED. The file
+   is closed with the last realm of the process. Closing twice is TOFT_ERROR_CLOSED. */
+TOFT_API toft_status toft_realm_close(toft_realm *realm);
+
+/* Releases a realm's handle. The realm closes when this and every handle got from it are released. Any thread. */
+TOFT_API void toft_realm_release(toft_realm *realm);
+
+/* Moves the realm to the latest version and calls back the observers that are due. `out_changed` (may be NULL): whether it moved.
+   Inside a write transaction there is nothing newer: false. */
+TOFT_API toft_status toft_realm_refresh(toft_realm *realm, bool *out_changed);
+
+/* The version the realm stands at: it grows with each commit of any process. Inside a write transaction: the one it began with. */
+TOFT_API toft_status toft_realm_version(toft_realm *realm, uint64_t *out_version);
+
+/* ----------------------------------------------------------------------------------------------------- Classes and properties */
+
+/* A class of an open realm. The name is valid until the realm closes. */
+typedef struct toft_class_info {
+    size_t size;
+    toft_class_key key;
+    toft_property_key primary_key; /* 0: none */
+    toft_string name;
+    uint64_t property_count;
+} toft_class_info;
+
+/* A property of an open realm. The texts are valid until the realm closes. */
+typedef struct toft_property_info {
+    size_t size;
+    toft_property_key key;
+    toft_type type;
+    uint32_t flags;                    /* toft_property_flags */
+    toft_class_key target_class;       /* links and linking objects, else 0 */
+    toft_property_key target_property; /* linking objects, else 0 */
+    toft_string name;
+} toft_property_info;
+
+/* Lists the classes in the order of their names: writes up to `capacity` keys (`out_keys` may be NULL when it is 0) and how many there are,
+   which may be more. Cost: the number of classes. */
+TOFT_API toft_status toft_realm_classes(toft_realm *realm, toft_class_key *out_keys, size_t capacity, size_t *out_count);
+
+/* Finds a class by name. Errors: TOFT_ERROR_UNKNOWN_CLASS. */
+TOFT_API toft_status toft_realm_find_class(toft_realm *realm, toft_string name, toft_class_key *out_key);
+
+/* Describes a class. Errors: TOFT_ERROR_UNKNOWN_CLASS. */
+TOFT_API toft_status toft_realm_class_info(toft_realm *realm, toft_class_key class_key, toft_class_info *out_info);
+
+/* Lists the properties of a class in the order of declaration, like toft_realm_classes. Errors: TOFT_ERROR_UNKNOWN_CLASS. */
+TOFT_API toft_status toft_realm_properties(toft_realm *realm, toft_class_key class_key, toft_property_key *out_keys, size_t capacity,
+                                           size_t *out_count);
+
+/* Finds a property by name. Errors: TOFT_ERROR_UNKNOWN_CLASS, TOFT_ERROR_UNKNOWN_PROPERTY. */
+TOFT_API toft_status toft_realm_find_property(toft_realm *realm, toft_class_key class_key, toft_string name, toft_property_key *out_key);
+
+/* Describes a property. Errors: TOFT_ERROR_UNKNOWN_CLASS, TOFT_ERROR_UNKNOWN_PROPERTY. */
+TOFT_API toft_status toft_realm_property_info(toft_realm *realm, toft_class_key class_key, toft_property_key property_key,
+                                              toft_property_info *out_info);
+
+/* How many objects of a class there are. Errors: TOFT_ERROR_UNKNOWN_CLASS. */
+TOFT_API toft_status toft_realm_object_count(toft_realm *realm, toft_class_key class_key, uint64_t *out_count);
+
+/* ================================================================================================================ Transactions */
+
+/* Begins a write transaction: waits for other writers (see write_timeout_milliseconds), moves to the latest version and calls back the
+   observers that are due. Errors: TOFT_ERROR_ALREADY_IN_WRITE, TOFT_ERROR_WRITE_TIMEOUT, TOFT_ERROR_READ_ONLY, TOFT_ERROR_POISONED. */
+TOFT_API toft_status toft_realm_begin_write(toft_realm *realm);
+
+/* Commits: when this returns TOFT_OK the transaction is on disk and the realm stands at it. `out_version` (may be NULL): its version.
+   When it fails, the transaction is over and nothing of it is visible, except after TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN.
+   Errors: TOFT_ERROR_NOT_IN_WRITE, TOFT_ERROR_DISK_FULL, TOFT_ERROR_POISONED, TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN.
+   Cost: what the transaction changed, and two syncs. */
+TOFT_API toft_status toft_realm_commit(toft_realm *realm, uint64_t *out_version);
+
+/* Cancels: all as it was at toft_realm_begin_write. Objects made in the transaction are TOFT_ERROR_OBJECT_DELETED.
+   Errors: TOFT_ERROR_NOT_IN_WRITE. */
+TOFT_API toft_status toft_realm_cancel(toft_realm *realm);
+
+/* Whether a write transaction of this realm is open. */
+TOFT_API toft_status toft_realm_is_writing(toft_realm *realm, bool *out_is_writing);
+
+/* ===================================================================================================================== Objects */
+
+/* What toft_object_create does when the primary key exists. */
+typedef enum toft_update_policy {
+    TOFT_UPDATE_ERROR = 0,   /* TOFT_ERROR_DUPLICATE_PRIMARY_KEY */
+    TOFT_UPDATE_ALL = 1,     /* sets every given property; observers see each as modified */
+    TOFT_UPDATE_MODIFIED = 2 /* sets those that differ */
+} toft_update_policy;
+
+/* Writes. Creates an object of a class with `count` properties given as parallel arrays (both may be NULL when it is 0); the others
+   take their defaults: null where nullable, else 0, false, empty, 1970. A class with a primary key needs it among them. All or nothing.
+   `out_object` (may be NULL): a handle, release it. `out_link` (may be NULL): its link. `out_created` (may be NULL): false when an object
+   with that primary key was updated.
+   Errors: TOFT_ERROR_UNKNOWN_CLASS, TOFT_ERROR_UNKNOWN_PROPERTY, TOFT_ERROR_MISSING_PRIMARY_KEY, TOFT_ERROR_DUPLICATE_PRIMARY_KEY,
+   TOFT_ERROR_NO_PRIMARY_KEY (a policy other than TOFT_UPDATE_ERROR on a class without), and those of toft_object_set.
+   Cost: O(log n). */
+TOFT_API toft_status toft_object_create(toft_realm *realm, toft_class_key class_key, toft_update_policy policy,
+                                        const toft_property_key *property_keys, const toft_value *values, size_t count,
+                                        toft_object **out_object, toft_link *out_link, bool *out_created);
+
+/* Finds an object by its primary key. `out_object`: a handle, release it; NULL when there is none, which is no error.
+   Errors: TOFT_ERROR_UNKNOWN_CLASS, TOFT_ERROR_NO_PRIMARY_KEY, TOFT_ERROR_TYPE_MISMATCH. Cost: O(log n). */
+TOFT_API toft_status toft_object_find(toft_realm *realm, toft_class_key class_key, const toft_value *primary_key,
+                                      toft_object **out_object);
+
+/* Makes a handle of a link. `out_object`: release it; NULL when the object has been deleted, which is no error.
+   Errors: TOFT_ERROR_UNKNOWN_CLASS. Cost: O(log n). */
+TOFT_API toft_status toft_object_follow(toft_realm *realm, toft_link link, toft_object **out_object);
+
+/* The object's link: its name for other objects, threads and processes. */
+TOFT_API toft_status toft_object_link(toft_object *object, toft_link *out_link);
+
+/* Whether the object exists in the version the realm stands at. Cost: O(log n). */
+TOFT_API toft_status toft_object_is_valid(toft_object *object, bool *out_is_valid);
+
+/* Writes. Deletes the object: links to it become null, lists lose it; what it links to stays. The handle stays, to be released.
+   Errors: TOFT_ERROR_OBJECT_DELETED. Cost: O(log n) for each link from and to it. */
+TOFT_API toft_status toft_object_delete(toft_object *object);
+
+/* Writes. Deletes all objects of a class. Errors: TOFT_ERROR_UNKNOWN_CLASS. Cost: O(n). */
+TOFT_API toft_status toft_object_delete_all(toft_realm *realm, toft_class_key class_key);
+
+/* Releases an object's handle; the object stays. Any thread. */
+TOFT_API void toft_object_release(toft_object *object);
+
+/* ----------------------------------------------------------------------------------------------------- Values of an object */
+
+/* Reads a property. Strings and data are borrowed (convention 3). Linking objects and lists have functions of their own.
+   Errors: TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_UNKNOWN_PROPERTY, TOFT_ERROR_NOT_A_LIST. Cost: O(log n). */
+TOFT_API toft_status toft_object_get(toft_object *object, toft_property_key property_key, toft_value *out_value);
+
+/* Writes. Sets a property, also to the value it has: observers then see it as modified.
+   Errors: TOFT_ERROR_OBJECT_DELETED (also the target of a link), TOFT_ERROR_UNKNOWN_PROPERTY, TOFT_ERROR_NOT_A_LIST,
+   TOFT_ERROR_TYPE_MISMATCH, TOFT_ERROR_NULL_VALUE, TOFT_ERROR_VALUE_TOO_LONG, TOFT_ERROR_READ_ONLY_PROPERTY,
+   TOFT_ERROR_PRIMARY_KEY_IMMUTABLE. Cost: O(log n). */
+TOFT_API toft_status toft_object_set(toft_object *object, toft_property_key property_key, const toft_value *value);
+
+/* Reads `count` properties at once into `out_values`. Errors: those of toft_object_get. Cost: O(log n + count). */
+TOFT_API toft_status toft_object_get_values(toft_object *object, const toft_property_key *property_keys, size_t count,
+                                            toft_value *out_values);
+
+/* Writes. Sets `count` properties at once, all or none. Errors: those of toft_object_set. Cost: O(log n + count). */
+TOFT_API toft_status toft_object_set_values(toft_object *object, const toft_property_key *property_keys, const toft_value *values,
+                                            size_t count);
+
+/* The objects that link here through an inverse property, live. `out_results`: release them.
+   Errors: TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_UNKNOWN_PROPERTY, TOFT_ERROR_TYPE_MISMATCH (not TOFT_TYPE_LINKING_OBJECTS). */
+TOFT_API toft_status toft_object_linking_objects(toft_object *object, toft_property_key property_key, toft_results **out_results);
+
+/* ======================================================================================================================= Lists */
+
+/* A list property, live. `out_list`: release it. Once its object is deleted, the list's functions are TOFT_ERROR_OBJECT_DELETED.
+   Errors: TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_UNKNOWN_PROPERTY, TOFT_ERROR_NOT_A_LIST. */
+TOFT_API toft_status toft_object_list(toft_object *object, toft_property_key property_key, toft_list **out_list);
+
+/* How many elements the list has. */
+TOFT_API toft_status toft_list_count(toft_list *list, uint64_t *out_count);
+
+/* Reads one element, 0 <= index < count; strings and data are borrowed. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. */
+TOFT_API toft_status toft_list_get(toft_list *list, uint64_t index, toft_value *out_value);
+
+/* Reads up to `capacity` elements from `first` (0 <= first <= count) on; `out_count`: how many it wrote.
+   Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. Cost: the elements read. */
+TOFT_API toft_status toft_list_get_values(toft_list *list, uint64_t first, toft_value *out_values, size_t capacity, size_t *out_count);
+
+/* Writes. Replaces one element. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE and those of toft_object_set. */
+TOFT_API toft_status toft_list_set(toft_list *list, uint64_t index, const toft_value *value);
+
+/* Writes. Inserts `count` values before `index` (0 <= index <= the list's count), all or none.
+   Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE and those of toft_object_set. Cost: small lists are copied, long ones O(log count) an element. */
+TOFT_API toft_status toft_list_insert(toft_list *list, uint64_t index, const toft_value *values, size_t count);
+
+/* Writes. Appends `count` values, all or none. Errors: those of toft_object_set. */
+TOFT_API toft_status toft_list_append(toft_list *list, const toft_value *values, size_t count);
+
+/* Writes. Erases `count` elements from `first` on; objects linked stay. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. */
+TOFT_API toft_status toft_list_erase(toft_list *list, uint64_t first, uint64_t count);
+
+/* Writes. Takes the element at `from` out and puts it where it then has the index `to`. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. */
+TOFT_API toft_status toft_list_move(toft_list *list, uint64_t from, uint64_t to);
+
+/* Writes. Exchanges two elements. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. */
+TOFT_API toft_status toft_list_swap(toft_list *list, uint64_t first, uint64_t second);
+
+/* Writes. Erases all elements; objects linked stay. */
+TOFT_API toft_status toft_list_clear(toft_list *list);
+
+#define TOFT_NO_INDEX UINT64_MAX
+
+/* The index of the first element that equals a value, or TOFT_NO_INDEX. Errors: TOFT_ERROR_TYPE_MISMATCH. Cost: the list's count. */
+TOFT_API toft_status toft_list_find(toft_list *list, const toft_value *value, uint64_t *out_index);
+
+/* The list as results, live, to filter, sort and sum. `out_results`: release them. */
+TOFT_API toft_status toft_list_results(toft_list *list, toft_results **out_results);
+
+/* Releases a list's handle; the list stays. Any thread. */
+TOFT_API void toft_list_release(toft_list *list);
+
+/* ========================================================================================================= Queries and results */
+
+/* Results are live and lazy: they show the version the realm stands at, making them costs nothing, and a chain is worked out when it is
+   first asked. Those of a whole class or a list are never copied. Elements are links, or values for a list of values. */
+
+/* One criterion of a sort: a property, or a path over to-one links ("boss.name"); of values: "self". */
+typedef struct toft_sort {
+    toft_string key_path;
+    bool is_descending;
+} toft_sort;
+
+/* All objects of a class in the order of their keys, which is that of creation. `out_results`: release them.
+   Errors: TOFT_ERROR_UNKNOWN_CLASS. */
+TOFT_API toft_status toft_results_all(toft_realm *realm, toft_class_key class_key, toft_results **out_results);
+
+/* Those of the results that match a query, in the same order: "age > $0 AND name BEGINSWITH[c] 'a' SORT(age DESC) LIMIT(10)".
+   `arguments` (may be NULL when 0) are the values of $0, $1...; they are copied. `out_results`: release them.
+   Errors: TOFT_ERROR_QUERY_SYNTAX, TOFT_ERROR_INVALID_QUERY, TOFT_ERROR_QUERY_TYPE, TOFT_ERROR_QUERY_ARGUMENT.
+   Cost: the length of the query. */
+TOFT_API toft_status toft_results_filter(toft_results *results, toft_string query, const toft_value *arguments, size_t argument_count,
+                                         toft_results **out_results);
+
+/* The results sorted by `count` criteria (at least 1), the first being the most significant; ties keep their order; null comes first
+   when ascending. `out_results`: release them. Errors: TOFT_ERROR_INVALID_QUERY. */
+TOFT_API toft_status toft_results_sort(toft_results *results, const toft_sort *criteria, size_t count, toft_results **out_results);
+
+/* The first of the results for each combination of values at `count` key paths (at least 1). `out_results`: release them.
+   Errors: TOFT_ERROR_INVALID_QUERY. */
+TOFT_API toft_status toft_results_distinct(toft_results *results, const toft_string *key_paths, size_t count, toft_results **out_results);
+
+/* The first `limit` of the results. `out_results`: release them. */
+TOFT_API toft_status toft_results_limit(toft_results *results, uint64_t limit, toft_results **out_results);
+
+/* The results as they are now: their elements no longer come or go, though the objects stay live and may be deleted. For loops that
+   change what they go through. `out_results`: release them. Cost: the count. */
+TOFT_API toft_status toft_results_snapshot(toft_results *results, toft_results **out_results);
+
+/* How many there are. Cost: O(1) for a class or list, else the query on first use in a version. */
+TOFT_API toft_status toft_results_count(toft_results *results, uint64_t *out_count);
+
+/* One element, 0 <= index < count: a link, or a value for results of values; null for an element of a snapshot that has been deleted.
+   Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. Cost: O(log n) for a class. */
+TOFT_API toft_status toft_results_get(toft_results *results, uint64_t index, toft_value *out_value);
+
+/* One element as an object: release it. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE, TOFT_ERROR_TYPE_MISMATCH (results of values),
+   TOFT_ERROR_OBJECT_DELETED (in a snapshot). */
+TOFT_API toft_status toft_results_object(toft_results *results, uint64_t index, toft_object **out_object);
+
+/* The index of a value (an object's link, for results of objects), or TOFT_NO_INDEX. Errors: TOFT_ERROR_TYPE_MISMATCH.
+   Cost: O(log n) for a class, else the count. */
+TOFT_API toft_status toft_results_find(toft_results *results, const toft_value *value, uint64_t *out_index);
+
+/* The class of the objects, 0 for results of values. */
+TOFT_API toft_status toft_results_class(toft_results *results, toft_class_key *out_key);
+
+/* Writes. Deletes all objects of the results. Errors: TOFT_ERROR_TYPE_MISMATCH (results of values). */
+TOFT_API toft_status toft_results_delete_all(toft_results *results);
+
+/* How the results are worked out: the plan as text. Writes up to `capacity` bytes (`out_text` may be NULL when it is 0), no NUL, and
+   the size of the whole text, which may be more. */
+TOFT_API toft_status toft_query_explain(toft_results *results, char *out_text, size_t capacity, size_t *out_size);
+
+/* Releases results. Any thread. */
+TOFT_API void toft_results_release(toft_results *results);
+
+/* ===================================================================================================================== Columns */
+
+/* A property of many objects, read into the caller's buffers. The element at `values` for row i, by the property's type:
+     TOFT_TYPE_BOOL uint8_t (0 or 1)    TOFT_TYPE_INT int64_t       TOFT_TYPE_FLOAT float    TOFT_TYPE_DOUBLE double
+     TOFT_TYPE_STRING toft_string       TOFT_TYPE_DATA toft_blob    TOFT_TYPE_DATE toft_date
+     TOFT_TYPE_LINK int64_t, the object key; the class is the property's target */
+typedef struct toft_column {
+    size_t size;
+    toft_property_key property_key; /* 0: the object's own key, int64_t */
+    uint32_t element_size;          /* bytes of one element of `values`: sizeof what the type asks for */
+    void *values;                   /* room for `capacity` elements; null reads as zero bytes */
+    uint8_t *nulls;                 /* room for `capacity` bytes, 1 where null; may be NULL when the caller does not ask */
+} toft_column;
+
+/* Reads `column_count` properties of the objects from `first` (0 <= first <= count) on into the columns, at most `capacity` rows;
+   `out_rows`: how many there were. `columns` lie `columns[0].size` bytes apart. Strings and data are borrowed (convention 3).
+   When it fails, the contents of the buffers are undefined.
+   Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE, TOFT_ERROR_UNKNOWN_PROPERTY, TOFT_ERROR_NOT_A_LIST, TOFT_ERROR_TYPE_MISMATCH (linking objects,
+   results of values), TOFT_ERROR_INVALID_ARGUMENT (element_size). Cost: the rows, at memory speed in the order of a class. */
+TOFT_API toft_status toft_results_columns(toft_results *results, uint64_t first, const toft_column *columns, size_t column_count,
+                                          size_t capacity, size_t *out_rows);
+
+/* ================================================================================================================== Aggregates */
+
+/* Nulls do not count. `property_key`: an int, float or double property (minimum and maximum: also a date), or 0 for results of values.
+   Errors: TOFT_ERROR_UNKNOWN_PROPERTY, TOFT_ERROR_TYPE_MISMATCH. Cost: one pass over one column, no object is made. */
+
+/* The least value, of the property's type; null when there is none. */
+TOFT_API toft_status toft_results_minimum(toft_results *results, toft_property_key property_key, toft_value *out_value);
+
+/* The greatest value, of the property's type; null when there is none. */
+TOFT_API toft_status toft_results_maximum(toft_results *results, toft_property_key property_key, toft_value *out_value);
+
+/* The sum: TOFT_TYPE_INT for int (wrapping around beyond 64 bits), else TOFT_TYPE_DOUBLE; 0 when there is no value. */
+TOFT_API toft_status toft_results_sum(toft_results *results, toft_property_key property_key, toft_value *out_value);
+
+/* The mean, TOFT_TYPE_DOUBLE; null when there is no value. */
+TOFT_API toft_status toft_results_average(toft_results *results, toft_property_key property_key, toft_value *out_value);
+
+/* ================================================================================================================= Change sets */
+
+/* Why a callback is called. */
+typedef enum toft_change_kind {
+    TOFT_CHANGE_INITIAL = 0, /* the first call of results and lists: what is observed is there to be read; nothing is listed */
+    TOFT_CHANGE_UPDATE = 1,  /* something changed */
+    TOFT_CHANGE_DELETED = 2, /* the object, or the list's object, is gone; the last call */
+    TOFT_CHANGE_ERROR = 3    /* changes could not be worked out: `error`; the last call */
+} toft_change_kind;
+
+/* An element that went from an old to a new index. */
+typedef struct toft_move {
+    uint64_t from;
+    uint64_t to;
+} toft_move;
+
+/* What changed between the last call of an observer and this one: the net effect of all commits between. Indices ascend. To follow
+   in a copy: erase the deletions from the last to the first, insert the insertions from the first to the last, then read the
+   modifications again. A move is a deletion and an insertion too. Valid until the callback returns. */
+typedef struct toft_changes {
+    size_t size; /* set by the library */
+    toft_change_kind kind;
+    toft_status error;            /* TOFT_OK unless the kind is TOFT_CHANGE_ERROR; the text is in toft_last_error */
+    uint64_t previous_version;    /* of the last call, 0 at the first */
+    uint64_t version;             /* that the realm now stands at */
+    const uint64_t *deletions;    /* indices before */
+    size_t deletion_count;
+    const uint64_t *insertions;   /* indices after */
+    size_t insertion_count;
+    const uint64_t *modifications; /* indices before, of elements that are in both */
+    size_t modification_count;
+    const uint64_t *modifications_after; /* the same elements' indices after; modification_count of them */
+    const toft_move *moves;              /* lists: elements moved within */
+    size_t move_count;
+    const toft_property_key *properties; /* objects: the properties that were set */
+    size_t property_count;
+} toft_changes;
+
+/* Called with changes, on the realm's thread. */
+typedef void (*toft_changes_callback)(void *user_data, const toft_changes *changes);
+
+/* Called once when user data is no longer needed, on the thread that released, closed or dispatched. */
+typedef void (*toft_destructor)(void *user_data);
+
+/* ================================================================================================================= Observation */
+
+/* An observation runs until its token is released or the realm closes. Changes are worked out by a thread of the library and delivered by
+   toft_realm_dispatch (or refresh, or begin_write) on the realm's thread; several commits may come as one call, and no call comes without
+   a change. Results and lists: elements that came, went, moved, or had a property set; the first call, TOFT_CHANGE_INITIAL, comes with
+   the next dispatch. An object: properties set, or its deletion. A realm: any commit, its own ones too; nothing is listed.
+   `destroy_user_data` may be NULL. `out_token`: release it to stop; after a release on the realm's thread the callback is not called again.
+   Errors: TOFT_ERROR_NOT_OBSERVABLE, TOFT_ERROR_OBJECT_DELETED. */
+
+TOFT_API toft_status toft_realm_observe(toft_realm *realm, toft_changes_callback callback, void *user_data,
+                                        toft_destructor destroy_user_data, toft_token **out_token);
+
+TOFT_API toft_status toft_object_observe(toft_object *object, toft_changes_callback callback, void *user_data,
+                                         toft_destructor destroy_user_data, toft_token **out_token);
+
+TOFT_API toft_status toft_list_observe(toft_list *list, toft_changes_callback callback, void *user_data,
+                                       toft_destructor destroy_user_data, toft_token **out_token);
+
+TOFT_API toft_status toft_results_observe(toft_results *results, toft_changes_callback callback, void *user_data,
+                                          toft_destructor destroy_user_data, toft_token **out_token);
+
+/* Stops an observation and releases its token. Any thread. */
+TOFT_API void toft_token_release(toft_token *token);
+
+/* ==================================================================================================================== Dispatch */
+
+/* A file descriptor for poll, epoll, select or any event loop: readable while toft_realm_dispatch has something to do. It belongs to the
+   realm and lives until it closes: do not read, write or close it. */
+TOFT_API toft_status toft_realm_descriptor(toft_realm *realm, int *out_descriptor);
+
+/* Moves the realm to the version that the library's thread has worked out, if one is newer and no write transaction is open, and calls back
+   the observers that are due, on this thread. Does not wait. `out_calls` (may be NULL): how many callbacks it called.
+   Errors: TOFT_ERROR_IN_NOTIFICATION (inside a callback). */
+TOFT_API toft_status toft_realm_dispatch(toft_realm *realm, size_t *out_calls);
+
+/* ============================================================================================================== Check and info */
+
+/* Facts about an open database; sizes in bytes. */
+typedef struct toft_info {
+    size_t size;
+    uint64_t version;               /* that the realm stands at */
+    uint64_t latest_version;        /* that is published */
+    uint64_t oldest_pinned_version; /* of any process; what was freed later is not reused yet */
+    uint64_t file_size;
+    uint64_t free_size; /* of it: free for reuse */
+    uint32_t page_size;
+    uint32_t format_version;
+} toft_info;
+
+/* Facts about the realm's database. */
+TOFT_API toft_status toft_realm_info(toft_realm *realm, toft_info *out_info);
+
+/* What a check saw. */
+typedef struct toft_check_report {
+    size_t size;
+    uint64_t problem_count; /* 0: all is well */
+    uint64_t page_count;    /* pages looked at */
+    uint64_t object_count;
+} toft_check_report;
+
+/* Reads everything in the version the realm stands at and checks it: structure, order, checksums, indexes, links, free space. Damage found
+   is no failure: the problems are counted, and described one a line in up to `capacity` bytes at `out_text` (may be NULL when it is 0), no
+   NUL; `out_size` is the size of the whole text. Cost: the whole file. */
+TOFT_API toft_status toft_realm_check(toft_realm *realm, toft_check_report *out_report, char *out_text, size_t capacity, size_t *out_size);
+
+#ifdef __cplusplus
+}
+#endif
+
 #endif
