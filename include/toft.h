@@ -31,11 +31,11 @@
  *
  * Every function that takes a handle can fail with these, which are not repeated below ("the usual"): TOFT_ERROR_INVALID_HANDLE,
  * TOFT_ERROR_WRONG_THREAD, TOFT_ERROR_USED_AFTER_FORK, TOFT_ERROR_CLOSED; TOFT_ERROR_INVALID_ARGUMENT for a NULL where none may be, a
- * length beyond the address space or an enumerator that does not exist; TOFT_ERROR_INVALID_UTF8; and, as any touch of the file may meet
- * damage or a failing disk, TOFT_ERROR_CORRUPT and TOFT_ERROR_IO. Costs are stated where they are not constant; n is the number of
+ * length beyond the address space, an enumerator that does not exist or text that is not UTF-8; and, as any touch of the file may meet
+ * damage or a failing disk, TOFT_ERROR_CORRUPT and TOFT_ERROR_FILE_ACCESS. Costs are stated where they are not constant; n is the number of
  * objects of a class.
  *
- * Functions marked "Writes." need a write transaction, else TOFT_ERROR_NOT_IN_WRITE.
+ * Functions marked "Writes." need a write transaction, else TOFT_ERROR_NOT_IN_TRANSACTION.
  */
 #ifndef TOFT_H
 #define TOFT_H
@@ -232,78 +232,81 @@ static inline toft_value toft_list_value(const toft_value *values, size_t count)
 typedef enum toft_status {
     TOFT_OK = 0,
 
-    /* Use of the interface */
+    /* Use: what holds at every moment */
     TOFT_ERROR_INVALID_ARGUMENT = 1, /* an argument no function could accept: see "the usual" */
     TOFT_ERROR_INVALID_HANDLE = 2,   /* NULL, released, forged, or of another kind */
-    TOFT_ERROR_INVALID_UTF8 = 3,     /* a string is not well-formed UTF-8 */
-    TOFT_ERROR_WRONG_THREAD = 4,     /* the realm belongs to another thread */
-    TOFT_ERROR_WRONG_REALM = 5,      /* two handles of one call belong to different realms */
-    TOFT_ERROR_CLOSED = 6,           /* the realm has been closed */
-    TOFT_ERROR_USED_AFTER_FORK = 7,  /* the handle comes from the parent process */
-    TOFT_ERROR_OUT_OF_MEMORY = 8,
-    TOFT_ERROR_UNSUPPORTED = 9, /* not in this version of the library */
-    TOFT_ERROR_INTERNAL = 10,   /* a mistake in the library; please report it */
+    TOFT_ERROR_WRONG_THREAD = 3,     /* the realm belongs to another thread */
+    TOFT_ERROR_CLOSED = 4,           /* the realm has been closed */
+    TOFT_ERROR_USED_AFTER_FORK = 5,  /* the handle comes from the parent process */
+    TOFT_ERROR_UNSUPPORTED = 6,      /* the file or the caller asks for what this version of the library does not have */
+    TOFT_ERROR_INTERNAL_ERROR = 7,   /* a mistake in the library: please report it */
+    TOFT_ERROR_WRONG_SESSION = 8,    /* two handles of one call belong to different realms */
 
     /* Opening, and the file */
-    TOFT_ERROR_FILE_NOT_FOUND = 100,
-    TOFT_ERROR_PERMISSION_DENIED = 101,
-    TOFT_ERROR_IS_DIRECTORY = 102,
-    TOFT_ERROR_NOT_A_DATABASE = 103,      /* not a Toft file; the message says what it looks like */
-    TOFT_ERROR_UNSUPPORTED_FORMAT = 104,  /* a Toft file of a version or with a feature this library does not have */
-    TOFT_ERROR_CORRUPT = 105,             /* bytes of the file are damaged; the detail says which page */
-    TOFT_ERROR_IO = 106,                  /* a system call failed; the detail says which and how */
-    TOFT_ERROR_DISK_FULL = 107,           /* nothing was changed */
-    TOFT_ERROR_FILE_TOO_LARGE = 108,      /* beyond what the file system or the format holds */
-    TOFT_ERROR_ADDRESS_SPACE = 109,       /* no room to map the file */
-    TOFT_ERROR_READ_ONLY = 110,           /* opened read-only, or on a read-only file system */
-    TOFT_ERROR_INCOMPATIBLE_PROCESS = 111, /* a process with another version of the library has the file open */
-    TOFT_ERROR_FILE_REPLACED = 112,       /* the file was moved away or replaced while it was open */
-    TOFT_ERROR_TOO_MANY_READERS = 113,    /* no reader slot is free */
-    TOFT_ERROR_CONFIGURATION_MISMATCH = 114, /* open in this process with another configuration */
+    TOFT_ERROR_FILE_NOT_FOUND = 101,
+    TOFT_ERROR_PERMISSION_DENIED = 102,
+    TOFT_ERROR_IS_DIRECTORY = 103,
+    TOFT_ERROR_NOT_A_DATABASE = 104,      /* not a Toft file; the message says what it looks like */
+    TOFT_ERROR_UNSUPPORTED_FORMAT = 105,  /* a Toft file of a version or with a feature this library does not have */
+    TOFT_ERROR_CORRUPT = 106,             /* bytes of the file are damaged; number: the page */
+    TOFT_ERROR_INCOMPATIBLE_PROCESS = 107, /* a process with another version of the library has the file open */
+    TOFT_ERROR_FILE_ACCESS = 108,         /* a system call failed; the detail names it; number: its errno */
+    TOFT_ERROR_DISK_FULL = 109,           /* nothing was changed */
+    TOFT_ERROR_ADDRESS_SPACE_EXHAUSTED = 110, /* no room to map the file */
+    TOFT_ERROR_FILE_TOO_LARGE = 111,      /* beyond what the file system or the format holds */
+    TOFT_ERROR_ALREADY_OPEN = 112,        /* the file is open, so this cannot be done to it */
+    TOFT_ERROR_CONFIGURATION_MISMATCH = 113, /* open in this process with another configuration */
+    TOFT_ERROR_FILE_REPLACED = 114,       /* another file was put in the place of the open one */
+    TOFT_ERROR_TOO_MANY_READERS = 115,    /* no reader slot is free */
 
     /* Transactions */
-    TOFT_ERROR_NOT_IN_WRITE = 200,
-    TOFT_ERROR_ALREADY_IN_WRITE = 201,
-    TOFT_ERROR_WRITE_TIMEOUT = 202,          /* another writer did not finish in time */
-    TOFT_ERROR_POISONED = 203,               /* a sync failed in some process: no writes until all have closed the file */
-    TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN = 204, /* a sync failed in this commit: reopen to learn whether it is on disk */
+    TOFT_ERROR_NOT_IN_TRANSACTION = 201,
+    TOFT_ERROR_ALREADY_IN_TRANSACTION = 202,
+    TOFT_ERROR_READ_ONLY = 203,              /* opened read-only, or on a read-only disk */
+    TOFT_ERROR_LOCK_TIMEOUT = 204,           /* another writer did not finish in time */
+    TOFT_ERROR_POISONED = 205,               /* a sync failed in some process: no writes until all have closed the file */
+    TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN = 206, /* a sync failed in this commit: reopen to learn whether it is on disk */
 
     /* Schema */
-    TOFT_ERROR_INVALID_SCHEMA = 300,  /* the detail lists every problem, one a line */
-    TOFT_ERROR_SCHEMA_MISMATCH = 301, /* opening would lose data; the detail lists every difference, one a line */
-    TOFT_ERROR_UNKNOWN_CLASS = 302,
-    TOFT_ERROR_UNKNOWN_PROPERTY = 303,
+    TOFT_ERROR_INVALID_SCHEMA = 301,         /* the detail lists every problem, one a line */
+    TOFT_ERROR_SCHEMA_MISMATCH = 302,        /* opening would lose data; the detail lists every difference, one a line */
+    TOFT_ERROR_SCHEMA_VERSION_TOO_LOW = 303, /* the file has a higher schema version */
+    TOFT_ERROR_NO_SUCH_CLASS = 304,
+    TOFT_ERROR_NO_SUCH_PROPERTY = 305,
 
     /* Objects */
-    TOFT_ERROR_OBJECT_DELETED = 400,
-    TOFT_ERROR_TYPE_MISMATCH = 401,       /* a value of another type than the property's, or a link to another class */
-    TOFT_ERROR_NULL_VALUE = 402,          /* null for a property that is not nullable */
-    TOFT_ERROR_VALUE_TOO_LONG = 403,      /* longer than TOFT_MAX_VALUE_SIZE, or too long for a primary key */
-    TOFT_ERROR_READ_ONLY_PROPERTY = 404,  /* linking objects cannot be set */
-    TOFT_ERROR_MISSING_PRIMARY_KEY = 405, /* the class has a primary key and none was given */
-    TOFT_ERROR_NO_PRIMARY_KEY = 406,      /* the class has none and one was given */
-    TOFT_ERROR_DUPLICATE_PRIMARY_KEY = 407,
-    TOFT_ERROR_PRIMARY_KEY_IMMUTABLE = 408,
+    TOFT_ERROR_OBJECT_DELETED = 401,
+    TOFT_ERROR_NO_SUCH_OBJECT = 402,
+    TOFT_ERROR_DUPLICATE_PRIMARY_KEY = 403,
+    TOFT_ERROR_MISSING_PRIMARY_KEY = 404,  /* the class has a primary key and none was given, or it has none and one is needed */
+    TOFT_ERROR_PRIMARY_KEY_CHANGE = 405,   /* the primary key of an object never changes */
+    TOFT_ERROR_TYPE_MISMATCH = 406,        /* a value of another type than the property's, a link to another class, a list where a value is due */
+    TOFT_ERROR_NULL_NOT_ALLOWED = 407,     /* null for a property that is not nullable */
+    TOFT_ERROR_VALUE_TOO_LONG = 408,       /* longer than TOFT_MAX_VALUE_SIZE, or too long for a primary key */
+    TOFT_ERROR_READ_ONLY_PROPERTY = 409,   /* linking objects cannot be set */
 
     /* Lists and results */
-    TOFT_ERROR_INDEX_OUT_OF_RANGE = 500,
-    TOFT_ERROR_NOT_A_LIST = 501, /* the property is no list, or is one where a single value is needed */
+    TOFT_ERROR_INDEX_OUT_OF_RANGE = 501,   /* number: the index */
+    TOFT_ERROR_COLLECTION_INVALIDATED = 502, /* the list's object, or what the results were made from, has been deleted */
 
     /* Queries */
-    TOFT_ERROR_QUERY_SYNTAX = 600,   /* the message shows the place with a caret */
-    TOFT_ERROR_INVALID_QUERY = 601,  /* well-formed, but it asks for what does not exist */
-    TOFT_ERROR_QUERY_TYPE = 602,     /* types that cannot be compared */
-    TOFT_ERROR_QUERY_ARGUMENT = 603, /* an argument is missing or of the wrong type */
+    TOFT_ERROR_QUERY_SYNTAX = 601,          /* the detail shows the place with a caret; number: its offset in bytes */
+    TOFT_ERROR_INVALID_QUERY = 602,         /* well-formed, but it asks for what does not exist */
+    TOFT_ERROR_QUERY_TYPE_MISMATCH = 603,   /* types that cannot be compared */
+    TOFT_ERROR_INVALID_QUERY_ARGUMENT = 604, /* an argument is missing or of the wrong type */
+    TOFT_ERROR_UNSUPPORTED_AGGREGATE = 605, /* the property has no such aggregate: the sum of strings */
 
     /* Observation */
-    TOFT_ERROR_NOT_OBSERVABLE = 700,     /* the object or list is gone, or was made in the open transaction */
-    TOFT_ERROR_IN_NOTIFICATION = 701     /* not allowed inside a callback */
+    TOFT_ERROR_OBSERVE_IN_TRANSACTION = 701, /* an observer was added in a transaction that has changed something */
+    TOFT_ERROR_INSIDE_CALLBACK = 702,        /* not possible inside a callback */
+    TOFT_ERROR_OBSERVATION_UNAVAILABLE = 703 /* the thread or descriptor that observation needs could not be made */
 } toft_status;
 
 /* The last failure of a thread. */
 typedef struct toft_error {
     size_t size;
     toft_status code;
+    int64_t number;      /* that goes with the code: errno, a page, an index, the offset in a query; 0 where there is none */
     toft_string message; /* one sentence for people: what, where and what to do; also ends in NUL */
     toft_string detail;  /* more lines where there are more (differences of a schema, a query with its caret), else empty; ends in NUL */
 } toft_error;
@@ -374,7 +377,7 @@ typedef struct toft_class_schema {
     { sizeof(toft_class_schema), TOFT_TEXT(name), (properties), sizeof(properties) / sizeof((properties)[0]) }
 
 /* Validates and copies a schema. The elements of `classes` lie `classes[0].size` bytes apart; 0 classes are a valid, empty schema.
-   Errors: TOFT_ERROR_INVALID_SCHEMA, whose detail lists every problem; TOFT_ERROR_INVALID_UTF8. Any thread.
+   Errors: TOFT_ERROR_INVALID_SCHEMA, whose detail lists every problem. Any thread.
    Cost: the size of the schema. */
 TOFT_API toft_status toft_schema_new(const toft_class_schema *classes, size_t class_count, toft_schema **out_schema);
 
@@ -402,7 +405,7 @@ typedef struct toft_configuration {
 
 /* Opens a database on the calling thread. New classes, properties and indexes of the schema are added to the file; classes and properties
    that the schema lacks stay there, hidden. The realm stands at the latest version.
-   Errors: the groups "Opening" and TOFT_ERROR_SCHEMA_MISMATCH, TOFT_ERROR_WRITE_TIMEOUT (the schema has to be written);
+   Errors: the groups "Opening" and TOFT_ERROR_SCHEMA_MISMATCH, TOFT_ERROR_LOCK_TIMEOUT (the schema has to be written);
    TOFT_ERROR_INVALID_ARGUMENT when neither or both of path and in_memory_name are given.
    The realm: release it. Any thread, which then owns it. Cost: independent of the file's size, except that an added index is built. */
 TOFT_API toft_status toft_realm_open(const toft_configuration *configuration, toft_realm **out_realm);
@@ -447,40 +450,40 @@ typedef struct toft_property_info {
    which may be more. Cost: the number of classes. */
 TOFT_API toft_status toft_realm_classes(toft_realm *realm, toft_class_key *out_keys, size_t capacity, size_t *out_count);
 
-/* Finds a class by name. Errors: TOFT_ERROR_UNKNOWN_CLASS. */
+/* Finds a class by name. Errors: TOFT_ERROR_NO_SUCH_CLASS. */
 TOFT_API toft_status toft_realm_find_class(toft_realm *realm, toft_string name, toft_class_key *out_key);
 
-/* Describes a class. Errors: TOFT_ERROR_UNKNOWN_CLASS. */
+/* Describes a class. Errors: TOFT_ERROR_NO_SUCH_CLASS. */
 TOFT_API toft_status toft_realm_class_info(toft_realm *realm, toft_class_key class_key, toft_class_info *out_info);
 
-/* Lists the properties of a class in the order of declaration, like toft_realm_classes. Errors: TOFT_ERROR_UNKNOWN_CLASS. */
+/* Lists the properties of a class in the order of declaration, like toft_realm_classes. Errors: TOFT_ERROR_NO_SUCH_CLASS. */
 TOFT_API toft_status toft_realm_properties(toft_realm *realm, toft_class_key class_key, toft_property_key *out_keys, size_t capacity,
                                            size_t *out_count);
 
-/* Finds a property by name. Errors: TOFT_ERROR_UNKNOWN_CLASS, TOFT_ERROR_UNKNOWN_PROPERTY. */
+/* Finds a property by name. Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_NO_SUCH_PROPERTY. */
 TOFT_API toft_status toft_realm_find_property(toft_realm *realm, toft_class_key class_key, toft_string name, toft_property_key *out_key);
 
-/* Describes a property. Errors: TOFT_ERROR_UNKNOWN_CLASS, TOFT_ERROR_UNKNOWN_PROPERTY. */
+/* Describes a property. Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_NO_SUCH_PROPERTY. */
 TOFT_API toft_status toft_realm_property_info(toft_realm *realm, toft_class_key class_key, toft_property_key property_key,
                                               toft_property_info *out_info);
 
-/* How many objects of a class there are. Errors: TOFT_ERROR_UNKNOWN_CLASS. */
+/* How many objects of a class there are. Errors: TOFT_ERROR_NO_SUCH_CLASS. */
 TOFT_API toft_status toft_realm_object_count(toft_realm *realm, toft_class_key class_key, uint64_t *out_count);
 
 /* ================================================================================================================ Transactions */
 
 /* Begins a write transaction: waits for other writers (see write_timeout_milliseconds), moves to the latest version and calls back the
-   observers that are due. Errors: TOFT_ERROR_ALREADY_IN_WRITE, TOFT_ERROR_WRITE_TIMEOUT, TOFT_ERROR_READ_ONLY, TOFT_ERROR_POISONED. */
+   observers that are due. Errors: TOFT_ERROR_ALREADY_IN_TRANSACTION, TOFT_ERROR_LOCK_TIMEOUT, TOFT_ERROR_READ_ONLY, TOFT_ERROR_POISONED. */
 TOFT_API toft_status toft_realm_begin_write(toft_realm *realm);
 
 /* Commits: when this returns TOFT_OK the transaction is on disk and the realm stands at it. `out_version` (may be NULL): its version.
    When it fails, the transaction is over and nothing of it is visible, except after TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN.
-   Errors: TOFT_ERROR_NOT_IN_WRITE, TOFT_ERROR_DISK_FULL, TOFT_ERROR_POISONED, TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN.
+   Errors: TOFT_ERROR_NOT_IN_TRANSACTION, TOFT_ERROR_DISK_FULL, TOFT_ERROR_POISONED, TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN.
    Cost: what the transaction changed, and two syncs. */
 TOFT_API toft_status toft_realm_commit(toft_realm *realm, uint64_t *out_version);
 
 /* Cancels: all as it was at toft_realm_begin_write. Objects made in the transaction are TOFT_ERROR_OBJECT_DELETED.
-   Errors: TOFT_ERROR_NOT_IN_WRITE. */
+   Errors: TOFT_ERROR_NOT_IN_TRANSACTION. */
 TOFT_API toft_status toft_realm_cancel(toft_realm *realm);
 
 /* Whether a write transaction of this realm is open. */
@@ -499,20 +502,20 @@ typedef enum toft_update_policy {
    take their defaults: null where nullable, else 0, false, empty, 1970. A class with a primary key needs it among them. All or nothing.
    `out_object` (may be NULL): a handle, release it. `out_link` (may be NULL): its link. `out_created` (may be NULL): false when an object
    with that primary key was updated.
-   Errors: TOFT_ERROR_UNKNOWN_CLASS, TOFT_ERROR_UNKNOWN_PROPERTY, TOFT_ERROR_MISSING_PRIMARY_KEY, TOFT_ERROR_DUPLICATE_PRIMARY_KEY,
-   TOFT_ERROR_NO_PRIMARY_KEY (a policy other than TOFT_UPDATE_ERROR on a class without), and those of toft_object_set.
+   Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_MISSING_PRIMARY_KEY, TOFT_ERROR_DUPLICATE_PRIMARY_KEY,
+   TOFT_ERROR_MISSING_PRIMARY_KEY (a policy other than TOFT_UPDATE_ERROR on a class without), and those of toft_object_set.
    Cost: O(log n). */
 TOFT_API toft_status toft_object_create(toft_realm *realm, toft_class_key class_key, toft_update_policy policy,
                                         const toft_property_key *property_keys, const toft_value *values, size_t count,
                                         toft_object **out_object, toft_link *out_link, bool *out_created);
 
 /* Finds an object by its primary key. `out_object`: a handle, release it; NULL when there is none, which is no error.
-   Errors: TOFT_ERROR_UNKNOWN_CLASS, TOFT_ERROR_NO_PRIMARY_KEY, TOFT_ERROR_TYPE_MISMATCH. Cost: O(log n). */
+   Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_MISSING_PRIMARY_KEY, TOFT_ERROR_TYPE_MISMATCH. Cost: O(log n). */
 TOFT_API toft_status toft_object_find(toft_realm *realm, toft_class_key class_key, const toft_value *primary_key,
                                       toft_object **out_object);
 
 /* Makes a handle of a link. `out_object`: release it; NULL when the object has been deleted, which is no error.
-   Errors: TOFT_ERROR_UNKNOWN_CLASS. Cost: O(log n). */
+   Errors: TOFT_ERROR_NO_SUCH_CLASS. Cost: O(log n). */
 TOFT_API toft_status toft_object_follow(toft_realm *realm, toft_link link, toft_object **out_object);
 
 /* The object's link: its name for other objects, threads and processes. */
@@ -525,7 +528,7 @@ TOFT_API toft_status toft_object_is_valid(toft_object *object, bool *out_is_vali
    Errors: TOFT_ERROR_OBJECT_DELETED. Cost: O(log n) for each link from and to it. */
 TOFT_API toft_status toft_object_delete(toft_object *object);
 
-/* Writes. Deletes all objects of a class. Errors: TOFT_ERROR_UNKNOWN_CLASS. Cost: O(n). */
+/* Writes. Deletes all objects of a class. Errors: TOFT_ERROR_NO_SUCH_CLASS. Cost: O(n). */
 TOFT_API toft_status toft_object_delete_all(toft_realm *realm, toft_class_key class_key);
 
 /* Releases an object's handle; the object stays. Any thread. */
@@ -534,13 +537,13 @@ TOFT_API void toft_object_release(toft_object *object);
 /* ----------------------------------------------------------------------------------------------------- Values of an object */
 
 /* Reads a property. Strings and data are borrowed (convention 3). Linking objects and lists have functions of their own.
-   Errors: TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_UNKNOWN_PROPERTY, TOFT_ERROR_NOT_A_LIST. Cost: O(log n). */
+   Errors: TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH. Cost: O(log n). */
 TOFT_API toft_status toft_object_get(toft_object *object, toft_property_key property_key, toft_value *out_value);
 
 /* Writes. Sets a property, also to the value it has: observers then see it as modified.
-   Errors: TOFT_ERROR_OBJECT_DELETED (also the target of a link), TOFT_ERROR_UNKNOWN_PROPERTY, TOFT_ERROR_NOT_A_LIST,
-   TOFT_ERROR_TYPE_MISMATCH, TOFT_ERROR_NULL_VALUE, TOFT_ERROR_VALUE_TOO_LONG, TOFT_ERROR_READ_ONLY_PROPERTY,
-   TOFT_ERROR_PRIMARY_KEY_IMMUTABLE. Cost: O(log n). */
+   Errors: TOFT_ERROR_OBJECT_DELETED (also the target of a link), TOFT_ERROR_NO_SUCH_PROPERTY,
+   TOFT_ERROR_TYPE_MISMATCH, TOFT_ERROR_NULL_NOT_ALLOWED, TOFT_ERROR_VALUE_TOO_LONG, TOFT_ERROR_READ_ONLY_PROPERTY,
+   TOFT_ERROR_PRIMARY_KEY_CHANGE. Cost: O(log n). */
 TOFT_API toft_status toft_object_set(toft_object *object, toft_property_key property_key, const toft_value *value);
 
 /* Reads `count` properties at once into `out_values`. Errors: those of toft_object_get. Cost: O(log n + count). */
@@ -552,13 +555,13 @@ TOFT_API toft_status toft_object_set_values(toft_object *object, const toft_prop
                                             size_t count);
 
 /* The objects that link here through an inverse property, live. `out_results`: release them.
-   Errors: TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_UNKNOWN_PROPERTY, TOFT_ERROR_TYPE_MISMATCH (not TOFT_TYPE_LINKING_OBJECTS). */
+   Errors: TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH (not TOFT_TYPE_LINKING_OBJECTS). */
 TOFT_API toft_status toft_object_linking_objects(toft_object *object, toft_property_key property_key, toft_results **out_results);
 
 /* ======================================================================================================================= Lists */
 
-/* A list property, live. `out_list`: release it. Once its object is deleted, the list's functions are TOFT_ERROR_OBJECT_DELETED.
-   Errors: TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_UNKNOWN_PROPERTY, TOFT_ERROR_NOT_A_LIST. */
+/* A list property, live. `out_list`: release it. Once its object is deleted, the list's functions are TOFT_ERROR_COLLECTION_INVALIDATED.
+   Errors: TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH. */
 TOFT_API toft_status toft_object_list(toft_object *object, toft_property_key property_key, toft_list **out_list);
 
 /* How many elements the list has. */
@@ -616,12 +619,12 @@ typedef struct toft_sort {
 } toft_sort;
 
 /* All objects of a class in the order of their keys, which is that of creation. `out_results`: release them.
-   Errors: TOFT_ERROR_UNKNOWN_CLASS. */
+   Errors: TOFT_ERROR_NO_SUCH_CLASS. */
 TOFT_API toft_status toft_results_all(toft_realm *realm, toft_class_key class_key, toft_results **out_results);
 
 /* Those of the results that match a query, in the same order: "age > $0 AND name BEGINSWITH[c] 'a' SORT(age DESC) LIMIT(10)".
    `arguments` (may be NULL when 0) are the values of $0, $1...; they are copied. `out_results`: release them.
-   Errors: TOFT_ERROR_QUERY_SYNTAX, TOFT_ERROR_INVALID_QUERY, TOFT_ERROR_QUERY_TYPE, TOFT_ERROR_QUERY_ARGUMENT.
+   Errors: TOFT_ERROR_QUERY_SYNTAX, TOFT_ERROR_INVALID_QUERY, TOFT_ERROR_QUERY_TYPE_MISMATCH, TOFT_ERROR_INVALID_QUERY_ARGUMENT.
    Cost: the length of the query. */
 TOFT_API toft_status toft_results_filter(toft_results *results, toft_string query, const toft_value *arguments, size_t argument_count,
                                          toft_results **out_results);
@@ -686,7 +689,7 @@ typedef struct toft_column {
 /* Reads `column_count` properties of the objects from `first` (0 <= first <= count) on into the columns, at most `capacity` rows;
    `out_rows`: how many there were. `columns` lie `columns[0].size` bytes apart. Strings and data are borrowed (convention 3).
    When it fails, the contents of the buffers are undefined.
-   Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE, TOFT_ERROR_UNKNOWN_PROPERTY, TOFT_ERROR_NOT_A_LIST, TOFT_ERROR_TYPE_MISMATCH (linking objects,
+   Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH (lists, linking objects,
    results of values), TOFT_ERROR_INVALID_ARGUMENT (element_size). Cost: the rows, at memory speed in the order of a class. */
 TOFT_API toft_status toft_results_columns(toft_results *results, uint64_t first, const toft_column *columns, size_t column_count,
                                           size_t capacity, size_t *out_rows);
@@ -694,7 +697,7 @@ TOFT_API toft_status toft_results_columns(toft_results *results, uint64_t first,
 /* ================================================================================================================== Aggregates */
 
 /* Nulls do not count. `property_key`: an int, float or double property (minimum and maximum: also a date), or 0 for results of values.
-   Errors: TOFT_ERROR_UNKNOWN_PROPERTY, TOFT_ERROR_TYPE_MISMATCH. Cost: one pass over one column, no object is made. */
+   Errors: TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_UNSUPPORTED_AGGREGATE. Cost: one pass over one column, no object is made. */
 
 /* The least value, of the property's type; null when there is none. */
 TOFT_API toft_status toft_results_minimum(toft_results *results, toft_property_key property_key, toft_value *out_value);
@@ -759,7 +762,7 @@ typedef void (*toft_destructor)(void *user_data);
    a change. Results and lists: elements that came, went, moved, or had a property set; the first call, TOFT_CHANGE_INITIAL, comes with
    the next dispatch. An object: properties set, or its deletion. A realm: any commit, its own ones too; nothing is listed.
    `destroy_user_data` may be NULL. `out_token`: release it to stop; after a release on the realm's thread the callback is not called again.
-   Errors: TOFT_ERROR_NOT_OBSERVABLE, TOFT_ERROR_OBJECT_DELETED. */
+   Errors: TOFT_ERROR_OBSERVE_IN_TRANSACTION, TOFT_ERROR_OBJECT_DELETED. */
 
 TOFT_API toft_status toft_realm_observe(toft_realm *realm, toft_changes_callback callback, void *user_data,
                                         toft_destructor destroy_user_data, toft_token **out_token);
@@ -784,7 +787,7 @@ TOFT_API toft_status toft_realm_descriptor(toft_realm *realm, int *out_descripto
 
 /* Moves the realm to the version that the library's thread has worked out, if one is newer and no write transaction is open, and calls back
    the observers that are due, on this thread. Does not wait. `out_calls` (may be NULL): how many callbacks it called.
-   Errors: TOFT_ERROR_IN_NOTIFICATION (inside a callback). */
+   Errors: TOFT_ERROR_INSIDE_CALLBACK (inside a callback). */
 TOFT_API toft_status toft_realm_dispatch(toft_realm *realm, size_t *out_calls);
 
 /* ============================================================================================================== Check and info */
