@@ -1,0 +1,65 @@
+package import ToftStorage
+
+/// What can go wrong with data and its meaning. ToftEngine maps each case to one public error.
+package enum ModelError: Error, Sendable, Equatable {
+    /// Storage failed below.
+    case storage(StorageError)
+    /// The declared schema cannot be: every problem of it.
+    case invalidSchema([SchemaProblem])
+    /// The declared schema and the file differ so that data would be lost: every difference.
+    case schemaMismatch([SchemaProblem])
+    /// The declared schema version is lower than the file's.
+    case schemaVersionTooLow(stored: UInt64, given: UInt64)
+    /// What the file holds as schema cannot be read.
+    case damagedSchema(String)
+    /// The file's schema has something that this build does not know ("type uuid of Dog.id").
+    case unsupportedSchema(String)
+    case noSuchClass(String)
+    case noSuchProperty(className: String, property: String)
+    case noSuchObject(className: String, key: Int64)
+    /// A value of another kind than the property's.
+    case typeMismatch(className: String, property: String, expected: String, found: String)
+    /// Null for what is not optional.
+    case nullNotAllowed(className: String, property: String)
+    /// A primary key was to be set after creation.
+    case primaryKeyImmutable(className: String, property: String)
+    /// Another object of the class has this primary key.
+    case duplicatePrimaryKey(className: String, value: Value)
+    /// The class has a primary key, but none was given.
+    case primaryKeyMissing(className: String, property: String)
+    /// A primary key was given or looked up for a class that has none.
+    case noPrimaryKey(className: String)
+    case valueTooLong(className: String, property: String, length: Int, limit: Int)
+    /// A string that is not UTF-8.
+    case invalidText(className: String, property: String)
+    /// A date whose parts do not fit together.
+    case invalidDate(className: String, property: String)
+    /// A link to an object of another class.
+    case wrongLinkTarget(className: String, property: String, expected: String, found: String)
+    /// An inverse link was to be changed.
+    case propertyNotWritable(className: String, property: String)
+    case notAList(className: String, property: String)
+    /// A list was used where one value was asked for.
+    case isAList(className: String, property: String)
+    case indexOutOfRange(index: Int, count: Int)
+    case listTooLong(className: String, property: String, limit: Int)
+    /// Indexes, links and rows contradict each other.
+    case inconsistent(String)
+}
+
+/// One thing wrong with a schema, in plain words.
+package struct SchemaProblem: Sendable, Equatable, CustomStringConvertible {
+    package var className: String
+    package var property: String?
+    package var text: String
+
+    package init(className: String, property: String? = nil, text: String) {
+        self.className = className
+        self.property = property
+        self.text = text
+    }
+
+    package var description: String {
+        if let property { "property '\(className).\(property)' \(text)" } else { "class '\(className)' \(text)" }
+    }
+}

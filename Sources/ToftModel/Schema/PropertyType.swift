@@ -1,0 +1,64 @@
+package import ToftStorage
+
+/// Names a class within one database for ever; never used twice.
+package typealias ClassID = UInt32
+/// Names a property within its class for ever, and its column in the class's table; never used twice.
+package typealias PropertyID = UInt32
+
+/// What a property holds. Raw values are format.
+package enum PropertyType: UInt8, Sendable, CaseIterable {
+    case bool = 1
+    case int = 2
+    case float = 3
+    case double = 4
+    case string = 5
+    case data = 6
+    case date = 7
+    /// A link to an object of the target class.
+    case link = 8
+    /// The objects of another class that link here through one of its properties; computed, never stored.
+    case linkingObjects = 9
+
+    /// Raw values that a later version gives a meaning; a file that has one is newer than this build.
+    package static let reserved: [UInt8: String] = [10: "decimal128", 11: "objectId", 12: "uuid", 13: "mixed"]
+}
+
+extension PropertyType {
+    /// The type in plain words, for messages.
+    package var name: String {
+        self == .linkingObjects ? "inverse link" : "\(self)"
+    }
+
+    /// The column that holds such values, or the elements of a list of them; nil for what is not stored.
+    package var columnType: ColumnType? {
+        switch self {
+        case .bool: .bool
+        case .int, .link: .int64
+        case .float: .float32
+        case .double: .float64
+        case .string, .data: .bytes
+        case .date: .timestamp
+        case .linkingObjects: nil
+        }
+    }
+
+    /// Whether it may be the type of a primary key.
+    package var canBePrimaryKey: Bool { self == .int || self == .string }
+
+    /// Whether a secondary index can be made of it.
+    package var canBeIndexed: Bool {
+        switch self {
+        case .bool, .int, .string, .date: true
+        default: false
+        }
+    }
+}
+
+/// Whether a property holds one value or many. Raw values are format; 2 (set) and 3 (dictionary) are reserved.
+package enum CollectionKind: UInt8, Sendable {
+    case none = 0
+    case list = 1
+
+    /// Raw values that a later version gives a meaning.
+    package static let reserved: [UInt8: String] = [2: "set", 3: "dictionary"]
+}

@@ -1,0 +1,91 @@
+/// The classes that a caller declares at open: what it wants to see, not what lies in the file (that is `StoredSchema`).
+package struct Schema: Sendable, Equatable {
+    package var classes: [ClassSchema]
+
+    package init(_ classes: [ClassSchema] = []) {
+        self.classes = classes
+    }
+
+    /// The class with exactly this name.
+    package func classSchema(named name: String) -> ClassSchema? {
+        classes.first { $0.name.isSameName(as: name) }
+    }
+}
+
+/// One declared class.
+package struct ClassSchema: Sendable, Equatable {
+    package var name: String
+    /// The name that the file holds, where it differs from `name`.
+    package var persistedName: String
+    package var properties: [PropertySchema]
+
+    package init(_ name: String, persistedName: String? = nil, _ properties: [PropertySchema] = []) {
+        self.name = name
+        self.persistedName = persistedName ?? name
+        self.properties = properties
+    }
+
+    /// The property with exactly this name.
+    package func property(named name: String) -> PropertySchema? {
+        properties.first { $0.name.isSameName(as: name) }
+    }
+
+    /// The property declared as primary key, if any.
+    package var primaryKey: PropertySchema? {
+        properties.first { $0.isPrimaryKey }
+    }
+}
+
+/// One declared property.
+package struct PropertySchema: Sendable, Equatable {
+    package var name: String
+    /// The name that the file holds, where it differs from `name`.
+    package var persistedName: String
+    package var type: PropertyType
+    package var collection: CollectionKind
+    /// Whether the value may be null; for a list, whether its elements may. To-one links are always optional, elements of a list of links never.
+    package var isOptional: Bool
+    package var isPrimaryKey: Bool
+    package var isIndexed: Bool
+    /// The class linked to; for an inverse link, the class that links here.
+    package var target: String?
+    /// For an inverse link, the property of `target` that links here.
+    package var origin: String?
+
+    package init(
+        _ name: String, _ type: PropertyType, collection: CollectionKind = .none, isOptional: Bool = false, isPrimaryKey: Bool = false,
+        isIndexed: Bool = false, target: String? = nil, origin: String? = nil, persistedName: String? = nil
+    ) {
+        self.name = name
+        self.persistedName = persistedName ?? name
+        self.type = type
+        self.collection = collection
+        self.isOptional = isOptional
+        self.isPrimaryKey = isPrimaryKey
+        self.isIndexed = isIndexed
+        self.target = target
+        self.origin = origin
+    }
+
+    /// A to-one link to an object of class `target`, or null.
+    package static func link(_ name: String, to target: String) -> PropertySchema {
+        PropertySchema(name, .link, isOptional: true, target: target)
+    }
+
+    /// A list of links to objects of class `target`.
+    package static func links(_ name: String, to target: String) -> PropertySchema {
+        PropertySchema(name, .link, collection: .list, target: target)
+    }
+
+    /// The inverse of property `origin` of class `target`.
+    package static func linkingObjects(_ name: String, from target: String, _ origin: String) -> PropertySchema {
+        PropertySchema(name, .linkingObjects, target: target, origin: origin)
+    }
+}
+
+extension String {
+    /// Names are equal when their bytes are: upper and lower case differ, and so do different spellings of an accented letter.
+    func isSameName(as other: String) -> Bool {
+        utf8.elementsEqual(other.utf8)
+    }
+}

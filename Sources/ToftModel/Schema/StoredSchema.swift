@@ -1,0 +1,175 @@
+package import ToftStorage
+
+/// The schema as the file holds it: ids that are never used twice, the trees that hold the data, and what is hidden.
+///
+/// A value of this type is also what a session sees: `restricted(to:)` hides what its declared schema lacks and gives the declared names.
+package struct StoredSchema: Sendable, Equatable {
+    /// The schema version that callers count, 0 in a file that never had one.
+    package var version: UInt64
+    /// Goes up by one with every change of the schema, so that a reader sees in one look whether it knows this one.
+    package var generation: UInt64
+    /// The id that the next class gets.
+    package var nextClassID: ClassID
+    /// In the order of their ids.
+    package var classes: [StoredClass]
+
+    package init(version: UInt64 = 0, generation: UInt64 = 0, nextClassID: ClassID = 1, classes: [StoredClass] = []) {
+        self.version = version
+        self.generation = generation
+        self.nextClassID = nextClassID
+        self.classes = classes
+    }
+}
+
+/// One class in the file.
+package struct StoredClass: Sendable, Equatable {
+    package var id: ClassID
+    /// The name that callers use.
+    package var name: String
+    /// The name in the file.
+    package var persistedName: String
+    /// Not part of what is seen; its data stays.
+    package var isHidden: Bool
+    /// The id that the next property gets.
+    package var nextPropertyID: PropertyID
+    /// The table with the objects' rows.
+    package var table: UInt64
+    /// The property that is the primary key.
+    package var primaryKeyID: PropertyID?
+    /// Primary key value -> object key.
+    package var primaryKeyTree: UInt64?
+    /// In the order of their ids.
+    package var properties: [StoredProperty]
+
+    package init(
+        id: ClassID, name: String, persistedName: String? = nil, isHidden: Bool = false, nextPropertyID: PropertyID = 1, table: UInt64 = 0,
+        primaryKeyID: PropertyID? = nil, primaryKeyTree: UInt64? = nil, properties: [StoredProperty] = []
+    ) {
+        self.id = id
+        self.name = name
+        self.persistedName = persistedName ?? name
+        self.isHidden = isHidden
+        self.nextPropertyID = nextPropertyID
+        self.table = table
+        self.primaryKeyID = primaryKeyID
+        self.primaryKeyTree = primaryKeyTree
+        self.properties = properties
+    }
+}
+
+/// One property in the file. Its id is its column's id.
+package struct StoredProperty: Sendable, Equatable {
+    package var id: PropertyID
+    /// The name that callers use.
+    package var name: String
+    /// The name in the file.
+    package var persistedName: String
+    package var type: PropertyType
+    package var collection: CollectionKind
+    /// Whether the value, or an element of the list, may be null.
+    package var isOptional: Bool
+    package var isPrimaryKey: Bool
+    /// Not part of what is seen; its data stays.
+    package var isHidden: Bool
+    /// The class linked to; for an inverse link, the class that links here.
+    package var targetClassID: ClassID?
+    /// For an inverse link, the property of the target class that links here.
+    package var originPropertyID: PropertyID?
+    /// (value, object key) -> nothing, for an indexed property.
+    package var indexTree: UInt64?
+    /// (target key, source key) -> number of links, for a link.
+    package var backlinkTree: UInt64?
+
+    package init(
+        id: PropertyID, name: String, persistedName: String? = nil, type: PropertyType, collection: CollectionKind = .none, isOptional: Bool = false,
+        isPrimaryKey: Bool = false, isHidden: Bool = false, targetClassID: ClassID? = nil, originPropertyID: PropertyID? = nil,
+        indexTree: UInt64? = nil, backlinkTree: UInt64? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.persistedName = persistedName ?? name
+        self.type = type
+        self.collection = collection
+        self.isOptional = isOptional
+        self.isPrimaryKey = isPrimaryKey
+        self.isHidden = isHidden
+        self.targetClassID = targetClassID
+        self.originPropertyID = originPropertyID
+        self.indexTree = indexTree
+        self.backlinkTree = backlinkTree
+    }
+
+    /// Whether a secondary index exists.
+    package var isIndexed: Bool { indexTree != nil }
+    /// Whether it is a list.
+    package var isList: Bool { collection == .list }
+    /// Whether it has a column; inverse links are computed.
+    package var isStored: Bool { type != .linkingObjects }
+}
+
+extension StoredSchema {
+    /// The class with this id, hidden or not.
+    package func storedClass(id: ClassID) -> StoredClass? {
+        classIndex(id: id).map { classes[$0] }
+    }
+
+    /// The visible class with exactly this name.
+    package func storedClass(named name: String) -> StoredClass? {
+        classes.first { !$0.isHidden && $0.name.isSameName(as: name) }
+    }
+
+    /// The classes that are seen.
+    package var visibleClasses: [StoredClass] {
+        classes.filter { !$0.isHidden }
+    }
+
+    /// Where the class with this id stands in `classes`.
+    package func classIndex(id: ClassID) -> Int? {
+        classes.firstIndex { $0.id == id }
+    }
+
+    /// Every stored link property, hidden ones too, whose target is this class.
+    package func linkProperties(targeting id: ClassID) -> [(origin: StoredClass, property: StoredProperty)] {
+        classes.flatMap { origin in
+            origin.properties.filter { $0.type == .link && $0.targetClassID == id }.map { (origin, $0) }
+        }
+    }
+}
+
+extension StoredClass {
+    /// The property with this id, hidden or not.
+    package func property(id: PropertyID) -> StoredProperty? {
+        propertyIndex(id: id).map { properties[$0] }
+    }
+
+    /// The visible property with exactly this name.
+    package func property(named name: String) -> StoredProperty? {
+        properties.first { !$0.isHidden && $0.name.isSameName(as: name) }
+    }
+
+    /// The properties that are seen.
+    package var visibleProperties: [StoredProperty] {
+        properties.filter { !$0.isHidden }
+    }
+
+    /// Where the property with this id stands in `properties`.
+    package func propertyIndex(id: PropertyID) -> Int? {
+        properties.firstIndex { $0.id == id }
+    }
+
+    /// The primary key, hidden or not.
+    package var primaryKey: StoredProperty? {
+        primaryKeyID.flatMap { property(id: $0) }
+    }
+}
+
+extension StoredProperty {
+    /// The column of the class's table that holds this property; nil for inverse links.
+    package var column: Column? {
+        guard let columnType = type.columnType else { return nil }
+        if isList {
+            return Column(id: id, type: .list, isNullable: false, elementType: columnType, elementIsNullable: isOptional)
+        }
+        return Column(id: id, type: columnType, isNullable: isOptional)
+    }
+}

@@ -1,0 +1,86 @@
+package import ToftStorage
+
+/// One value, owned: what callers hand in and what they may keep. Reading many values without copying goes through `Cell`.
+///
+/// Equality is that of the database: strings by their UTF-8 bytes (not by Unicode equivalence), NaN equals NaN, -0.0 equals 0.0.
+package enum Value: Sendable {
+    case null
+    case bool(Bool)
+    case int(Int64)
+    case float(Float)
+    case double(Double)
+    case string(String)
+    case data([UInt8])
+    case date(Timestamp)
+    case link(ObjectRef)
+}
+
+extension Value {
+    /// Whether this is `.null`.
+    package var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+
+    /// The kind of value in plain words, for messages.
+    package var kindName: String {
+        switch self {
+        case .null: "null"
+        case .bool: "bool"
+        case .int: "int"
+        case .float: "float"
+        case .double: "double"
+        case .string: "string"
+        case .data: "data"
+        case .date: "date"
+        case .link: "link"
+        }
+    }
+}
+
+extension Value: Hashable {
+    package static func == (left: Value, right: Value) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.int(let left), .int(let right)): left == right
+        case (.float(let left), .float(let right)): left == right || (left.isNaN && right.isNaN)
+        case (.double(let left), .double(let right)): left == right || (left.isNaN && right.isNaN)
+        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.data(let left), .data(let right)): left == right
+        case (.date(let left), .date(let right)): left == right
+        case (.link(let left), .link(let right)): left == right
+        default: false
+        }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .int(let value): hasher.combine(value)
+        case .float(let value): hasher.combine(value.isNaN ? .nan : value)
+        case .double(let value): hasher.combine(value.isNaN ? .nan : value)
+        case .string(let value): value.utf8.forEach { hasher.combine($0) }
+        case .data(let value): hasher.combine(value)
+        case .date(let value): hasher.combine(value)
+        case .link(let value): hasher.combine(value)
+        }
+    }
+}
+
+extension Value: CustomStringConvertible {
+    /// The value as a message shows it, long ones cut.
+    package var description: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): "\(value)"
+        case .int(let value): "\(value)"
+        case .float(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .string(let value): value.utf8.count <= 60 ? "'\(value)'" : "'\(value.prefix(50))…' (\(value.utf8.count) bytes)"
+        case .data(let value): "\(value.count) bytes of data"
+        case .date(let value): "T\(value.seconds):\(value.nanoseconds)"
+        case .link(let value): "object \(value.key)"
+        }
+    }
+}
