@@ -1,0 +1,50 @@
+/// What happened to a list or to results between two versions.
+///
+/// Replaying it on a copy of the old contents: remove `deletions` from the back, put what is new at `insertions` from the front, take the
+/// rows at `modificationsNew` again.
+package struct CollectionChange: Sendable, Equatable {
+    /// An element that changed its place; both ends are also among the deletions and the insertions.
+    package struct Move: Sendable, Hashable {
+        package let from: Int
+        package let to: Int
+
+        package init(from: Int, to: Int) {
+            self.from = from
+            self.to = to
+        }
+    }
+
+    /// Indices in the old contents.
+    package var deletions = IndexRuns()
+    /// Indices in the new contents.
+    package var insertions = IndexRuns()
+    /// Rows that stayed and changed: indices in the old contents.
+    package var modifications = IndexRuns()
+    /// The same rows: indices in the new contents.
+    package var modificationsNew = IndexRuns()
+    /// Lists only, by their new place: results report a deletion and an insertion.
+    package var moves: [Move] = []
+    /// The list was cleared and has stayed empty.
+    package var isCleared = false
+    /// What the collection belonged to was deleted; no further change will come.
+    package var isRootDeleted = false
+
+    package init() {}
+
+    /// Nothing happened that an observer would be told.
+    package var isEmpty: Bool {
+        deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && moves.isEmpty && !isCleared && !isRootDeleted
+    }
+}
+
+/// What happened to one object between two versions.
+package struct ObjectChange: Sendable, Equatable {
+    /// Ids of the properties that were set (to the same value, too) or whose list was edited, ascending.
+    package var properties: [UInt32] = []
+    /// The object is gone; no further change will come.
+    package var isDeleted = false
+
+    package init() {}
+
+    package var isEmpty: Bool { properties.isEmpty && !isDeleted }
+}

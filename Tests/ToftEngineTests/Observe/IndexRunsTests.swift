@@ -1,0 +1,29 @@
+import Testing
+@testable import ToftEngine
+
+@Suite struct IndexRunsTests {
+    @Test func `Neighbouring indices become one run`() {
+        let runs = IndexRuns([5, 1, 2, 3, 9, 2])
+        #expect(runs.runs == [1..<4, 5..<6, 9..<10])
+        #expect(runs.count == 5)
+        #expect(Array(runs) == [1, 2, 3, 5, 9])
+    }
+
+    @Test func `A run that touches or overlaps the last one extends it`() {
+        var runs = IndexRuns(0..<3)
+        runs.append(3..<5)
+        runs.append(4..<6)
+        runs.append(8..<8)
+        #expect(runs.runs == [0..<6])
+    }
+
+    @Test func `Membership and counts agree with a plain set`() {
+        var seed = Seed(7)
+        let plain = Set((0..<60).map { _ in seed.below(100) })
+        let runs = IndexRuns(plain)
+        for index in 0..<101 {
+            #expect(runs.contains(index) == plain.contains(index))
+            #expect(runs.count(below: index) == plain.count { $0 < index })
+        }
+    }
+}
