@@ -1,5 +1,5 @@
 import Testing
-import ToftModel
+@testable import ToftModel
 
 @Suite struct SchemaValidationTests {
     /// What validation says, one line a problem.

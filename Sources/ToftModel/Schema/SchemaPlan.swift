@@ -1,0 +1,245 @@
+/// What must be done to a file so that a declared schema can be used with it: only additions, and indexes dropped.
+package struct SchemaPlan: Sendable, Equatable {
+    /// The schema afterwards; the trees of what is new are missing until it is carried out.
+    package var target: StoredSchema
+    /// What to do, in this order.
+    package var changes: [SchemaChange]
+
+    /// Whether the file is as it should be.
+    package var isEmpty: Bool { changes.isEmpty }
+}
+
+/// One step of a plan.
+package enum SchemaChange: Sendable, Equatable {
+    case createTable(ClassID)
+    case addColumn(ClassID, PropertyID)
+    case createBacklinks(ClassID, PropertyID)
+    case createIndex(ClassID, PropertyID)
+    case dropIndex(ClassID, PropertyID, tree: UInt64)
+    /// The record of the class changes, and nothing else: an inverse link, or what is hidden.
+    case updateClass(ClassID)
+    case setVersion(UInt64)
+}
+
+extension StoredSchema {
+    /// Compares a valid declared schema with the file's. Classes, properties and indexes that the file lacks are added whatever the version;
+    /// what the declared schema lacks stays in the file. Anything that would lose data throws, with every difference.
+    package func plan(for schema: Schema, version: UInt64) throws(ModelError) -> SchemaPlan {
+        guard version >= self.version else { throw .schemaVersionTooLow(stored: self.version, given: version) }
+        var comparison = SchemaComparison(stored: self, schema: schema)
+        comparison.run()
+        if !comparison.differences.isEmpty { throw .schemaMismatch(comparison.differences) }
+        if version > self.version {
+            comparison.hideWhatIsNotDeclared()
+            comparison.plan.target.version = version
+            comparison.plan.changes.append(.setVersion(version))
+        }
+        return comparison.plan
+    }
+}
+
+/// Walks a declared schema along the file's and collects differences and changes.
+private struct SchemaComparison {
+    let schema: Schema
+    var plan: SchemaPlan
+    var differences: [SchemaProblem] = []
+    /// The id of each declared class, in the order of `schema.classes`.
+    private var ids: [ClassID] = []
+
+    init(stored: StoredSchema, schema: Schema) {
+        self.schema = schema
+        plan = SchemaPlan(target: stored, changes: [])
+    }
+
+    mutating func run() {
+        for declared in schema.classes { addClassIfMissing(declared) }
+        for (id, declared) in zip(ids, schema.classes) { compareClass(id, declared) }
+        for (id, declared) in zip(ids, schema.classes) { compareInverses(id, declared) }
+    }
+
+    // MARK: Classes
+
+    private mutating func addClassIfMissing(_ declared: ClassSchema) {
+        if let stored = plan.target.classes.first(where: { $0.persistedName.isSameName(as: declared.persistedName) }) {
+            return ids.append(stored.id)
+        }
+        let id = plan.target.nextClassID
+        plan.target.nextClassID += 1
+        plan.target.classes.append(StoredClass(id: id, name: declared.persistedName))
+        plan.changes.append(.createTable(id))
+        ids.append(id)
+    }
+
+    private mutating func compareClass(_ id: ClassID, _ declared: ClassSchema) {
+        guard let index = plan.target.classIndex(id: id) else { return }
+        let isNew = plan.target.classes[index].table == 0
+        show(classAt: index)
+        for property in declared.properties where property.type != .linkingObjects {
+            compareProperty(property, declared: declared, classAt: index, isNewClass: isNew)
+        }
+        if isNew {
+            let key = declared.primaryKey.flatMap { key in plan.target.classes[index].stored(as: key.persistedName) }
+            plan.target.classes[index].primaryKeyID = key?.id
+        } else {
+            comparePrimaryKey(declared, classAt: index)
+        }
+        if plan.target.classes[index].properties.count > Limits.propertiesPerClass {
+            add(declared, nil, "would have more than \(Limits.propertiesPerClass) properties, hidden ones included")
+        }
+    }
+
+    private mutating func comparePrimaryKey(_ declared: ClassSchema, classAt index: Int) {
+        let stored = plan.target.classes[index].primaryKey?.persistedName, given = declared.primaryKey?.persistedName
+        guard !(stored ?? "").isSameName(as: given ?? "") else { return }
+        let text = { (name: String?) in name.map { "'\($0)'" } ?? "none" }
+        add(declared, nil, "has the primary key \(text(stored)) in the file and \(text(given)) in the declared schema")
+    }
+
+    private mutating func show(classAt index: Int) {
+        guard plan.target.classes[index].isHidden else { return }
+        plan.target.classes[index].isHidden = false
+        plan.changes.append(.updateClass(plan.target.classes[index].id))
+    }
+
+    // MARK: Properties
+
+    private mutating func compareProperty(_ declared: PropertySchema, declared owner: ClassSchema, classAt index: Int, isNewClass: Bool) {
+        let stored = plan.target.classes[index]
+        guard let place = stored.properties.firstIndex(where: { $0.persistedName.isSameName(as: declared.persistedName) }) else {
+            return addProperty(declared, classAt: index, isNewClass: isNewClass)
+        }
+        let was = typeName(of: stored.properties[place]), now = typeName(of: declared)
+        guard was == now else {
+            return add(owner, declared, "is \(was) in the file and \(now) in the declared schema")
+        }
+        show(propertyAt: place, classAt: index)
+        compareIndex(declared, propertyAt: place, classAt: index)
+    }
+
+    private mutating func addProperty(_ declared: PropertySchema, classAt index: Int, isNewClass: Bool) {
+        let owner = plan.target.classes[index]
+        var property = StoredProperty(id: owner.nextPropertyID, name: declared.persistedName, type: declared.type)
+        property.collection = declared.collection
+        property.isOptional = declared.isOptional
+        property.isPrimaryKey = declared.isPrimaryKey
+        property.targetClassID = declared.target.flatMap { classID(named: $0) }
+        plan.target.classes[index].nextPropertyID += 1
+        plan.target.classes[index].properties.append(property)
+        if !isNewClass { plan.changes.append(.addColumn(owner.id, property.id)) }
+        if declared.type == .link { plan.changes.append(.createBacklinks(owner.id, property.id)) }
+        if declared.isIndexed, !declared.isPrimaryKey { plan.changes.append(.createIndex(owner.id, property.id)) }
+    }
+
+    private mutating func compareIndex(_ declared: PropertySchema, propertyAt place: Int, classAt index: Int) {
+        let owner = plan.target.classes[index], property = owner.properties[place]
+        let wanted = declared.isIndexed && !declared.isPrimaryKey
+        if wanted, property.indexTree == nil {
+            plan.changes.append(.createIndex(owner.id, property.id))
+        } else if !wanted, let tree = property.indexTree {
+            plan.target.classes[index].properties[place].indexTree = nil
+            plan.changes.append(.dropIndex(owner.id, property.id, tree: tree))
+        }
+    }
+
+    private mutating func show(propertyAt place: Int, classAt index: Int) {
+        guard plan.target.classes[index].properties[place].isHidden else { return }
+        plan.target.classes[index].properties[place].isHidden = false
+        plan.changes.append(.updateClass(plan.target.classes[index].id))
+    }
+
+    // MARK: Inverse links
+
+    private mutating func compareInverses(_ id: ClassID, _ declared: ClassSchema) {
+        guard let index = plan.target.classIndex(id: id) else { return }
+        for property in declared.properties where property.type == .linkingObjects {
+            compareInverse(property, declared: declared, classAt: index)
+        }
+    }
+
+    /// An inverse link holds no data, so it may follow another link at any time.
+    private mutating func compareInverse(_ declared: PropertySchema, declared owner: ClassSchema, classAt index: Int) {
+        let stored = plan.target.classes[index]
+        let target = declared.target.flatMap { classID(named: $0) }
+        let origin = originID(of: declared, in: target)
+        if let place = stored.properties.firstIndex(where: { $0.persistedName.isSameName(as: declared.persistedName) }) {
+            let was = stored.properties[place]
+            guard was.type == .linkingObjects else {
+                return add(owner, declared, "is \(typeName(of: was)) in the file and an inverse link in the declared schema")
+            }
+            show(propertyAt: place, classAt: index)
+            guard was.targetClassID != target || was.originPropertyID != origin else { return }
+            plan.target.classes[index].properties[place].targetClassID = target
+            plan.target.classes[index].properties[place].originPropertyID = origin
+        } else {
+            var property = StoredProperty(id: stored.nextPropertyID, name: declared.persistedName, type: .linkingObjects)
+            property.targetClassID = target
+            property.originPropertyID = origin
+            plan.target.classes[index].nextPropertyID += 1
+            plan.target.classes[index].properties.append(property)
+        }
+        plan.changes.append(.updateClass(stored.id))
+    }
+
+    private func originID(of declared: PropertySchema, in target: ClassID?) -> PropertyID? {
+        guard let target, let origin = declared.origin,
+            let property = schema.classSchema(named: declared.target ?? "")?.property(named: origin)
+        else { return nil }
+        return plan.target.storedClass(id: target)?.stored(as: property.persistedName)?.id
+    }
+
+    // MARK: Hiding
+
+    /// With a higher version, what the declared schema lacks counts as dropped: it stays, hidden.
+    mutating func hideWhatIsNotDeclared() {
+        let seen = plan.target.restricted(to: schema)
+        for index in seen.classes.indices {
+            var changed = plan.target.classes[index].isHidden != seen.classes[index].isHidden
+            plan.target.classes[index].isHidden = seen.classes[index].isHidden
+            for place in seen.classes[index].properties.indices {
+                let hide = seen.classes[index].properties[place].isHidden
+                changed = changed || plan.target.classes[index].properties[place].isHidden != hide
+                plan.target.classes[index].properties[place].isHidden = hide
+            }
+            if changed { plan.changes.append(.updateClass(seen.classes[index].id)) }
+        }
+    }
+
+    // MARK: Words
+
+    private mutating func add(_ owner: ClassSchema, _ property: PropertySchema?, _ text: String) {
+        differences.append(SchemaProblem(className: owner.name, property: property?.name, text: text))
+    }
+
+    private func classID(named name: String) -> ClassID? {
+        zip(ids, schema.classes).first { $0.1.name.isSameName(as: name) }?.0
+    }
+
+    private func typeName(of property: StoredProperty) -> String {
+        property.typeName(target: property.targetClassID.flatMap { plan.target.storedClass(id: $0)?.persistedName })
+    }
+
+    private func typeName(of property: PropertySchema) -> String {
+        let target = property.target.flatMap { schema.classSchema(named: $0)?.persistedName }
+        return StoredProperty.typeName(property.type, property.collection, isOptional: property.isOptional, target: target)
+    }
+}
+
+extension StoredClass {
+    /// The property with this name in the file.
+    fileprivate func stored(as persistedName: String) -> StoredProperty? {
+        properties.first { $0.persistedName.isSameName(as: persistedName) }
+    }
+}
+
+extension StoredProperty {
+    /// The property's type in plain words: "optional int", "list of string", "link to 'Dog'".
+    package func typeName(target: String?) -> String {
+        StoredProperty.typeName(type, collection, isOptional: isOptional, target: target)
+    }
+
+    fileprivate static func typeName(_ type: PropertyType, _ collection: CollectionKind, isOptional: Bool, target: String?) -> String {
+        let suffix = type == .link ? " to '\(target ?? "?")'" : ""
+        let optional = isOptional && type != .link ? "optional " : ""
+        return (collection == .list ? "list of " : "") + optional + type.name + suffix
+    }
+}
