@@ -1,0 +1,88 @@
+internal import ToftStorage
+
+extension Lexer {
+    /// At a digit, or at a point before one: a number without its sign.
+    mutating func number() throws(QueryError) -> Token.Kind {
+        if let integer = hexadecimalInteger() { return .integer(integer) }
+        let start = position
+        skipDigits()
+        let endOfInteger = position
+        let isWhole = !skipFraction() && !skipExponent()
+        if !isWhole { _ = skipExponent() }
+        let text = source.bytes[start..<position]
+        if peek() == UInt8(ascii: "f"), !(peek(1).map { Self.beginsName($0) || Self.isDigit($0) } ?? false) {
+            advance()
+            return .float(Float(Self.normalized(text)) ?? .nan)
+        }
+        if isWhole { return .integer(Self.integer(digits: source.bytes[start..<endOfInteger])) }
+        return .double(Double(Self.normalized(text)) ?? .nan)
+    }
+
+    private mutating func skipDigits() {
+        while let byte = peek(), Self.isDigit(byte) { advance() }
+    }
+
+    private mutating func skipFraction() -> Bool {
+        guard peek() == UInt8(ascii: ".") else { return false }
+        advance()
+        skipDigits()
+        return true
+    }
+
+    /// An exponent counts only with its digits: `18e` is 18 and the name `e`.
+    private mutating func skipExponent() -> Bool {
+        guard let letter = peek(), letter | 0x20 == UInt8(ascii: "e") else { return false }
+        let hasSign = peek(1) == UInt8(ascii: "+") || peek(1) == UInt8(ascii: "-")
+        guard let digit = peek(hasSign ? 2 : 1), Self.isDigit(digit) else { return false }
+        advance(hasSign ? 3 : 2)
+        skipDigits()
+        return true
+    }
+
+    /// Swift reads numbers with digits on both sides of the point.
+    private static func normalized(_ bytes: ArraySlice<UInt8>) -> String {
+        var text = bytes.first == UInt8(ascii: ".") ? "0" : ""
+        for byte in bytes {
+            if byte != UInt8(ascii: "."), text.last == "." , !isDigit(byte) { text += "0" }
+            text.unicodeScalars.append(Unicode.Scalar(byte))
+        }
+        return text.last == "." ? text + "0" : text
+    }
+
+    /// `0x1F`: at least one digit.
+    private mutating func hexadecimalInteger() -> IntegerLiteral? {
+        guard peek() == UInt8(ascii: "0"), let letter = peek(1), letter | 0x20 == UInt8(ascii: "x"),
+            peek(2).flatMap(Self.hexadecimalDigit) != nil
+        else { return nil }
+        advance(2)
+        var value = WideInteger.zero
+        while let digit = peek().flatMap(Self.hexadecimalDigit) {
+            value.multiply(by: 16, adding: UInt32(digit))
+            advance()
+        }
+        return Self.integer(digits: ArraySlice(value.decimalDigits))
+    }
+
+    /// Decimal digits, however many; leading zeros do not make a number octal.
+    static func integer(digits: ArraySlice<UInt8>) -> IntegerLiteral {
+        let significant = digits.drop { $0 == UInt8(ascii: "0") }
+        if significant.count <= 18 {
+            return .small(significant.reduce(0) { $0 * 10 + Int64($1 & 0x0F) })
+        }
+        if let value = Int64(String(decoding: significant, as: UTF8.self)) { return .small(value) }
+        return .large(isNegative: false, digits: Array(significant))
+    }
+}
+
+extension IntegerLiteral {
+    /// The number with the other sign.
+    var negated: IntegerLiteral {
+        switch self {
+        case .small(let value):
+            value == .min ? .large(isNegative: false, digits: Array("9223372036854775808".utf8)) : .small(-value)
+        case .large(let isNegative, let digits):
+            !isNegative && digits.elementsEqual("9223372036854775808".utf8)
+                ? .small(.min) : .large(isNegative: !isNegative, digits: digits)
+        }
+    }
+}

@@ -1,0 +1,153 @@
+extension Lexer {
+    /// At a quote: the text up to the same quote, escapes resolved.
+    ///
+    /// Besides the text itself it keeps what LIKE would match: there `\*`, `\?` and `\\` stand for the character, a bare `*` or `?` for a
+    /// wildcard.
+    mutating func string() throws(QueryError) -> StringLiteral {
+        let start = position
+        let quote = peek()
+        advance()
+        var bytes: [UInt8] = []
+        var pattern = LikePattern.Builder()
+        var hasEscapes = false
+        while let byte = peek() {
+            if byte == quote {
+                advance()
+                return StringLiteral(bytes: bytes, pattern: hasEscapes ? pattern.finish() : nil)
+            }
+            guard byte == UInt8(ascii: "\\") else {
+                bytes.append(byte)
+                pattern.append(wild: byte)
+                advance()
+                continue
+            }
+            hasEscapes = true
+            let resolved = try escape()
+            bytes += resolved
+            pattern.append(plain: resolved)
+        }
+        throw failure(
+            "The text that begins here has no end.", hint: "Close it with the same quote.", at: start)
+    }
+
+    /// At a backslash: the bytes that the escape means.
+    private mutating func escape() throws(QueryError) -> [UInt8] {
+        let start = position
+        advance()
+        guard let byte = peek() else {
+            throw failure("The text ends within an escape.", hint: "Close the text with its quote.", at: start)
+        }
+        advance()
+        switch byte {
+        case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "*"), UInt8(ascii: "?"):
+            return [byte]
+        case UInt8(ascii: "b"): return [0x08]
+        case UInt8(ascii: "f"): return [0x0C]
+        case UInt8(ascii: "n"): return [0x0A]
+        case UInt8(ascii: "r"): return [0x0D]
+        case UInt8(ascii: "t"): return [0x09]
+        case UInt8(ascii: "0"): return [0x00]
+        case UInt8(ascii: "u"): return try unicodeEscape(from: start)
+        default:
+            throw failure(
+                "A backslash does not go with what follows it.",
+                hint: #"The escapes are \' \" \\ \/ \b \f \n \r \t \0 \uXXXX, and \* \? for LIKE."#, at: start)
+        }
+    }
+
+    /// After `\u`: four hexadecimal digits, or two times four that make a surrogate pair.
+    private mutating func unicodeEscape(from start: Int) throws(QueryError) -> [UInt8] {
+        guard let unit = fourHexadecimalDigits() else {
+            throw failure("\\u needs four hexadecimal digits.", at: start)
+        }
+        var code = unit
+        if (0xD800..<0xDC00).contains(unit), skip("\\u"), let low = fourHexadecimalDigits(), (0xDC00..<0xE000).contains(low) {
+            code = 0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00)
+        }
+        guard let scalar = Unicode.Scalar(code) else {
+            throw failure("\\u with half of a surrogate pair is not a character.", at: start)
+        }
+        return Array(String(Character(scalar)).utf8)
+    }
+
+    private mutating func fourHexadecimalDigits() -> UInt32? {
+        var value: UInt32 = 0
+        for distance in 0..<4 {
+            guard let byte = peek(distance), let digit = Self.hexadecimalDigit(byte) else { return nil }
+            value = value << 4 | UInt32(digit)
+        }
+        advance(4)
+        return value
+    }
+
+    static func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    // MARK: Base 64
+
+    /// At `B64"`: the decoded bytes. Missing padding is no error.
+    mutating func base64() throws(QueryError) -> [UInt8]? {
+        let start = position
+        guard skip("B64\"") else { return nil }
+        var bytes: [UInt8] = []
+        var buffer: UInt32 = 0
+        var bits = 0
+        while let byte = peek() {
+            advance()
+            if byte == UInt8(ascii: "\"") { return bytes }
+            if byte == UInt8(ascii: "=") { continue }
+            guard let digit = Self.base64Digit(byte) else {
+                throw failure("This is not a base 64 digit.", at: position - 1)
+            }
+            buffer = buffer << 6 | UInt32(digit)
+            bits += 6
+            if bits >= 8 {
+                bits -= 8
+                bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
+            }
+        }
+        throw failure("The base 64 text that begins here has no end.", hint: "Close it with \".", at: start)
+    }
+
+    private static func base64Digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
+        case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
+
+    // MARK: uuid(...) and oid(...)
+
+    /// `uuid(8-4-4-4-12)` or `oid(24 digits)`, exactly so; anything else leaves the position alone.
+    mutating func identifierLiteral() -> Token.Kind? {
+        let start = position
+        if skip("uuid("), let bytes = hexadecimalGroups([8, 4, 4, 4, 12]), skip(")") { return .uuid(bytes) }
+        move(to: start)
+        if skip("oid("), let bytes = hexadecimalGroups([24]), skip(")") { return .objectID(bytes) }
+        move(to: start)
+        return nil
+    }
+
+    private mutating func hexadecimalGroups(_ lengths: [Int]) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        for (index, length) in lengths.enumerated() {
+            if index > 0, !skip("-") { return nil }
+            for _ in 0..<length / 2 {
+                guard let high = peek().flatMap(Self.hexadecimalDigit), let low = peek(1).flatMap(Self.hexadecimalDigit) else { return nil }
+                bytes.append(high << 4 | low)
+                advance(2)
+            }
+        }
+        return bytes
+    }
+}

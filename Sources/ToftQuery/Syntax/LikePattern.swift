@@ -1,0 +1,43 @@
+/// What LIKE matches a text with: characters, `?` for any one character and `*` for any run of them.
+package struct LikePattern: Sendable, Hashable {
+    /// Bytes of UTF-8 below 256, and the two wildcards.
+    private(set) var units: [UInt16]
+
+    static let anyCharacter: UInt16 = 256
+    static let anyRun: UInt16 = 257
+
+    /// A pattern in which every `*` and `?` is a wildcard: there is no escape, as in Realm.
+    package init(_ text: some Sequence<UInt8>) {
+        var builder = Builder()
+        for byte in text { builder.append(wild: byte) }
+        self = builder.finish()
+    }
+
+    private init(units: [UInt16]) {
+        self.units = units
+    }
+
+    /// Collects a pattern piece by piece.
+    struct Builder {
+        private var units: [UInt16] = []
+
+        /// A byte as it stands: `*` and `?` are wildcards.
+        mutating func append(wild byte: UInt8) {
+            switch byte {
+            case UInt8(ascii: "*"):
+                if units.last != LikePattern.anyRun { units.append(LikePattern.anyRun) }
+            case UInt8(ascii: "?"): units.append(LikePattern.anyCharacter)
+            default: units.append(UInt16(byte))
+            }
+        }
+
+        /// Bytes that stand for themselves.
+        mutating func append(plain bytes: [UInt8]) {
+            for byte in bytes { units.append(UInt16(byte)) }
+        }
+
+        func finish() -> LikePattern {
+            LikePattern(units: units)
+        }
+    }
+}

@@ -1,0 +1,341 @@
+internal import ToftStorage
+
+extension Parser {
+    /// One operand: a constant, a list, a path, a subquery, TRUEPREDICATE, or anything in parentheses.
+    mutating func operand() throws(QueryError) -> Part {
+        let offset = token.range.lowerBound
+        switch token.kind {
+        case .symbol(.openParenthesis): return try parenthesized()
+        case .symbol(.openBrace): return .expression(try list(nil, at: offset))
+        case .symbol(.plus), .symbol(.minus): return .expression(.literal(try literal(), offset: offset))
+        case .operation(.links), .keyPathArgument: return .expression(.path(try path(nil)))
+        case .identifier: return try word(at: offset)
+        case .end, .symbol, .options, .operation:
+            throw unexpected("a value", hint: "A value is a property, a constant such as 18 or 'text', or an argument such as $0.")
+        default: return .expression(.literal(try literal(), offset: offset))
+        }
+    }
+
+    private mutating func parenthesized() throws(QueryError) -> Part {
+        try advance()
+        let part = try nested { (parser) throws(QueryError) in try parser.alternatives() }
+        try expect(.closeParenthesis, "to close the parenthesis")
+        return part
+    }
+
+    /// A name or a keyword.
+    private mutating func word(at offset: Int) throws(QueryError) -> Part {
+        guard let keyword else { return .expression(.path(try path(nil))) }
+        switch keyword {
+        case .truePredicate:
+            try advance()
+            return .predicate(.constant(true))
+        case .falsePredicate:
+            try advance()
+            return .predicate(.constant(false))
+        case .anyOf: return .expression(try quantified(.any, at: offset))
+        case .allOf: return .expression(try quantified(.all, at: offset))
+        case .noneOf: return .expression(try quantified(.none, at: offset))
+        case .subquery: return .expression(.subquery(try subquery(at: offset)))
+        case .binary where isBeforeParenthesis: return .expression(.literal(try literal(), offset: offset))
+        case .true, .false, .null, .infinity, .nan, .object: return .expression(.literal(try literal(), offset: offset))
+        case _ where keyword.canBeName: return .expression(.path(try path(nil)))
+        default: throw unexpected("a value")
+        }
+    }
+
+    /// Whether `(` follows the present word, blanks aside.
+    private var isBeforeParenthesis: Bool {
+        var index = token.range.upperBound
+        while index < source.bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(source.bytes[index]) { index += 1 }
+        return index < source.bytes.count && source.bytes[index] == UInt8(ascii: "(")
+    }
+
+    private mutating func quantified(_ quantifier: Quantifier, at offset: Int) throws(QueryError) -> ExpressionSyntax {
+        try advance()
+        if isAt(.openBrace) { return try list(quantifier, at: offset) }
+        if case .argument(let index) = token.kind {
+            try advance()
+            return .quantifiedArgument(quantifier, index, offset: offset)
+        }
+        switch token.kind {
+        case .identifier, .operation(.links), .keyPathArgument: return .path(try path(quantifier))
+        default: throw unexpected("a collection after \(quantifier.rawValue)")
+        }
+    }
+
+    // MARK: Constants
+
+    private mutating func list(_ quantifier: Quantifier?, at offset: Int) throws(QueryError) -> ExpressionSyntax {
+        try advance()
+        var elements: [ExpressionSyntax.ListElement] = []
+        if try accept(.closeBrace) { return .list(quantifier, elements, offset: offset) }
+        repeat {
+            let elementOffset = token.range.lowerBound
+            elements.append(ExpressionSyntax.ListElement(try literal(), offset: elementOffset))
+        } while try accept(.comma)
+        try expect(.closeBrace, "or ',' in the list")
+        return .list(quantifier, elements, offset: offset)
+    }
+
+    /// A constant, with its sign.
+    private mutating func literal() throws(QueryError) -> Literal {
+        let literal: Literal
+        switch token.kind {
+        case .symbol(.plus), .symbol(.minus): return try signedNumber()
+        case .integer(let integer): literal = .integer(integer)
+        case .double(let double): literal = .double(double)
+        case .float(let float): literal = .float(float)
+        case .string(let string): literal = .string(string)
+        case .base64(let bytes): literal = .string(StringLiteral(bytes: bytes))
+        case .date(let date): literal = .date(date)
+        case .uuid(let bytes): literal = .uuid(bytes)
+        case .objectID(let bytes): literal = .objectID(bytes)
+        case .argument(let index): literal = .argument(index)
+        case .identifier: return try wordLiteral()
+        default: throw unexpected("a constant")
+        }
+        try advance()
+        return literal
+    }
+
+    private mutating func wordLiteral() throws(QueryError) -> Literal {
+        let literal: Literal
+        switch keyword {
+        case .true: literal = .bool(true)
+        case .false: literal = .bool(false)
+        case .null: literal = .null
+        case .infinity: literal = .double(.infinity)
+        case .nan: literal = .double(.nan)
+        case .binary: return try binary()
+        case .object: return try objectLiteral()
+        default: throw unexpected("a constant", hint: "Only constants and arguments may stand here; text stands between quotes.")
+        }
+        try advance()
+        return literal
+    }
+
+    /// A sign belongs to a number only when it touches it.
+    private mutating func signedNumber() throws(QueryError) -> Literal {
+        let isNegative = isAt(.minus)
+        let signEnd = token.range.upperBound
+        try advance()
+        guard token.range.lowerBound == signEnd else { throw unexpected("a number right after the sign") }
+        switch token.kind {
+        case .integer(let integer):
+            try advance()
+            return .integer(isNegative ? integer.negated : integer)
+        case .double(let double):
+            try advance()
+            return .double(isNegative ? -double : double)
+        case .float(let float):
+            try advance()
+            return .float(isNegative ? -float : float)
+        case .identifier where keyword == .infinity || keyword == .nan:
+            let value = keyword == .nan ? Double.nan : .infinity
+            try advance()
+            return .double(isNegative ? -value : value)
+        default:
+            throw unexpected("a number after the sign", hint: "To change the sign of a property write 0 - age.")
+        }
+    }
+
+    /// `binary('abc')` or `binary(B64"...")`
+    private mutating func binary() throws(QueryError) -> Literal {
+        try advance()
+        try expect(.openParenthesis, "after binary")
+        let bytes: [UInt8]
+        switch token.kind {
+        case .string(let string): bytes = string.bytes
+        case .base64(let decoded): bytes = decoded
+        default: throw unexpected("a text or B64\"...\" within binary(...)")
+        }
+        try advance()
+        try expect(.closeParenthesis, "to close binary(...)")
+        return .data(bytes)
+    }
+
+    /// `obj('Person', 5)`
+    private mutating func objectLiteral() throws(QueryError) -> Literal {
+        try advance()
+        try expect(.openParenthesis, "after obj")
+        guard case .string(let name) = token.kind else { throw unexpected("the name of a class in quotes", hint: "Write obj('Person', 5).") }
+        try advance()
+        try expect(.comma, "and the primary key of the object")
+        let key = try primaryKeyLiteral()
+        try expect(.closeParenthesis, "to close obj(...)")
+        return .object(className: String(decoding: name.bytes, as: UTF8.self), primaryKey: key)
+    }
+
+    private mutating func primaryKeyLiteral() throws(QueryError) -> Literal.PrimaryKeyLiteral {
+        switch try literal() {
+        case .null: .null
+        case .integer(.small(let value)): .integer(value)
+        case .string(let text): .string(String(decoding: text.bytes, as: UTF8.self))
+        case .argument(let index): .argument(index)
+        default: .other
+        }
+    }
+
+    // MARK: Paths
+
+    /// A path, which begins here with a name, `@links` or `$K0`.
+    mutating func path(_ quantifier: Quantifier?) throws(QueryError) -> PathSyntax {
+        let offset = token.range.lowerBound
+        var elements = [try pathElement()]
+        while true {
+            if try accept(.dot) {
+                elements.append(try pathElement())
+            } else if isAt(.openBracket) {
+                elements.append(try indexElement())
+            } else {
+                return PathSyntax(elements, quantifier: quantifier, offset: offset)
+            }
+        }
+    }
+
+    private mutating func pathElement() throws(QueryError) -> PathSyntax.Element {
+        let offset = token.range.lowerBound
+        let kind: PathSyntax.Element.Kind
+        switch token.kind {
+        case .identifier:
+            if let keyword, !keyword.canBeName {
+                throw unexpected("the name of a property", hint: "This word has a meaning of its own and cannot name a property in a query.")
+            }
+            kind = .name(Lexer.unescapedName(tokenBytes))
+        case .operation(let operation): kind = .operation(operation)
+        case .keyPathArgument(let index): kind = .argument(index)
+        default: throw unexpected("the name of a property")
+        }
+        try advance()
+        return PathSyntax.Element(kind, offset: offset)
+    }
+
+    /// `[0]`, `[FIRST]`, `['key']`...
+    private mutating func indexElement() throws(QueryError) -> PathSyntax.Element {
+        try advance()
+        let offset = token.range.lowerBound
+        let index: PathIndex
+        switch token.kind {
+        case .integer(.small(let value)): index = .position(Int(value))
+        case .string(let key): index = .key(String(decoding: key.bytes, as: UTF8.self))
+        case .argument(let argument): index = .argument(argument)
+        case .symbol(.times): index = .every
+        case .identifier where keyword == .first: index = .first
+        case .identifier where keyword == .last: index = .last
+        case .identifier where keyword == .size: index = .size
+        default: throw unexpected("an index: a number from 0 on, FIRST, LAST, SIZE, * or $0")
+        }
+        try advance()
+        try expect(.closeBracket, "after the index")
+        return PathSyntax.Element(.index(index), offset: offset)
+    }
+
+    // MARK: Subqueries
+
+    /// At SUBQUERY: `SUBQUERY(path, $variable, predicate).@count`
+    private mutating func subquery(at offset: Int) throws(QueryError) -> SubquerySyntax {
+        try advance()
+        try expect(.openParenthesis, "after SUBQUERY")
+        let collection = try path(nil)
+        try expect(.comma, "and the variable of the subquery")
+        let variable = try subqueryVariable()
+        try expect(.comma, "and the condition of the subquery")
+        let predicate = try nested { (parser) throws(QueryError) in try parser.predicate() }
+        try expect(.closeParenthesis, "to close SUBQUERY")
+        try expect(.dot, "and @count after SUBQUERY(...)")
+        guard case .operation(let operation) = token.kind, operation == .count || operation == .size else {
+            throw unexpected("@count after SUBQUERY(...)")
+        }
+        try advance()
+        return SubquerySyntax(collection, variable: variable, predicate, offset: offset)
+    }
+
+    private mutating func subqueryVariable() throws(QueryError) -> String {
+        guard case .identifier = token.kind, tokenBytes.first == UInt8(ascii: "$"), tokenBytes.count > 1 else {
+            throw unexpected("the variable of the subquery", hint: "It begins with '$' and a letter: SUBQUERY(dogs, $dog, $dog.age > 5).@count")
+        }
+        let name = Lexer.unescapedName(tokenBytes)
+        try advance()
+        return name
+    }
+
+    // MARK: Orderings
+
+    /// SORT, DISTINCT and LIMIT up to the end of the query.
+    mutating func orderings() throws(QueryError) -> [OrderingSyntax] {
+        var orderings: [OrderingSyntax] = []
+        while true {
+            switch keyword {
+            case .sort:
+                try advance()
+                orderings.append(.sort(try sortKeys()))
+            case .distinct:
+                try advance()
+                orderings.append(.distinct(try distinctPaths()))
+            case .limit:
+                try advance()
+                orderings.append(.limit(try limit()))
+            default:
+                guard case .end = token.kind else { throw unexpectedContinuation() }
+                return orderings
+            }
+        }
+    }
+
+    private func unexpectedContinuation() -> QueryError {
+        unexpected("AND, OR, SORT, DISTINCT, LIMIT or the end of the query")
+    }
+
+    private mutating func sortKeys() throws(QueryError) -> [OrderingSyntax.SortKey] {
+        try expect(.openParenthesis, "after SORT")
+        var keys: [OrderingSyntax.SortKey] = []
+        repeat {
+            let path = try orderingPath()
+            guard let keyword, keyword == .ascending || keyword == .descending else {
+                throw unexpected("ASC or DESC", hint: "Write SORT(\(path.isPlain ? "name" : "path") ASC).")
+            }
+            try advance()
+            keys.append(OrderingSyntax.SortKey(path, isAscending: keyword == .ascending))
+        } while try accept(.comma)
+        try expect(.closeParenthesis, "to close SORT")
+        return keys
+    }
+
+    private mutating func distinctPaths() throws(QueryError) -> [PathSyntax] {
+        try expect(.openParenthesis, "after DISTINCT")
+        var paths: [PathSyntax] = []
+        repeat {
+            paths.append(try orderingPath())
+        } while try accept(.comma)
+        try expect(.closeParenthesis, "to close DISTINCT")
+        return paths
+    }
+
+    /// A path of names alone: collections and their operations have no order.
+    private mutating func orderingPath() throws(QueryError) -> PathSyntax {
+        let path = try path(nil)
+        for element in path.elements {
+            if case .operation(let operation) = element.kind {
+                throw failure("\(operation.rawValue) cannot be sorted by.", hint: "SORT and DISTINCT take properties and paths over links to one object.",
+                    at: element.offset)
+            }
+        }
+        return path
+    }
+
+    private mutating func limit() throws(QueryError) -> Int {
+        try expect(.openParenthesis, "after LIMIT")
+        guard case .integer(let integer) = token.kind else {
+            throw unexpected("a whole number", hint: "LIMIT takes a number from 0 on, no argument.")
+        }
+        try advance()
+        try expect(.closeParenthesis, "to close LIMIT")
+        guard case .small(let count) = integer else { return .max }
+        return Int(count)
+    }
+}
+
+extension PathSyntax {
+    fileprivate var isPlain: Bool { elements.count == 1 }
+}

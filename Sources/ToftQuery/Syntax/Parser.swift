@@ -1,0 +1,257 @@
+/// Turns the text of a query into a syntax tree.
+///
+/// Predicates and values share the parenthesis, so they are parsed by one descent, by precedence (OR, AND, NOT, comparison, `+ -`, `* /`),
+/// and told apart by what comes out. Nesting is limited, so that no text can exhaust a thread's stack.
+package struct Parser {
+    private var lexer: Lexer
+    /// The word that is looked at.
+    var token: Token
+    /// How deep the descent is.
+    private var depth = 0
+
+    /// Parentheses, NOT, SUBQUERY and chains of arithmetic together may nest this deep.
+    package static let depthLimit = 100
+
+    /// Parses a whole query. `hyphenatedNames` are the names of the schema that contain a hyphen, which elsewhere subtracts.
+    package static func parse(_ text: String, hyphenatedNames: Set<String> = []) throws(QueryError) -> QuerySyntax {
+        let source = QuerySource(text)
+        var parser = try Parser(source, hyphenatedNames: hyphenatedNames)
+        let predicate = try parser.wholePredicate()
+        let orderings = try parser.orderings()
+        return QuerySyntax(predicate, orderings: orderings, source: source)
+    }
+
+    private init(_ source: QuerySource, hyphenatedNames: Set<String>) throws(QueryError) {
+        lexer = Lexer(source, hyphenatedNames: hyphenatedNames)
+        token = try lexer.next()
+    }
+
+    // MARK: Words
+
+    var source: QuerySource { lexer.source }
+
+    mutating func advance() throws(QueryError) {
+        token = try lexer.next()
+    }
+
+    /// The bytes of the present word.
+    var tokenBytes: ArraySlice<UInt8> { source.bytes[token.range] }
+
+    /// The keyword that the present word is, if it is one.
+    var keyword: Keyword? {
+        guard case .identifier = token.kind else { return nil }
+        return Keyword(spelling: tokenBytes)
+    }
+
+    func isAt(_ symbol: Token.Symbol) -> Bool {
+        if case .symbol(symbol) = token.kind { true } else { false }
+    }
+
+    /// Steps over `symbol` if it stands here.
+    mutating func accept(_ symbol: Token.Symbol) throws(QueryError) -> Bool {
+        guard isAt(symbol) else { return false }
+        try advance()
+        return true
+    }
+
+    mutating func expect(_ symbol: Token.Symbol, _ purpose: String) throws(QueryError) {
+        guard try accept(symbol) else { throw unexpected("'\(symbol.rawValue)' \(purpose)") }
+    }
+
+    /// The error that something else was expected here.
+    func unexpected(_ expected: String, hint: String? = nil) -> QueryError {
+        failure("Expected \(expected), but \(tokenDescription).", hint: hint, at: token.range.lowerBound)
+    }
+
+    func failure(_ summary: String, hint: String? = nil, at offset: Int) -> QueryError {
+        QueryError(.syntax, summary, hint: hint, at: offset, in: source)
+    }
+
+    private var tokenDescription: String {
+        if case .end = token.kind { return "the query ends here" }
+        let shown = String(decoding: tokenBytes.prefix(40), as: UTF8.self)
+        return "found \(shown.hasPrefix("'") ? shown : "'\(shown)'")"
+    }
+
+    /// Counts one more level of nesting for the time of `body`.
+    mutating func nested<Result>(_ body: (inout Parser) throws(QueryError) -> Result) throws(QueryError) -> Result {
+        guard depth < Self.depthLimit else {
+            throw failure(
+                "The query nests deeper than \(Self.depthLimit) levels.", hint: "Split it, or use IN for long chains of alternatives.",
+                at: token.range.lowerBound)
+        }
+        depth += 1
+        defer { depth -= 1 }
+        return try body(&self)
+    }
+
+    // MARK: Predicates
+
+    /// What a part of a query turned out to be.
+    enum Part {
+        case predicate(PredicateSyntax)
+        case expression(ExpressionSyntax)
+    }
+
+    private mutating func wholePredicate() throws(QueryError) -> PredicateSyntax {
+        if case .end = token.kind {
+            throw failure("The query is empty.", hint: "TRUEPREDICATE stands for all objects.", at: 0)
+        }
+        return try predicate()
+    }
+
+    /// A predicate; a lone value is an error.
+    mutating func predicate() throws(QueryError) -> PredicateSyntax {
+        try requirePredicate(try alternatives())
+    }
+
+    private func requirePredicate(_ part: Part) throws(QueryError) -> PredicateSyntax {
+        guard case .expression = part else {
+            if case .predicate(let predicate) = part { return predicate }
+            return .constant(true)
+        }
+        throw unexpected(
+            "a comparison such as ==, < or CONTAINS", hint: "A value alone is not a condition: write active == true, not active.")
+    }
+
+    mutating func alternatives() throws(QueryError) -> Part {
+        let first = try conjunction()
+        guard isAtOr else { return first }
+        var parts = [try requirePredicate(first)]
+        while isAtOr {
+            try advance()
+            parts.append(try requirePredicate(try conjunction()))
+        }
+        return .predicate(.or(parts))
+    }
+
+    private mutating func conjunction() throws(QueryError) -> Part {
+        let first = try negation()
+        guard isAtAnd else { return first }
+        var parts = [try requirePredicate(first)]
+        while isAtAnd {
+            try advance()
+            parts.append(try requirePredicate(try negation()))
+        }
+        return .predicate(.and(parts))
+    }
+
+    private var isAtOr: Bool { isAt(.or) || keyword == .or }
+    private var isAtAnd: Bool { isAt(.and) || keyword == .and }
+
+    private mutating func negation() throws(QueryError) -> Part {
+        guard isAt(.not) || keyword == .not else { return try comparison() }
+        try advance()
+        return try nested { (parser) throws(QueryError) in
+            .predicate(.not(try parser.requirePredicate(try parser.negation())))
+        }
+    }
+
+    private mutating func comparison() throws(QueryError) -> Part {
+        let left = try sum()
+        guard case .expression(let leftExpression) = left, let comparator else { return left }
+        let offset = token.range.lowerBound
+        try advance()
+        let options = try stringOptions(after: comparator)
+        if comparator == .between {
+            return .predicate(.comparison(try between(leftExpression, at: offset)))
+        }
+        guard case .expression(let right) = try sum() else {
+            throw unexpected("a value on the right of \(comparator.rawValue)", hint: "Conditions are joined with AND and OR, not compared.")
+        }
+        return .predicate(.comparison(ComparisonSyntax(leftExpression, comparator, options: options, right, offset: offset)))
+    }
+
+    /// The comparison operator that stands here.
+    private var comparator: Comparator? {
+        if case .symbol(let symbol) = token.kind {
+            return switch symbol {
+            case .equal: .equal
+            case .notEqual: .notEqual
+            case .less: .less
+            case .lessOrEqual: .lessOrEqual
+            case .greater: .greater
+            case .greaterOrEqual: .greaterOrEqual
+            default: nil
+            }
+        }
+        return switch keyword {
+        case .in: .in
+        case .between: .between
+        case .beginsWith: .beginsWith
+        case .endsWith: .endsWith
+        case .contains: .contains
+        case .like: .like
+        case .text: .text
+        case .geoWithin: .geoWithin
+        default: nil
+        }
+    }
+
+    private mutating func stringOptions(after comparator: Comparator) throws(QueryError) -> StringOptions {
+        guard case .options(let options) = token.kind else { return [] }
+        switch comparator {
+        case .equal, .notEqual, .in, .beginsWith, .endsWith, .contains, .like:
+            try advance()
+            return options
+        default:
+            throw unexpected("a value", hint: "\(options.spelling) goes with ==, !=, IN, BEGINSWITH, ENDSWITH, CONTAINS and LIKE.")
+        }
+    }
+
+    /// After BETWEEN: a list literal, and on the left a path.
+    private mutating func between(_ left: ExpressionSyntax, at offset: Int) throws(QueryError) -> ComparisonSyntax {
+        switch left {
+        case .path, .subquery: break
+        default:
+            throw failure("BETWEEN needs a property on its left.", hint: "Write the two comparisons with >= and <= instead.", at: offset)
+        }
+        let right = try operand()
+        guard case .expression(.list) = right else {
+            throw failure("BETWEEN needs a list of two values on its right.", hint: "Write BETWEEN {18, 30}.", at: offset)
+        }
+        guard case .expression(let list) = right else { throw unexpected("a list") }
+        return ComparisonSyntax(left, .between, list, offset: offset)
+    }
+
+    // MARK: Arithmetic
+
+    private mutating func sum() throws(QueryError) -> Part {
+        let first = try product()
+        guard isAt(.plus) || isAt(.minus) else { return first }
+        return try chain(from: first, of: [.plus: .add, .minus: .subtract]) { (parser) throws(QueryError) in try parser.product() }
+    }
+
+    private mutating func product() throws(QueryError) -> Part {
+        let first = try operand()
+        guard isAt(.times) || isAt(.divide) else { return first }
+        return try chain(from: first, of: [.times: .multiply, .divide: .divide]) { (parser) throws(QueryError) in try parser.operand() }
+    }
+
+    /// Operands of the same precedence, joined from the left. Each operator deepens the tree, so each counts as a level.
+    private mutating func chain(
+        from first: Part, of operators: [Token.Symbol: ArithmeticOperator],
+        _ next: (inout Parser) throws(QueryError) -> Part
+    ) throws(QueryError) -> Part {
+        let outerDepth = depth
+        defer { depth = outerDepth }
+        var result = try requireOperand(first)
+        while case .symbol(let symbol) = token.kind, let arithmetic = operators[symbol] {
+            let offset = token.range.lowerBound
+            try advance()
+            let left = result
+            result = try nested { (parser) throws(QueryError) in
+                .arithmetic(arithmetic, left, try parser.requireOperand(try next(&parser)), offset: offset)
+            }
+            depth += 1
+        }
+        return .expression(result)
+    }
+
+    private func requireOperand(_ part: Part) throws(QueryError) -> ExpressionSyntax {
+        guard case .expression(let expression) = part else {
+            throw unexpected("AND, OR or the end of the condition", hint: "There is no arithmetic with conditions.")
+        }
+        return expression
+    }
+}

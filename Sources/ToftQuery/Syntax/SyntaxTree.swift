@@ -1,0 +1,295 @@
+package import ToftStorage
+
+// A query as it is written, before it is held against a schema. The parser makes these from text; a door that builds queries from code
+// makes them directly (offsets are then `-1`) and hands them to the same binder.
+
+/// A predicate, then what is done with the objects that satisfy it, in order.
+package struct QuerySyntax: Sendable {
+    package var predicate: PredicateSyntax
+    package var orderings: [OrderingSyntax]
+    /// The text, for messages.
+    package var source: QuerySource
+
+    package init(_ predicate: PredicateSyntax, orderings: [OrderingSyntax] = [], source: QuerySource = .none) {
+        self.predicate = predicate
+        self.orderings = orderings
+        self.source = source
+    }
+}
+
+/// Something that is true or false of an object.
+package indirect enum PredicateSyntax: Sendable {
+    /// TRUEPREDICATE, FALSEPREDICATE
+    case constant(Bool)
+    case not(PredicateSyntax)
+    /// Two or more.
+    case and([PredicateSyntax])
+    /// Two or more.
+    case or([PredicateSyntax])
+    case comparison(ComparisonSyntax)
+}
+
+/// Two values and how they are compared.
+package struct ComparisonSyntax: Sendable {
+    package var left: ExpressionSyntax
+    package var comparator: Comparator
+    package var options: StringOptions
+    package var right: ExpressionSyntax
+    /// Where the operator stands.
+    package var offset: Int
+
+    package init(
+        _ left: ExpressionSyntax, _ comparator: Comparator, options: StringOptions = [], _ right: ExpressionSyntax, offset: Int = -1
+    ) {
+        self.left = left
+        self.comparator = comparator
+        self.options = options
+        self.right = right
+        self.offset = offset
+    }
+}
+
+/// How two values are compared.
+package enum Comparator: String, Sendable {
+    case equal = "=="
+    case notEqual = "!="
+    case less = "<"
+    case lessOrEqual = "<="
+    case greater = ">"
+    case greaterOrEqual = ">="
+    case `in` = "IN"
+    case between = "BETWEEN"
+    case beginsWith = "BEGINSWITH"
+    case endsWith = "ENDSWITH"
+    case contains = "CONTAINS"
+    case like = "LIKE"
+    /// Full-text search; recognised, not built yet.
+    case text = "TEXT"
+    /// Within a geographic shape; recognised, not built yet.
+    case geoWithin = "GEOWITHIN"
+
+    /// BEGINSWITH and its kin: strings and data only.
+    package var isStringOperator: Bool {
+        switch self {
+        case .beginsWith, .endsWith, .contains, .like: true
+        default: false
+        }
+    }
+}
+
+/// `[c]` and `[d]`.
+package struct StringOptions: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// `[c]`: letters that differ only in case are the same.
+    package static let caseInsensitive = StringOptions(rawValue: 1)
+    /// `[d]`: letters that differ only in accents are the same.
+    package static let diacriticInsensitive = StringOptions(rawValue: 2)
+
+    /// As it is written in a query; "" when empty.
+    package var spelling: String {
+        isEmpty ? "" : "[" + (contains(.caseInsensitive) ? "c" : "") + (contains(.diacriticInsensitive) ? "d" : "") + "]"
+    }
+}
+
+/// ANY (or SOME), ALL, NONE before a collection.
+package enum Quantifier: String, Sendable {
+    case any = "ANY"
+    case all = "ALL"
+    case none = "NONE"
+}
+
+/// A value: a constant, a path, or a computation with them.
+package indirect enum ExpressionSyntax: Sendable {
+    case literal(Literal, offset: Int)
+    /// `{1, 2}`; elements are literals.
+    case list(Quantifier?, [ListElement], offset: Int)
+    /// `ANY $0`
+    case quantifiedArgument(Quantifier, Int, offset: Int)
+    case path(PathSyntax)
+    case arithmetic(ArithmeticOperator, ExpressionSyntax, ExpressionSyntax, offset: Int)
+    case subquery(SubquerySyntax)
+
+    /// An element of a list literal.
+    package struct ListElement: Sendable {
+        package var literal: Literal
+        package var offset: Int
+
+        package init(_ literal: Literal, offset: Int = -1) {
+            self.literal = literal
+            self.offset = offset
+        }
+    }
+
+    /// Where the expression begins.
+    package var offset: Int {
+        switch self {
+        case .literal(_, let offset), .list(_, _, let offset), .quantifiedArgument(_, _, let offset): offset
+        case .path(let path): path.offset
+        case .arithmetic(_, let left, _, _): left.offset
+        case .subquery(let subquery): subquery.offset
+        }
+    }
+}
+
+package enum ArithmeticOperator: String, Sendable {
+    case add = "+"
+    case subtract = "-"
+    case multiply = "*"
+    case divide = "/"
+}
+
+/// A constant as it is written.
+package enum Literal: Sendable {
+    case null
+    case bool(Bool)
+    case integer(IntegerLiteral)
+    /// A number with a point or an exponent, infinity or NaN. Its text is what a decimal will be compared with.
+    case double(Double)
+    /// A number that ends in `f`.
+    case float(Float)
+    case string(StringLiteral)
+    case data([UInt8])
+    case date(Timestamp)
+    /// 16 bytes.
+    case uuid([UInt8])
+    /// 12 bytes.
+    case objectID([UInt8])
+    /// `$0`
+    case argument(Int)
+    /// `obj('Person', 5)`
+    case object(className: String, primaryKey: PrimaryKeyLiteral)
+
+    /// The key inside `obj(...)`.
+    package enum PrimaryKeyLiteral: Sendable {
+        case null
+        case integer(Int64)
+        case string(String)
+        case argument(Int)
+        /// A uuid or an object id: recognised, not built yet.
+        case other
+    }
+}
+
+/// A whole number of any length.
+package enum IntegerLiteral: Hashable, Sendable {
+    case small(Int64)
+    /// Beyond 64 bits: the digits without leading zeros.
+    case large(isNegative: Bool, digits: [UInt8])
+}
+
+/// A text constant.
+package struct StringLiteral: Sendable {
+    /// UTF-8, or whatever bytes a `B64"..."` held.
+    package var bytes: [UInt8]
+    /// What LIKE matches, when the text was written in a query: there a backslash makes `*`, `?` and `\` ordinary.
+    package var pattern: LikePattern?
+
+    package init(_ text: String) {
+        bytes = Array(text.utf8)
+    }
+
+    init(bytes: [UInt8], pattern: LikePattern? = nil) {
+        self.bytes = bytes
+        self.pattern = pattern
+    }
+}
+
+/// A path from an object: `boss.dogs.@max.age`, `ANY friends.city.name`.
+package struct PathSyntax: Sendable {
+    package var quantifier: Quantifier?
+    package var elements: [Element]
+    package var offset: Int
+
+    package init(_ elements: [Element], quantifier: Quantifier? = nil, offset: Int = -1) {
+        self.quantifier = quantifier
+        self.elements = elements
+        self.offset = offset
+    }
+
+    /// One step of a path.
+    package struct Element: Sendable {
+        package enum Kind: Sendable, Equatable {
+            /// A property, a class after `@links`, or a variable of a subquery.
+            case name(String)
+            /// `$K0`: a property path that is given as an argument.
+            case argument(Int)
+            case operation(PathOperation)
+            case index(PathIndex)
+        }
+
+        package var kind: Kind
+        package var offset: Int
+
+        package init(_ kind: Kind, offset: Int = -1) {
+            self.kind = kind
+            self.offset = offset
+        }
+    }
+}
+
+/// The words with `@`.
+package enum PathOperation: String, Sendable {
+    case count = "@count"
+    case size = "@size"
+    case minimum = "@min"
+    case maximum = "@max"
+    case sum = "@sum"
+    case average = "@avg"
+    case links = "@links"
+    case type = "@type"
+    case keys = "@keys"
+    case values = "@values"
+}
+
+/// What may stand between brackets.
+package enum PathIndex: Sendable, Equatable {
+    case position(Int)
+    case first
+    case last
+    case size
+    /// `[*]`
+    case every
+    /// `['key']`, of a dictionary.
+    case key(String)
+    /// `[$0]`
+    case argument(Int)
+}
+
+/// `SUBQUERY(path, $variable, predicate).@count`
+package struct SubquerySyntax: Sendable {
+    package var collection: PathSyntax
+    /// With its `$`.
+    package var variable: String
+    package var predicate: PredicateSyntax
+    package var offset: Int
+
+    package init(_ collection: PathSyntax, variable: String, _ predicate: PredicateSyntax, offset: Int = -1) {
+        self.collection = collection
+        self.variable = variable
+        self.predicate = predicate
+        self.offset = offset
+    }
+}
+
+/// SORT, DISTINCT, LIMIT: applied in written order.
+package enum OrderingSyntax: Sendable {
+    case sort([SortKey])
+    case distinct([PathSyntax])
+    case limit(Int)
+
+    /// A path and a direction.
+    package struct SortKey: Sendable {
+        package var path: PathSyntax
+        package var isAscending: Bool
+
+        package init(_ path: PathSyntax, isAscending: Bool) {
+            self.path = path
+            self.isAscending = isAscending
+        }
+    }
+}

@@ -1,0 +1,123 @@
+internal import ToftStorage
+
+/// One word of a query.
+struct Token {
+    /// What a word is, with its value where it has one.
+    enum Kind {
+        case end
+        /// A name or a keyword: which, the parser decides by where it stands.
+        case identifier
+        case integer(IntegerLiteral)
+        case double(Double)
+        case float(Float)
+        case string(StringLiteral)
+        /// `B64"..."`, decoded.
+        case base64([UInt8])
+        case date(Timestamp)
+        case uuid([UInt8])
+        case objectID([UInt8])
+        /// `$0`
+        case argument(Int)
+        /// `$K0`
+        case keyPathArgument(Int)
+        /// `@count`, `@links`...
+        case operation(PathOperation)
+        /// `[c]`, `[d]`, `[cd]`
+        case options(StringOptions)
+        case symbol(Symbol)
+    }
+
+    /// Punctuation and operators.
+    enum Symbol: String {
+        case openParenthesis = "("
+        case closeParenthesis = ")"
+        case openBrace = "{"
+        case closeBrace = "}"
+        case openBracket = "["
+        case closeBracket = "]"
+        case comma = ","
+        case dot = "."
+        case equal = "=="
+        case notEqual = "!="
+        case less = "<"
+        case lessOrEqual = "<="
+        case greater = ">"
+        case greaterOrEqual = ">="
+        case plus = "+"
+        case minus = "-"
+        case times = "*"
+        case divide = "/"
+        case not = "!"
+        case and = "&&"
+        case or = "||"
+    }
+
+    var kind: Kind
+    /// The bytes of the text that the word takes.
+    var range: Range<Int>
+}
+
+/// Words with a meaning. Most may also be the name of a property where a name is expected.
+enum Keyword: String {
+    case and, or, not
+    case anyOf, allOf, noneOf
+    case beginsWith = "beginswith"
+    case endsWith = "endswith"
+    case contains, like, between
+    case `in`
+    case text
+    case geoWithin = "geowithin"
+    case truePredicate = "truepredicate"
+    case falsePredicate = "falsepredicate"
+    case `true`, `false`, null, infinity, nan
+    case sort, distinct, limit, ascending, descending
+    case subquery
+    case object = "obj"
+    case binary
+    case first, last, size
+
+    /// Whether a property may have this name and still be found.
+    var canBeName: Bool {
+        switch self {
+        case .contains, .like, .between, .in, .text, .geoWithin, .sort, .distinct, .limit, .ascending, .descending, .binary, .first, .last, .size,
+            .beginsWith, .endsWith:
+            true
+        default:
+            false
+        }
+    }
+
+    /// The keyword that `bytes` spell, in a letter case that counts.
+    init?(spelling bytes: ArraySlice<UInt8>) {
+        guard (2...14).contains(bytes.count) else { return nil }
+        var lowered: [UInt8] = []
+        lowered.reserveCapacity(bytes.count)
+        var uppercase = 0
+        for byte in bytes {
+            let isUppercase = byte >= 0x41 && byte <= 0x5A
+            uppercase += isUppercase ? 1 : 0
+            lowered.append(isUppercase ? byte | 0x20 : byte)
+        }
+        guard let keyword = Self.spellings[String(decoding: lowered, as: UTF8.self)] else { return nil }
+        if keyword.isCaseSensitive, uppercase != 0, uppercase != bytes.count { return nil }
+        self = keyword
+    }
+
+    /// All-lower or all-upper only; the other keywords may be written in any case.
+    private var isCaseSensitive: Bool {
+        switch self {
+        case .in, .not, .anyOf, .allOf, .noneOf, .true, .false, .first, .last, .size: true
+        default: false
+        }
+    }
+
+    private static let spellings: [String: Keyword] = [
+        "and": .and, "or": .or, "not": .not, "any": .anyOf, "some": .anyOf, "all": .allOf, "none": .noneOf,
+        "beginswith": .beginsWith, "endswith": .endsWith, "contains": .contains, "like": .like, "between": .between, "in": .in,
+        "text": .text, "geowithin": .geoWithin, "truepredicate": .truePredicate, "falsepredicate": .falsePredicate,
+        "true": .true, "false": .false, "null": .null, "nil": .null, "inf": .infinity, "infinity": .infinity, "nan": .nan,
+        "sort": .sort, "distinct": .distinct, "limit": .limit, "asc": .ascending, "ascending": .ascending,
+        "desc": .descending, "descending": .descending, "subquery": .subquery, "obj": .object, "bin": .binary, "binary": .binary,
+        "first": .first, "last": .last, "size": .size,
+    ]
+}
