@@ -26,7 +26,7 @@ let package = Package(
         .target(name: "ToftTestKit", dependencies: ["ToftEngine"], path: "Tests/ToftTestKit"),
         .testTarget(name: "ToftStorageTests", dependencies: ["ToftStorage", "ToftTestKit"]),
         .testTarget(name: "ToftModelTests", dependencies: ["ToftModel", "ToftTestKit"]),
-        .testTarget(name: "ToftQueryTests", dependencies: ["ToftQuery", "ToftTestKit"]),
+        .testTarget(name: "ToftQueryTests", dependencies: ["ToftQuery", "ToftTestKit"], exclude: ["Fixtures"]),
         .testTarget(name: "ToftEngineTests", dependencies: ["ToftEngine", "ToftTestKit"]),
     ],
     swiftLanguageModes: [.v6]
