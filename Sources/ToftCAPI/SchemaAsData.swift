@@ -1,0 +1,120 @@
+public import CToft
+internal import ToftEngine
+internal import ToftModel
+
+@c @implementation
+public func toft_schema_new(
+    _ classes: UnsafePointer<toft_class_schema>?, _ class_count: Int, _ out_schema: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
+    entry { () throws(EngineError) in
+        let out = try Argument.out(out_schema, "out_schema")
+        let schema = try Schema(classes, count: class_count)
+        let problems = schema.problems()
+        if !problems.isEmpty { throw EngineError(.invalidSchema(problems)) }
+        out.pointee = try HandleTable.shared.make(.schema, SchemaHandle(schema), owner: nil)
+    }
+}
+
+@c @implementation
+public func toft_schema_release(_ schema: OpaquePointer?) {
+    HandleTable.shared.release(schema, .schema)
+}
+
+/// What a `toft_schema *` names.
+final class SchemaHandle: Sendable {
+    let schema: Schema
+
+    init(_ schema: Schema) {
+        self.schema = schema
+    }
+
+    /// The schema of a handle; nil for NULL.
+    static func schema(of handle: OpaquePointer?) throws(EngineError) -> Schema? {
+        guard let handle else { return nil }
+        return unsafeDowncast(try HandleTable.shared.lookShared(handle, .schema), to: SchemaHandle.self).schema
+    }
+}
+
+extension Schema {
+    fileprivate init(_ classes: UnsafePointer<toft_class_schema>?, count: Int) throws(EngineError) {
+        self.init()
+        for declared in try Argument.structures(classes, count, "classes") {
+            self.classes.append(try ClassSchema(declared))
+        }
+    }
+}
+
+extension ClassSchema {
+    fileprivate init(_ declared: toft_class_schema) throws(EngineError) {
+        self.init(try Argument.text(declared.name, "name"))
+        for property in try Argument.structures(declared.properties, declared.property_count, "properties") {
+            properties.append(try PropertySchema(property))
+        }
+    }
+}
+
+extension PropertySchema {
+    fileprivate init(_ declared: toft_property_schema) throws(EngineError) {
+        let type = try PropertyType(declared.type)
+        let flags = declared.flags
+        guard flags & ~PropertyFlag.all == 0 else { throw .invalidArgument("The property flags \(flags) contain an unknown one.") }
+        let target = try Argument.text(declared.target_class, "target_class")
+        let origin = try Argument.text(declared.target_property, "target_property")
+        self.init(
+            try Argument.text(declared.name, "name"), type, collection: flags & PropertyFlag.list != 0 ? .list : .none,
+            isOptional: flags & PropertyFlag.nullable != 0, isPrimaryKey: flags & PropertyFlag.primaryKey != 0,
+            isIndexed: flags & PropertyFlag.indexed != 0, target: target.isEmpty ? nil : target, origin: origin.isEmpty ? nil : origin)
+        if type == .link, collection == .none { isOptional = true }
+    }
+}
+
+/// The bits of `toft_property_flags`.
+enum PropertyFlag {
+    static let nullable = TOFT_PROPERTY_NULLABLE.rawValue
+    static let primaryKey = TOFT_PROPERTY_PRIMARY_KEY.rawValue
+    static let indexed = TOFT_PROPERTY_INDEXED.rawValue
+    static let list = TOFT_PROPERTY_LIST.rawValue
+    static let all = nullable | primaryKey | indexed | list
+
+    /// The flags of a property of the file.
+    static func flags(of property: StoredProperty) -> UInt32 {
+        var flags: UInt32 = 0
+        if property.isOptional { flags |= nullable }
+        if property.isPrimaryKey { flags |= primaryKey }
+        if property.isIndexed { flags |= indexed }
+        if property.isList { flags |= list }
+        return flags
+    }
+}
+
+extension PropertyType {
+    fileprivate init(_ type: toft_type) throws(EngineError) {
+        switch type {
+        case TOFT_TYPE_BOOL: self = .bool
+        case TOFT_TYPE_INT: self = .int
+        case TOFT_TYPE_FLOAT: self = .float
+        case TOFT_TYPE_DOUBLE: self = .double
+        case TOFT_TYPE_STRING: self = .string
+        case TOFT_TYPE_DATA: self = .data
+        case TOFT_TYPE_DATE: self = .date
+        case TOFT_TYPE_LINK: self = .link
+        case TOFT_TYPE_LINKING_OBJECTS: self = .linkingObjects
+        default: throw .invalidArgument("A property can't have the type \(type.rawValue).")
+        }
+    }
+
+    /// The type as C names it.
+    var typeInC: toft_type {
+        switch self {
+        case .bool: TOFT_TYPE_BOOL
+        case .int: TOFT_TYPE_INT
+        case .float: TOFT_TYPE_FLOAT
+        case .double: TOFT_TYPE_DOUBLE
+        case .string: TOFT_TYPE_STRING
+        case .data: TOFT_TYPE_DATA
+        case .date: TOFT_TYPE_DATE
+        case .link: TOFT_TYPE_LINK
+        case .linkingObjects: TOFT_TYPE_LINKING_OBJECTS
+        }
+    }
+}

@@ -1,0 +1,20 @@
+internal import CToft
+
+private let version: StaticString = "0.1.0"
+
+@c @implementation
+public func toft_version() -> UnsafePointer<CChar>? {
+    version.foreign
+}
+
+@c @implementation
+public func toft_abi_version() -> UInt32 {
+    UInt32(TOFT_ABI_VERSION)
+}
+
+extension StaticString {
+    /// The text as C sees it: it lives for ever and ends in NUL.
+    var foreign: UnsafePointer<CChar>? {
+        UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
+    }
+}

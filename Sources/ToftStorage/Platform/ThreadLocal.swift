@@ -1,0 +1,35 @@
+internal import Glibc
+
+/// One object for each thread that asks: made at its first look, released on that thread when it ends.
+package final class ThreadLocal<Value: AnyObject>: Sendable {
+    private let key: pthread_key_t?
+
+    package init() {
+        var key = pthread_key_t()
+        let result = pthread_key_create(&key) { bits in
+            if let bits { Unmanaged<AnyObject>.fromOpaque(bits).release() }
+        }
+        self.key = result == 0 ? key : nil
+    }
+
+    /// The calling thread's object. A process that is out of keys or memory gets a new one at every look.
+    package func value(orMake make: () -> Value) -> Value {
+        guard let key else { return make() }
+        if let bits = pthread_getspecific(key) { return Unmanaged<Value>.fromOpaque(bits).takeUnretainedValue() }
+        return replace(with: make())
+    }
+
+    /// Gives the calling thread another object and releases the one it had.
+    @discardableResult
+    package func replace(with value: Value) -> Value {
+        guard let key else { return value }
+        let old = pthread_getspecific(key)
+        let bits = Unmanaged.passRetained(value).toOpaque()
+        guard pthread_setspecific(key, bits) == 0 else {
+            Unmanaged<Value>.fromOpaque(bits).release()
+            return value
+        }
+        if let old { Unmanaged<Value>.fromOpaque(old).release() }
+        return value
+    }
+}
