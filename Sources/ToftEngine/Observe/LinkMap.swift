@@ -1,0 +1,61 @@
+internal import ToftModel
+
+/// One link property, to-one or a list.
+struct Link: Hashable, Sendable {
+    let source: ClassID
+    let property: PropertyID
+    let target: ClassID
+    let isList: Bool
+}
+
+/// Which classes link which, through the properties that a session sees.
+struct LinkMap: Sendable {
+    /// A row counts as modified when something is that it reaches over so many links.
+    static let depth = 3
+
+    /// By the class that links.
+    private(set) var outgoing: [ClassID: [Link]] = [:]
+    /// By the class linked to.
+    private(set) var incoming: [ClassID: [Link]] = [:]
+
+    init(_ links: [Link]) {
+        for link in links {
+            outgoing[link.source, default: []].append(link)
+            incoming[link.target, default: []].append(link)
+        }
+    }
+
+    init(_ schema: StoredSchema) {
+        self.init(schema.visibleClasses.flatMap(Self.links))
+    }
+
+    private static func links(of source: StoredClass) -> [Link] {
+        source.visibleProperties.compactMap { property in
+            guard property.type == .link, let target = property.targetClassID else { return nil }
+            return Link(source: source.id, property: property.id, target: target, isList: property.isList)
+        }
+    }
+
+    /// How many links lead at least from a class to each that it reaches within the depth.
+    func distances(from start: ClassID) -> [ClassID: Int] {
+        var distances = [start: 0]
+        var frontier = [start]
+        for distance in 1...Self.depth {
+            let targets = frontier.flatMap { outgoing[$0] ?? [] }.map(\.target)
+            frontier = []
+            for target in targets where distances[target] == nil {
+                distances[target] = distance
+                frontier.append(target)
+            }
+        }
+        return distances
+    }
+}
+
+/// Follows links both ways in one version.
+protocol LinkReading {
+    /// Calls `body` with the key of each object that links to `target` through `link`, once or more. Stops when it answers false.
+    func forEachSource(of target: Int64, through link: Link, _ body: (Int64) -> Bool) throws(EngineError)
+    /// Calls `body` with the key of each object that `source` links to through `link`. Stops when it answers false.
+    func forEachTarget(of source: Int64, through link: Link, _ body: (Int64) -> Bool) throws(EngineError)
+}
