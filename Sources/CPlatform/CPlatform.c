@@ -1,1 +1,2 @@
+// The module is its header; a target needs one source file.
 #include "CPlatform.h"

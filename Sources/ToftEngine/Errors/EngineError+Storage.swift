@@ -66,6 +66,10 @@ extension EngineError {
             self.init(.typeMismatch, what)
         case .replaced(let path):
             self.init(.fileReplaced, "Another file was put in the place of '\(path)' while it was open. Close it in all processes and open it again.", detail: path)
+        case .unsupportedFileSystem(let path, let name):
+            self.init(
+                .unsupported, "'\(path)' lies on a network file system (\(name)), where processes can't share a database safely. Move it to a local disk.",
+                detail: name)
         }
     }
 

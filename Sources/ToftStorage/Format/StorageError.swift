@@ -33,5 +33,8 @@ package enum StorageError: Error, Sendable, Equatable {
     case noSuchColumn(UInt32)
     case indexOutOfRange(index: Int, count: Int)
     case typeMismatch(String)
+    /// The path names another file than the one that is open.
     case replaced(path: String)
+    /// Locks and shared memory do not hold on this file system (a network file system, by name), and the caller did not insist.
+    case unsupportedFileSystem(path: String, name: String)
 }

@@ -1,0 +1,175 @@
+/// What a walk over everything found.
+package struct CheckReport: Sendable {
+    package var version: UInt64 = 0
+    package var pages: UInt64 = 0
+    package var usedPages: UInt64 = 0
+    package var freePages: UInt64 = 0
+    /// Pages that wait for a pinned version to be released.
+    package var pinnedFreePages: UInt64 = 0
+    package var trees = 0
+    /// What is wrong, in plain words; empty in a sound file.
+    package var problems: [String] = []
+
+    package var isSound: Bool { problems.isEmpty }
+
+    package init() {}
+}
+
+/// Walks a version: every checksum, order, count and bound, and that each page of the file is exactly one of used, freed or free.
+///
+/// It reads everything and changes nothing. Damage becomes a line of the report; the walk goes on where it can.
+package struct StoreCheck {
+    private let snapshot: Snapshot
+    private var report = CheckReport()
+    private var visited = PageSet()
+
+    /// Checks the version of a snapshot. O(file).
+    package static func run(_ snapshot: Snapshot) -> CheckReport {
+        var check = StoreCheck(snapshot)
+        check.run()
+        return check.report
+    }
+
+    private init(_ snapshot: Snapshot) {
+        self.snapshot = snapshot
+    }
+
+    private mutating func run() {
+        report.version = snapshot.version
+        report.pages = snapshot.root.pageCount
+        visit(snapshot.rootRef, "the root")
+        attempt("the catalog") { (check) throws(StorageError) in try check.walkCatalog() }
+        attempt("free space") { (check) throws(StorageError) in try check.walkFreeSpace() }
+    }
+
+    private mutating func attempt(_ what: String, _ step: (inout StoreCheck) throws(StorageError) -> Void) {
+        do throws(StorageError) {
+            try step(&self)
+        } catch {
+            report.problems.append("\(what): \(error)")
+        }
+    }
+
+    private mutating func visit(_ ref: Ref, _ what: String) {
+        guard ref.page >= Page.firstData, ref.page &+ UInt64(ref.pageCount) <= report.pages else {
+            report.problems.append("\(what) lies at page \(ref.page), outside the file of \(report.pages) pages")
+            return
+        }
+        report.usedPages += UInt64(ref.pageCount)
+        for page in ref.page..<(ref.page + UInt64(ref.pageCount)) where !visited.insert(page) {
+            report.problems.append("page \(page) is used twice, the second time by \(what)")
+        }
+    }
+
+    private mutating func walkCatalog() throws(StorageError) {
+        var found: [Ref] = []
+        try snapshot.catalog.check { found.append($0) }
+        visitAll(&found, "the catalog")
+        var cursor = snapshot.catalog.cursor()
+        var isThere = try cursor.seekFirst()
+        while isThere {
+            if let id = TreeKey.number(try cursor.key()) {
+                report.trees += 1
+                attempt("tree \(id)") { (check) throws(StorageError) in try check.walkTree(id) }
+            } else {
+                report.problems.append("the catalog has a key that is no tree id")
+            }
+            isThere = try cursor.next()
+        }
+    }
+
+    private mutating func walkTree(_ id: UInt64) throws(StorageError) {
+        var found: [Ref] = []
+        let entry = try TreeKey.with(id) { key throws(StorageError) in try snapshot.catalog.value(forKey: key) }
+        guard let entry else { throw .noSuchTree(id) }
+        switch try OpenTree(decoding: entry, id: id, in: snapshot) {
+        case .table(let tree): try tree.check { found.append($0) }
+        case .ordered(let tree): try tree.check { found.append($0) }
+        case .sequence(let tree): try tree.check { found.append($0) }
+        }
+        visitAll(&found, "tree \(id)")
+    }
+
+    private mutating func visitAll(_ refs: inout [Ref], _ what: String) {
+        for ref in refs { visit(ref, what) }
+    }
+
+    /// Every page is in exactly one state.
+    private mutating func walkFreeSpace() throws(StorageError) {
+        let space = snapshot.space
+        visit(snapshot.root.directory, "the directory of regions")
+        visit(snapshot.root.freedList, "the list of freed runs")
+        var (batches, runs) = try FreeSpaceReader.freedList(snapshot.root.freedList, in: space)
+        for batch in batches {
+            visit(batch.ref, "a batch of freed runs")
+            runs += try FreeSpaceReader.batch(batch.ref, in: space)
+        }
+        batches = []
+        for run in runs { visitFreed(run) }
+        let regions = try FreeSpaceReader.regions(snapshot.root.directory, in: space)
+        for region in regions { visit(region.bitmap, "a bitmap") }
+        for (index, region) in regions.enumerated() {
+            let bitmap = Bitmap(ref: region.bitmap, page: try space.view(region.bitmap, as: .bitmap))
+            if bitmap.freePages != region.freePages {
+                report.problems.append("region \(index) has \(bitmap.freePages) free pages, its directory says \(region.freePages)")
+            }
+            compare(bitmap, region: index)
+        }
+    }
+
+    private mutating func visitFreed(_ run: FreeSpace.Run) {
+        guard run.birth < run.death, run.death <= snapshot.version else {
+            report.problems.append("the freed run at page \(run.page) lived from version \(run.birth) to \(run.death)")
+            return
+        }
+        guard run.page >= Page.firstData, run.page &+ UInt64(run.count) <= report.pages else {
+            report.problems.append("the freed run at page \(run.page) leaves the file")
+            return
+        }
+        report.pinnedFreePages += UInt64(run.count)
+        for page in run.page..<(run.page + UInt64(run.count)) where !visited.insert(page) {
+            report.problems.append("page \(page) is freed and used")
+        }
+    }
+
+    private mutating func compare(_ bitmap: Bitmap, region: Int) {
+        let first = Page.first(ofRegion: region)
+        for index in 0..<Page.perRegion {
+            let page = first + UInt64(index)
+            let isVisited = visited.contains(page)
+            if bitmap.isUsed(index) != isVisited {
+                report.problems.append(
+                    isVisited ? "page \(page) is in use and its bit says free" : "page \(page) is lost: its bit says used and nothing reaches it")
+            }
+            if !isVisited && page < report.pages { report.freePages += 1 }
+        }
+    }
+}
+
+/// A set of page numbers, one bit each.
+private struct PageSet {
+    private var words: [UInt64] = []
+
+    /// False if the page was in the set already.
+    mutating func insert(_ page: UInt64) -> Bool {
+        let index = Int(page / 64)
+        if index >= words.count { words += Array(repeating: 0, count: index - words.count + 64) }
+        let bit: UInt64 = 1 << (page % 64)
+        defer { words[index] |= bit }
+        return words[index] & bit == 0
+    }
+
+    func contains(_ page: UInt64) -> Bool {
+        let index = Int(page / 64)
+        return index < words.count && words[index] & (1 << (page % 64)) != 0
+    }
+}
+
+extension Store {
+    /// Checks the newest version. O(file).
+    package func check() throws(StorageError) -> CheckReport {
+        let snapshot = try beginRead()
+        defer { snapshot.release() }
+        return StoreCheck.run(snapshot)
+    }
+}

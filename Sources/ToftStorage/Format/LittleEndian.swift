@@ -1,0 +1,62 @@
+/// Explicit little-endian loads and stores at byte offsets. The caller has established that the bytes are there.
+extension UnsafeRawPointer {
+    @inline(__always) func uint8(at offset: Int) -> Int {
+        Int(load(fromByteOffset: offset, as: UInt8.self))
+    }
+
+    @inline(__always) func uint16(at offset: Int) -> Int {
+        Int(UInt16(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
+    }
+
+    @inline(__always) func uint32(at offset: Int) -> Int {
+        Int(UInt32(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+    }
+
+    @inline(__always) func uint64(at offset: Int) -> UInt64 {
+        UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+
+    @inline(__always) func int64(at offset: Int) -> Int64 {
+        Int64(bitPattern: uint64(at: offset))
+    }
+}
+
+extension UnsafeMutableRawPointer {
+    /// The same bytes, for reading.
+    @inline(__always) var reading: UnsafeRawPointer { UnsafeRawPointer(self) }
+
+    @inline(__always) func storeUInt8(_ value: Int, at offset: Int) {
+        storeBytes(of: UInt8(truncatingIfNeeded: value), toByteOffset: offset, as: UInt8.self)
+    }
+
+    @inline(__always) func storeUInt16(_ value: Int, at offset: Int) {
+        storeBytes(of: UInt16(truncatingIfNeeded: value).littleEndian, toByteOffset: offset, as: UInt16.self)
+    }
+
+    @inline(__always) func storeUInt32(_ value: Int, at offset: Int) {
+        storeBytes(of: UInt32(truncatingIfNeeded: value).littleEndian, toByteOffset: offset, as: UInt32.self)
+    }
+
+    @inline(__always) func storeUInt64(_ value: UInt64, at offset: Int) {
+        storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self)
+    }
+
+    @inline(__always) func storeInt64(_ value: Int64, at offset: Int) {
+        storeUInt64(UInt64(bitPattern: value), at: offset)
+    }
+
+    /// Copies bytes to `offset`; source and destination may overlap.
+    @inline(__always) func store(_ source: UnsafeRawPointer, count: Int, at offset: Int) {
+        advanced(by: offset).copyMemory(from: source, byteCount: count)
+    }
+
+    /// Moves `count` bytes inside the same memory.
+    @inline(__always) func move(from source: Int, to destination: Int, count: Int) {
+        advanced(by: destination).copyMemory(from: advanced(by: source), byteCount: count)
+    }
+
+    /// Fills `count` bytes with zeros.
+    @inline(__always) func clear(at offset: Int, count: Int) {
+        advanced(by: offset).initializeMemory(as: UInt8.self, repeating: 0, count: count)
+    }
+}

@@ -1,0 +1,95 @@
+/// Where things lie in the nodes of trees. Every node is an extent of one page.
+///
+/// Inner node, the same in all trees; the heap holds what a separator key has beyond its first eight bytes:
+///
+///      0               32       33   34      36        38        40                                             4096
+///     +---------------+--------+----+-------+---------+---------+-----------------------+----------+-----------+
+///     | extent header | height | 0  | count | heapLow | garbage | entries, 64 bytes each| free ... | heap      |
+///     +---------------+--------+----+-------+---------+---------+-----------------------+----------+-----------+
+///
+///     entry: | child ref 40 | rows u64 | first 8 key bytes, as a number | tail offset u16 | key length u16 | 0 u32 |
+///
+/// `height` is 1 directly above the leaves. Entry i holds the keys from its separator up to the next one; the first entry's separator
+/// is always empty, since the node's own separator stands in its parent. Sequence trees leave all separators empty.
+enum InnerLayout {
+    static let height = ExtentHeader.size
+    static let count = height + 2
+    static let heapLow = count + 2
+    static let garbage = heapLow + 2
+    static let entries = garbage + 2
+
+    static let entryRef = 0
+    static let entryRows = entryRef + Ref.size
+    static let entryPrefix = entryRows + 8
+    static let entryTailOffset = entryPrefix + 8
+    static let entryKeyLength = entryTailOffset + 2
+    static let entrySize = entryKeyLength + 2 + 4
+
+    /// Bytes for entries and heap.
+    static let room = PageLayout.size - entries
+    /// No tree is higher; a root that says so is damaged.
+    static let maximumHeight = 64
+}
+
+/// Leaf of an ordered tree: slots in key order grow up, the heap of keys and values grows down.
+///
+///      0               32      34        36        38  40                                             4096
+///     +---------------+-------+---------+---------+---+----------------------+----------+-----------+
+///     | extent header | count | heapLow | garbage | 0 | slots, 6 bytes each  | free ... | heap      |
+///     +---------------+-------+---------+---------+---+----------------------+----------+-----------+
+///
+///     slot: | offset u16 | key length u16 | value length u16 |     heap: key bytes, then value bytes
+///
+/// The top bit of the value length says that the value is the reference of a blob.
+enum OrderedLeafLayout {
+    static let count = ExtentHeader.size
+    static let heapLow = count + 2
+    static let garbage = heapLow + 2
+    static let slots = garbage + 2 + 2
+
+    static let slotOffset = 0
+    static let slotKeyLength = slotOffset + 2
+    static let slotValueLength = slotKeyLength + 2
+    static let slotSize = slotValueLength + 2
+
+    static let blobFlag = 0x8000
+    /// Bytes for slots and heap.
+    static let room = PageLayout.size - slots
+}
+
+/// Leaf of a sequence tree: one element block (see `ElementLayout`) after the extent header.
+enum SequenceLeafLayout {
+    static let block = ExtentHeader.size
+    static let room = PageLayout.size - block
+}
+
+/// A tree's root as the catalog keeps it.
+///
+///      0      1        2       4   8       16        24        64
+///     +------+--------+-------+---+-------+---------+---------+
+///     | kind | height | flags | 0 | count | nextKey | ref 40  |
+///     +------+--------+-------+---+-------+---------+---------+
+///
+/// `flags` of a sequence: the element type in the low byte, 0x100 where elements may be null.
+enum TreeRootLayout {
+    static let kind = 0
+    static let height = kind + 1
+    static let flags = height + 1
+    static let count = flags + 2 + 4
+    static let nextKey = count + 8
+    static let ref = nextKey + 8
+    static let size = ref + Ref.size
+
+    static let elementTypeMask = 0xFF
+    static let elementNullableFlag = 0x100
+}
+
+/// How long keys and values may be.
+enum TreeLimits {
+    /// Bytes of a key of an ordered tree.
+    static let key = 512
+    /// Bytes of a value or list element that lies in its leaf; longer ones have a blob.
+    static let inlineValue = 1_024
+    /// Bytes of any value.
+    static let value = 16 * 1_024 * 1_024 - 1
+}

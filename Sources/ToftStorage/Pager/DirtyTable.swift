@@ -1,0 +1,117 @@
+/// The extents that a write transaction holds in memory, by page number: open addressing, no reference counting on look-up.
+///
+/// Used by one thread at a time, the writer's.
+struct DirtyTable: ~Copyable {
+    struct Extent {
+        /// 0 marks an empty slot, 1 a removed one; data pages begin at 2.
+        var page: UInt64
+        var base: UnsafeMutableRawPointer
+        var pageCount: Int32
+        var type: ExtentType
+    }
+
+    private static let empty: UInt64 = 0
+    private static let removed: UInt64 = 1
+
+    private var slots: UnsafeMutablePointer<Extent>
+    private var capacity: Int
+    /// Slots that hold an extent or once held one.
+    private var used = 0
+    private(set) var count = 0
+    /// Memory held by the extents.
+    private(set) var bytes = 0
+
+    init(capacity: Int = 64) {
+        self.capacity = capacity
+        slots = Self.makeSlots(capacity)
+    }
+
+    deinit {
+        for index in 0..<capacity where slots[index].page > Self.removed {
+            slots[index].base.deallocate()
+        }
+        slots.deallocate()
+    }
+
+    private static func makeSlots(_ capacity: Int) -> UnsafeMutablePointer<Extent> {
+        let slots = UnsafeMutablePointer<Extent>.allocate(capacity: capacity)
+        let nowhere = UnsafeMutableRawPointer(slots)
+        slots.initialize(repeating: Extent(page: empty, base: nowhere, pageCount: 0, type: .blob), count: capacity)
+        return slots
+    }
+
+    @inline(__always)
+    private func home(_ page: UInt64) -> Int {
+        Int(truncatingIfNeeded: (page &* 0x9E37_79B9_7F4A_7C15) >> 32) & (capacity &- 1)
+    }
+
+    @inline(__always)
+    func find(_ page: UInt64) -> Extent? {
+        guard page > Self.removed else { return nil }
+        var index = home(page)
+        while true {
+            let found = slots[index].page
+            if found == page { return slots[index] }
+            if found == Self.empty { return nil }
+            index = (index &+ 1) & (capacity &- 1)
+        }
+    }
+
+    /// Makes zeroed memory for an extent and remembers it.
+    mutating func insert(_ page: UInt64, pageCount: Int, type: ExtentType) -> UnsafeMutableRawPointer {
+        if (used + 1) * 4 > capacity * 3 { rehash() }
+        let size = pageCount * Page.size
+        let base = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+        base.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+        place(Extent(page: page, base: base, pageCount: Int32(truncatingIfNeeded: pageCount), type: type))
+        count += 1
+        bytes += size
+        return base
+    }
+
+    /// Forgets an extent and gives its memory back.
+    mutating func remove(_ page: UInt64) {
+        var index = home(page)
+        while slots[index].page != page {
+            if slots[index].page == Self.empty { return }
+            index = (index &+ 1) & (capacity &- 1)
+        }
+        slots[index].base.deallocate()
+        slots[index].page = Self.removed
+        count -= 1
+        bytes -= Int(slots[index].pageCount) * Page.size
+    }
+
+    /// The extents that satisfy a condition, in the order of their pages.
+    func sorted(where isWanted: (Extent) -> Bool) -> [Extent] {
+        var found: [Extent] = []
+        found.reserveCapacity(count)
+        for index in 0..<capacity where slots[index].page > Self.removed && isWanted(slots[index]) {
+            found.append(slots[index])
+        }
+        found.sort { $0.page < $1.page }
+        return found
+    }
+
+    private mutating func place(_ extent: Extent) {
+        var index = home(extent.page)
+        while slots[index].page > Self.removed { index = (index &+ 1) & (capacity &- 1) }
+        if slots[index].page == Self.empty { used += 1 }
+        slots[index] = extent
+    }
+
+    private mutating func rehash() {
+        let old = slots
+        let oldCapacity = capacity
+        capacity = max(64, (count + 1) * 4).nextPowerOfTwo
+        slots = Self.makeSlots(capacity)
+        used = 0
+        for index in 0..<oldCapacity where old[index].page > Self.removed { place(old[index]) }
+        old.deallocate()
+    }
+}
+
+extension Int {
+    /// The smallest power of two that is not below a positive number.
+    var nextPowerOfTwo: Int { self <= 1 ? 1 : 1 << (Int.bitWidth - (self - 1).leadingZeroBitCount) }
+}

@@ -1,0 +1,51 @@
+/// Reads free space from the extents of a version, checking every count before it is used.
+enum FreeSpaceReader {
+    static func regions(_ directory: Ref, in space: PageSpace) throws(StorageError) -> [(bitmap: Ref, freePages: Int)] {
+        let payload = try self.payload(directory, .regionDirectory, in: space)
+        guard payload.count % RegionEntry.size == 0 else {
+            throw .corrupt(page: directory.page, reason: "the directory of regions ends inside an entry")
+        }
+        var regions: [(bitmap: Ref, freePages: Int)] = []
+        guard let base = payload.baseAddress else { return regions }
+        for offset in stride(from: 0, to: payload.count, by: RegionEntry.size) {
+            let free = UInt32(littleEndian: base.loadUnaligned(fromByteOffset: offset + RegionEntry.freePages, as: UInt32.self))
+            guard free <= Page.perRegion else {
+                throw .corrupt(page: directory.page, reason: "a region has \(free) free pages")
+            }
+            regions.append((Ref(decoding: base + offset + RegionEntry.bitmap), Int(free)))
+        }
+        return regions
+    }
+
+    static func freedList(_ list: Ref, in space: PageSpace) throws(StorageError) -> ([FreeSpace.Batch], [FreeSpace.Run]) {
+        let payload = try self.payload(list, .freedList, in: space)
+        guard let base = payload.baseAddress, payload.count >= FreedListLayout.entries else {
+            throw .corrupt(page: list.page, reason: "the list of freed runs is too short")
+        }
+        let batchCount = Int(UInt32(littleEndian: base.loadUnaligned(fromByteOffset: FreedListLayout.batchCount, as: UInt32.self)))
+        let runCount = Int(UInt32(littleEndian: base.loadUnaligned(fromByteOffset: FreedListLayout.runCount, as: UInt32.self)))
+        let firstRun = FreedListLayout.entries + batchCount * FreedListLayout.batchSize
+        guard firstRun + runCount * FreedRunLayout.size == payload.count else {
+            throw .corrupt(page: list.page, reason: "the list of freed runs has another length than its counts say")
+        }
+        let batches = (0..<batchCount).map { FreeSpace.Batch(decoding: base + FreedListLayout.entries + $0 * FreedListLayout.batchSize) }
+        let runs = (0..<runCount).map { FreeSpace.Run(decoding: base + firstRun + $0 * FreedRunLayout.size) }
+        return (batches, runs)
+    }
+
+    static func batch(_ ref: Ref, in space: PageSpace) throws(StorageError) -> [FreeSpace.Run] {
+        let payload = try self.payload(ref, .freedBatch, in: space)
+        guard payload.count % FreedRunLayout.size == 0, let base = payload.baseAddress else {
+            throw .corrupt(page: ref.page, reason: "a batch of freed runs ends inside a run")
+        }
+        return (0..<(payload.count / FreedRunLayout.size)).map { FreeSpace.Run(decoding: base + $0 * FreedRunLayout.size) }
+    }
+
+    private static func payload(_ ref: Ref, _ type: ExtentType, in space: PageSpace) throws(StorageError) -> UnsafeRawBufferPointer {
+        let base = try space.view(ref, as: type)
+        let start = ExtentHeader.payloadStart(type, pageCount: Int(ref.pageCount))
+        let length = ExtentHeader.payloadLength(of: base)
+        try space.touch(ref, base, start..<(start + length))
+        return UnsafeRawBufferPointer(start: base + start, count: length)
+    }
+}

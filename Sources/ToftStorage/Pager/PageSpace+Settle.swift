@@ -1,0 +1,76 @@
+/// The way of a transaction's extents to the file: checksums bottom up, then the bytes, in the order of their pages.
+extension PageSpace {
+    /// Bytes of one write to the data file at most; larger ones make every later small write dearer.
+    private static let writeSize = 64 * 1024
+
+    /// Computes the checksum of an extent of ours, after those of its children, and returns it.
+    func settle(_ ref: Ref) throws(StorageError) -> UInt64 {
+        if ref.birth != version { return ref.checksum }
+        if let done = spilled[ref.page] { return done.checksum }
+        guard let extent = dirty.find(ref.page) else {
+            throw .corrupt(page: ref.page, reason: "an extent of this transaction is lost")
+        }
+        if extent.type == .treeInner { try settleChildren(of: extent) }
+        return Self.seal(extent)
+    }
+
+    private func settleChildren(of extent: DirtyTable.Extent) throws(StorageError) {
+        let children = try TreeInner.childRefOffsets(UnsafeRawPointer(extent.base))
+        for index in 0..<children.count {
+            let place = extent.base + children.first + index * children.stride
+            var child = Ref(decoding: UnsafeRawPointer(place))
+            guard child.birth == version else { continue }
+            child.checksum = try settle(child)
+            child.encode(to: place)
+        }
+    }
+
+    /// Fills an extent's table of checksums and returns the checksum of its first page.
+    private static func seal(_ extent: DirtyTable.Extent) -> UInt64 {
+        for page in 1..<max(1, Int(extent.pageCount)) {
+            let checksum = Checksum.of(UnsafeRawPointer(extent.base + page * Page.size), count: Page.size)
+            let entry = ExtentHeader.size + (page - 1) * ExtentHeader.checksumSize
+            extent.base.storeBytes(of: checksum.littleEndian, toByteOffset: entry, as: UInt64.self)
+        }
+        return Checksum.of(UnsafeRawPointer(extent.base), count: Page.size)
+    }
+
+    /// Writes every extent that is still in memory. All are settled.
+    func flush() throws(StorageError) {
+        try write(dirty.sorted { _ in true })
+    }
+
+    /// Writes leaves to their pages and gives their memory back, when they take more than `limit` bytes.
+    func spill(limit: Int) throws(StorageError) {
+        guard dirty.bytes > limit else { return }
+        let leaves = dirty.sorted { $0.type == .orderedLeaf || $0.type == .sequenceLeaf || $0.type == .cluster }
+        for leaf in leaves {
+            spilled[leaf.page] = Spilled(checksum: Self.seal(leaf), pageCount: leaf.pageCount, type: leaf.type)
+        }
+        try write(leaves)
+        for leaf in leaves { dirty.remove(leaf.page) }
+    }
+
+    private func write(_ extents: [DirtyTable.Extent]) throws(StorageError) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.writeSize, alignment: Page.size)
+        defer { buffer.deallocate() }
+        guard let staging = buffer.baseAddress else { return }
+        var start: UInt64 = 0
+        var length = 0
+        for extent in extents {
+            for page in 0..<Int(extent.pageCount) {
+                let place = (extent.page + UInt64(page)) * UInt64(Page.size)
+                if length == Self.writeSize || (length > 0 && place != start + UInt64(length)) {
+                    try file.write(UnsafeRawBufferPointer(start: staging, count: length), at: start)
+                    length = 0
+                }
+                if length == 0 { start = place }
+                (staging + length).copyMemory(from: extent.base + page * Page.size, byteCount: Page.size)
+                length += Page.size
+            }
+        }
+        if length > 0 {
+            try file.write(UnsafeRawBufferPointer(start: staging, count: length), at: start)
+        }
+    }
+}

@@ -1,0 +1,216 @@
+internal import Synchronization
+
+/// The pages that one snapshot or one write transaction sees.
+///
+/// A reading space is immutable and may be used by any thread. A writing space belongs to the thread of its transaction: it copies an
+/// extent at its first change, edits the copy in memory, and never touches a page that another version can reach.
+///
+/// Pointers that it hands out stay valid until the snapshot is released; in a write transaction, until its next operation (`spill`
+/// runs only between operations).
+package final class PageSpace: @unchecked Sendable {
+    /// The version seen; while writing, the version being made: every extent born in it is ours.
+    package let version: UInt64
+    package let isWritable: Bool
+    let file: any StorageFile
+    let sections: Sections
+    var dirty = DirtyTable()
+    /// Checksums of extents of ours that are already written to their pages.
+    var spilled: [UInt64: Spilled] = [:]
+    var freeSpace: FreeSpace?
+
+    struct Spilled {
+        var checksum: UInt64
+        var pageCount: Int32
+        var type: ExtentType
+    }
+
+    /// A reading space.
+    init(file: any StorageFile, sections: Sections, version: UInt64) {
+        self.file = file
+        self.sections = sections
+        self.version = version
+        isWritable = false
+    }
+
+    /// A writing space.
+    init(file: any StorageFile, sections: Sections, version: UInt64, freeSpace: FreeSpace) {
+        self.file = file
+        self.sections = sections
+        self.version = version
+        self.freeSpace = freeSpace
+        isWritable = true
+    }
+
+    // MARK: Reading
+
+    /// The first byte of an extent, whose first page (of a blob, every page) is verified and whose header is what the reference says.
+    @inline(__always)
+    package func view(_ ref: Ref, as type: ExtentType) throws(StorageError) -> UnsafeRawPointer {
+        if isWritable && ref.birth == version {
+            return try viewOurs(ref, as: type)
+        }
+        let count = try Self.checkedCount(ref, as: type)
+        let (base, verified) = try sections.locate(ref.page, count: count)
+        if verified[0].load(ordering: .relaxed) != ref.birth {
+            try verify(ref, type, base, verified, count)
+        }
+        try Self.checkHeader(base, ref, type)
+        return base
+    }
+
+    /// Verifies the pages that hold `range`, byte offsets from the extent's start. The first page is verified by `view`.
+    @inline(__always)
+    package func touch(_ ref: Ref, _ base: UnsafeRawPointer, _ range: Range<Int>) throws(StorageError) {
+        guard range.lowerBound >= 0, range.upperBound <= Int(ref.pageCount) &* Page.size else {
+            throw .corrupt(page: ref.page, reason: "an offset leaves its extent")
+        }
+        if range.upperBound <= Page.size || (isWritable && ref.birth == version) { return }
+        try touchFurther(ref, base, max(1, range.lowerBound / Page.size)...((range.upperBound - 1) / Page.size))
+    }
+
+    private func touchFurther(_ ref: Ref, _ base: UnsafeRawPointer, _ pages: ClosedRange<Int>) throws(StorageError) {
+        guard Int(ref.pageCount) <= ExtentLimit.pages else { return }
+        let (_, verified) = try sections.locate(ref.page, count: Int(ref.pageCount))
+        for page in pages where verified[page].load(ordering: .relaxed) != ref.birth {
+            let expected = base.loadUnaligned(fromByteOffset: ExtentHeader.size + (page - 1) * ExtentHeader.checksumSize, as: UInt64.self)
+            guard Checksum.of(base + page * Page.size, count: Page.size) == UInt64(littleEndian: expected) else {
+                throw .corrupt(page: ref.page + UInt64(page), reason: "its checksum differs from its extent's table")
+            }
+            verified[page].store(ref.birth, ordering: .relaxed)
+        }
+    }
+
+    private func viewOurs(_ ref: Ref, as type: ExtentType) throws(StorageError) -> UnsafeRawPointer {
+        if let extent = dirty.find(ref.page) {
+            guard extent.type == type, extent.pageCount == ref.pageCount else {
+                throw .corrupt(page: ref.page, reason: "an extent of this transaction has another type than its reference says")
+            }
+            return UnsafeRawPointer(extent.base)
+        }
+        let count = try Self.checkedCount(ref, as: type)
+        let (base, _) = try sections.locate(ref.page, count: count)
+        try Self.checkHeader(base, ref, type)
+        return base
+    }
+
+    private static func checkedCount(_ ref: Ref, as type: ExtentType) throws(StorageError) -> Int {
+        let limit = type == .blob ? ExtentLimit.blobPages : ExtentLimit.pages
+        guard ref.pageCount >= 1, ref.pageCount <= limit else {
+            throw .corrupt(page: ref.page, reason: "a reference names \(ref.pageCount) pages")
+        }
+        return Int(ref.pageCount)
+    }
+
+    private func verify(
+        _ ref: Ref, _ type: ExtentType, _ base: UnsafeRawPointer, _ verified: UnsafeMutablePointer<Atomic<UInt64>>, _ count: Int
+    ) throws(StorageError) {
+        guard ref.birth != 0, ref.birth <= version else {
+            throw .corrupt(page: ref.page, reason: "it was born in version \(ref.birth), after version \(version)")
+        }
+        let length = type == .blob ? count * Page.size : Page.size
+        guard Checksum.of(base, count: length) == ref.checksum else {
+            throw .corrupt(page: ref.page, reason: "its checksum differs from its parent's")
+        }
+        verified[0].store(ref.birth, ordering: .relaxed)
+    }
+
+    @inline(__always)
+    private static func checkHeader(_ base: UnsafeRawPointer, _ ref: Ref, _ type: ExtentType) throws(StorageError) {
+        guard base.load(fromByteOffset: ExtentHeader.type, as: UInt8.self) == type.rawValue,
+            UInt32(littleEndian: base.loadUnaligned(fromByteOffset: ExtentHeader.pageCount, as: UInt32.self)) == ref.pageCount,
+            UInt64(littleEndian: base.loadUnaligned(fromByteOffset: ExtentHeader.page, as: UInt64.self)) == ref.page,
+            UInt64(littleEndian: base.loadUnaligned(fromByteOffset: ExtentHeader.birth, as: UInt64.self)) == ref.birth
+        else {
+            throw .corrupt(page: ref.page, reason: "its header differs from its parent's reference")
+        }
+    }
+
+    // MARK: Writing
+
+    /// Memory in which an extent may be changed. A clean extent is copied to a new place first, and `ref` then names that place.
+    package func edit(_ ref: inout Ref, as type: ExtentType) throws(StorageError) -> UnsafeMutableRawPointer {
+        if ref.birth == version {
+            if let extent = dirty.find(ref.page), extent.type == type { return extent.base }
+            return try reload(ref, as: type)
+        }
+        let source = try view(ref, as: type)
+        let size = Int(ref.pageCount) * Page.size
+        try touch(ref, source, 0..<size)
+        let (copy, base) = try allocate(type, pageCount: Int(ref.pageCount))
+        base.copyMemory(from: source, byteCount: size)
+        ExtentHeader.place(base, page: copy.page, birth: copy.birth)
+        try free(ref)
+        ref = copy
+        return base
+    }
+
+    /// A new extent: zeroed but for its header.
+    package func allocate(_ type: ExtentType, pageCount: Int) throws(StorageError) -> (Ref, UnsafeMutableRawPointer) {
+        let ref = try allocatePages(pageCount)
+        let base = dirty.insert(ref.page, pageCount: pageCount, type: type)
+        ExtentHeader.write(to: base, type: type, pageCount: pageCount, page: ref.page, birth: version)
+        return (ref, base)
+    }
+
+    /// Gives an extent up: at once if it is ours, else when no version that can reach it is pinned any more.
+    package func free(_ ref: Ref) throws(StorageError) {
+        guard let freeSpace else { throw .readOnly }
+        if ref.birth == version {
+            dirty.remove(ref.page)
+            spilled.removeValue(forKey: ref.page)
+            try freeSpace.release(ref.page, count: Int(ref.pageCount))
+        } else {
+            freeSpace.addFreed(page: ref.page, count: ref.pageCount, birth: ref.birth, death: version)
+        }
+    }
+
+    private func allocatePages(_ count: Int) throws(StorageError) -> Ref {
+        guard let freeSpace else { throw .readOnly }
+        let page = try freeSpace.allocate(count, in: self)
+        return Ref(page: page, birth: version, checksum: 0, pageCount: UInt32(count))
+    }
+
+    private func reload(_ ref: Ref, as type: ExtentType) throws(StorageError) -> UnsafeMutableRawPointer {
+        let source = try viewOurs(ref, as: type)
+        let base = dirty.insert(ref.page, pageCount: Int(ref.pageCount), type: type)
+        base.copyMemory(from: source, byteCount: Int(ref.pageCount) * Page.size)
+        spilled.removeValue(forKey: ref.page)
+        return base
+    }
+
+    // MARK: Long values
+
+    /// Writes a long value to pages of its own, at once.
+    package func writeBlob(_ bytes: UnsafeRawBufferPointer) throws(StorageError) -> Ref {
+        guard bytes.count <= ExtentLimit.blobBytes else {
+            throw .valueTooLong(length: bytes.count, limit: ExtentLimit.blobBytes)
+        }
+        let pageCount = (ExtentHeader.size + bytes.count + Page.size - 1) / Page.size
+        var ref = try allocatePages(pageCount)
+        let size = pageCount * Page.size
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+        defer { buffer.deallocate() }
+        guard let base = buffer.baseAddress else { throw .addressSpaceExhausted }
+        ExtentHeader.write(to: base, type: .blob, pageCount: pageCount, page: ref.page, birth: version)
+        ExtentHeader.setPayloadLength(bytes.count, of: base)
+        if let source = bytes.baseAddress {
+            (base + ExtentHeader.size).copyMemory(from: source, byteCount: bytes.count)
+        }
+        let used = ExtentHeader.size + bytes.count
+        (base + used).initializeMemory(as: UInt8.self, repeating: 0, count: size - used)
+        ref.checksum = Checksum.of(base, count: size)
+        try file.write(UnsafeRawBufferPointer(buffer), at: ref.page * UInt64(Page.size))
+        spilled[ref.page] = Spilled(checksum: ref.checksum, pageCount: Int32(truncatingIfNeeded: pageCount), type: .blob)
+        return ref
+    }
+
+    /// The bytes of a long value.
+    package func blob(_ ref: Ref) throws(StorageError) -> UnsafeRawBufferPointer {
+        let base = try view(ref, as: .blob)
+        let length = ExtentHeader.payloadLength(of: base)
+        guard length <= Int(ref.pageCount) * Page.size - ExtentHeader.size else {
+            throw .corrupt(page: ref.page, reason: "a long value is longer than its pages")
+        }
+        return UnsafeRawBufferPointer(start: base + ExtentHeader.size, count: length)
+    }
+}

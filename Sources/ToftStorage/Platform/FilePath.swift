@@ -1,0 +1,99 @@
+internal import CPlatform
+internal import Glibc
+
+/// Paths as the storage level needs them: text in, text out.
+package enum FilePath {
+    /// The directory part: "." for a bare name, "/" for the root.
+    package static func directory(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        return slash == path.utf8.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// What follows the last slash.
+    package static func name(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
+        return String(path[path.utf8.index(after: slash)...])
+    }
+
+    package static func joining(_ directory: String, _ name: String) -> String {
+        directory.utf8.last == UInt8(ascii: "/") ? directory + name : directory + "/" + name
+    }
+
+    /// The absolute path without symbolic links. The file itself need not exist, its directory must; a link to nowhere is followed, so
+    /// that a file made there is the one the link names.
+    package static func resolved(_ path: String) throws(StorageError) -> String {
+        guard !path.isEmpty, !path.utf8.contains(0) else { throw .fileNotFound(path: path) }
+        var path = path
+        for _ in 0..<linkLimit {
+            if let whole = try realPath(path) { return whole }
+            guard let target = linkTarget(path) else { return try resolvedInDirectory(path) }
+            path = target.utf8.first == UInt8(ascii: "/") ? target : joining(directory(of: path), target)
+        }
+        throw .io(operation: "realpath", path: path, errno: ELOOP)
+    }
+
+    /// The identity of the file that a path names now.
+    package static func identity(of path: String) throws(StorageError) -> FileIdentity {
+        var status = stat()
+        try checked("stat", path, platform_stat(path, &status))
+        return FileIdentity(status)
+    }
+
+    /// Removes a name, if it is there.
+    package static func remove(_ path: String) throws(StorageError) {
+        let result = platform_unlink(path)
+        if result != -ENOENT { try checked("unlink", path, result) }
+    }
+
+    /// Makes names created, renamed or removed in a directory durable.
+    package static func syncDirectory(_ directory: String) throws(StorageError) {
+        let descriptor = try checked("open", directory, platform_open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
+        defer { _ = platform_close(descriptor) }
+        let result = platform_sync(descriptor)
+        // Some file systems cannot sync a directory and say so.
+        if result != -EINVAL { try checked("fsync", directory, result) }
+    }
+
+    /// The names in a directory.
+    static func names(in directory: String) throws(StorageError) -> [String] {
+        guard let stream = opendir(directory) else { throw .failed("opendir", path: directory, errno: errno) }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    private static let linkLimit = 40
+
+    /// Nil: it does not exist.
+    private static func realPath(_ path: String) throws(StorageError) -> String? {
+        guard let whole = realpath(path, nil) else {
+            if errno == ENOENT { return nil }
+            throw .failed("realpath", path: path, errno: errno)
+        }
+        defer { free(whole) }
+        return String(cString: whole)
+    }
+
+    private static func linkTarget(_ path: String) -> String? {
+        withUnsafeTemporaryAllocation(byteCount: Int(PATH_MAX), alignment: 1) { buffer in
+            let count = platform_readlink(path, buffer.baseAddress, buffer.count)
+            return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
+        }
+    }
+
+    private static func resolvedInDirectory(_ path: String) throws(StorageError) -> String {
+        let name = name(of: path)
+        guard !name.isEmpty, let directory = try realPath(directory(of: path)) else { throw .fileNotFound(path: path) }
+        return joining(directory, name)
+    }
+}
+
+extension FileIdentity {
+    init(_ status: stat) {
+        self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+}

@@ -1,0 +1,98 @@
+internal import CPlatform
+internal import Glibc
+
+// How a file comes into being, so that no crash leaves a half of one under its name:
+//
+// 1. A temporary file `.NAME.RANDOM.new`, mode 0600, in the same directory; its creator holds a lock on it.
+// 2. The content, then a sync.
+// 3. It gets its name, unless the name is taken: then the other creator has won, and ours goes.
+// 4. A sync of the directory.
+//
+// A creator that died left its temporary file without a lock. Whoever creates or opens the same name removes it.
+
+extension PosixFile {
+    /// Creates the file with the content that `write` gives it. False: it existed already (or another creator was faster), and is untouched.
+    package static func create(
+        _ path: String, allowingNetworkFileSystem: Bool = false, write: (PosixFile) throws(StorageError) -> Void
+    ) throws(StorageError) -> Bool {
+        let path = try FilePath.resolved(path)
+        removeLeftovers(of: path)
+        for _ in 0..<creationAttempts {
+            let (file, temporary) = try createTemporary(for: path)
+            do throws(StorageError) {
+                if !allowingNetworkFileSystem { try checkFileSystem(of: file.descriptor, path: path) }
+                try write(file)
+                try file.sync()
+                let named = try give(name: path, to: temporary)
+                try? file.close()
+                switch named {
+                case .named:
+                    try FilePath.syncDirectory(FilePath.directory(of: path))
+                    return true
+                case .taken:
+                    try FilePath.remove(temporary)
+                    return false
+                case .vanished:
+                    continue
+                }
+            } catch {
+                try? file.close()
+                try? FilePath.remove(temporary)
+                throw error
+            }
+        }
+        throw .io(operation: "rename", path: path, errno: ENOENT)
+    }
+
+    /// Removes what dead creators of this name left behind. What cannot be removed stays.
+    package static func removeLeftovers(of path: String) {
+        let directory = FilePath.directory(of: path)
+        let prefix = temporaryPrefix(for: path)
+        guard let names = try? FilePath.names(in: directory) else { return }
+        for name in names where name.hasPrefix(prefix) && name.hasSuffix(temporarySuffix) {
+            let leftover = FilePath.joining(directory, name)
+            let descriptor = platform_open(leftover, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)
+            guard descriptor >= 0 else { continue }
+            if platform_lock(descriptor, lockExclusive, creatorLock, 1) == 0 { _ = platform_unlink(leftover) }
+            _ = platform_close(descriptor)
+        }
+    }
+
+    private static let creationAttempts = 16
+    private static let temporarySuffix = ".new"
+    private static let creatorLock: Int64 = 1 << 62
+    private static let lockExclusive = Int32(platform_lock_exclusive)
+
+    private static func temporaryPrefix(for path: String) -> String { "." + FilePath.name(of: path).prefix(200) + "." }
+
+    private static func createTemporary(for path: String) throws(StorageError) -> (PosixFile, String) {
+        let directory = FilePath.directory(of: path)
+        let name = temporaryPrefix(for: path) + String(try RandomBytes.uint64(), radix: 36) + temporarySuffix
+        let temporary = FilePath.joining(directory, name)
+        let result = platform_open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        if result == -EACCES || result == -EPERM { throw .permissionDenied(path: directory) }
+        let descriptor = try checked("open", temporary, result)
+        let file = try PosixFile(descriptor: descriptor, path: temporary, isWritable: true)
+        let lock = platform_lock(descriptor, lockExclusive, creatorLock, 1)
+        // Somebody who takes us for dead has the lock for a moment and removes the name: seen when the name is given, and tried again.
+        if lock != -EAGAIN { try checked("lock", temporary, lock) }
+        return (file, temporary)
+    }
+
+    private enum Naming { case named, taken, vanished }
+
+    private static func give(name path: String, to temporary: String) throws(StorageError) -> Naming {
+        var result = platform_rename_exclusive(temporary, path)
+        if result == -EINVAL || result == -ENOSYS {
+            result = platform_link(temporary, path)
+            if result == 0 { _ = platform_unlink(temporary) }
+        }
+        switch result {
+        case -EEXIST: return .taken
+        case -ENOENT: return .vanished
+        default:
+            try checked("rename", path, result)
+            return .named
+        }
+    }
+}

@@ -1,0 +1,196 @@
+internal import CPlatform
+internal import Glibc
+internal import Synchronization
+
+/// A file of the file system, through one descriptor for its whole life: an error of a sync is told to the descriptors that wrote, and
+/// the locks hang on this one.
+package final class PosixFile: StorageFile {
+    package let path: String
+    package let isWritable: Bool
+    private let descriptorWord: Atomic<Int32>
+    private let generation = ForkGuard.generation
+    private let sections: SectionMap
+    private let canWriteDurably = Atomic<Bool>(true)
+
+    /// Takes over an open descriptor of a regular file.
+    init(descriptor: Int32, path: String, isWritable: Bool) throws(StorageError) {
+        self.path = path
+        self.isWritable = isWritable
+        descriptorWord = Atomic(descriptor)
+        do throws(StorageError) {
+            sections = try SectionMap()
+        } catch {
+            _ = platform_close(descriptor)
+            throw error
+        }
+        ForkGuard.register(descriptor: descriptor)
+    }
+
+    deinit { try? close() }
+
+    /// -1 (which every call answers with `closed`) after `close` and in a forked child.
+    var descriptor: Int32 {
+        generation == ForkGuard.generation ? descriptorWord.load(ordering: .relaxed) : -1
+    }
+
+    package var lockDescriptor: Int32? { descriptor }
+
+    package func size() throws(StorageError) -> UInt64 { UInt64(try status().st_size) }
+
+    package func identity() throws(StorageError) -> FileIdentity { FileIdentity(try status()) }
+
+    func status() throws(StorageError) -> stat {
+        var status = stat()
+        try checked("fstat", path, platform_fstat(descriptor, &status))
+        return status
+    }
+
+    package func close() throws(StorageError) {
+        let descriptor = descriptorWord.exchange(-1, ordering: .relaxed)
+        guard descriptor >= 0 else { return }
+        sections.unmapAll()
+        guard generation == ForkGuard.generation else { return }
+        ForkGuard.unregister(descriptor: descriptor)
+        try checked("close", path, platform_close(descriptor))
+    }
+}
+
+// Reading
+
+extension PosixFile {
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) {
+        try read(from: descriptor, into: buffer, at: offset)
+    }
+
+    private func read(from descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) {
+        var done = 0
+        while done < buffer.count, let base = buffer.baseAddress {
+            let position = try signed(offset, plus: done)
+            let count = platform_pread(descriptor, base + done, buffer.count - done, position)
+            if count == -Int(EINTR) { continue }
+            if count == 0 { throw .fileEnds(before: UInt64(position)) }
+            done += try checked("pread", path, count)
+        }
+    }
+
+    package func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) {
+        if try readDirectly(into: buffer, at: offset) { return }
+        _ = platform_drop_cache(descriptor, try signed(offset, plus: 0), Int64(buffer.count))
+        try read(into: buffer, at: offset)
+    }
+
+    /// Reads with O_DIRECT, through an aligned buffer around the range; false where the file system cannot.
+    private func readDirectly(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) -> Bool {
+        let direct = platform_reopen_direct(descriptor)
+        guard direct >= 0 else { return false }
+        defer { _ = platform_close(direct) }
+        let end = UInt64(try signed(offset, plus: buffer.count))
+        let size = try size()
+        guard end <= size else { throw .fileEnds(before: size) }
+        let unit = UInt64(Section.pageSize)
+        let start = offset / unit * unit
+        let span = Int((end - start + unit - 1) / unit * unit)
+        let aligned = UnsafeMutableRawBufferPointer.allocate(byteCount: span, alignment: Int(unit))
+        defer { aligned.deallocate() }
+        var done = 0
+        while UInt64(done) < end - start, let base = aligned.baseAddress {
+            let count = platform_pread(direct, base + done, span - done, Int64(start) + Int64(done))
+            if count == -Int(EINTR) { continue }
+            // EINVAL: the device wants another alignment. A short read ends at the end of the file, which is not aligned.
+            if count == -Int(EINVAL) || count == 0 { return false }
+            done += try checked("pread", path, count)
+            if count % Int(unit) != 0 { break }
+        }
+        guard UInt64(done) >= end - start else { return false }
+        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: aligned[Int(offset - start)..<Int(end - start)]))
+        return true
+    }
+
+    package func section(_ index: Int, mapping byteCount: Int) throws(StorageError) -> UnsafeRawPointer {
+        if let base = sections.base(index, holding: byteCount) { return base }
+        let size = try size()
+        let end = UInt64(max(0, byteCount))
+        guard index >= 0, index < Section.countLimit, byteCount <= Section.size, size >= Section.offset(of: index) + end else {
+            throw .fileEnds(before: index < 0 || index >= Section.countLimit ? size : Section.offset(of: index) + end)
+        }
+        try sections.extend(index, fileSize: size, descriptor: descriptor, path: path)
+        guard let base = sections.base(index, holding: byteCount) else { throw .fileEnds(before: size) }
+        return base
+    }
+}
+
+// Writing
+
+extension PosixFile {
+    /// Larger writes make the page cache use large folios, which make every later small write dearer.
+    private static let pieceSize = 64 << 10
+
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+        try write(bytes, at: offset) { platform_pwrite($0, $1, $2, $3) }
+    }
+
+    package func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+        if bytes.count <= Self.pieceSize, canWriteDurably.load(ordering: .relaxed) {
+            do throws(StorageError) {
+                return try write(bytes, at: offset) { platform_pwrite_durably($0, $1, $2, $3) }
+            } catch .io(_, _, errno: EOPNOTSUPP), .io(_, _, errno: ENOSYS) {
+                canWriteDurably.store(false, ordering: .relaxed)
+            }
+        }
+        try write(bytes, at: offset)
+        try sync()
+    }
+
+    private func write(
+        _ bytes: UnsafeRawBufferPointer, at offset: UInt64, by call: (Int32, UnsafeRawPointer, Int, Int64) -> Int
+    ) throws(StorageError) {
+        guard isWritable else { throw .readOnly }
+        var done = 0
+        while done < bytes.count, let base = bytes.baseAddress {
+            let piece = min(bytes.count - done, Self.pieceSize)
+            let count = call(descriptor, base + done, piece, try signed(offset, plus: done))
+            if count == -Int(EINTR) { continue }
+            if count == 0 { throw .io(operation: "pwrite", path: path, errno: EIO) }
+            done += try checked("pwrite", path, count)
+        }
+    }
+
+    package func sync() throws(StorageError) {
+        try checked("fdatasync", path, platform_data_sync(descriptor))
+    }
+
+    package func grow(to size: UInt64) throws(StorageError) {
+        guard isWritable else { throw .readOnly }
+        let current = try self.size()
+        guard size > current else { return }
+        guard size <= Section.fileSizeLimit else { throw .fileTooLarge(path: path) }
+        try FileSizeLimit.check(size, path: path)
+        var result: Int32
+        repeat {
+            result = platform_allocate(descriptor, Int64(current), Int64(size - current))
+        } while result == -EINTR
+        if result == -EOPNOTSUPP || result == -ENOSYS {
+            result = platform_truncate(descriptor, Int64(size))
+        }
+        try checked("fallocate", path, result)
+    }
+
+    package func truncate(to size: UInt64) throws(StorageError) {
+        guard isWritable else { throw .readOnly }
+        guard size <= Section.fileSizeLimit else { throw .fileTooLarge(path: path) }
+        try sections.shrink(fileSize: size, path: path)
+        try checked("ftruncate", path, platform_truncate(descriptor, Int64(size)))
+    }
+
+    private func signed(_ offset: UInt64, plus count: Int) throws(StorageError) -> Int64 {
+        guard offset <= Section.fileSizeLimit, count >= 0, count <= Section.fileSizeLimit else { throw .fileTooLarge(path: path) }
+        return Int64(offset) + Int64(count)
+    }
+}
+
+/// RLIMIT_FSIZE. Writing past it does not only fail, it sends a signal that ends the process, so growth asks first.
+enum FileSizeLimit {
+    static func check(_ size: UInt64, path: String) throws(StorageError) {
+        guard size <= platform_file_size_limit() else { throw .fileTooLarge(path: path) }
+    }
+}

@@ -1,0 +1,28 @@
+internal import CPlatform
+internal import Glibc
+
+/// Unpredictable bytes from the kernel: salts, identities, names of temporary files.
+package enum RandomBytes {
+    package static func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(StorageError) {
+        var done = 0
+        while done < buffer.count {
+            guard let base = buffer.baseAddress else { return }
+            let count = platform_random(base + done, buffer.count - done)
+            if count == -Int(EINTR) { continue }
+            done += try checked("getrandom", "", count)
+        }
+    }
+
+    package static func uint64() throws(StorageError) -> UInt64 {
+        var value: UInt64 = 0
+        let result: Result<Void, StorageError> = withUnsafeMutableBytes(of: &value) { bytes in
+            do throws(StorageError) {
+                return .success(try fill(bytes))
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.get()
+        return value
+    }
+}

@@ -1,0 +1,125 @@
+/// A meta page whose magic, checksum, format and features have been checked. The only way to one from bytes is `init(validating:)`.
+struct Meta: Equatable {
+    var databaseID: (UInt64, UInt64)
+    var replicaID: UInt64
+    var replicaCounter: UInt64
+    var version: UInt64
+    var root: Ref
+    var pageCount: UInt64
+    var isClosedCleanly: Bool
+    var identity: FileIdentity
+
+    static func == (left: Meta, right: Meta) -> Bool {
+        left.databaseID == right.databaseID && left.version == right.version && left.root == right.root
+            && left.pageCount == right.pageCount && left.isClosedCleanly == right.isClosedCleanly
+    }
+
+    init(databaseID: (UInt64, UInt64), replicaID: UInt64, version: UInt64, root: Ref, pageCount: UInt64, identity: FileIdentity) {
+        self.databaseID = databaseID
+        self.replicaID = replicaID
+        replicaCounter = 0
+        self.version = version
+        self.root = root
+        self.pageCount = pageCount
+        isClosedCleanly = false
+        self.identity = identity
+    }
+
+    /// Nil where the page is no valid meta. Throws where it is a valid one that this build must not touch.
+    init?(validating page: UnsafeRawBufferPointer, path: String) throws(StorageError) {
+        guard page.count == Page.size, let base = page.baseAddress,
+            MetaLayout.magicBytes.indices.allSatisfy({ page[MetaLayout.magic + $0] == MetaLayout.magicBytes[$0] })
+        else { return nil }
+        func word(_ offset: Int) -> UInt64 { UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
+        guard Checksum.of(base, count: MetaLayout.checksum) == word(MetaLayout.checksum) else { return nil }
+        let format = UInt32(littleEndian: base.loadUnaligned(fromByteOffset: MetaLayout.formatVersion, as: UInt32.self))
+        guard format == MetaLayout.currentFormat else {
+            throw .unsupportedFormat(path: path, found: format, feature: "format version \(format)")
+        }
+        guard word(MetaLayout.incompatibleFeatures) == 0 else {
+            throw .unsupportedFormat(path: path, found: format, feature: "features 0x" + String(word(MetaLayout.incompatibleFeatures), radix: 16))
+        }
+        guard UInt32(littleEndian: base.loadUnaligned(fromByteOffset: MetaLayout.pageSize, as: UInt32.self)) == Page.size else { return nil }
+        databaseID = (word(MetaLayout.databaseID), word(MetaLayout.databaseID + 8))
+        replicaID = word(MetaLayout.replicaID)
+        replicaCounter = word(MetaLayout.replicaCounter)
+        version = word(MetaLayout.version)
+        root = Ref(decoding: base + MetaLayout.root)
+        pageCount = word(MetaLayout.pageCount)
+        isClosedCleanly = word(MetaLayout.flags) & MetaLayout.closedCleanly != 0
+        identity = FileIdentity(device: word(MetaLayout.device), inode: word(MetaLayout.inode))
+    }
+
+    /// Writes the page, checksum and all.
+    func encode(to page: UnsafeMutableRawBufferPointer) {
+        guard page.count == Page.size, let base = page.baseAddress else { return }
+        base.initializeMemory(as: UInt8.self, repeating: 0, count: Page.size)
+        func put(_ value: UInt64, _ offset: Int) { base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self) }
+        base.copyMemory(from: MetaLayout.magicBytes, byteCount: MetaLayout.magicBytes.count)
+        base.storeBytes(of: MetaLayout.currentFormat.littleEndian, toByteOffset: MetaLayout.formatVersion, as: UInt32.self)
+        base.storeBytes(of: UInt32(Page.size).littleEndian, toByteOffset: MetaLayout.pageSize, as: UInt32.self)
+        put(databaseID.0, MetaLayout.databaseID)
+        put(databaseID.1, MetaLayout.databaseID + 8)
+        put(replicaID, MetaLayout.replicaID)
+        put(replicaCounter, MetaLayout.replicaCounter)
+        put(version, MetaLayout.version)
+        root.encode(to: base + MetaLayout.root)
+        put(pageCount, MetaLayout.pageCount)
+        put(isClosedCleanly ? MetaLayout.closedCleanly : 0, MetaLayout.flags)
+        put(identity.device, MetaLayout.device)
+        put(identity.inode, MetaLayout.inode)
+        put(Checksum.of(base, count: MetaLayout.checksum), MetaLayout.checksum)
+    }
+
+    /// The meta page that this meta belongs on.
+    var slot: UInt64 { version % 2 }
+}
+
+/// What the root extent says.
+struct Root {
+    var version: UInt64
+    var previousVersion: UInt64
+    var catalog: TreeRoot
+    var directory: Ref
+    var freedList: Ref
+    var nextTreeID: UInt64
+    var pageCount: UInt64
+    var recordBytes: UInt64
+
+    init(reading ref: Ref, in space: PageSpace) throws(StorageError) {
+        let base = try space.view(ref, as: .root)
+        func word(_ offset: Int) -> UInt64 { UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
+        version = word(RootLayout.version)
+        previousVersion = word(RootLayout.previousVersion)
+        catalog = try TreeRoot(decoding: UnsafeRawBufferPointer(start: base + RootLayout.catalog, count: TreeRoot.size), page: ref.page)
+        directory = Ref(decoding: base + RootLayout.directory)
+        freedList = Ref(decoding: base + RootLayout.freedList)
+        nextTreeID = word(RootLayout.nextTreeID)
+        pageCount = word(RootLayout.pageCount)
+        recordBytes = word(RootLayout.recordBytes)
+    }
+
+    init(version: UInt64, previousVersion: UInt64, catalog: TreeRoot, directory: Ref, freedList: Ref) {
+        self.version = version
+        self.previousVersion = previousVersion
+        self.catalog = catalog
+        self.directory = directory
+        self.freedList = freedList
+        nextTreeID = SystemTree.firstUser
+        pageCount = 0
+        recordBytes = 0
+    }
+
+    func write(to base: UnsafeMutableRawPointer) {
+        func put(_ value: UInt64, _ offset: Int) { base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self) }
+        put(version, RootLayout.version)
+        put(previousVersion, RootLayout.previousVersion)
+        catalog.encode(to: base + RootLayout.catalog)
+        directory.encode(to: base + RootLayout.directory)
+        freedList.encode(to: base + RootLayout.freedList)
+        put(nextTreeID, RootLayout.nextTreeID)
+        put(pageCount, RootLayout.pageCount)
+        put(recordBytes, RootLayout.recordBytes)
+        ExtentHeader.setPayloadLength(RootLayout.end - ExtentHeader.size, of: base)
+    }
+}

@@ -1,0 +1,382 @@
+/// Collects the effects of a transaction, as bytes while they are few, else as what was touched.
+struct RecordBuilder {
+    private var bytes: [UInt8] = []
+    private var bulk: BulkTouch?
+    private(set) var isEmpty = true
+
+    @inline(__always)
+    private mutating func begin(_ kind: Effect.Kind, _ tree: UInt64, derived: Bool) {
+        bytes.append(kind.rawValue | (derived ? RecordLayout.isDerived : 0))
+        bytes.appendVarint(tree)
+    }
+
+    private mutating func end() {
+        isEmpty = false
+        if bytes.count > RecordLayout.effectBytes { turnToBulk() }
+    }
+
+    private mutating func turnToBulk() {
+        var touch = BulkTouch()
+        EffectReader.forEach(in: bytes, from: 0) { touch.add($0) }
+        bulk = touch
+        bytes = []
+    }
+
+    mutating func treePut(_ tree: UInt64, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, derived: Bool) {
+        guard bulk == nil else { return }
+        begin(.treePut, tree, derived: derived)
+        bytes.appendBytes(key)
+        bytes.appendBytes(value)
+        end()
+    }
+
+    mutating func treeDelete(_ tree: UInt64, _ key: UnsafeRawBufferPointer, derived: Bool) {
+        guard bulk == nil else { return }
+        begin(.treeDelete, tree, derived: derived)
+        bytes.appendBytes(key)
+        end()
+    }
+
+    mutating func row(_ kind: Effect.Kind, _ tree: UInt64, _ key: Int64, derived: Bool) {
+        if bulk != nil {
+            bulk?.add(kind, tree, key)
+            return
+        }
+        begin(kind, tree, derived: derived)
+        bytes.appendSigned(key)
+        end()
+    }
+
+    mutating func cell(_ tree: UInt64, _ key: Int64, _ column: UInt32, _ cell: Cell, derived: Bool) {
+        if bulk != nil {
+            bulk?.touch(tree, key, column)
+            return
+        }
+        begin(.cellSet, tree, derived: derived)
+        bytes.appendSigned(key)
+        bytes.appendVarint(UInt64(column))
+        bytes.appendCell(cell)
+        end()
+    }
+
+    /// A change of a list; `cell` is there for insert and set, `other` for move (to), swap and clear (count).
+    mutating func list(
+        _ kind: Effect.Kind, _ tree: UInt64, _ key: Int64, _ column: UInt32, index: Int, other: Int? = nil, _ cell: Cell? = nil, derived: Bool
+    ) {
+        if bulk != nil {
+            bulk?.touch(tree, key, column)
+            return
+        }
+        begin(kind, tree, derived: derived)
+        bytes.appendSigned(key)
+        bytes.appendVarint(UInt64(column))
+        bytes.appendVarint(UInt64(index))
+        if let other { bytes.appendVarint(UInt64(other)) }
+        if let cell { bytes.appendCell(cell) }
+        end()
+    }
+
+    mutating func tree(_ kind: Effect.Kind, _ tree: UInt64, column: UInt32? = nil) {
+        guard bulk == nil else { return }
+        begin(kind, tree, derived: true)
+        if let column { bytes.appendVarint(UInt64(column)) }
+        end()
+    }
+
+    /// The finished record.
+    func finish(version: UInt64, previousVersion: UInt64, recordBytes: UInt64) -> [UInt8] {
+        var effects = bulk?.encoded() ?? bytes
+        var flags: UInt8 = bulk == nil ? 0 : RecordLayout.touchOnly
+        if effects.count > RecordLayout.limit {
+            effects = []
+            flags |= RecordLayout.truncated
+        }
+        var record = [UInt8](repeating: 0, count: RecordLayout.effects)
+        record[RecordLayout.layout] = RecordLayout.current
+        record[RecordLayout.flags] = flags
+        record.withUnsafeMutableBytes { header in
+            header.storeBytes(of: version.littleEndian, toByteOffset: RecordLayout.version, as: UInt64.self)
+            header.storeBytes(of: previousVersion.littleEndian, toByteOffset: RecordLayout.previousVersion, as: UInt64.self)
+            let total = recordBytes &+ UInt64(RecordLayout.effects + effects.count)
+            header.storeBytes(of: total.littleEndian, toByteOffset: RecordLayout.recordBytes, as: UInt64.self)
+        }
+        return record + effects
+    }
+}
+
+/// What a bulk transaction touched: runs of rows and single cells, without values.
+private struct BulkTouch {
+    private struct Table {
+        var inserted: [ClosedRange<Int64>] = []
+        var erased: [ClosedRange<Int64>] = []
+        var cells: [Int64: [UInt32]] = [:]
+    }
+
+    private var tables: [UInt64: Table] = [:]
+
+    mutating func add(_ effect: Effect) {
+        switch effect.kind {
+        case .rowInsert, .rowErase: add(effect.kind, effect.tree, effect.key)
+        case .cellSet, .listInsert, .listSet, .listErase, .listMove, .listSwap, .listClear: touch(effect.tree, effect.key, effect.column)
+        default: break
+        }
+    }
+
+    mutating func add(_ kind: Effect.Kind, _ tree: UInt64, _ key: Int64) {
+        if kind == .rowInsert {
+            Self.append(key, to: &tables[tree, default: Table()].inserted)
+        } else {
+            Self.append(key, to: &tables[tree, default: Table()].erased)
+        }
+    }
+
+    private static func append(_ key: Int64, to runs: inout [ClosedRange<Int64>]) {
+        if let last = runs.last, last.upperBound < .max, key == last.upperBound + 1 {
+            runs[runs.count - 1] = last.lowerBound...key
+        } else {
+            runs.append(key...key)
+        }
+    }
+
+    mutating func touch(_ tree: UInt64, _ key: Int64, _ column: UInt32) {
+        if let last = tables[tree]?.inserted.last, last.contains(key) { return }
+        if tables[tree]?.cells[key]?.contains(column) == true { return }
+        tables[tree, default: Table()].cells[key, default: []].append(column)
+    }
+
+    /// Effects of the bulk kinds, tables and keys in ascending order.
+    func encoded() -> [UInt8] {
+        var bytes: [UInt8] = []
+        for (tree, table) in tables.sorted(by: { $0.key < $1.key }) {
+            for (kind, runs) in [(Effect.Kind.rowsInserted, table.inserted), (.rowsErased, table.erased)] {
+                for run in runs {
+                    bytes.append(kind.rawValue)
+                    bytes.appendVarint(tree)
+                    bytes.appendSigned(run.lowerBound)
+                    bytes.appendVarint(UInt64(bitPattern: run.upperBound &- run.lowerBound) &+ 1)
+                }
+            }
+            for (key, columns) in table.cells.sorted(by: { $0.key < $1.key }) {
+                for column in columns.sorted() {
+                    bytes.append(Effect.Kind.cellTouched.rawValue)
+                    bytes.appendVarint(tree)
+                    bytes.appendSigned(key)
+                    bytes.appendVarint(UInt64(column))
+                }
+            }
+        }
+        return bytes
+    }
+}
+
+/// The record of one commit, as it was kept.
+package struct CommitRecord: Sendable {
+    package let version: UInt64
+    package let previousVersion: UInt64
+    /// Rows come in runs and cells without order: the transaction was too large to keep more.
+    package let isTouchOnly: Bool
+    /// Nothing but the fact of the commit was kept; whoever needs more compares two snapshots.
+    package let isTruncated: Bool
+    private let bytes: [UInt8]
+
+    init(validating value: UnsafeRawBufferPointer) throws(StorageError) {
+        guard value.count >= RecordLayout.effects, value[RecordLayout.layout] == RecordLayout.current else {
+            throw .corrupt(page: 0, reason: "a commit record has an unknown layout")
+        }
+        version = UInt64(littleEndian: value.loadUnaligned(fromByteOffset: RecordLayout.version, as: UInt64.self))
+        previousVersion = UInt64(littleEndian: value.loadUnaligned(fromByteOffset: RecordLayout.previousVersion, as: UInt64.self))
+        isTouchOnly = value[RecordLayout.flags] & RecordLayout.touchOnly != 0
+        isTruncated = value[RecordLayout.flags] & RecordLayout.truncated != 0
+        bytes = Array(value)
+    }
+
+    /// Calls `body` with each effect, in order. False if the record ends inside an effect.
+    @discardableResult
+    package func forEach(_ body: (Effect) -> Void) -> Bool {
+        EffectReader.forEach(in: bytes, from: RecordLayout.effects, body)
+    }
+}
+
+/// Decodes effects; stops at the first that makes no sense.
+private struct EffectReader {
+    private let bytes: [UInt8]
+    private var offset: Int
+    private var isSound = true
+
+    @discardableResult
+    static func forEach(in bytes: [UInt8], from offset: Int, _ body: (Effect) -> Void) -> Bool {
+        var reader = EffectReader(bytes: bytes, offset: offset)
+        while reader.offset < bytes.count {
+            guard let effect = reader.next() else { return false }
+            body(effect)
+        }
+        return true
+    }
+
+    private init(bytes: [UInt8], offset: Int) {
+        self.bytes = bytes
+        self.offset = offset
+    }
+
+    private mutating func next() -> Effect? {
+        let tag = byte()
+        guard let kind = Effect.Kind(rawValue: tag & RecordLayout.kindMask) else { return nil }
+        var effect = Effect(
+            kind: kind, isDerived: tag & RecordLayout.isDerived != 0, tree: varint(), key: 0, column: 0, index: 0, otherIndex: 0, count: 1)
+        switch kind {
+        case .treePut:
+            skip(count())
+            skip(count())
+        case .treeDelete:
+            skip(count())
+        case .rowInsert, .rowErase:
+            effect.key = signed()
+        case .rowsInserted, .rowsErased:
+            effect.key = signed()
+            effect.count = count()
+        case .cellTouched:
+            readCellPlace(&effect)
+        case .cellSet:
+            readCellPlace(&effect)
+            skipCell()
+        case .listInsert, .listSet:
+            readCellPlace(&effect)
+            effect.index = count()
+            skipCell()
+        case .listErase:
+            readCellPlace(&effect)
+            effect.index = count()
+        case .listMove, .listSwap:
+            readCellPlace(&effect)
+            effect.index = count()
+            effect.otherIndex = count()
+        case .listClear:
+            readCellPlace(&effect)
+            effect.index = count()
+            effect.count = count()
+        case .treeCreate, .treeDrop:
+            break
+        case .columnAdd, .columnRemove:
+            effect.column = UInt32(truncatingIfNeeded: varint())
+        }
+        if tag & RecordLayout.isAnnotated != 0 { skip(count()) }
+        return isSound ? effect : nil
+    }
+
+    private mutating func readCellPlace(_ effect: inout Effect) {
+        effect.key = signed()
+        effect.column = UInt32(truncatingIfNeeded: varint())
+    }
+
+    private mutating func skipCell() {
+        switch byte() {
+        case CellCode.null: break
+        case CellCode.bool: skip(1)
+        case CellCode.int64: _ = varint()
+        case CellCode.float32: skip(4)
+        case CellCode.float64: skip(8)
+        case CellCode.timestamp: skip(12)
+        case CellCode.bytes: skip(count())
+        default: isSound = false
+        }
+    }
+
+    private mutating func byte() -> UInt8 {
+        guard offset < bytes.count else {
+            isSound = false
+            return 0
+        }
+        defer { offset += 1 }
+        return bytes[offset]
+    }
+
+    private mutating func skip(_ count: Int) {
+        guard count >= 0, count <= bytes.count - offset else {
+            isSound = false
+            offset = bytes.count
+            return
+        }
+        offset += count
+    }
+
+    private mutating func varint() -> UInt64 {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while shift < 64 {
+            let part = byte()
+            value |= UInt64(part & 0x7F) << shift
+            if part & 0x80 == 0 { return value }
+            shift += 7
+        }
+        isSound = false
+        return value
+    }
+
+    private mutating func count() -> Int {
+        let value = varint()
+        if value > UInt64(Int.max) { isSound = false }
+        return Int(truncatingIfNeeded: value)
+    }
+
+    private mutating func signed() -> Int64 {
+        let value = varint()
+        return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+    }
+}
+
+/// The first byte of a value in a record.
+private enum CellCode {
+    static let null: UInt8 = 0
+    static let bool: UInt8 = 1
+    static let int64: UInt8 = 2
+    static let float32: UInt8 = 3
+    static let float64: UInt8 = 4
+    static let timestamp: UInt8 = 5
+    static let bytes: UInt8 = 6
+}
+
+extension [UInt8] {
+    fileprivate mutating func appendVarint(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    fileprivate mutating func appendSigned(_ value: Int64) {
+        appendVarint(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
+    }
+
+    fileprivate mutating func appendBytes(_ bytes: UnsafeRawBufferPointer) {
+        appendVarint(UInt64(bytes.count))
+        append(contentsOf: bytes)
+    }
+
+    fileprivate mutating func appendCell(_ cell: Cell) {
+        switch cell {
+        case .null:
+            append(CellCode.null)
+        case .bool(let value):
+            append(CellCode.bool)
+            append(value ? 1 : 0)
+        case .int64(let value):
+            append(CellCode.int64)
+            appendSigned(value)
+        case .float32(let value):
+            append(CellCode.float32)
+            Swift.withUnsafeBytes(of: value.bitPattern.littleEndian) { append(contentsOf: $0) }
+        case .float64(let value):
+            append(CellCode.float64)
+            Swift.withUnsafeBytes(of: value.bitPattern.littleEndian) { append(contentsOf: $0) }
+        case .timestamp(let value):
+            append(CellCode.timestamp)
+            Swift.withUnsafeBytes(of: value.seconds.littleEndian) { append(contentsOf: $0) }
+            Swift.withUnsafeBytes(of: value.nanoseconds.littleEndian) { append(contentsOf: $0) }
+        case .bytes(let value):
+            append(CellCode.bytes)
+            appendBytes(value)
+        }
+    }
+}

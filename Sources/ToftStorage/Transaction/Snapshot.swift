@@ -1,0 +1,232 @@
+internal import Synchronization
+
+/// One version of the database, as it was committed and as it stays until the snapshot is released; or, within a write transaction, the
+/// version being made.
+///
+/// A committed snapshot may be read by any thread. A transaction's view belongs to the thread of the transaction.
+package final class Snapshot: @unchecked Sendable, TreeOwner {
+    package let version: UInt64
+    let store: Store
+    let space: PageSpace
+    let root: Root
+    let rootRef: Ref
+    /// The tree of trees.
+    let catalog: OrderedTree
+    private let trees = Mutex<[UInt64: OpenTree]>([:])
+    private let pin: Mutex<Pin?>
+    /// The next id of a tree, while writing.
+    private(set) var nextTreeID: UInt64
+
+    /// A committed version, pinned by `pin`.
+    init(store: Store, published: PublishedVersion, pin: Pin?) throws(StorageError) {
+        self.store = store
+        version = published.version
+        space = PageSpace(file: store.file, sections: store.sections, version: published.version)
+        rootRef = published.root
+        root = try Root(reading: rootRef, in: space)
+        catalog = OrderedTree(space: space, root: root.catalog)
+        nextTreeID = root.nextTreeID
+        self.pin = Mutex(pin)
+    }
+
+    /// The view of a write transaction.
+    init(store: Store, writing space: PageSpace, on root: Root, at rootRef: Ref) {
+        self.store = store
+        version = space.version
+        self.space = space
+        self.root = root
+        self.rootRef = rootRef
+        catalog = OrderedTree(space: space, root: root.catalog)
+        nextTreeID = root.nextTreeID
+        pin = Mutex(nil)
+    }
+
+    deinit { release() }
+
+    /// Gives the version up, so that its pages may be reused. Nothing read through the snapshot may be used afterwards. Idempotent.
+    package func release() {
+        trees.withLock { $0 = [:] }
+        let held = pin.withLock { pin -> Pin? in
+            defer { pin = nil }
+            return pin
+        }
+        if let held { store.coordinator.unpin(held) }
+    }
+
+    // MARK: Trees
+
+    /// The table with this id. O(log trees) the first time, then one look-up.
+    package func table(_ id: UInt64) throws(StorageError) -> Table {
+        guard case .table(let table) = try open(id) else { throw .noSuchTree(id) }
+        return table
+    }
+
+    /// The ordered tree with this id.
+    package func orderedTree(_ id: UInt64) throws(StorageError) -> OrderedTree {
+        guard case .ordered(let tree) = try open(id) else { throw .noSuchTree(id) }
+        return tree
+    }
+
+    /// Whether there is a tree with this id.
+    package func hasTree(_ id: UInt64) throws(StorageError) -> Bool {
+        if trees.withLock({ $0[id] != nil }) { return true }
+        return try TreeKey.with(id) { key throws(StorageError) in try catalog.value(forKey: key) != nil }
+    }
+
+    package func sequence(_ id: UInt64) throws(StorageError) -> SequenceTree {
+        guard case .sequence(let tree) = try open(id) else { throw .noSuchTree(id) }
+        return tree
+    }
+
+    private func open(_ id: UInt64) throws(StorageError) -> OpenTree {
+        if let tree = trees.withLock({ $0[id] }) { return tree }
+        let entry = try TreeKey.with(id) { key throws(StorageError) in try catalog.value(forKey: key) }
+        guard let entry else { throw .noSuchTree(id) }
+        let opened = try OpenTree(decoding: entry, id: id, in: self)
+        return trees.withLock { trees in
+            if let other = trees[id] { return other }
+            trees[id] = opened
+            return opened
+        }
+    }
+
+    // MARK: Changing trees, for the transaction
+
+    package func newSequence() throws(StorageError) -> UInt64 {
+        add(.sequence(SequenceTree(space: space, root: TreeRoot(kind: .sequence))))
+    }
+
+    package func dropSequence(_ id: UInt64) throws(StorageError) {
+        try drop(id)
+    }
+
+    func addOrderedTree() -> UInt64 {
+        add(.ordered(OrderedTree(space: space, root: TreeRoot(kind: .ordered))))
+    }
+
+    func addTable(columns: [Column]) -> UInt64 {
+        add(.table(Table(space: space, root: TreeRoot(kind: .table), columns: columns, owner: self)))
+    }
+
+    /// Makes a system tree with its reserved id, if it is not there.
+    func ensureSystemTree(_ id: UInt64) throws(StorageError) -> OrderedTree {
+        if try !hasTree(id) {
+            trees.withLock { $0[id] = .ordered(OrderedTree(space: space, root: TreeRoot(kind: .ordered))) }
+        }
+        return try orderedTree(id)
+    }
+
+    private func add(_ tree: OpenTree) -> UInt64 {
+        let id = nextTreeID
+        nextTreeID += 1
+        trees.withLock { $0[id] = tree }
+        return id
+    }
+
+    /// Frees every extent of a tree and forgets it. O(its extents).
+    func drop(_ id: UInt64) throws(StorageError) {
+        switch try open(id) {
+        case .table(let tree): try tree.freeAll()
+        case .ordered(let tree): try tree.freeAll()
+        case .sequence(let tree): try tree.freeAll()
+        }
+        trees.withLock { _ = $0.removeValue(forKey: id) }
+        _ = try TreeKey.with(id) { key throws(StorageError) in try catalog.delete(key) }
+    }
+
+    /// Settles every tree that changed and writes its root into the catalog. Returns the catalog's root.
+    func settleTrees() throws(StorageError) -> TreeRoot {
+        for (id, tree) in trees.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+            let entry = try tree.encoded(settling: space)
+            try TreeKey.with(id) { key throws(StorageError) in
+                if let old = try catalog.value(forKey: key), old.elementsEqual(entry) { return }
+                try entry.withBytes { bytes throws(StorageError) in _ = try catalog.put(key, bytes) }
+            }
+        }
+        var settled = catalog.root
+        if !settled.isEmpty { settled.ref.checksum = try space.settle(settled.ref) }
+        return settled
+    }
+
+    // MARK: Records
+
+    /// The records of the commits after `earlier`, oldest first; nil where some are gone, so that the two snapshots must be compared.
+    package func records(after earlier: UInt64) throws(StorageError) -> [CommitRecord]? {
+        guard earlier < version else { return [] }
+        guard try hasTree(SystemTree.records) else { return nil }
+        var records: [CommitRecord] = []
+        var reached = earlier
+        var cursor = try orderedTree(SystemTree.records).cursor()
+        var isThere = try TreeKey.with(earlier &+ 1) { key throws(StorageError) in try cursor.seek(atOrAfter: key) }
+        while isThere {
+            let record = try CommitRecord(validating: try cursor.value())
+            guard record.previousVersion == reached, !record.isTruncated else { return nil }
+            records.append(record)
+            reached = record.version
+            isThere = try cursor.next()
+        }
+        return reached == version ? records : nil
+    }
+}
+
+/// A tree that a snapshot has opened.
+enum OpenTree {
+    case table(Table)
+    case ordered(OrderedTree)
+    case sequence(SequenceTree)
+
+    /// Decodes an entry of the catalog: a tree root, then, for a table, its columns.
+    init(decoding entry: UnsafeRawBufferPointer, id: UInt64, in snapshot: Snapshot) throws(StorageError) {
+        let root = try TreeRoot(decoding: entry, page: snapshot.catalog.root.ref.page)
+        switch root.kind {
+        case .ordered:
+            self = .ordered(OrderedTree(space: snapshot.space, root: root))
+        case .sequence:
+            self = .sequence(SequenceTree(space: snapshot.space, root: root))
+        case .table:
+            let columns = try Column.decodeAll(UnsafeRawBufferPointer(rebasing: entry[TreeRoot.size...]))
+            self = .table(Table(space: snapshot.space, root: root, columns: columns, owner: snapshot))
+        }
+    }
+
+    /// The entry of the catalog, with the checksum of everything below it.
+    func encoded(settling space: PageSpace) throws(StorageError) -> [UInt8] {
+        var root: TreeRoot
+        var columns: [UInt8] = []
+        switch self {
+        case .table(let tree):
+            root = tree.root
+            columns = Column.encodeAll(tree.columns)
+        case .ordered(let tree): root = tree.root
+        case .sequence(let tree): root = tree.root
+        }
+        if !root.isEmpty { root.ref.checksum = try space.settle(root.ref) }
+        var bytes = [UInt8](repeating: 0, count: TreeRoot.size)
+        bytes.withUnsafeMutableBytes { buffer in
+            if let base = buffer.baseAddress { root.encode(to: base) }
+        }
+        return bytes + columns
+    }
+}
+
+/// Keys of the catalog and of the records: a number, big-endian, so that bytes sort as numbers do.
+enum TreeKey {
+    static func with<Result>(
+        _ number: UInt64, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        var bytes = number.bigEndian
+        return try withUnsafeBytes(of: &bytes) { buffer throws(StorageError) in try body(buffer) }
+    }
+
+    static func number(_ key: UnsafeRawBufferPointer) -> UInt64? {
+        key.count == 8 ? UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)) : nil
+    }
+
+}
+
+extension [UInt8] {
+    /// The array's bytes, for the time of the call.
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result) throws(StorageError) -> Result {
+        try withUnsafeBufferPointer { buffer throws(StorageError) in try body(UnsafeRawBufferPointer(buffer)) }
+    }
+}

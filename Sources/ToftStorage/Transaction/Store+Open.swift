@@ -1,0 +1,152 @@
+internal import Synchronization
+
+/// The stores that this process has open, so that a file that is opened twice is one store.
+private enum StoreRegistry {
+    enum Key: Hashable {
+        case file(FileIdentity)
+        case memory(String)
+    }
+
+    struct Entry {
+        weak var store: Store?
+    }
+
+    static let entries = Mutex<[Key: Entry]>([:])
+}
+
+extension Store {
+    /// Opens a database, or joins the store that this process has open for the same file already.
+    ///
+    /// - Throws: `fileNotFound`, `permissionDenied`, `isDirectory`, `notADatabase`, `unsupportedFormat`, `corrupt`, `incompatibleProcess`, `diskFull`, `io`...
+    package static func open(_ configuration: StoreConfiguration) throws(StorageError) -> Store {
+        let result: Result<Store, StorageError> = StoreRegistry.entries.withLock { entries in
+            do throws(StorageError) {
+                return .success(try open(configuration, &entries))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    private static func open(_ configuration: StoreConfiguration, _ entries: inout [StoreRegistry.Key: StoreRegistry.Entry]) throws(StorageError) -> Store {
+        entries = entries.filter { $0.value.store != nil }
+        switch configuration.location {
+        case .memory(let name):
+            if let store = entries[.memory(name)]?.store { return store }
+            let store = try openMemory(name, configuration)
+            entries[.memory(name)] = StoreRegistry.Entry(store: store)
+            return store
+        case .file(let path):
+            let file = try openFile(path, configuration)
+            let key = StoreRegistry.Key.file(try file.identity())
+            if let store = entries[key]?.store, (try? store.checkProcess()) != nil {
+                try file.close()
+                if store.isReadOnly && !configuration.isReadOnly { throw .readOnly }
+                return store
+            }
+            let store = try attach(file, configuration)
+            entries[key] = StoreRegistry.Entry(store: store)
+            return store
+        }
+    }
+
+    private static func openMemory(_ name: String, _ configuration: StoreConfiguration) throws(StorageError) -> Store {
+        let file = MemoryFile(name: name)
+        try Recovery.format(file)
+        return try open(on: file, coordinator: Coordinator.inMemory(), dirtyLimit: configuration.dirtyLimit)
+    }
+
+    /// Opens a store on a file and a coordinator of the caller's, as the first to attach: the way in for tests with disks of their own.
+    package static func open(
+        on file: any StorageFile, coordinator: Coordinator, dirtyLimit: Int = StoreLimit.dirtyBytes
+    ) throws(StorageError) -> Store {
+        try recoverAndOpen(file, coordinator, isReadOnly: false, dirtyLimit: dirtyLimit)
+    }
+
+    /// Writes an empty database into an empty file: the way to a first file for tests with disks of their own.
+    package static func format(_ file: any StorageFile) throws(StorageError) {
+        try Recovery.format(file)
+    }
+
+    private static func openFile(_ path: String, _ configuration: StoreConfiguration) throws(StorageError) -> PosixFile {
+        do throws(StorageError) {
+            return try existingFile(path, configuration)
+        } catch .fileNotFound(let missing) {
+            guard configuration.createsFile, !configuration.isReadOnly else { throw .fileNotFound(path: missing) }
+            _ = try PosixFile.create(path, allowingNetworkFileSystem: configuration.allowsNetworkFileSystem) { file throws(StorageError) in
+                try Recovery.format(file)
+            }
+            return try existingFile(path, configuration)
+        }
+    }
+
+    private static func existingFile(_ path: String, _ configuration: StoreConfiguration) throws(StorageError) -> PosixFile {
+        let file = try PosixFile.open(
+            path, forWriting: !configuration.isReadOnly, allowingNetworkFileSystem: configuration.allowsNetworkFileSystem)
+        do throws(StorageError) {
+            try ForeignFile.refuse(file)
+        } catch {
+            try file.close()
+            throw error
+        }
+        return file
+    }
+
+    private static func attach(_ file: PosixFile, _ configuration: StoreConfiguration) throws(StorageError) -> Store {
+        let coordinator = try Coordinator.attach(file, isReadOnly: configuration.isReadOnly)
+        guard !coordinator.isFirst else {
+            return try recoverAndOpen(file, coordinator, isReadOnly: configuration.isReadOnly, dirtyLimit: configuration.dirtyLimit)
+        }
+        guard let meta = try MetaPage.newest(fromDevice: false, of: file) else {
+            throw .corrupt(page: 0, reason: "neither meta page is valid")
+        }
+        return Store(
+            file: file, coordinator: coordinator, template: meta, isReadOnly: configuration.isReadOnly, dirtyLimit: configuration.dirtyLimit)
+    }
+
+    private static func recoverAndOpen(
+        _ file: any StorageFile, _ coordinator: Coordinator, isReadOnly: Bool, dirtyLimit: Int
+    ) throws(StorageError) -> Store {
+        do throws(StorageError) {
+            let meta = try Recovery.recover(file, isReadOnly: isReadOnly)
+            let published = PublishedVersion(version: meta.version, root: meta.root, fileSize: meta.pageCount * UInt64(Page.size))
+            try coordinator.open(published: published)
+            return Store(file: file, coordinator: coordinator, template: meta, isReadOnly: isReadOnly, dirtyLimit: dirtyLimit)
+        } catch {
+            coordinator.detach {}
+            try? file.close()
+            throw error
+        }
+    }
+}
+
+/// Tells files that are not ours by their first bytes, before any lock file is laid beside them.
+enum ForeignFile {
+    static func refuse(_ file: any StorageFile) throws(StorageError) {
+        let size = try file.size()
+        guard size > 0 else { throw .notADatabase(path: file.path, what: "an empty file") }
+        let head = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(min(size, UInt64(2 * Page.size))), alignment: 16)
+        defer { head.deallocate() }
+        try file.read(into: head, at: 0)
+        let bytes = UnsafeRawBufferPointer(head)
+        if has(MetaLayout.magicBytes, at: 0, bytes) || has(MetaLayout.magicBytes, at: Page.size, bytes) {
+            guard size >= UInt64(3 * Page.size) else {
+                throw .corrupt(page: size / UInt64(Page.size), reason: "the file is truncated: it has \(size) bytes")
+            }
+            return
+        }
+        throw .notADatabase(path: file.path, what: kind(of: bytes))
+    }
+
+    private static func kind(of head: UnsafeRawBufferPointer) -> String {
+        if has(Array("T-DB".utf8), at: 16, head) { return "a Realm file; Toft does not read Realm's format, so export the data with Realm first" }
+        if has(Array("SQLite format 3\0".utf8), at: 0, head) { return "an SQLite database" }
+        if has([0xDE, 0xC0, 0xEF, 0xBE], at: 16, head) { return "an LMDB database" }
+        return "another kind of file"
+    }
+
+    private static func has(_ magic: [UInt8], at offset: Int, _ head: UnsafeRawBufferPointer) -> Bool {
+        offset + magic.count <= head.count && magic.indices.allSatisfy { head[offset + $0] == magic[$0] }
+    }
+}

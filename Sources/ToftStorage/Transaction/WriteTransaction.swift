@@ -1,0 +1,233 @@
+/// The one transaction that may change the database, over all threads and processes.
+///
+/// Its calls are the mutation funnel: every change of user data, and of the system's own trees but for the records, passes here and leaves an
+/// entry in the commit record.
+///
+/// 1. It belongs to one thread at a time.
+/// 2. Until `commit` has returned nobody else sees anything of it; after an error of any call it should be rolled back.
+/// 3. `derived` marks consequences: index and backlink entries, nullified links, cascades.
+package final class WriteTransaction {
+    private enum State {
+        case active
+        case ended
+    }
+
+    /// What the transaction sees: the last version and its own changes.
+    package let view: Snapshot
+    /// The version that this transaction makes. Rolled-back versions are skipped, never used again.
+    package var version: UInt64 { space.version }
+    /// The version that it builds on.
+    package let baseVersion: UInt64
+
+    let store: Store
+    let space: PageSpace
+    let base: Root
+    let baseRef: Ref
+    var record = RecordBuilder()
+    /// Whether trees or columns were made or dropped, which the record does not count as user data.
+    private(set) var isStructureChanged = false
+    private var state = State.active
+
+    init(store: Store, published: PublishedVersion, version: UInt64, pins: [UInt64]) throws(StorageError) {
+        self.store = store
+        let reading = PageSpace(file: store.file, sections: store.sections, version: published.version)
+        base = try Root(reading: published.root, in: reading)
+        baseRef = published.root
+        baseVersion = published.version
+        let freeSpace = try FreeSpace(file: store.file, directory: base.directory, freedList: base.freedList, in: reading)
+        space = PageSpace(file: store.file, sections: store.sections, version: version, freeSpace: freeSpace)
+        view = Snapshot(store: store, writing: space, on: base, at: published.root)
+        try freeSpace.fold(pins: pins, in: space)
+    }
+
+    deinit { rollback() }
+
+    /// Whether neither `commit` nor `rollback` has ended it yet.
+    package var isActive: Bool { state == .active }
+
+    // MARK: Structure
+
+    /// Makes a table and returns its id.
+    package func createTable(columns: [Column]) throws(StorageError) -> UInt64 {
+        try beginStructure()
+        let id = view.addTable(columns: columns)
+        record.tree(.treeCreate, id)
+        return id
+    }
+
+    /// Makes an ordered tree and returns its id.
+    package func createOrderedTree() throws(StorageError) -> UInt64 {
+        try beginStructure()
+        let id = view.addOrderedTree()
+        record.tree(.treeCreate, id)
+        return id
+    }
+
+    /// Makes the schema's tree, or another system tree, if it is not there.
+    package func ensureSystemTree(_ id: UInt64) throws(StorageError) {
+        try beginStructure()
+        _ = try view.ensureSystemTree(id)
+    }
+
+    /// Drops a tree and all that it holds. O(its extents).
+    package func dropTree(_ id: UInt64) throws(StorageError) {
+        try beginStructure()
+        try view.drop(id)
+        record.tree(.treeDrop, id)
+    }
+
+    /// Adds a column; rows that are there read its default. O(1).
+    package func addColumn(_ tree: UInt64, _ column: Column) throws(StorageError) {
+        try beginStructure()
+        try view.table(tree).addColumn(column)
+        record.tree(.columnAdd, tree, column: column.id)
+    }
+
+    private func beginStructure() throws(StorageError) {
+        try begin()
+        isStructureChanged = true
+    }
+
+    /// Every operation begins here: between operations extents may leave memory.
+    @inline(__always)
+    private func begin() throws(StorageError) {
+        guard state == .active else { throw .closed }
+        try space.spill(limit: store.dirtyLimit)
+    }
+
+    // MARK: Ordered trees
+
+    /// Sets the value of a key. O(log entries).
+    package func treePut(_ tree: UInt64, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, derived: Bool) throws(StorageError) {
+        try treePut(view.orderedTree(tree), id: tree, key, value, derived: derived)
+    }
+
+    /// The same for a tree that the caller has open.
+    package func treePut(
+        _ tree: OrderedTree, id: UInt64, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, derived: Bool
+    ) throws(StorageError) {
+        try begin()
+        _ = try tree.put(key, value)
+        record.treePut(id, key, value, derived: derived)
+    }
+
+    /// Removes a key. False if it is not there.
+    @discardableResult
+    package func treeDelete(_ tree: UInt64, _ key: UnsafeRawBufferPointer, derived: Bool) throws(StorageError) -> Bool {
+        try treeDelete(view.orderedTree(tree), id: tree, key, derived: derived)
+    }
+
+    /// The same for a tree that the caller has open.
+    @discardableResult
+    package func treeDelete(
+        _ tree: OrderedTree, id: UInt64, _ key: UnsafeRawBufferPointer, derived: Bool
+    ) throws(StorageError) -> Bool {
+        try begin()
+        guard try tree.delete(key) else { return false }
+        record.treeDelete(id, key, derived: derived)
+        return true
+    }
+
+    // MARK: Rows
+
+    /// Takes the next object key of a table; keys are never used again, not even those of rolled-back or erased rows of a committed transaction.
+    package func takeKey(_ table: Table) throws(StorageError) -> Int64 {
+        try begin()
+        return table.takeNextKey()
+    }
+
+    /// Inserts a row whose cells have their defaults. O(log rows); O(1) at the end.
+    package func rowInsert(_ table: Table, id: UInt64, _ key: Int64, derived: Bool) throws(StorageError) {
+        try begin()
+        try table.insertRow(key)
+        record.row(.rowInsert, id, key, derived: derived)
+    }
+
+    /// Erases a row, its long values and its lists.
+    package func rowErase(_ table: Table, id: UInt64, _ key: Int64, derived: Bool) throws(StorageError) {
+        try begin()
+        try table.eraseRow(key)
+        record.row(.rowErase, id, key, derived: derived)
+    }
+
+    /// Sets a cell, also to the value that it has: that is a change too.
+    @inline(__always)
+    package func cellSet(_ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, _ cell: Cell, derived: Bool) throws(StorageError) {
+        try begin()
+        try table.setCell(key, column, cell)
+        record.cell(id, key, column, cell, derived: derived)
+    }
+
+    // MARK: Lists
+
+    /// Inserts an element before `index`, or at the end.
+    package func listInsert(
+        _ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, at index: Int, _ cell: Cell, derived: Bool
+    ) throws(StorageError) {
+        try begin()
+        try table.listInsert(key, column, at: index, cell)
+        record.list(.listInsert, id, key, column, index: index, cell, derived: derived)
+    }
+
+    /// Replaces an element.
+    package func listSet(
+        _ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, at index: Int, _ cell: Cell, derived: Bool
+    ) throws(StorageError) {
+        try begin()
+        try table.listSet(key, column, at: index, cell)
+        record.list(.listSet, id, key, column, index: index, cell, derived: derived)
+    }
+
+    /// Removes an element.
+    package func listErase(_ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, at index: Int, derived: Bool) throws(StorageError) {
+        try begin()
+        try table.listErase(key, column, at: index)
+        record.list(.listErase, id, key, column, index: index, derived: derived)
+    }
+
+    /// Moves an element to where it then stands at `destination`.
+    package func listMove(_ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, from index: Int, to destination: Int) throws(StorageError) {
+        try begin()
+        try table.listMove(key, column, from: index, to: destination)
+        record.list(.listMove, id, key, column, index: index, other: destination, derived: false)
+    }
+
+    /// Exchanges two elements.
+    package func listSwap(_ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, _ first: Int, _ second: Int) throws(StorageError) {
+        try begin()
+        try table.listSwap(key, column, first, second)
+        record.list(.listSwap, id, key, column, index: first, other: second, derived: false)
+    }
+
+    /// Removes all elements.
+    package func listClear(_ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, derived: Bool) throws(StorageError) {
+        try begin()
+        let count = try table.listCount(key, column)
+        try table.listClear(key, column)
+        record.list(.listClear, id, key, column, index: 0, other: count, derived: derived)
+    }
+
+    // MARK: The end
+
+    /// Makes the changes durable and visible to everyone. Returns the version, which is the old one when nothing was changed.
+    ///
+    /// - Throws: `commitOutcomeUnknown` after a failed sync: the database is poisoned until all have closed it. Any other error leaves the last version as it was; in
+    ///   both cases the transaction has ended.
+    package func commit() throws(StorageError) -> UInt64 {
+        guard state == .active else { throw .closed }
+        defer { end() }
+        guard isStructureChanged || !record.isEmpty else { return baseVersion }
+        return try Commit(self).run()
+    }
+
+    /// Forgets every change. Does nothing after the end.
+    package func rollback() {
+        if state == .active { end() }
+    }
+
+    private func end() {
+        state = .ended
+        view.release()
+        store.endWrite()
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+@testable import ToftStorage
+
+/// The format page draws the bytes for people; the constants draw them for the compiler. They must be the same bytes.
+@Suite struct FormatPageTests {
+    /// The tables of the page: title -> field -> offset.
+    private static func tables() throws -> [String: [(field: String, offset: Int)]] {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let page = try String(contentsOf: root.appendingPathComponent("Sources/Toft/Toft.docc/FileFormat.md"), encoding: .utf8)
+        var tables: [String: [(String, Int)]] = [:]
+        var title: String?
+        for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
+            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            guard line.hasPrefix("|") else {
+                title = nil
+                continue
+            }
+            if cells.count == 3, cells[1] == "offset" {
+                title = cells[0]
+            } else if let title, cells.count >= 2, let offset = Int(cells[1]) {
+                tables[title, default: []].append((cells[0], offset))
+            }
+        }
+        return tables
+    }
+
+    private func expect(_ title: String, _ offsets: [Int]) throws {
+        let rows = try #require(try Self.tables()[title], "the page has no table called \(title)")
+        #expect(rows.map(\.offset) == offsets, "\(title): \(rows.map(\.field))")
+    }
+
+    @Test func theTablesOfThePageAreTheConstantsOfTheCode() throws {
+        try expect(
+            "Extent header",
+            [
+                ExtentHeader.type, ExtentHeader.encoding, ExtentHeader.flags, ExtentHeader.pageCount, ExtentHeader.page, ExtentHeader.birth,
+                ExtentHeader.payloadLength, ExtentHeader.payloadOffset,
+            ])
+        #expect(ExtentHeader.size == 32)
+        try expect(
+            "Meta",
+            [
+                MetaLayout.magic, MetaLayout.formatVersion, MetaLayout.pageSize, MetaLayout.compatibleFeatures, MetaLayout.incompatibleFeatures,
+                MetaLayout.databaseID, MetaLayout.replicaID, MetaLayout.replicaCounter, MetaLayout.version, MetaLayout.root, MetaLayout.pageCount,
+                MetaLayout.flags, MetaLayout.device, MetaLayout.logSalt, MetaLayout.logPosition, MetaLayout.logSequence,
+                MetaLayout.logSegmentCount, MetaLayout.cipher, MetaLayout.keyCheck, MetaLayout.keySalt, MetaLayout.spare, MetaLayout.logSegments,
+                MetaLayout.zeros, MetaLayout.checksum,
+            ])
+        try expect(
+            "Root",
+            [
+                RootLayout.version, RootLayout.previousVersion, RootLayout.catalog, RootLayout.directory, RootLayout.freedList,
+                RootLayout.nextTreeID, RootLayout.pageCount, RootLayout.recordBytes, RootLayout.spare,
+            ])
+        try expect("Region entry", [RegionEntry.bitmap, RegionEntry.freePages, RegionEntry.reserved])
+        try expect("Freed run", [FreedRunLayout.page, FreedRunLayout.count, FreedRunLayout.birth, FreedRunLayout.death])
+        try expect(
+            "Batch reference",
+            [FreedListLayout.batchRef, FreedListLayout.batchMaxBirth, FreedListLayout.batchMinDeath, FreedListLayout.batchPages])
+        try expect(
+            "Record",
+            [
+                RecordLayout.layout, RecordLayout.flags, RecordLayout.origin, RecordLayout.origin + 1, RecordLayout.version,
+                RecordLayout.previousVersion, RecordLayout.hlc, RecordLayout.schemaVersion, RecordLayout.recordBytes, RecordLayout.effects,
+            ])
+    }
+
+    @Test func theReferenceOfThePageIsTheOneThatIsWritten() throws {
+        let ref = Ref(page: 1, birth: 2, checksum: 3, checksumHigh: 4, pageCount: 5)
+        var bytes = [UInt8](repeating: 0xFF, count: Ref.size)
+        bytes.withUnsafeMutableBytes { ref.encode(to: $0.baseAddress!) }
+        let rows = try #require(try Self.tables()["Reference"])
+        #expect(rows.map { Int(bytes[$0.offset]) } == [1, 2, 3, 4, 5, 0])
+        #expect(bytes.withUnsafeBytes { Ref(decoding: $0.baseAddress!) } == ref)
+    }
+
+    @Test func anXXH64OfKnownTextsIsTheKnownOne() {
+        func hash(_ text: String) -> UInt64 { Array(text.utf8).withUnsafeBytes { Checksum.of($0) } }
+        #expect(hash("") == 0xEF46_DB37_51D8_E999)
+        #expect(hash("a") == 0xD24E_C4F1_A98C_6E5B)
+        #expect(hash("abc") == 0x44BC_2CF5_AD77_0999)
+        #expect(hash("The quick brown fox jumps over the lazy dog") == 0x0B24_2D36_1FDA_71BC)
+    }
+}
