@@ -1,0 +1,170 @@
+internal import Glibc
+internal import Synchronization
+import Testing
+internal import ToftStorage
+
+@Suite struct `Files of the file system` {
+    private func withDirectory(_ body: (String) throws -> Void) throws {
+        var template = Array("/tmp/toft-platform-XXXXXX".utf8CString)
+        let directory = try #require(mkdtemp(&template).map { String(cString: $0) })
+        defer { removeTree(directory) }
+        try body(directory)
+    }
+
+    private func removeTree(_ directory: String) {
+        if let stream = opendir(directory) {
+            while let entry = readdir(stream) {
+                let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+                if name != "." && name != ".." { remove(directory + "/" + name) }
+            }
+            closedir(stream)
+        }
+        rmdir(directory)
+    }
+
+    private func create(_ path: String, size: UInt64) throws -> Bool {
+        try PosixFile.create(path) { file throws(StorageError) in try file.grow(to: size) }
+    }
+
+    private func bytes(_ value: UInt8, _ count: Int) -> [UInt8] { Array(repeating: value, count: count) }
+
+    @Test func `What is written is read back, through the cache, from the device and through a section`() throws {
+        try withDirectory { directory throws in
+            let path = directory + "/a.toft"
+            #expect(try create(path, size: 12_288))
+            let file = try PosixFile.open(path, forWriting: true)
+            let content = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+            try content.withUnsafeBytes { try file.write($0, at: 5_000) }
+            try file.sync()
+            var back = bytes(0, content.count)
+            try back.withUnsafeMutableBytes { try file.read(into: $0, at: 5_000) }
+            #expect(back == content)
+            back = bytes(0, content.count)
+            try back.withUnsafeMutableBytes { try file.readFromDevice(into: $0, at: 5_000) }
+            #expect(back == content)
+            let size = try file.size()
+            #expect(size == 205_000)
+            let base = try file.section(0, mapping: Int(size) - Section.headSize)
+            #expect(UnsafeRawBufferPointer(start: base, count: 1000).elementsEqual(content[3_192..<4_192]))
+            try content.withUnsafeBytes { try file.writeDurably($0, at: size) }
+            let again = try file.section(0, mapping: Int(size) + content.count - Section.headSize)
+            #expect(again == base)
+            #expect(UnsafeRawBufferPointer(start: base + Int(size) - Section.headSize, count: content.count).elementsEqual(content))
+            #expect(throws: StorageError.self) { try file.section(0, mapping: Int(size) + content.count) }
+            #expect(throws: StorageError.self) { try file.section(1, mapping: 1) }
+            try file.close()
+            try file.close()
+            #expect(throws: StorageError.closed) { try file.size() }
+        }
+    }
+
+    @Test func `A second section begins where the first ends`() throws {
+        try withDirectory { directory throws in
+            let path = directory + "/a.toft"
+            _ = try create(path, size: 0)
+            for file: any StorageFile in [try PosixFile.open(path, forWriting: true), MemoryFile()] {
+                let boundary = Section.offset(of: 1)
+                if file is PosixFile { truncate(path, Int(boundary) - 100) }
+                let content = (0..<8_192).map { UInt8(truncatingIfNeeded: $0) }
+                try content.withUnsafeBytes { try file.write($0, at: boundary - 100) }
+                let first = try file.section(0, mapping: Section.size)
+                let second = try file.section(1, mapping: 8_092)
+                #expect(UnsafeRawBufferPointer(start: first + Section.size - 100, count: 100).elementsEqual(content[..<100]))
+                #expect(UnsafeRawBufferPointer(start: second, count: 8_092).elementsEqual(content[100...]))
+                #expect(throws: StorageError.self) { try file.section(1, mapping: 8_093) }
+                var back = bytes(0, 8_192)
+                try back.withUnsafeMutableBytes { try file.read(into: $0, at: boundary - 100) }
+                #expect(back == content)
+                try file.truncate(to: boundary - 100)
+                #expect(throws: StorageError.self) { try file.section(1, mapping: 1) }
+                try file.grow(to: boundary + 8_192)
+                let regrown = try file.section(1, mapping: 8_192)
+                #expect(UnsafeRawBufferPointer(start: regrown, count: 8_192).allSatisfy { $0 == 0 })
+                let tail = try file.section(0, mapping: Section.size) + Section.size - 100
+                #expect(UnsafeRawBufferPointer(start: tail, count: 100)
+                    .allSatisfy { $0 == 0 })
+                try file.close()
+            }
+        }
+    }
+
+    @Test func `A file is created once, and dead creators leave nothing behind`() throws {
+        try withDirectory { directory throws in
+            let path = directory + "/a.toft"
+            let leftover = directory + "/.a.toft.dead.new"
+            close(open(leftover, O_CREAT | O_RDWR, 0o600))
+            #expect(try create(path, size: 4_096))
+            #expect(try create(path, size: 4_096) == false)
+            #expect(access(leftover, F_OK) != 0)
+            var status = stat()
+            let found = stat(path, &status)
+            #expect(found == 0 && status.st_mode & 0o777 == 0o600 && status.st_size == 4_096)
+            #expect(throws: StorageError.readOnly) {
+                try PosixFile.create(directory + "/b.toft") { _ throws(StorageError) in throw .readOnly }
+            }
+            #expect(access(directory + "/b.toft", F_OK) != 0)
+        }
+    }
+
+    @Test func `Each thing that cannot be opened has its own error`() throws {
+        try withDirectory { directory throws in
+            #expect(throws: StorageError.fileNotFound(path: directory + "/none")) { try PosixFile.open(directory + "/none", forWriting: true) }
+            #expect(throws: StorageError.isDirectory(path: directory)) { try PosixFile.open(directory, forWriting: true) }
+            #expect(throws: StorageError.isDirectory(path: directory)) { try PosixFile.open(directory, forWriting: false) }
+            symlink(directory + "/loop", directory + "/loop")
+            #expect(throws: StorageError.io(operation: "open", path: directory + "/loop", errno: ELOOP)) {
+                try PosixFile.open(directory + "/loop", forWriting: true)
+            }
+            mkfifo(directory + "/pipe", 0o600)
+            #expect(throws: StorageError.notADatabase(path: directory + "/pipe", what: "a named pipe")) {
+                try PosixFile.open(directory + "/pipe", forWriting: true)
+            }
+            #expect(throws: StorageError.fileNotFound(path: directory + "/no/file")) {
+                try PosixFile.create(directory + "/no/file") { _ throws(StorageError) in }
+            }
+            #expect(FileSystemKind.remoteName(magic: 0x6969) == "NFS")
+        }
+    }
+
+    @Test func `A link to a file that does not exist yet is followed when it is created`() throws {
+        try withDirectory { directory throws in
+            symlink("real.toft", directory + "/link.toft")
+            #expect(try create(directory + "/link.toft", size: 10))
+            let file = try PosixFile.open(directory + "/link.toft", forWriting: true)
+            let resolved = try FilePath.resolved(directory)
+            #expect(file.path == resolved + "/real.toft")
+            let identity = try FilePath.identity(of: directory + "/real.toft")
+            #expect(try file.identity() == identity)
+        }
+    }
+}
+
+@Suite struct `Threads, flags and forks` {
+    @Test func `A thread of the library has every signal blocked and runs to its end`() throws {
+        let blocked = Atomic<Int>(0)
+        let box = Box(blocked)
+        let thread = try PlatformThread(name: "toft test") {
+            var mask = sigset_t()
+            pthread_sigmask(SIG_BLOCK, nil, &mask)
+            box.value.store(Int(sigismember(&mask, SIGTERM) + sigismember(&mask, SIGUSR1)), ordering: .relaxed)
+        }
+        thread.join()
+        #expect(box.value.load(ordering: .relaxed) == 2)
+    }
+
+    @Test func `A flag is seen by whoever polls its descriptor until it is cleared`() throws {
+        let flag = try EventFlag()
+        #expect(!flag.wait(timeoutMilliseconds: 0))
+        flag.set()
+        flag.set()
+        #expect(flag.wait(timeoutMilliseconds: nil))
+        #expect(flag.clear())
+        #expect(!flag.clear())
+        #expect(!flag.wait(timeoutMilliseconds: 1))
+    }
+}
+
+private final class Box: Sendable {
+    let value: Atomic<Int>
+    init(_ value: consuming Atomic<Int>) { self.value = value }
+}
