@@ -193,7 +193,7 @@ extension ListReplay {
 
 extension ListReplay {
     /// What became of the list. `isModified` is asked for elements that stayed, by their new index: what they link may have changed.
-    func change(isModified: (Int) -> Bool = { _ in false }) -> CollectionChange {
+    func change<Failure>(isModified: (Int) throws(Failure) -> Bool) throws(Failure) -> CollectionChange {
         var change = CollectionChange()
         change.isCleared = isCleared
         let pieces = piecesAtRest()
@@ -205,7 +205,8 @@ extension ListReplay {
                 if piece.isMoved { change.moves.append(.init(from: piece.origin, to: position)) }
             } else {
                 stayed.append(piece.origin..<piece.origin + piece.count)
-                for offset in 0..<piece.count where piece.isModified || isModified(position + offset) {
+                for offset in 0..<piece.count {
+                    guard piece.isModified ? true : try isModified(position + offset) else { continue }
                     change.modifications.append(piece.origin + offset)
                     change.modificationsNew.append(position + offset)
                 }
@@ -214,6 +215,11 @@ extension ListReplay {
         }
         change.deletions = gaps(between: stayed)
         return change
+    }
+
+    /// The same where the elements link nothing.
+    func change() -> CollectionChange {
+        change { _ in false }
     }
 
     /// The pieces in order. What was moved, yet fits between its neighbours, has not moved.

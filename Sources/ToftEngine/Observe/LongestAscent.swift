@@ -2,7 +2,7 @@
 ///
 /// `values` are distinct and not negative. Length counts first; among the longest, the one with most elements that are `preferred`. The
 /// answer is a mask over the positions. O(n log n).
-func longestAscent(_ values: [Int], preferred: (Int) -> Bool) -> [Bool] {
+func longestAscent<Failure>(_ values: [Int], preferred: (Int) throws(Failure) -> Bool) throws(Failure) -> [Bool] {
     var kept = [Bool](repeating: false, count: values.count)
     guard let largest = values.max() else { return kept }
     if isAscending(values) { return [Bool](repeating: true, count: values.count) }
@@ -14,7 +14,7 @@ func longestAscent(_ values: [Int], preferred: (Int) -> Bool) -> [Bool] {
     for (position, value) in values.enumerated() {
         let below = best.maximum(below: value)
         previous[position] = below.position
-        let weight = below.weight + one + (preferred(position) ? 1 : 0)
+        let weight = below.weight + one + (try preferred(position) ? 1 : 0)
         best.raise(value, to: (weight, position))
         if weight > top.weight { top = (weight, position) }
     }

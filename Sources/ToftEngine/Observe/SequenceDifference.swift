@@ -3,27 +3,31 @@
 /// A row that changed its place is a deletion and an insertion, never a move. Of several smallest edit scripts the one that moves changed
 /// rows is taken. A key that occurs several times is matched occurrence by occurrence, in order.
 enum SequenceDifference {
-    static func between(_ old: [Int64], _ new: [Int64], isModified: (Int64) -> Bool) -> CollectionChange {
+    typealias Test = (Int64) throws(EngineError) -> Bool
+
+    static func between(
+        _ old: [Int64], _ new: [Int64], isModified: Test
+    ) throws(EngineError) -> CollectionChange {
         var change = CollectionChange()
         let front = commonPrefix(old, new)
         let back = commonSuffix(old, new, after: front)
-        keep(old: 0, new: 0, count: front, of: new, isModified, &change)
+        try keep(old: 0, new: 0, count: front, of: new, isModified, &change)
         let oldMiddle = front..<old.count - back
         let newMiddle = front..<new.count - back
         if isStrictlyAscending(old, oldMiddle), isStrictlyAscending(new, newMiddle) {
-            mergeAscending(old, oldMiddle, new, newMiddle, isModified, &change)
+            try mergeAscending(old, oldMiddle, new, newMiddle, isModified, &change)
         } else {
-            matchByKey(old, oldMiddle, new, newMiddle, isModified, &change)
+            try matchByKey(old, oldMiddle, new, newMiddle, isModified, &change)
         }
-        keep(old: old.count - back, new: new.count - back, count: back, of: new, isModified, &change)
+        try keep(old: old.count - back, new: new.count - back, count: back, of: new, isModified, &change)
         return change
     }
 
     /// Records which of `count` rows that stayed were modified.
     private static func keep(
-        old: Int, new: Int, count: Int, of keys: [Int64], _ isModified: (Int64) -> Bool, _ change: inout CollectionChange
-    ) {
-        for offset in 0..<count where isModified(keys[new + offset]) {
+        old: Int, new: Int, count: Int, of keys: [Int64], _ isModified: Test, _ change: inout CollectionChange
+    ) throws(EngineError) {
+        for offset in 0..<count where try isModified(keys[new + offset]) {
             change.modifications.append(old + offset)
             change.modificationsNew.append(new + offset)
         }
@@ -50,9 +54,9 @@ enum SequenceDifference {
 
     /// Both sides in key order, as unsorted results are: one walk.
     private static func mergeAscending(
-        _ old: [Int64], _ oldRange: Range<Int>, _ new: [Int64], _ newRange: Range<Int>, _ isModified: (Int64) -> Bool,
+        _ old: [Int64], _ oldRange: Range<Int>, _ new: [Int64], _ newRange: Range<Int>, _ isModified: Test,
         _ change: inout CollectionChange
-    ) {
+    ) throws(EngineError) {
         var left = oldRange.lowerBound
         var right = newRange.lowerBound
         while left < oldRange.upperBound || right < newRange.upperBound {
@@ -63,7 +67,7 @@ enum SequenceDifference {
                 change.insertions.append(right)
                 right += 1
             } else {
-                keep(old: left, new: right, count: 1, of: new, isModified, &change)
+                try keep(old: left, new: right, count: 1, of: new, isModified, &change)
                 left += 1
                 right += 1
             }
@@ -71,22 +75,22 @@ enum SequenceDifference {
     }
 
     private static func matchByKey(
-        _ old: [Int64], _ oldRange: Range<Int>, _ new: [Int64], _ newRange: Range<Int>, _ isModified: (Int64) -> Bool,
+        _ old: [Int64], _ oldRange: Range<Int>, _ new: [Int64], _ newRange: Range<Int>, _ isModified: Test,
         _ change: inout CollectionChange
-    ) {
+    ) throws(EngineError) {
         var occurrences = OccurrenceTable(old, oldRange)
         var matches: [(old: Int, new: Int)] = []
         matches.reserveCapacity(newRange.count)
         for index in newRange {
             if let match = occurrences.take(new[index]) { matches.append((match, index)) }
         }
-        let kept = longestAscent(matches.map(\.old)) { !isModified(new[matches[$0].new]) }
+        let kept = try longestAscent(matches.map(\.old)) { index throws(EngineError) in try !isModified(new[matches[index].new]) }
         var left = oldRange.lowerBound
         var right = newRange.lowerBound
         for (match, isKept) in zip(matches, kept) where isKept {
             change.deletions.append(left..<match.old)
             change.insertions.append(right..<match.new)
-            keep(old: match.old, new: match.new, count: 1, of: new, isModified, &change)
+            try keep(old: match.old, new: match.new, count: 1, of: new, isModified, &change)
             left = match.old + 1
             right = match.new + 1
         }
