@@ -5,7 +5,11 @@ import PackageDescription
 let package = Package(
     name: "toft",
     products: [
-        .library(name: "toft", type: .dynamic, targets: ["ToftCAPI"])
+        .library(name: "toft", type: .dynamic, targets: ["ToftCAPI"]),
+        .executable(name: "toftdb", targets: ["ToftCLI"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
     ],
     targets: [
         // What Linux has and `import Glibc` does not show: declarations and inline wrappers, no logic.
@@ -22,6 +26,9 @@ let package = Package(
         .systemLibrary(name: "CToft", path: "include"),
         // The C door.
         .target(name: "ToftCAPI", dependencies: ["ToftEngine", "CToft"]),
+        // The terminal.
+        .executableTarget(
+            name: "ToftCLI", dependencies: ["ToftEngine", "ToftStorage", .product(name: "ArgumentParser", package: "swift-argument-parser")]),
         // What the tests share: temporary databases that are checked after every test, lying disks, seeds.
         .target(name: "ToftTestKit", dependencies: ["ToftEngine"], path: "Tests/ToftTestKit"),
         .testTarget(name: "ToftStorageTests", dependencies: ["ToftStorage", "ToftTestKit"]),
@@ -32,7 +39,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where [.regular, .test].contains(target.type) && target.name != "CPlatform" {
+for target in package.targets where [.regular, .executable, .test].contains(target.type) && target.name != "CPlatform" {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

@@ -1,0 +1,33 @@
+import ArgumentParser
+import Foundation
+import ToftStorage
+
+struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Read everything in a file and verify it.",
+        discussion: """
+            Verifies every checksum, order, count and bound, and that each page is used exactly once. Changes nothing. Exit status 2 when something is wrong.
+            """)
+
+    @OptionGroup var target: FileArgument
+
+    func run() throws {
+        let report = try reportingErrors { () throws -> CheckReport in
+            var configuration = StoreConfiguration(location: .file(path: target.file))
+            configuration.isReadOnly = true
+            return try Store.open(configuration).check()
+        }
+        if target.json {
+            print(JSONLine.object([
+                ("version", .number(report.version)), ("pages", .number(report.pages)), ("usedPages", .number(report.usedPages)),
+                ("freePages", .number(report.freePages)), ("waitingPages", .number(report.pinnedFreePages)), ("trees", .number(UInt64(report.trees))),
+                ("problems", .list(report.problems.map { .text($0) })),
+            ]))
+        } else {
+            for problem in report.problems { print("problem: \(problem)") }
+            print("version \(report.version): \(report.trees) trees, \(report.usedPages) pages used, \(report.freePages) free, "
+                + "\(report.pinnedFreePages) waiting for readers: \(report.isSound ? "sound" : "\(report.problems.count) problems")")
+        }
+        if !report.isSound { throw ExitCode(2) }
+    }
+}

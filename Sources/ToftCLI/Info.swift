@@ -1,0 +1,33 @@
+import ArgumentParser
+import Foundation
+import ToftStorage
+
+struct Info: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show a file's version, size and free space.",
+        discussion: "Reads the file's format alone, so it also works where the schema does not open. Takes no locks that writers wait for.")
+
+    @OptionGroup var target: FileArgument
+
+    func run() throws {
+        try reportingErrors {
+            var configuration = StoreConfiguration(location: .file(path: target.file))
+            configuration.isReadOnly = true
+            let store = try Store.open(configuration)
+            let facts = try store.facts()
+            if target.json {
+                print(JSONLine.object([
+                    ("version", .number(facts.version)), ("fileBytes", .number(facts.fileSize)), ("freeBytes", .number(facts.freeSize)),
+                    ("oldestPinnedVersion", .number(facts.oldestPinnedVersion)), ("pageBytes", .number(UInt64(Page.size))),
+                    ("format", .number(UInt64(MetaLayout.currentFormat))),
+                ]))
+            } else {
+                print("version       \(facts.version)")
+                print("file          \(ByteCount.text(facts.fileSize))")
+                print("free          \(ByteCount.text(facts.freeSize))")
+                print("oldest reader \(facts.oldestPinnedVersion == facts.version ? "none behind" : "version \(facts.oldestPinnedVersion)")")
+                print("format        \(MetaLayout.currentFormat), pages of \(Page.size) bytes")
+            }
+        }
+    }
+}
