@@ -24,25 +24,12 @@ package final class Coordinator: Sendable {
   func wake() {}
   func waitForVersion(after: UInt64, timeoutMilliseconds: Int) -> Bool { false }
 }
-enum PageLayout { static let size = 4096 }
 
 extension FileIdentity { static func ofFile(at: String) throws(StorageError) -> FileIdentity? { nil } }
-package protocol TreeOwner: AnyObject { func newSequence() throws(StorageError) -> UInt64; func sequence(_ id: UInt64) throws(StorageError) -> SequenceTree; func dropSequence(_ id: UInt64) throws(StorageError) }
-enum TreeInner { static func childRefOffsets(_ b: UnsafeRawPointer) throws(StorageError) -> (first: Int, stride: Int, count: Int) { (0,0,0) } }
 package final class SequenceTree: @unchecked Sendable { package var root: TreeRoot; init(space: PageSpace, root: TreeRoot) { self.root = root }; func freeAll() throws(StorageError) {}
- func check(_ v: (Ref) -> Void) throws(StorageError) {} }
-package struct OrderedCursor { func seekFirst() throws(StorageError) -> Bool { false }; func next() throws(StorageError) -> Bool { false };func seek(atOrAfter: UnsafeRawBufferPointer) throws(StorageError) -> Bool { false }
- func key() throws(StorageError) -> UnsafeRawBufferPointer { fatalError() }
- func value() throws(StorageError) -> UnsafeRawBufferPointer { fatalError() } }
-package final class OrderedTree: @unchecked Sendable { package var root: TreeRoot; init(space: PageSpace, root: TreeRoot) { self.root = root }; func freeAll() throws(StorageError) {}
- func check(_ v: (Ref) -> Void) throws(StorageError) {}
- func cursor() -> OrderedCursor { OrderedCursor() }
- func value(forKey: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? { nil }
- func put(_ k: UnsafeRawBufferPointer, _ v: UnsafeRawBufferPointer) throws(StorageError) -> Bool { false }
- func delete(_ k: UnsafeRawBufferPointer) throws(StorageError) -> Bool { false }
-}
+ func check(_ v: any TreeVisitor) throws(StorageError) {} }
 package final class Table: @unchecked Sendable { package var root: TreeRoot; var columns: [Column]; init(space: PageSpace, root: TreeRoot, columns: [Column], owner: any TreeOwner) { self.root = root; self.columns = columns }; func freeAll() throws(StorageError) {}
- func check(_ v: (Ref) -> Void) throws(StorageError) {}
+ func check(_ v: any TreeVisitor) throws(StorageError) {}
  func addColumn(_ c: Column) throws(StorageError) {}
  func takeNextKey() -> Int64 { 0 }
  func insertRow(_ k: Int64) throws(StorageError) {}

@@ -62,13 +62,13 @@ package struct StoreCheck {
     }
 
     private mutating func walkCatalog() throws(StorageError) {
-        var found: [Ref] = []
-        try snapshot.catalog.check { found.append($0) }
-        visitAll(&found, "the catalog")
-        var cursor = snapshot.catalog.cursor()
+        let reached = TreeExtents()
+        try snapshot.catalog.check(reached)
+        visitAll(reached.refs, "the catalog")
+        let cursor = snapshot.catalog.cursor()
         var isThere = try cursor.seekFirst()
         while isThere {
-            if let id = TreeKey.number(try cursor.key()) {
+            if let id = TreeKey.number(cursor.key) {
                 report.trees += 1
                 attempt("tree \(id)") { (check) throws(StorageError) in try check.walkTree(id) }
             } else {
@@ -79,18 +79,18 @@ package struct StoreCheck {
     }
 
     private mutating func walkTree(_ id: UInt64) throws(StorageError) {
-        var found: [Ref] = []
+        let reached = TreeExtents()
         let entry = try TreeKey.with(id) { key throws(StorageError) in try snapshot.catalog.value(forKey: key) }
         guard let entry else { throw .noSuchTree(id) }
         switch try OpenTree(decoding: entry, id: id, in: snapshot) {
-        case .table(let tree): try tree.check { found.append($0) }
-        case .ordered(let tree): try tree.check { found.append($0) }
-        case .sequence(let tree): try tree.check { found.append($0) }
+        case .table(let tree): try tree.check(reached)
+        case .ordered(let tree): try tree.check(reached)
+        case .sequence(let tree): try tree.check(reached)
         }
-        visitAll(&found, "tree \(id)")
+        visitAll(reached.refs, "tree \(id)")
     }
 
-    private mutating func visitAll(_ refs: inout [Ref], _ what: String) {
+    private mutating func visitAll(_ refs: [Ref], _ what: String) {
         for ref in refs { visit(ref, what) }
     }
 
@@ -144,6 +144,15 @@ package struct StoreCheck {
             if !isVisited && page < report.pages { report.freePages += 1 }
         }
     }
+}
+
+/// What the check of a tree reached.
+private final class TreeExtents: TreeVisitor {
+    private(set) var refs: [Ref] = []
+    private(set) var sequences: [UInt64] = []
+
+    func visit(_ ref: Ref, as type: ExtentType) { refs.append(ref) }
+    func visit(sequence id: UInt64) { sequences.append(id) }
 }
 
 /// A set of page numbers, one bit each.

@@ -26,7 +26,7 @@ enum InnerLayout {
     static let entrySize = entryKeyLength + 2 + 4
 
     /// Bytes for entries and heap.
-    static let room = PageLayout.size - entries
+    static let room = Page.size - entries
     /// No tree is higher; a root that says so is damaged.
     static let maximumHeight = 64
 }
@@ -54,13 +54,13 @@ enum OrderedLeafLayout {
 
     static let blobFlag = 0x8000
     /// Bytes for slots and heap.
-    static let room = PageLayout.size - slots
+    static let room = Page.size - slots
 }
 
 /// Leaf of a sequence tree: one element block (see `ElementLayout`) after the extent header.
 enum SequenceLeafLayout {
     static let block = ExtentHeader.size
-    static let room = PageLayout.size - block
+    static let room = Page.size - block
 }
 
 /// A tree's root as the catalog keeps it.

@@ -72,9 +72,9 @@ struct Commit {
     private func dropOldRecords(of tree: OrderedTree, total: UInt64) throws(StorageError) {
         let oldestPin = store.oldestPin
         for _ in 0..<StoreLimit.recordsDroppedPerCommit {
-            var cursor = tree.cursor()
-            guard try cursor.seekFirst(), let version = TreeKey.number(try cursor.key()), version != space.version else { return }
-            let written = try RecordHeader.recordBytes(try cursor.value())
+            let cursor = tree.cursor()
+            guard try cursor.seekFirst(), let version = TreeKey.number(cursor.key), version != space.version else { return }
+            let written = try RecordHeader.recordBytes(try cursor.value)
             guard version <= oldestPin || total &- written > StoreLimit.recordBytes else { return }
             _ = try TreeKey.with(version) { key throws(StorageError) in try tree.delete(key) }
         }

@@ -156,10 +156,10 @@ package final class Snapshot: @unchecked Sendable, TreeOwner {
         guard try hasTree(SystemTree.records) else { return nil }
         var records: [CommitRecord] = []
         var reached = earlier
-        var cursor = try orderedTree(SystemTree.records).cursor()
-        var isThere = try TreeKey.with(earlier &+ 1) { key throws(StorageError) in try cursor.seek(atOrAfter: key) }
+        let cursor = try orderedTree(SystemTree.records).cursor()
+        var isThere = try TreeKey.with(earlier &+ 1) { key throws(StorageError) in try cursor.seek(key) }
         while isThere {
-            let record = try CommitRecord(validating: try cursor.value())
+            let record = try CommitRecord(validating: try cursor.value)
             guard record.previousVersion == reached, !record.isTruncated else { return nil }
             records.append(record)
             reached = record.version

@@ -1,0 +1,166 @@
+/// An inner node, for reading. Its header is verified when it is made; a separator's tail when it is asked for.
+struct InnerNode {
+    let base: UnsafeRawPointer
+    let page: UInt64
+    let count: Int
+
+    /// Checks the header; `height` is what the parent expects, which ends every walk through a damaged file.
+    @inline(__always)
+    init(_ base: UnsafeRawPointer, page: UInt64, height: Int) throws(StorageError) {
+        let count = base.uint16(at: InnerLayout.count)
+        let heapLow = base.uint16(at: InnerLayout.heapLow)
+        guard base.uint8(at: InnerLayout.height) == height, count > 0,
+            InnerLayout.entries + count * InnerLayout.entrySize <= heapLow, heapLow <= Page.size
+        else { throw .corrupt(page: page, reason: "an inner node contradicts itself") }
+        self.base = base
+        self.page = page
+        self.count = count
+    }
+
+    @inline(__always)
+    private func entry(_ index: Int) -> Int { InnerLayout.entries &+ index &* InnerLayout.entrySize }
+
+    /// The reference of a child; `index` is below `count`.
+    @inline(__always)
+    func child(_ index: Int) -> Ref { Ref(decoding: base + entry(index) + InnerLayout.entryRef) }
+
+    /// Rows below a child.
+    @inline(__always)
+    func rows(_ index: Int) -> UInt64 { base.uint64(at: entry(index) &+ InnerLayout.entryRows) }
+
+    /// The first eight bytes of a separator as a number.
+    @inline(__always)
+    func prefix(_ index: Int) -> UInt64 { base.uint64(at: entry(index) &+ InnerLayout.entryPrefix) }
+
+    /// A separator, its tail verified to lie in the heap.
+    @inline(__always)
+    func separator(_ index: Int) throws(StorageError) -> Separator {
+        let entry = entry(index)
+        let length = base.uint16(at: entry &+ InnerLayout.entryKeyLength)
+        if length <= 8 { return Separator(prefix: base.uint64(at: entry &+ InnerLayout.entryPrefix), length: length, tail: nil) }
+        let offset = base.uint16(at: entry &+ InnerLayout.entryTailOffset)
+        guard length <= TreeLimits.key, offset >= base.uint16(at: InnerLayout.heapLow), offset &+ length &- 8 <= Page.size else {
+            throw .corrupt(page: page, reason: "a separator lies outside its node")
+        }
+        return Separator(prefix: base.uint64(at: entry &+ InnerLayout.entryPrefix), length: length, tail: base + offset)
+    }
+
+    /// Rows below the children before `index`, modulo 2^64 in a damaged file.
+    @inline(__always)
+    func rows(before index: Int) -> UInt64 {
+        var sum: UInt64 = 0
+        for child in 0..<index { sum &+= rows(child) }
+        return sum
+    }
+
+    /// The bytes that an entry takes, with its share of the heap.
+    @inline(__always)
+    func size(_ index: Int) -> Int {
+        let length = base.uint16(at: entry(index) &+ InnerLayout.entryKeyLength)
+        return InnerLayout.entrySize + max(0, length - 8)
+    }
+
+    /// The bytes that all entries take, with the heap they use.
+    var usedBytes: Int {
+        var sum = 0
+        for index in 0..<count { sum += size(index) }
+        return sum
+    }
+}
+
+/// How a descent chooses among the children of a node.
+protocol Route {
+    mutating func child(in node: InnerNode) throws(StorageError) -> Int
+}
+
+/// Towards the leaf that holds a byte key.
+struct KeyRoute: Route {
+    let key: Separator
+
+    @inline(__always)
+    func child(in node: InnerNode) throws(StorageError) -> Int {
+        var low = 0
+        var high = node.count
+        while high &- low > 1 {
+            let middle = (low &+ high) >> 1
+            if try node.separator(middle).compare(key) <= 0 { low = middle } else { high = middle }
+        }
+        return low
+    }
+}
+
+/// Towards the cluster that holds a row key: separators of eight bytes are decided by their prefix alone.
+struct RowRoute: Route {
+    let prefix: UInt64
+
+    @inline(__always)
+    init(_ key: Int64) { prefix = Separator(rowKey: key).prefix }
+
+    @inline(__always)
+    func child(in node: InnerNode) -> Int {
+        var low = 0
+        var length = node.count
+        while length > 1 {
+            let half = length >> 1
+            low = node.prefix(low &+ half) <= prefix ? low &+ half : low
+            length &-= half
+        }
+        return low
+    }
+}
+
+/// Towards the leaf that holds the entry at a position; `remaining` ends as the position inside that leaf.
+struct PositionRoute: Route {
+    var remaining: UInt64
+
+    @inline(__always)
+    mutating func child(in node: InnerNode) -> Int {
+        for index in 0..<(node.count &- 1) {
+            let rows = node.rows(index)
+            if remaining < rows { return index }
+            remaining &-= rows
+        }
+        return node.count &- 1
+    }
+}
+
+extension TreeRoot {
+    /// The leaf that a route leads to. Not for empty trees.
+    @inline(__always)
+    func leaf<R: Route>(_ route: inout R, in space: PageSpace, as leafType: ExtentType) throws(StorageError) -> (ref: Ref, base: UnsafeRawPointer) {
+        var ref = self.ref
+        var level = height
+        while level > 0 {
+            let node = try InnerNode(try space.view(ref, as: .treeInner), page: ref.page, height: level)
+            ref = node.child(try route.child(in: node))
+            level &-= 1
+        }
+        return (ref, try space.view(ref, as: leafType))
+    }
+
+    /// The leaf that a route leads to, with the rows of the tree before that leaf.
+    func rankedLeaf<R: Route>(_ route: inout R, in space: PageSpace, as leafType: ExtentType) throws(StorageError)
+        -> (ref: Ref, base: UnsafeRawPointer, rowsBefore: UInt64)
+    {
+        var ref = self.ref
+        var level = height
+        var before: UInt64 = 0
+        while level > 0 {
+            let node = try InnerNode(try space.view(ref, as: .treeInner), page: ref.page, height: level)
+            let index = try route.child(in: node)
+            before &+= node.rows(before: index)
+            ref = node.child(index)
+            level &-= 1
+        }
+        return (ref, try space.view(ref, as: leafType), before)
+    }
+}
+
+/// Where commit finds the references that it has to settle.
+enum TreeInner {
+    /// The byte offsets of the children's references in a node of this transaction: `first`, then `stride` apart, `count` of them.
+    static func childRefOffsets(_ base: UnsafeRawPointer) throws(StorageError) -> (first: Int, stride: Int, count: Int) {
+        let node = try InnerNode(base, page: base.uint64(at: ExtentHeader.page), height: base.uint8(at: InnerLayout.height))
+        return (InnerLayout.entries + InnerLayout.entryRef, InnerLayout.entrySize, node.count)
+    }
+}

@@ -1,0 +1,77 @@
+/// A position among the leaves of a tree, for reading in either direction. Good until the snapshot is released or the tree changes.
+final class LeafCursor {
+    private struct Step {
+        var node: InnerNode
+        var slot: Int
+    }
+
+    private let space: PageSpace
+    private let root: TreeRoot
+    private let leafType: ExtentType
+    private let steps: UnsafeMutablePointer<Step>
+    /// The leaf where the cursor stands; `.nowhere` before the first seek and beyond either end.
+    private(set) var ref = Ref.nowhere
+    private(set) var base: UnsafeRawPointer?
+
+    init(space: PageSpace, root: TreeRoot, leafType: ExtentType) {
+        self.space = space
+        self.root = root
+        self.leafType = leafType
+        steps = .allocate(capacity: max(1, root.height))
+    }
+
+    deinit { steps.deallocate() }
+
+    /// Goes to the leaf at the end of a route; false in an empty tree.
+    func seek<R: Route>(_ route: inout R) throws(StorageError) -> Bool {
+        guard !root.isEmpty else { return leave() }
+        try descend(from: 0, ref: root.ref, &route)
+        return true
+    }
+
+    /// Goes to the next leaf; false, and nowhere, where there is none.
+    func next() throws(StorageError) -> Bool { try step(1) }
+
+    /// Goes to the leaf before; false, and nowhere, where there is none.
+    func previous() throws(StorageError) -> Bool { try step(-1) }
+
+    private func step(_ distance: Int) throws(StorageError) -> Bool {
+        guard base != nil else { return false }
+        var level = root.height
+        while level > 0 {
+            level -= 1
+            let slot = steps[level].slot + distance
+            guard slot >= 0 && slot < steps[level].node.count else { continue }
+            steps[level].slot = slot
+            var route = EdgeRoute(isLast: distance < 0)
+            try descend(from: level + 1, ref: steps[level].node.child(slot), &route)
+            return true
+        }
+        return leave()
+    }
+
+    private func descend<R: Route>(from depth: Int, ref start: Ref, _ route: inout R) throws(StorageError) {
+        var ref = start
+        for depth in depth..<root.height {
+            let node = try InnerNode(try space.view(ref, as: .treeInner), page: ref.page, height: root.height - depth)
+            let slot = try route.child(in: node)
+            (steps + depth).initialize(to: Step(node: node, slot: slot))
+            ref = node.child(slot)
+        }
+        base = try space.view(ref, as: leafType)
+        self.ref = ref
+    }
+
+    private func leave() -> Bool {
+        base = nil
+        ref = .nowhere
+        return false
+    }
+}
+
+/// Towards the first or the last leaf.
+struct EdgeRoute: Route {
+    let isLast: Bool
+
+    func child(in node: InnerNode) -> Int { isLast ? node.count - 1 : 0 }
+}

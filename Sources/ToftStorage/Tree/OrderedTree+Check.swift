@@ -1,0 +1,49 @@
+extension OrderedTree {
+    /// Checks every node, entry and blob: order, bounds, counts, checksums. Reports each extent to `visitor`; throws at the first damage.
+    package func check(_ visitor: any TreeVisitor) throws(StorageError) {
+        var walker = OrderedLeafWalker(space: space, visitor: visitor)
+        try root.check(&walker, in: space, as: .orderedLeaf, visitor)
+    }
+
+    /// Frees every extent of the tree, which is empty afterwards.
+    package func freeAll() throws(StorageError) {
+        try root.freeNodes(in: space) { (ref) throws(StorageError) in
+            let leaf = try OrderedLeaf(try space.view(ref, as: .orderedLeaf), page: ref.page)
+            for index in 0..<leaf.count {
+                let entry = try leaf.entry(index)
+                if entry.isBlob, let stored = entry.stored.baseAddress { try space.free(Ref(decoding: stored)) }
+            }
+            try space.free(ref)
+        }
+        root = TreeRoot(kind: .ordered)
+    }
+}
+
+private struct OrderedLeafWalker: LeafWalker {
+    let space: PageSpace
+    let visitor: any TreeVisitor
+
+    func leaf(_ ref: Ref, _ base: UnsafeRawPointer, from low: Separator?, below high: Separator?) throws(StorageError) -> UInt64 {
+        let leaf = try OrderedLeaf(base, page: ref.page)
+        guard try leaf.usedBytes() <= OrderedLeafLayout.room else { throw .corrupt(page: ref.page, reason: "the entries of a leaf overlap") }
+        var last: Separator?
+        for index in 0..<leaf.count {
+            let entry = try leaf.entry(index)
+            let key = Separator(key: entry.key)
+            let isOrdered = last.map { $0.compare(key) < 0 } ?? low.map { $0.compare(key) <= 0 } ?? true
+            guard isOrdered, high.map({ key.compare($0) < 0 }) ?? true else {
+                throw .corrupt(page: ref.page, reason: "the keys of a leaf are out of order")
+            }
+            last = key
+            try checkBlob(of: entry)
+        }
+        return UInt64(leaf.count)
+    }
+
+    private func checkBlob(of entry: OrderedLeaf.Entry) throws(StorageError) {
+        guard entry.isBlob, let stored = entry.stored.baseAddress else { return }
+        let ref = Ref(decoding: stored)
+        guard try space.blob(ref).count > TreeLimits.inlineValue else { throw .corrupt(page: ref.page, reason: "a blob is too short to be one") }
+        try visitor.visit(ref, as: .blob)
+    }
+}

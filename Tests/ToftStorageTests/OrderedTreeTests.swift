@@ -1,0 +1,114 @@
+import Testing
+@testable import ToftStorage
+
+@Suite struct OrderedTreeTests {
+    private let workshop: TreeWorkshop
+
+    init() throws { workshop = try TreeWorkshop() }
+
+    private func makeTree() -> OrderedTree { OrderedTree(space: workshop.space, root: TreeRoot(kind: .ordered)) }
+
+    private func bytes(_ number: Int) -> [UInt8] { withUnsafeBytes(of: UInt64(number).bigEndian) { Array($0) } }
+
+    @Test func `An empty tree has no extent, no entry and no cursor position`() throws {
+        let tree = makeTree()
+        #expect(tree.root.isEmpty && tree.count == 0)
+        #expect(try with([1]) { try tree.value(forKey: $0) } == nil)
+        #expect(try tree.cursor().seekFirst() == false)
+        #expect(try tree.cursor().seekLast() == false)
+        try tree.check(VisitedExtents())
+    }
+
+    @Test func `Keys in ascending order fill their leaves`() throws {
+        let tree = makeTree()
+        for number in 0..<20_000 { try with(bytes(number)) { _ = try tree.put($0, $0) } }
+        let visited = VisitedExtents()
+        try tree.check(visited)
+        #expect(tree.count == 20_000)
+        #expect(visited.pages.count < 20_000 * 23 / 4_000)
+        for number in stride(from: 0, to: 20_000, by: 37) {
+            #expect(try with(bytes(number)) { try tree.rank(of: $0) } == number)
+        }
+    }
+
+    @Test func `Keys and values at their limits are kept, longer ones are refused`() throws {
+        let tree = makeTree()
+        let longest = [UInt8](repeating: 7, count: 512)
+        for valueLength in [0, 1, 1_024, 1_025, 5_000, 100_000] {
+            let value = [UInt8](repeating: UInt8(valueLength % 251), count: valueLength)
+            #expect(try with(longest) { key in try with(value) { try tree.put(key, $0) } } == (valueLength == 0))
+            #expect(try with(longest) { try tree.value(forKey: $0).map(Array.init) } == value)
+            try tree.check(VisitedExtents())
+        }
+        #expect(throws: StorageError.keyTooLong(length: 513, limit: 512)) { try with(longest + [1]) { _ = try tree.put($0, $0) } }
+        #expect(tree.count == 1)
+        #expect(try with([]) { try tree.put($0, $0) })
+        #expect(try with([]) { try tree.value(forKey: $0)?.count } == 0)
+        #expect(try with([]) { try tree.delete($0) })
+        #expect(try with(longest) { try tree.delete($0) })
+        #expect(tree.root.isEmpty)
+        #expect(workshop.ownPages == 0)
+    }
+
+    @Test(arguments: 1...12 as ClosedRange<UInt64>)
+    func `Random edits leave what a sorted dictionary holds`(seed: UInt64) throws {
+        print("ordered tree, seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        var tree = makeTree()
+        var model: [[UInt8]: [UInt8]] = [:]
+        let isCommitting = seed % 2 == 0
+        let longestKey = [12, 60, 512][random.below(3)]
+        let longestValue = [10, 300, 3_000][random.below(3)]
+        for step in 0..<6_000 {
+            let isShrinking = (step / 1_500) % 2 == 1
+            let known = isShrinking ? model.keys.randomElement(using: &random) : nil
+            let key = known ?? (random.below(4) == 0 ? random.bytes(random.below(longestKey + 1)) : random.word(longestKey))
+            if random.below(10) < (isShrinking ? 8 : 2) {
+                #expect(try with(key) { try tree.delete($0) } == (model.removeValue(forKey: key) != nil))
+            } else {
+                let value = random.bytes(random.below(longestValue + 1))
+                #expect(try with(key) { key in try with(value) { try tree.put(key, $0) } } == (model.updateValue(value, forKey: key) == nil))
+            }
+            if isCommitting && step % 1_000 == 999 {
+                let root = try workshop.commit(tree.root)
+                tree = OrderedTree(space: workshop.space, root: root)
+            }
+            if step % 700 == 0 { try workshop.spill() }
+            if step % 500 == 0 { try tree.check(VisitedExtents()) }
+        }
+        try compare(tree, model)
+        let visited = VisitedExtents()
+        try tree.check(visited)
+        if !isCommitting { #expect(visited.pages.count == workshop.ownPages) }
+        try tree.freeAll()
+        #expect(workshop.ownPages == 0)
+    }
+
+    private func compare(_ tree: OrderedTree, _ model: [[UInt8]: [UInt8]]) throws {
+        let sorted = model.keys.sorted { $0.lexicographicallyPrecedes($1) }
+        #expect(tree.count == sorted.count)
+        let cursor = tree.cursor()
+        var found = try cursor.seekFirst()
+        for (rank, key) in sorted.enumerated() {
+            #expect(found && Array(cursor.key) == key)
+            #expect(try Array(cursor.value) == model[key])
+            #expect(try with(key) { try tree.rank(of: $0) } == rank)
+            #expect(try with(key) { try tree.value(forKey: $0).map(Array.init) } == model[key])
+            found = try cursor.next()
+        }
+        #expect(!found)
+        found = try cursor.seekLast()
+        for key in sorted.reversed() {
+            #expect(found && Array(cursor.key) == key)
+            found = try cursor.previous()
+        }
+        #expect(!found)
+        for (index, key) in sorted.enumerated() {
+            #expect(try with(key) { try cursor.seek($0) } && Array(cursor.key) == key)
+            #expect(try with(key) { try cursor.seek(after: $0) } == (index + 1 < sorted.count))
+            if cursor.isValid { #expect(Array(cursor.key) == sorted[index + 1]) }
+            #expect(try with(key) { try cursor.seek(before: $0) } == (index > 0))
+            if cursor.isValid { #expect(Array(cursor.key) == sorted[index - 1]) }
+        }
+    }
+}
