@@ -29,6 +29,13 @@ extension PropertyType {
         self == .linkingObjects ? "inverse link" : "\(self)"
     }
 
+    /// The type of a property in plain words: "optional int", "list of string", "link to 'Dog'".
+    func name(_ collection: CollectionKind, isOptional: Bool, target: String?) -> String {
+        let suffix = self == .link ? " to '\(target ?? "?")'" : ""
+        let optional = isOptional && self != .link ? "optional " : ""
+        return (collection == .list ? "list of " : "") + optional + name + suffix
+    }
+
     /// The column that holds such values, or the elements of a list of them; nil for what is not stored.
     package var columnType: ColumnType? {
         switch self {

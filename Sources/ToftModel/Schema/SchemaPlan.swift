@@ -220,7 +220,7 @@ private struct SchemaComparison {
 
     private func typeName(of property: PropertySchema) -> String {
         let target = property.target.flatMap { schema.classSchema(named: $0)?.persistedName }
-        return StoredProperty.typeName(property.type, property.collection, isOptional: property.isOptional, target: target)
+        return property.type.name(property.collection, isOptional: property.isOptional, target: target)
     }
 }
 
@@ -234,12 +234,6 @@ extension StoredClass {
 extension StoredProperty {
     /// The property's type in plain words: "optional int", "list of string", "link to 'Dog'".
     package func typeName(target: String?) -> String {
-        StoredProperty.typeName(type, collection, isOptional: isOptional, target: target)
-    }
-
-    fileprivate static func typeName(_ type: PropertyType, _ collection: CollectionKind, isOptional: Bool, target: String?) -> String {
-        let suffix = type == .link ? " to '\(target ?? "?")'" : ""
-        let optional = isOptional && type != .link ? "optional " : ""
-        return (collection == .list ? "list of " : "") + optional + type.name + suffix
+        type.name(collection, isOptional: isOptional, target: target)
     }
 }

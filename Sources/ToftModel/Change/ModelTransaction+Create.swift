@@ -1,0 +1,122 @@
+internal import ToftStorage
+
+extension ModelTransaction {
+    /// Creates an object with the given properties; the others get their defaults: null where optional, else zero, false or empty.
+    ///
+    /// A class with a primary key needs it among them; where an object has it already, `policy` decides. All or nothing. O(log objects).
+    /// - Returns: the object's key, and whether it is new.
+    @discardableResult
+    package func create(
+        _ owner: ClassHandle, _ assignments: UnsafeBufferPointer<Assignment>, policy: UpdatePolicy = .error
+    ) throws(ModelError) -> (key: Int64, isNew: Bool) {
+        guard !owner.isHidden else { throw .noSuchClass(owner.name) }
+        if owner.primaryKey == nil, policy != .error { throw .noPrimaryKey(className: owner.name) }
+        try prepare(assignments, owner)
+        if let existing = try findPrepared(owner) {
+            guard policy != .error else { throw duplicate(owner) }
+            for element in prepared.elements where !element.property.isPrimaryKey { try apply(element, to: existing, policy: policy) }
+            return (existing, false)
+        }
+        return (try insert(owner), true)
+    }
+
+    /// The same for values to keep.
+    @discardableResult
+    package func create(
+        _ owner: ClassHandle, _ values: [(property: PropertyHandle, value: Value)] = [], policy: UpdatePolicy = .error
+    ) throws(ModelError) -> (key: Int64, isNew: Bool) {
+        try withAssignments(values) { assignments throws(ModelError) in try create(owner, assignments, policy: policy) }
+    }
+
+    /// The object that has the prepared primary key already.
+    private func findPrepared(_ owner: ClassHandle) throws(ModelError) -> Int64? {
+        guard let property = owner.primaryKey else { return nil }
+        return try view.find(cell: try primaryKeyCell(property, owner), property, owner)
+    }
+
+    private func primaryKeyCell(_ property: PropertyHandle, _ owner: ClassHandle) throws(ModelError) -> Cell {
+        guard let position = owner.anyPosition(id: property.id), let cell = prepared.cell(at: position) else {
+            throw .primaryKeyMissing(className: owner.name, property: property.name)
+        }
+        return cell
+    }
+
+    private func duplicate(_ owner: ClassHandle) -> ModelError {
+        guard let property = owner.primaryKey, let cell = try? primaryKeyCell(property, owner), let value = try? property.value(of: cell) else {
+            return .noPrimaryKey(className: owner.name)
+        }
+        return .duplicatePrimaryKey(className: owner.name, value: value)
+    }
+
+    /// Inserts a row with what is prepared, and every entry that leads to it.
+    private func insert(_ owner: ClassHandle) throws(ModelError) -> Int64 {
+        let table = try view.table(owner)
+        let key = try stored { () throws(StorageError) in
+            let key = try writing.takeKey(table)
+            try writing.rowInsert(table, id: owner.table, key, derived: false)
+            for element in prepared.elements where element.list == nil {
+                try writing.cellSet(table, id: owner.table, key, element.property.column, element.cell, derived: false)
+            }
+            return key
+        }
+        if let property = owner.primaryKey { try putPrimaryKey(try primaryKeyCell(property, owner), property, owner, key) }
+        for property in owner.indexed {
+            guard let position = owner.anyPosition(id: property.id) else { continue }
+            try putIndex(prepared.cell(at: position) ?? property.defaultCell, property, key)
+        }
+        for element in prepared.elements where element.property.type == .link || element.list != nil {
+            try insertLinks(element, key)
+        }
+        return key
+    }
+
+    private func insertLinks(_ element: PreparedAssignments.Element, _ key: Int64) throws(ModelError) {
+        if let range = element.list {
+            try append(range, to: key, element.property, from: 0)
+        } else if case .int64(let target) = element.cell {
+            try addBacklink(element.property, target: target, source: key)
+        }
+    }
+
+    /// Lends values as assignments.
+    func withAssignments<Result>(
+        _ values: [(property: PropertyHandle, value: Value)],
+        _ body: (UnsafeBufferPointer<Assignment>) throws(ModelError) -> Result
+    ) throws(ModelError) -> Result {
+        try LentAssignments.lend(values[...], [], body)
+    }
+}
+
+/// Lends values one inside the other, so that all are borrowed at once.
+private enum LentAssignments {
+    static func lend<Result>(
+        _ rest: ArraySlice<(property: PropertyHandle, value: Value)>, _ lent: [Assignment],
+        _ body: (UnsafeBufferPointer<Assignment>) throws(ModelError) -> Result
+    ) throws(ModelError) -> Result {
+        guard let next = rest.first else {
+            let result: Swift.Result<Result, ModelError> = lent.withUnsafeBufferPointer { buffer in
+                do throws(ModelError) { return .success(try body(buffer)) } catch { return .failure(error) }
+            }
+            return try result.get()
+        }
+        return try next.value.withBorrowed { value throws(ModelError) in
+            try lend(rest.dropFirst(), lent + [Assignment(next.property.id, value)], body)
+        }
+    }
+}
+
+extension PropertyHandle {
+    /// What a new object has before anything is set.
+    var defaultCell: Cell {
+        if isNullable { return .null }
+        switch type {
+        case .bool: return .bool(false)
+        case .int: return .int64(0)
+        case .float: return .float32(0)
+        case .double: return .float64(0)
+        case .date: return .timestamp(Timestamp(seconds: 0, nanoseconds: 0))
+        case .string, .data: return .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
+        case .link, .linkingObjects: return .null
+        }
+    }
+}

@@ -1,0 +1,86 @@
+internal import ToftStorage
+
+extension ModelTransaction {
+    /// Sets a property, also to the value that it has: that is a change too. O(log objects).
+    @inline(__always)
+    package func set(_ key: Int64, _ property: PropertyHandle, _ value: BorrowedValue) throws(ModelError) {
+        guard !property.isPrimaryKey else { throw .primaryKeyImmutable(className: property.className, property: property.name) }
+        arena.reset()
+        try put(try prepareCell(value, property), to: key, property)
+    }
+
+    /// The same for a value to keep.
+    package func set(_ key: Int64, _ property: PropertyHandle, _ value: Value) throws(ModelError) {
+        try value.withBorrowed { value throws(ModelError) in try set(key, property, value) }
+    }
+
+    /// Sets several properties of one object, lists too, all or none.
+    package func set(
+        _ key: Int64, _ owner: ClassHandle, _ assignments: UnsafeBufferPointer<Assignment>, policy: UpdatePolicy = .all
+    ) throws(ModelError) {
+        try prepare(assignments, owner)
+        for element in prepared.elements where element.property.isPrimaryKey {
+            throw .primaryKeyImmutable(className: owner.name, property: element.property.name)
+        }
+        try view.requireObject(key, owner)
+        for element in prepared.elements { try apply(element, to: key, policy: policy) }
+    }
+
+    /// The same for values to keep.
+    package func set(
+        _ key: Int64, _ owner: ClassHandle, _ values: [(property: PropertyHandle, value: Value)], policy: UpdatePolicy = .all
+    ) throws(ModelError) {
+        try withAssignments(values) { assignments throws(ModelError) in try set(key, owner, assignments, policy: policy) }
+    }
+
+    /// Gives an object that is there what was prepared for one of its properties.
+    func apply(_ element: PreparedAssignments.Element, to key: Int64, policy: UpdatePolicy) throws(ModelError) {
+        if let range = element.list { return try assign(range, to: key, element.property, policy: policy) }
+        if policy == .modified, try view.cell(key, element.property).isIdentical(to: element.cell) { return }
+        try put(element.cell, to: key, element.property)
+    }
+
+    /// Sets a checked cell and keeps indexes and backlinks up.
+    @inline(__always)
+    func put(_ cell: Cell, to key: Int64, _ property: PropertyHandle) throws(ModelError) {
+        if property.isIndexed || property.type == .link { return try putWithEntries(cell, to: key, property) }
+        try putCell(cell, to: key, property, derived: false)
+    }
+
+    @inline(__always)
+    func putCell(_ cell: Cell, to key: Int64, _ property: PropertyHandle, derived: Bool) throws(ModelError) {
+        let owner = view.schema.classes[property.classPosition]
+        let table = try view.table(owner)
+        do {
+            try writing.cellSet(table, id: owner.table, key, property.column, cell, derived: derived)
+        } catch { throw property.modelError(error, key: key) }
+    }
+
+    private func putWithEntries(_ cell: Cell, to key: Int64, _ property: PropertyHandle) throws(ModelError) {
+        let old = try view.cell(key, property)
+        if property.type == .link {
+            var was: Int64?, now: Int64?
+            if case .int64(let target) = old { was = target }
+            if case .int64(let target) = cell { now = target }
+            try putCell(cell, to: key, property, derived: false)
+            guard was != now else { return }
+            if let was { try removeBacklink(property, target: was, source: key) }
+            if let now { try addBacklink(property, target: now, source: key) }
+        } else {
+            try replaceIndex(property, key, old: old, new: cell) { () throws(ModelError) in
+                try putCell(cell, to: key, property, derived: false)
+            }
+        }
+    }
+}
+
+extension Cell {
+    /// Whether two cells of one property hold the same bits.
+    func isIdentical(to other: Cell) -> Bool {
+        switch (self, other) {
+        case (.float32(let left), .float32(let right)): left.bitPattern == right.bitPattern
+        case (.float64(let left), .float64(let right)): left.bitPattern == right.bitPattern
+        default: isEqual(to: other)
+        }
+    }
+}

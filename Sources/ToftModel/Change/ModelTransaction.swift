@@ -1,0 +1,92 @@
+package import ToftStorage
+
+/// Changes objects within a write transaction.
+///
+/// 1. Every call checks all it was given before it changes anything: a `ModelError` other than `.storage` and `.inconsistent` leaves the transaction as
+///    it was and usable. After those two, roll back.
+/// 2. Primary keys, indexes, backlinks and nullified links are kept up as derived effects, so that they follow from the user's own.
+/// 3. It belongs to the thread of the transaction. Property and class handles must come from `view.schema`.
+package final class ModelTransaction {
+    /// What the transaction sees: its own changes too.
+    package let view: ModelView
+    let writing: WriteTransaction
+    let arena = ByteArena()
+    var prepared = PreparedAssignments()
+    /// Room for two keys, of `KeyBytes.capacity` each.
+    private let keyRoom = UnsafeMutableRawPointer.allocate(byteCount: 2 * KeyBytes.capacity, alignment: 16)
+
+    /// Works on a write transaction, which the caller ends. `previous` is the schema of an earlier view: it is used again where it still holds.
+    package init(_ transaction: WriteTransaction, declared: Schema? = nil, previous: ModelSchema? = nil) throws(ModelError) {
+        writing = transaction
+        view = try ModelView(transaction.view, declared: declared, previous: previous)
+    }
+
+    deinit { keyRoom.deallocate() }
+
+    /// An empty key in the first room.
+    var firstKey: KeyBytes { KeyBytes(keyRoom) }
+    /// An empty key in the second room.
+    var secondKey: KeyBytes { KeyBytes(keyRoom + KeyBytes.capacity) }
+
+    // MARK: Checking what was given
+
+    /// Checks assignments of one class and keeps them in `prepared`.
+    func prepare(_ assignments: UnsafeBufferPointer<Assignment>, _ owner: ClassHandle) throws(ModelError) {
+        arena.reset()
+        prepared.begin(owner)
+        for assignment in assignments {
+            let position = try owner.position(id: assignment.property)
+            let property = owner.properties[position]
+            if property.isList {
+                prepared.add(try prepareList(assignment.value, property), at: position)
+            } else {
+                let cell = try prepareCell(assignment.value, property)
+                prepared.add(.init(property: property, cell: cell, list: nil), at: position)
+            }
+        }
+    }
+
+    /// Checks one value of a property that is no list.
+    @inline(__always)
+    func prepareCell(_ value: BorrowedValue, _ property: PropertyHandle) throws(ModelError) -> Cell {
+        let cell = try property.checkedCell(value, in: view.schema)
+        if property.type == .link { try checkTarget(cell, property) }
+        return arena.copy(cell)
+    }
+
+    /// Checks one element of a list.
+    func prepareElement(_ value: BorrowedValue, _ property: PropertyHandle) throws(ModelError) -> Cell {
+        let cell = try property.checkedElement(value, in: view.schema)
+        if property.type == .link { try checkTarget(cell, property) }
+        return arena.copy(cell)
+    }
+
+    private func prepareList(_ value: BorrowedValue, _ property: PropertyHandle) throws(ModelError) -> PreparedAssignments.Element {
+        let first = prepared.listCells.count
+        switch value {
+        case .null: break
+        case .list(let values):
+            for value in values { prepared.addListCell(try prepareElement(value, property)) }
+        default:
+            throw .typeMismatch(className: property.className, property: property.name, expected: property.typeName, found: value.kindName)
+        }
+        return .init(property: property, cell: .null, list: first..<prepared.listCells.count)
+    }
+
+    /// A link leads to an object that is there.
+    private func checkTarget(_ cell: Cell, _ property: PropertyHandle) throws(ModelError) {
+        guard case .int64(let target) = cell, let position = property.targetPosition else { return }
+        try view.requireObject(target, view.schema.classes[position])
+    }
+}
+
+extension ClassHandle {
+    /// Where the visible property with this id stands in `properties`.
+    @inline(__always)
+    func position(id: PropertyID) throws(ModelError) -> Int {
+        guard let position = anyPosition(id: id), !properties[position].isHidden else {
+            throw .noSuchProperty(className: name, property: "#\(id)")
+        }
+        return position
+    }
+}

@@ -1,0 +1,68 @@
+package import ToftStorage
+
+extension ModelView {
+    /// A list property, for reading without copying: good as long as a `Cell` would be.
+    package func list(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> ListView {
+        guard property.isList else { throw .notAList(className: property.className, property: property.name) }
+        let table = try table(of: property)
+        do { return try table.list(key, property.column) } catch { throw property.modelError(error, key: key) }
+    }
+
+    /// The number of elements.
+    package func listCount(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> Int {
+        try list(key, property).count
+    }
+
+    /// One element, without copying.
+    package func listCell(_ key: Int64, _ property: PropertyHandle, at index: Int) throws(ModelError) -> Cell {
+        let list = try list(key, property)
+        guard index >= 0, index < list.count else { throw .indexOutOfRange(index: index, count: list.count) }
+        do { return try list.cell(at: index) } catch { throw .storage(error) }
+    }
+
+    /// One element to keep.
+    package func listValue(_ key: Int64, _ property: PropertyHandle, at index: Int) throws(ModelError) -> Value {
+        try property.value(of: listCell(key, property, at: index))
+    }
+
+    /// All elements to keep.
+    package func listValues(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> [Value] {
+        let list = try list(key, property)
+        var values: [Value] = []
+        values.reserveCapacity(list.count)
+        for index in 0..<list.count {
+            let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
+            values.append(try property.value(of: cell))
+        }
+        return values
+    }
+
+    /// The index of the first element that equals a value, nil where there is none.
+    package func listIndex(_ key: Int64, _ property: PropertyHandle, of value: Value) throws(ModelError) -> Int? {
+        let list = try list(key, property)
+        return try value.withBorrowed { value throws(ModelError) in
+            let wanted = try property.checkedElement(value, in: schema)
+            for index in 0..<list.count {
+                let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
+                if cell.isEqual(to: wanted) { return index }
+            }
+            return nil
+        }
+    }
+}
+
+extension Cell {
+    /// Whether two cells of one property are equal as values: NaN equals NaN, -0.0 equals 0.0.
+    package func isEqual(to other: Cell) -> Bool {
+        switch (self, other) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.int64(let left), .int64(let right)): left == right
+        case (.float32(let left), .float32(let right)): left == right || (left.isNaN && right.isNaN)
+        case (.float64(let left), .float64(let right)): left == right || (left.isNaN && right.isNaN)
+        case (.timestamp(let left), .timestamp(let right)): left == right
+        case (.bytes(let left), .bytes(let right)): left.isSame(as: right)
+        default: false
+        }
+    }
+}

@@ -1,0 +1,149 @@
+internal import ToftStorage
+
+/// Builds a key of an index, a primary key tree or a backlink tree in memory that the caller owns.
+///
+/// ```
+/// value     [00 null | 01 not null: only where the property is optional] then
+///   int     8 bytes: sign flipped, big-endian          bool    1 byte
+///   date    seconds as int, nanoseconds as 4-byte int  string  UTF-8, 00 as 00 FF, end 00 00
+///           a string of more than 200 bytes: its first 200 so, then 00 01, length (4 bytes), hash (8 bytes)
+/// index entry        value, object key (as int)                     -> nothing
+/// primary key entry  value, for a long string also the object key   -> object key, 8 bytes little-endian
+/// backlink entry     target key, source key (both as int)           -> nothing for one link, else the number of links, 4 bytes
+/// ```
+/// Bytes sort as values do, null first; among long strings with the same 200 bytes the order means nothing.
+struct KeyBytes {
+    /// Room for any key.
+    static let capacity = 512
+    /// How much of a string a key holds.
+    static let textLimit = 200
+
+    let base: UnsafeMutableRawPointer
+    private(set) var count = 0
+    /// Whether equal bytes mean equal values; not so for long strings, whose rows must be compared.
+    private(set) var isExact = true
+
+    init(_ base: UnsafeMutableRawPointer) {
+        self.base = base
+    }
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+
+    @inline(__always)
+    mutating func put(byte: UInt8) {
+        base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+        count &+= 1
+    }
+
+    @inline(__always)
+    mutating func put(_ number: Int64) {
+        base.storeBytes(of: (UInt64(bitPattern: number) ^ (1 << 63)).bigEndian, toByteOffset: count, as: UInt64.self)
+        count &+= 8
+    }
+
+    @inline(__always)
+    mutating func put(_ number: Int32) {
+        base.storeBytes(of: (UInt32(bitPattern: number) ^ (1 << 31)).bigEndian, toByteOffset: count, as: UInt32.self)
+        count &+= 4
+    }
+
+    /// Adds a value of an indexed or primary key property. False where the cell is of no type that keys are made of.
+    @inline(__always)
+    mutating func put(_ cell: Cell, optional: Bool) -> Bool {
+        if case .null = cell {
+            put(byte: 0)
+            return true
+        }
+        if optional { put(byte: 1) }
+        switch cell {
+        case .int64(let value): put(value)
+        case .bool(let value): put(byte: value ? 1 : 0)
+        case .timestamp(let value):
+            put(value.seconds)
+            put(value.nanoseconds)
+        case .bytes(let text): put(text: text)
+        default: return false
+        }
+        return true
+    }
+
+    /// Adds what the entries of all strings with the same first 200 bytes begin with.
+    mutating func putPrefix(of text: UnsafeRawBufferPointer, optional: Bool) {
+        if optional { put(byte: 1) }
+        putStart(of: text)
+    }
+
+    private mutating func putStart(of text: UnsafeRawBufferPointer) {
+        for index in 0..<min(text.count, Self.textLimit) {
+            put(byte: text[index])
+            if text[index] == 0 { put(byte: 0xFF) }
+        }
+    }
+
+    private mutating func put(text: UnsafeRawBufferPointer) {
+        let isLong = text.count > Self.textLimit
+        putStart(of: text)
+        put(byte: 0)
+        put(byte: isLong ? 1 : 0)
+        guard isLong else { return }
+        isExact = false
+        put(Int32(truncatingIfNeeded: text.count))
+        put(Int64(bitPattern: Self.hash(text)))
+    }
+
+    /// FNV-1a with 64 bits: part of the format.
+    private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        return hash
+    }
+
+    /// The object key at the end of an entry; nil where there is no room for one.
+    @inline(__always)
+    static func lastKey(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+        guard bytes.count >= 8 else { return nil }
+        let stored = bytes.loadUnaligned(fromByteOffset: bytes.count &- 8, as: UInt64.self)
+        return Int64(bitPattern: UInt64(bigEndian: stored) ^ (1 << 63))
+    }
+
+    /// Lends room for a key on the stack.
+    @inline(__always)
+    static func with<Result>(_ body: (inout KeyBytes) throws(ModelError) -> Result) throws(ModelError) -> Result {
+        try withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 16) { buffer throws(ModelError) in
+            guard let base = buffer.baseAddress else { throw .inconsistent("no room for a key") }
+            var key = KeyBytes(base)
+            return try body(&key)
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether the bytes begin with those of `prefix`.
+    @inline(__always)
+    func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
+        count >= prefix.count && UnsafeRawBufferPointer(rebasing: self[..<prefix.count]).isSame(as: prefix)
+    }
+
+    /// Whether these bytes sort before `other`.
+    func isBefore(_ other: UnsafeRawBufferPointer) -> Bool {
+        for index in 0..<Swift.min(count, other.count) where self[index] != other[index] { return self[index] < other[index] }
+        return count < other.count
+    }
+
+    /// Whether the bytes are the same.
+    @inline(__always)
+    func isSame(as other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count, var left = baseAddress, var right = other.baseAddress else { return count == other.count }
+        var rest = count
+        while rest >= 8 {
+            if left.loadUnaligned(as: UInt64.self) != right.loadUnaligned(as: UInt64.self) { return false }
+            left += 8
+            right += 8
+            rest &-= 8
+        }
+        for index in 0..<rest where left.load(fromByteOffset: index, as: UInt8.self) != right.load(fromByteOffset: index, as: UInt8.self) {
+            return false
+        }
+        return true
+    }
+}

@@ -1,0 +1,117 @@
+internal import ToftStorage
+
+/// Holds rows, primary keys, indexes, links and backlinks of a version against each other.
+///
+/// Rules: 1. an index or primary key tree has exactly one entry for each row, the one that its value makes; 2. every link leads to a row; 3. the backlinks of
+/// a property are its links, counted; 4. text is UTF-8; 5. keys are not negative and lie below the table's next key.
+package struct ModelCheck {
+    private let view: ModelView
+    private var problems: [String] = []
+    /// Beyond so many, more say nothing new.
+    private static let limit = 100
+
+    /// Every problem found, in plain words; at most a hundred. O(everything).
+    package static func run(_ view: ModelView) -> [String] {
+        var check = ModelCheck(view: view)
+        for owner in view.schema.classes { check.run(owner) }
+        return check.problems
+    }
+
+    private init(view: ModelView) {
+        self.view = view
+    }
+
+    private mutating func run(_ owner: ClassHandle) {
+        do {
+            try checkRows(owner)
+        } catch {
+            add("class '\(owner.name)': \(error.message)")
+        }
+    }
+
+    private mutating func add(_ problem: String) {
+        if problems.count < Self.limit { problems.append(problem) }
+    }
+
+    private mutating func checkRows(_ owner: ClassHandle) throws(ModelError) {
+        let table = try view.table(owner)
+        var entries = ContiguousArray(repeating: 0, count: owner.properties.count)
+        for rank in 0..<table.rowCount {
+            let key = try stored { () throws(StorageError) in try table.key(atRank: rank) }
+            if key < 0 || key >= table.nextKey { add("class '\(owner.name)' has the key \(key) beyond its next key \(table.nextKey)") }
+            for (position, property) in owner.properties.enumerated() where property.isStored {
+                entries[position] += try checkProperty(property, key, owner)
+            }
+        }
+        for (position, property) in owner.properties.enumerated() where property.isStored {
+            try checkTotals(property, owner, rows: table.rowCount, backlinks: entries[position])
+        }
+    }
+
+    /// Checks one property of one row. Returns how many backlink entries the row must have made.
+    private mutating func checkProperty(_ property: PropertyHandle, _ key: Int64, _ owner: ClassHandle) throws(ModelError) -> Int {
+        if property.isList { return try checkList(property, key) }
+        let cell = try view.cell(key, property)
+        if case .null = cell, !property.isOptional { add("\(place(property, key)) is null") }
+        _ = try property.value(of: cell)
+        if property.isPrimaryKey, try view.find(cell: cell, property, owner) != key { add("\(place(property, key)) is not found by its value") }
+        if property.isIndexed { try checkIndexEntry(property, key, cell) }
+        guard property.type == .link, case .int64(let target) = cell else { return 0 }
+        try checkLink(property, key, target, count: 1)
+        return 1
+    }
+
+    private mutating func checkList(_ property: PropertyHandle, _ key: Int64) throws(ModelError) -> Int {
+        var links: [Int64: Int] = [:]
+        let list = try view.list(key, property)
+        for index in 0..<list.count {
+            let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
+            if case .null = cell, !property.isOptional { add("\(place(property, key)) has a null at \(index)") }
+            if case .int64(let target) = cell, property.type == .link { links[target, default: 0] += 1 }
+            _ = try property.value(of: cell)
+        }
+        for (target, count) in links { try checkLink(property, key, target, count: count) }
+        return links.count
+    }
+
+    private mutating func checkLink(_ property: PropertyHandle, _ key: Int64, _ target: Int64, count: Int) throws(ModelError) {
+        if let position = property.targetPosition, try !view.exists(target, view.schema.classes[position]) {
+            add("\(place(property, key)) links to \(target), which is not there")
+        }
+        let tree = try view.backlinkTree(property)
+        let found = try KeyBytes.with { bytes throws(ModelError) -> Int in
+            bytes.put(target)
+            bytes.put(key)
+            let entry = bytes.bytes
+            let value = try stored { () throws(StorageError) in try tree.value(forKey: entry) }
+            return try value.map { value throws(ModelError) in try BacklinkEntry.links(value) } ?? 0
+        }
+        if found != count { add("\(place(property, key)) links \(count) times to \(target), backlinks say \(found)") }
+    }
+
+    private mutating func checkIndexEntry(_ property: PropertyHandle, _ key: Int64, _ cell: Cell) throws(ModelError) {
+        let tree = try view.indexTree(property)
+        let isThere = try KeyBytes.with { bytes throws(ModelError) -> Bool in
+            guard bytes.put(cell, optional: property.isOptional) else { return false }
+            bytes.put(key)
+            let entry = bytes.bytes
+            return try stored { () throws(StorageError) in try tree.value(forKey: entry) != nil }
+        }
+        if !isThere { add("\(place(property, key)) is not in its index") }
+    }
+
+    /// As many entries as there must be: with those that were found, there is no other.
+    private mutating func checkTotals(_ property: PropertyHandle, _ owner: ClassHandle, rows: Int, backlinks: Int) throws(ModelError) {
+        if property.isPrimaryKey { compare(try view.primaryKeyTree(owner).count, rows, "the primary key", property) }
+        if property.isIndexed { compare(try view.indexTree(property).count, rows, "the index", property) }
+        if property.type == .link { compare(try view.backlinkTree(property).count, backlinks, "the backlinks", property) }
+    }
+
+    private mutating func compare(_ found: Int, _ expected: Int, _ what: String, _ property: PropertyHandle) {
+        if found != expected { add("\(what) of '\(property.className).\(property.name)' have \(found) entries, not \(expected)") }
+    }
+
+    private func place(_ property: PropertyHandle, _ key: Int64) -> String {
+        "'\(property.className).\(property.name)' of object \(key)"
+    }
+}

@@ -1,0 +1,74 @@
+internal import ToftStorage
+
+extension ModelView {
+    /// Calls `body` with each object that links to `target` through `property` and with how many times it does, in the order of the
+    /// sources' keys, until it returns false. Reads in O(log links + those found).
+    package func forEachBacklink(
+        to target: Int64, through property: PropertyHandle, _ body: (_ source: Int64, _ links: Int) throws(ModelError) -> Bool
+    ) throws(ModelError) {
+        let tree = try backlinkTree(property)
+        try KeyBytes.with { prefix throws(ModelError) in
+            prefix.put(target)
+            try tree.forEachEntry(withPrefix: prefix.bytes) { key, value throws(ModelError) in
+                let entry = try BacklinkEntry(key: key, value: value, property)
+                return try body(entry.source, entry.links)
+            }
+        }
+    }
+
+    /// The keys of the objects that link to `target` through `property`, each as often as it does, in ascending order.
+    package func backlinks(to target: Int64, through property: PropertyHandle) throws(ModelError) -> [Int64] {
+        var sources: [Int64] = []
+        try forEachBacklink(to: target, through: property) { source, links in
+            for _ in 0..<links { sources.append(source) }
+            return true
+        }
+        return sources
+    }
+
+    /// How many links to `target` there are through `property`.
+    package func backlinkCount(to target: Int64, through property: PropertyHandle) throws(ModelError) -> Int {
+        var count = 0
+        try forEachBacklink(to: target, through: property) { _, links in
+            count += links
+            return true
+        }
+        return count
+    }
+
+    /// How many links of all properties, hidden ones left out, lead to an object.
+    package func backlinkCount(to target: Int64, _ owner: ClassHandle) throws(ModelError) -> Int {
+        var count = 0
+        for property in owner.incoming where !property.isHidden && !schema.classes[property.classPosition].isHidden {
+            count += try backlinkCount(to: target, through: property)
+        }
+        return count
+    }
+}
+
+/// What a backlink tree holds: who links where, and how often.
+struct BacklinkEntry {
+    var target: Int64
+    var source: Int64
+    var links: Int
+
+    @inline(__always)
+    init(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, _ property: PropertyHandle) throws(ModelError) {
+        guard key.count == 16, value.count == 0 || value.count == 4 else {
+            throw .inconsistent("a backlink of '\(property.className).\(property.name)' has a wrong length")
+        }
+        let stored = key.loadUnaligned(as: UInt64.self)
+        target = Int64(bitPattern: UInt64(bigEndian: stored) ^ (1 << 63))
+        source = KeyBytes.lastKey(key) ?? 0
+        links = try BacklinkEntry.links(value)
+    }
+
+    /// The number of links that a value stands for.
+    static func links(_ value: UnsafeRawBufferPointer) throws(ModelError) -> Int {
+        if value.count == 0 { return 1 }
+        guard value.count == 4 else { throw .inconsistent("a number of links is \(value.count) bytes long") }
+        let links = Int(UInt32(littleEndian: value.loadUnaligned(as: UInt32.self)))
+        guard links > 1, links <= Limits.listElements else { throw .inconsistent("an object links \(links) times to another") }
+        return links
+    }
+}

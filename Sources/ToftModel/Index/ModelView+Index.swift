@@ -1,0 +1,101 @@
+package import ToftStorage
+
+/// A bound of a range of values.
+package enum IndexBound {
+    case unbounded
+    case including(Cell)
+    case excluding(Cell)
+}
+
+extension ModelView {
+    /// Calls `body` with the key of each object whose indexed property holds `cell`, in ascending order, until it returns false.
+    ///
+    /// O(log objects + those found). Where `isExact(cell)` is false, the keys are candidates whose values are still to be compared.
+    package func forEachIndexed(
+        _ property: PropertyHandle, equalTo cell: Cell, _ body: (Int64) throws(ModelError) -> Bool
+    ) throws(ModelError) {
+        let tree = try indexTree(property)
+        try KeyBytes.with { prefix throws(ModelError) in
+            guard prefix.put(cell, optional: property.isOptional) else { throw property.wrongIndexCell }
+            try tree.forEachEntry(withPrefix: prefix.bytes) { key, _ throws(ModelError) in
+                guard key.count == prefix.count + 8, let object = KeyBytes.lastKey(key) else { throw property.damagedIndex }
+                return try body(object)
+            }
+        }
+    }
+
+    /// Calls `body` with the key of each object whose indexed property lies between two bounds, in the order of the values (then of the keys),
+    /// until it returns false. Null lies below every value: bound from below by `.excluding(.null)` to leave it out.
+    ///
+    /// Objects with strings longer than 200 bytes near a bound are candidates whose values are still to be compared, and come in no
+    /// order where their first 200 bytes are the same.
+    package func forEachIndexed(
+        _ property: PropertyHandle, from lower: IndexBound, to upper: IndexBound, _ body: (Int64) throws(ModelError) -> Bool
+    ) throws(ModelError) {
+        let tree = try indexTree(property)
+        try KeyBytes.with { first throws(ModelError) in
+            try KeyBytes.with { last throws(ModelError) in
+                let lower = try IndexEdge(lower, property, &first), upper = try IndexEdge(upper, property, &last)
+                if upper.isBelowEverything { return }
+                try tree.forEachEntry(from: first.bytes) { key, _ throws(ModelError) in
+                    if upper.isEnd(last.bytes, key) { return false }
+                    if lower.isExcluding, key.hasPrefix(first.bytes) { return true }
+                    guard let object = KeyBytes.lastKey(key) else { throw property.damagedIndex }
+                    return try body(object)
+                }
+            }
+        }
+    }
+
+    /// Whether an index tells this value from every other: not so for strings longer than 200 bytes.
+    package func isExact(_ cell: Cell) -> Bool {
+        if case .bytes(let text) = cell { text.count <= KeyBytes.textLimit } else { true }
+    }
+}
+
+/// One end of a range, as bytes in a `KeyBytes` beside it.
+private struct IndexEdge {
+    var isUnbounded = false
+    var isExcluding = false
+    /// "Less than null": nothing is.
+    var isBelowEverything = false
+
+    init(_ bound: IndexBound, _ property: PropertyHandle, _ key: inout KeyBytes) throws(ModelError) {
+        switch bound {
+        case .unbounded: isUnbounded = true
+        case .including(let cell): try put(cell, property, &key)
+        case .excluding(let cell):
+            isExcluding = true
+            try put(cell, property, &key)
+        }
+    }
+
+    private mutating func put(_ cell: Cell, _ property: PropertyHandle, _ key: inout KeyBytes) throws(ModelError) {
+        if case .null = cell, !property.isOptional {
+            isUnbounded = true
+            isBelowEverything = true
+            return
+        }
+        if case .bytes(let text) = cell, text.count > KeyBytes.textLimit {
+            isExcluding = false
+            key.putPrefix(of: text, optional: property.isOptional)
+        } else if !key.put(cell, optional: property.isOptional) {
+            throw property.wrongIndexCell
+        }
+    }
+
+    /// Whether an entry lies behind this upper end.
+    func isEnd(_ end: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) -> Bool {
+        guard !isUnbounded else { return false }
+        if key.hasPrefix(end) { return isExcluding }
+        return end.isBefore(key)
+    }
+}
+
+extension PropertyHandle {
+    fileprivate var wrongIndexCell: ModelError {
+        .typeMismatch(className: className, property: name, expected: typeName, found: "a value that its index can't hold")
+    }
+
+    fileprivate var damagedIndex: ModelError { .inconsistent("an entry of the index of '\(className).\(name)' has a wrong length") }
+}

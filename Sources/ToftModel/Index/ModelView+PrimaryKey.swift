@@ -1,0 +1,78 @@
+internal import ToftStorage
+
+extension ModelView {
+    /// The key of the object with this primary key, nil where there is none. O(log objects).
+    package func find(_ primaryKey: Value, _ owner: ClassHandle) throws(ModelError) -> Int64? {
+        try primaryKey.withBorrowed { value throws(ModelError) in try find(value, owner) }
+    }
+
+    /// The same for a borrowed value.
+    package func find(_ primaryKey: BorrowedValue, _ owner: ClassHandle) throws(ModelError) -> Int64? {
+        guard let property = owner.primaryKey else { throw .noPrimaryKey(className: owner.name) }
+        return try find(cell: property.checkedCell(primaryKey, in: schema), property, owner)
+    }
+
+    /// Looks a checked primary key up.
+    @inline(__always)
+    func find(cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle) throws(ModelError) -> Int64? {
+        let tree = try primaryKeyTree(owner)
+        return try KeyBytes.with { key throws(ModelError) in
+            guard key.put(cell, optional: property.isOptional) else { return nil }
+            if !key.isExact { return try findLong(cell, key, in: tree, property) }
+            let entry = try stored { () throws(StorageError) in try tree.value(forKey: key.bytes) }
+            return try entry.map { value throws(ModelError) in try PrimaryKeyEntry.objectKey(value, property) }
+        }
+    }
+
+    /// Among the entries whose bytes are those of a long string, the one whose row holds it.
+    private func findLong(
+        _ cell: Cell, _ prefix: KeyBytes, in tree: OrderedTree, _ property: PropertyHandle
+    ) throws(ModelError) -> Int64? {
+        guard case .bytes(let wanted) = cell else { return nil }
+        var found: Int64?
+        try tree.forEachEntry(withPrefix: prefix.bytes) { _, value throws(ModelError) in
+            let key = try PrimaryKeyEntry.objectKey(value, property)
+            guard case .bytes(let text) = try self.cell(key, property), text.isSame(as: wanted) else { return true }
+            found = key
+            return false
+        }
+        return found
+    }
+}
+
+/// What a primary key tree holds for a value.
+enum PrimaryKeyEntry {
+    static func objectKey(_ value: UnsafeRawBufferPointer, _ property: PropertyHandle) throws(ModelError) -> Int64 {
+        guard value.count == 8 else {
+            throw .inconsistent("an entry of the primary key '\(property.className).\(property.name)' is \(value.count) bytes long")
+        }
+        return Int64(littleEndian: value.loadUnaligned(as: Int64.self))
+    }
+}
+
+extension OrderedTree {
+    /// Calls `body` with each entry whose key begins with `prefix`, in order, until it returns false.
+    func forEachEntry(
+        withPrefix prefix: UnsafeRawBufferPointer,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(ModelError) -> Bool
+    ) throws(ModelError) {
+        try forEachEntry(from: prefix) { key, value throws(ModelError) in
+            guard key.hasPrefix(prefix) else { return false }
+            return try body(key, value)
+        }
+    }
+
+    /// Calls `body` with each entry whose key is not before `start`, in order, until it returns false.
+    func forEachEntry(
+        from start: UnsafeRawBufferPointer,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(ModelError) -> Bool
+    ) throws(ModelError) {
+        let cursor = cursor()
+        var isThere = try stored { () throws(StorageError) in try cursor.seek(start) }
+        while isThere {
+            let value = try stored { () throws(StorageError) in try cursor.value }
+            guard try body(cursor.key, value) else { return }
+            isThere = try stored { () throws(StorageError) in try cursor.next() }
+        }
+    }
+}

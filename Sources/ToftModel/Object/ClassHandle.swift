@@ -1,0 +1,76 @@
+/// A class, resolved once for a schema. Immutable; any thread may use it with any view of that schema.
+package final class ClassHandle: Sendable {
+    package let id: ClassID
+    /// Where it stands in `ModelSchema.classes`.
+    package let position: Int
+    package let name: String
+    package let isHidden: Bool
+    package let table: UInt64
+    /// All properties in the order of their ids, hidden ones and inverse links too.
+    package let properties: ContiguousArray<PropertyHandle>
+    package let primaryKey: PropertyHandle?
+    package let primaryKeyTree: UInt64?
+    let primaryKeySlot: Int
+    /// Properties with a secondary index.
+    let indexed: ContiguousArray<PropertyHandle>
+    /// Links and lists of links of this class.
+    package let links: ContiguousArray<PropertyHandle>
+    /// Links and lists of links, of any class, to this class.
+    package let incoming: ContiguousArray<PropertyHandle>
+    /// Whether the property ids are 1, 2, 3..., so that an id is a position.
+    private let isDense: Bool
+
+    init(
+        _ stored: StoredClass, at position: Int, properties: ContiguousArray<PropertyHandle>, incoming: ContiguousArray<PropertyHandle>,
+        slots: inout SlotCounter
+    ) {
+        id = stored.id
+        self.position = position
+        name = stored.name
+        isHidden = stored.isHidden
+        table = stored.table
+        self.properties = properties
+        primaryKey = properties.first { $0.isPrimaryKey }
+        primaryKeyTree = stored.primaryKeyTree
+        primaryKeySlot = slots.take(stored.primaryKeyTree)
+        indexed = properties.filter { $0.isIndexed }
+        links = properties.filter { $0.type == .link }
+        self.incoming = incoming
+        isDense = properties.indices.allSatisfy { properties[$0].id == PropertyID($0 + 1) }
+    }
+}
+
+extension ClassHandle {
+    /// The visible property with this id.
+    package func property(id: PropertyID) throws(ModelError) -> PropertyHandle {
+        guard let property = anyProperty(id: id), !property.isHidden else {
+            throw .noSuchProperty(className: name, property: "#\(id)")
+        }
+        return property
+    }
+
+    /// The visible property with exactly this name.
+    package func property(named name: String) throws(ModelError) -> PropertyHandle {
+        guard let property = properties.first(where: { !$0.isHidden && $0.name.isSameName(as: name) }) else {
+            throw .noSuchProperty(className: self.name, property: name)
+        }
+        return property
+    }
+
+    /// The properties that are seen.
+    package var visibleProperties: [PropertyHandle] {
+        properties.filter { !$0.isHidden }
+    }
+
+    /// The property with this id, hidden or not.
+    func anyProperty(id: PropertyID) -> PropertyHandle? {
+        anyPosition(id: id).map { properties[$0] }
+    }
+
+    /// Where the property with this id, hidden or not, stands in `properties`.
+    @inline(__always)
+    func anyPosition(id: PropertyID) -> Int? {
+        if isDense { return id > 0 && Int(id) <= properties.count ? Int(id) - 1 : nil }
+        return properties.firstIndex { $0.id == id }
+    }
+}

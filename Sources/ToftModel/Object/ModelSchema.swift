@@ -1,0 +1,80 @@
+package import ToftStorage
+
+/// A schema with every class and property resolved, shared by all views that have the same one.
+///
+/// Immutable; any thread may use it.
+package final class ModelSchema: Sendable {
+    /// What the handles were made from.
+    package let stored: StoredSchema
+    /// What the session declared; nil for one that takes the file as it is.
+    package let declared: Schema?
+    /// All classes in the order of their ids, hidden ones too.
+    package let classes: ContiguousArray<ClassHandle>
+    /// Ordered trees of all classes and properties together.
+    let slotCount: Int
+
+    /// Resolves the file's schema as a session sees it: restricted to what it declares, if it does.
+    package init(_ stored: StoredSchema, declared: Schema? = nil) {
+        self.declared = declared
+        let seen = declared.map { stored.restricted(to: $0) } ?? stored
+        var slots = SlotCounter()
+        let properties = seen.classes.indices.map { position in
+            ContiguousArray(
+                seen.classes[position].properties.map { PropertyHandle($0, of: seen.classes[position], at: position, in: seen, slots: &slots) })
+        }
+        let links = properties.joined().filter { $0.type == .link }
+        var classes = ContiguousArray<ClassHandle>()
+        for (position, stored) in seen.classes.enumerated() {
+            let incoming = ContiguousArray(links.filter { $0.targetClassID == stored.id })
+            classes.append(ClassHandle(stored, at: position, properties: properties[position], incoming: incoming, slots: &slots))
+        }
+        self.stored = seen
+        self.classes = classes
+        slotCount = slots.count
+    }
+}
+
+extension ModelSchema {
+    /// Reads the schema of a snapshot; gives `previous` back where nothing has changed, after one look-up.
+    package static func read(
+        _ snapshot: Snapshot, declared: Schema? = nil, previous: ModelSchema? = nil
+    ) throws(ModelError) -> ModelSchema {
+        if let previous, try SchemaTree.generation(in: snapshot) == previous.stored.generation { return previous }
+        return ModelSchema(try SchemaTree.read(snapshot), declared: declared ?? previous?.declared)
+    }
+
+    /// The visible class with exactly this name.
+    package func classHandle(named name: String) throws(ModelError) -> ClassHandle {
+        guard let found = classes.first(where: { !$0.isHidden && $0.name.isSameName(as: name) }) else { throw .noSuchClass(name) }
+        return found
+    }
+
+    /// The visible class with this id.
+    package func classHandle(id: ClassID) throws(ModelError) -> ClassHandle {
+        guard let found = anyClass(id: id), !found.isHidden else { throw .noSuchClass("#\(id)") }
+        return found
+    }
+
+    /// The class with this id, hidden or not.
+    package func anyClass(id: ClassID) -> ClassHandle? {
+        let position = Int(id) - 1
+        if position >= 0, position < classes.count, classes[position].id == id { return classes[position] }
+        return classes.first { $0.id == id }
+    }
+
+    /// The classes that are seen.
+    package var visibleClasses: [ClassHandle] {
+        classes.filter { !$0.isHidden }
+    }
+
+    /// For an inverse link, the link that it follows.
+    package func origin(of property: PropertyHandle) throws(ModelError) -> PropertyHandle {
+        guard property.type == .linkingObjects, let position = property.targetPosition, let id = property.originPropertyID,
+            let origin = classes[position].anyProperty(id: id)
+        else {
+            throw .typeMismatch(
+                className: property.className, property: property.name, expected: property.typeName, found: "inverse link")
+        }
+        return origin
+    }
+}

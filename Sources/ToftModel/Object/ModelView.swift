@@ -1,0 +1,125 @@
+package import ToftStorage
+
+/// The objects of one version, read through a snapshot; within a write transaction, of the version being made.
+///
+/// Reading copies nothing: a `Cell` with bytes borrows from the file until the snapshot is released, in a write transaction until its next
+/// change. Any thread may read a committed view; a transaction's view belongs to the thread of the transaction. Property and class handles must
+/// come from the view's own schema.
+package final class ModelView: Sendable {
+    package let snapshot: Snapshot
+    package let schema: ModelSchema
+    private let slots: TreeSlots
+
+    /// The objects of `snapshot`. `previous` is the schema of an earlier view: it is used again where it still holds.
+    package convenience init(_ snapshot: Snapshot, declared: Schema? = nil, previous: ModelSchema? = nil) throws(ModelError) {
+        self.init(snapshot, schema: try ModelSchema.read(snapshot, declared: declared, previous: previous))
+    }
+
+    init(_ snapshot: Snapshot, schema: ModelSchema) {
+        self.snapshot = snapshot
+        self.schema = schema
+        slots = TreeSlots(tableCount: schema.classes.count, treeCount: schema.slotCount)
+    }
+
+    // MARK: Trees
+
+    /// The table of a class, for scans: column ids are property ids, row keys object keys.
+    package func table(_ owner: ClassHandle) throws(ModelError) -> Table {
+        do { return try slots.table(owner.position, id: owner.table, in: snapshot) } catch { throw .storage(error) }
+    }
+
+    @inline(__always)
+    func table(of property: PropertyHandle) throws(ModelError) -> Table {
+        try table(schema.classes[property.classPosition])
+    }
+
+    func primaryKeyTree(_ owner: ClassHandle) throws(ModelError) -> OrderedTree {
+        guard let id = owner.primaryKeyTree else { throw .noPrimaryKey(className: owner.name) }
+        do { return try slots.tree(owner.primaryKeySlot, id: id, in: snapshot) } catch { throw .storage(error) }
+    }
+
+    func indexTree(_ property: PropertyHandle) throws(ModelError) -> OrderedTree {
+        guard let id = property.indexTree else { throw .inconsistent("'\(property.className).\(property.name)' has no index") }
+        do { return try slots.tree(property.indexSlot, id: id, in: snapshot) } catch { throw .storage(error) }
+    }
+
+    func backlinkTree(_ property: PropertyHandle) throws(ModelError) -> OrderedTree {
+        guard let id = property.backlinkTree else { throw .inconsistent("'\(property.className).\(property.name)' is no link") }
+        do { return try slots.tree(property.backlinkSlot, id: id, in: snapshot) } catch { throw .storage(error) }
+    }
+
+    // MARK: Objects
+
+    /// The number of objects of a class. O(1).
+    package func count(_ owner: ClassHandle) throws(ModelError) -> Int {
+        try table(owner).rowCount
+    }
+
+    /// Whether the class has an object with this key. O(log objects).
+    package func exists(_ key: Int64, _ owner: ClassHandle) throws(ModelError) -> Bool {
+        let table = try table(owner)
+        do { return try table.contains(key) } catch { throw .storage(error) }
+    }
+
+    /// Whether the object is there; false also for a class that is not seen.
+    package func exists(_ object: ObjectRef) throws(ModelError) -> Bool {
+        guard let owner = schema.anyClass(id: object.classID), !owner.isHidden else { return false }
+        return try exists(object.key, owner)
+    }
+
+    func requireObject(_ key: Int64, _ owner: ClassHandle) throws(ModelError) {
+        guard try exists(key, owner) else { throw .noSuchObject(className: owner.name, key: key) }
+    }
+
+    // MARK: Values
+
+    /// The value of a property that is no list, without copying. A link is its target's key. O(log objects).
+    @inline(__always)
+    package func cell(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> Cell {
+        guard property.collection == .none, property.isStored else { throw property.notOneValue }
+        let table = try table(of: property)
+        do { return try table.cell(key, property.column) } catch { throw property.modelError(error, key: key) }
+    }
+
+    /// The same value, as one to keep.
+    package func value(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> Value {
+        try property.value(of: cell(key, property))
+    }
+}
+
+extension PropertyHandle {
+    /// The error for asking a list or an inverse link for one value.
+    var notOneValue: ModelError {
+        collection == .list
+            ? .isAList(className: className, property: name)
+            : .typeMismatch(className: className, property: name, expected: "an inverse link", found: "one value")
+    }
+
+    /// What an error of the table means for an object.
+    func modelError(_ error: StorageError, key: Int64) -> ModelError {
+        switch error {
+        case .noSuchRow: .noSuchObject(className: className, key: key)
+        case .indexOutOfRange(let index, let count): .indexOutOfRange(index: index, count: count)
+        default: .storage(error)
+        }
+    }
+
+    /// Makes a value to keep of a cell of this property, or of an element of the list.
+    package func value(of cell: Cell) throws(ModelError) -> Value {
+        switch cell {
+        case .null: .null
+        case .bool(let value): .bool(value)
+        case .int64(let value): type == .link ? .link(ObjectRef(classID: targetClassID ?? 0, key: value)) : .int(value)
+        case .float32(let value): .float(value)
+        case .float64(let value): .double(value)
+        case .timestamp(let value): .date(value)
+        case .bytes(let bytes): try value(ofBytes: bytes)
+        }
+    }
+
+    private func value(ofBytes bytes: UnsafeRawBufferPointer) throws(ModelError) -> Value {
+        guard type == .string else { return .data(Array(bytes)) }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidText(className: className, property: name) }
+        return .string(text)
+    }
+}

@@ -1,0 +1,86 @@
+/// A property, resolved once for a schema: everything that reading and writing it needs, without look-ups by name.
+///
+/// Immutable; any thread may use it with any view whose schema it belongs to.
+package final class PropertyHandle: Sendable {
+    package let id: PropertyID
+    package let classID: ClassID
+    /// Where the class stands in `ModelSchema.classes`.
+    package let classPosition: Int
+    package let className: String
+    package let name: String
+    package let type: PropertyType
+    package let collection: CollectionKind
+    /// Whether the value, or an element of the list, may be null.
+    package let isOptional: Bool
+    package let isPrimaryKey: Bool
+    package let isHidden: Bool
+    /// The class linked to; for an inverse link, the class that links here.
+    package let targetPosition: Int?
+    package let targetClassID: ClassID?
+    package let targetName: String?
+    /// For an inverse link, the property of the target class that links here.
+    package let originPropertyID: PropertyID?
+    package let indexTree: UInt64?
+    package let backlinkTree: UInt64?
+    /// Where a view keeps the open trees, see `TreeSlots`.
+    let indexSlot: Int
+    let backlinkSlot: Int
+
+    init(_ stored: StoredProperty, of owner: StoredClass, at position: Int, in schema: StoredSchema, slots: inout SlotCounter) {
+        id = stored.id
+        classID = owner.id
+        classPosition = position
+        className = owner.name
+        name = stored.name
+        type = stored.type
+        collection = stored.collection
+        isOptional = stored.isOptional
+        isPrimaryKey = stored.isPrimaryKey
+        isHidden = stored.isHidden
+        targetPosition = stored.targetClassID.flatMap { schema.classIndex(id: $0) }
+        targetClassID = stored.targetClassID
+        targetName = targetPosition.map { schema.classes[$0].name }
+        originPropertyID = stored.originPropertyID
+        indexTree = stored.indexTree
+        backlinkTree = stored.backlinkTree
+        indexSlot = slots.take(stored.indexTree)
+        backlinkSlot = slots.take(stored.backlinkTree)
+    }
+}
+
+extension PropertyHandle {
+    /// Whether it is a list.
+    package var isList: Bool { collection == .list }
+    /// Whether it is a to-one link.
+    package var isLink: Bool { type == .link && collection == .none }
+    /// Whether it has a column; inverse links are computed.
+    package var isStored: Bool { type != .linkingObjects }
+    /// Whether a secondary index exists.
+    package var isIndexed: Bool { indexTree != nil }
+    /// Whether it can be null itself: a list can't, its elements may.
+    package var isNullable: Bool { isOptional && collection == .none }
+    /// The column that holds it; the property's own id.
+    package var column: UInt32 { id }
+
+    /// The type in plain words, for messages: "optional int", "list of string", "link to 'Dog'".
+    package var typeName: String {
+        type.name(collection, isOptional: isOptional, target: targetName)
+    }
+
+    /// Whether a handle of another schema names the same property.
+    package func isSame(as other: PropertyHandle) -> Bool {
+        id == other.id && classID == other.classID
+    }
+}
+
+/// Numbers the ordered trees of a schema.
+struct SlotCounter {
+    private(set) var count = 0
+
+    /// A slot of its own for a tree, -1 where there is none.
+    mutating func take(_ tree: UInt64?) -> Int {
+        guard tree != nil else { return -1 }
+        defer { count += 1 }
+        return count
+    }
+}

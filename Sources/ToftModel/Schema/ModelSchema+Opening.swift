@@ -1,0 +1,61 @@
+package import ToftStorage
+
+extension ModelSchema {
+    /// Makes a database ready for a declared schema: validates it, compares it with the file's and adds what is missing, in a transaction of its
+    /// own where there is anything to add. Without a declared schema the file is taken as it is.
+    ///
+    /// A read-only database can't be added to: what only costs speed (indexes) is done without, what is missing is an error.
+    package static func open(
+        _ store: Store, declared: Schema?, version: UInt64, timeoutMilliseconds: Int = -1
+    ) throws(ModelError) -> ModelSchema {
+        try declared?.validate()
+        let snapshot = try ToftModel.stored { () throws(StorageError) in try store.beginRead() }
+        defer { snapshot.release() }
+        let found = try SchemaTree.read(snapshot)
+        guard let declared else { return ModelSchema(found) }
+        let plan = try found.plan(for: declared, version: version)
+        if plan.isEmpty { return ModelSchema(found, declared: declared) }
+        if store.isReadOnly { return ModelSchema(try plan.withoutWriting(), declared: declared) }
+        return try add(declared, version: version, to: store, timeoutMilliseconds)
+    }
+
+    /// Carries the plan out within a transaction that the caller ends.
+    package static func add(_ declared: Schema, version: UInt64, in transaction: WriteTransaction) throws(ModelError) -> ModelSchema {
+        let plan = try SchemaTree.read(transaction.view).plan(for: declared, version: version)
+        return ModelSchema(plan.isEmpty ? plan.target : try SchemaBuilder.carryOut(plan, in: transaction), declared: declared)
+    }
+
+    private static func add(
+        _ declared: Schema, version: UInt64, to store: Store, _ timeoutMilliseconds: Int
+    ) throws(ModelError) -> ModelSchema {
+        let transaction = try ToftModel.stored { () throws(StorageError) in
+            try store.beginWrite(timeoutMilliseconds: timeoutMilliseconds)
+        }
+        defer { transaction.rollback() }
+        let schema = try add(declared, version: version, in: transaction)
+        _ = try ToftModel.stored { () throws(StorageError) in try transaction.commit() }
+        return schema
+    }
+}
+
+extension SchemaPlan {
+    /// The schema that a file which can't be written gives: an error where anything is missing that holds data.
+    fileprivate func withoutWriting() throws(ModelError) -> StoredSchema {
+        var missing: [SchemaProblem] = []
+        for change in changes {
+            switch change {
+            case .createTable(let id):
+                missing.append(SchemaProblem(className: target.storedClass(id: id)?.name ?? "#\(id)", text: "is not in the file, which is read-only"))
+            case .addColumn(let id, let property):
+                let owner = target.storedClass(id: id)
+                missing.append(
+                    SchemaProblem(
+                        className: owner?.name ?? "#\(id)", property: owner?.property(id: property)?.name ?? "#\(property)",
+                        text: "is not in the file, which is read-only"))
+            default: break
+            }
+        }
+        if !missing.isEmpty { throw .schemaMismatch(missing) }
+        return target
+    }
+}

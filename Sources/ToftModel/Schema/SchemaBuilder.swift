@@ -1,0 +1,116 @@
+internal import ToftStorage
+
+/// Carries a plan out within a write transaction: makes trees and columns, fills indexes from the rows that are there, writes the records.
+struct SchemaBuilder {
+    private let writing: WriteTransaction
+    private var schema: StoredSchema
+    private var changedClasses: Set<ClassID> = []
+
+    /// Returns the schema as it then lies in the file.
+    static func carryOut(_ plan: SchemaPlan, in transaction: WriteTransaction) throws(ModelError) -> StoredSchema {
+        var builder = SchemaBuilder(writing: transaction, schema: plan.target)
+        for change in plan.changes { try builder.carryOut(change) }
+        try builder.writeRecords()
+        return builder.schema
+    }
+
+    private init(writing: WriteTransaction, schema: StoredSchema) {
+        self.writing = writing
+        self.schema = schema
+    }
+
+    private mutating func carryOut(_ change: SchemaChange) throws(ModelError) {
+        switch change {
+        case .createTable(let id): try createTable(id)
+        case .addColumn(let id, let property): try addColumn(id, property)
+        case .createBacklinks(let id, let property):
+            let tree = try createTree()
+            try edit(id, property) { $0.backlinkTree = tree }
+        case .createIndex(let id, let property):
+            let tree = try createTree()
+            try edit(id, property) { $0.indexTree = tree }
+            try fillIndex(id, property, tree)
+        case .dropIndex(let id, let property, let tree):
+            try stored { () throws(StorageError) in try writing.dropTree(tree) }
+            try edit(id, property) { $0.indexTree = nil }
+        case .updateClass(let id): changedClasses.insert(id)
+        case .setVersion: break
+        }
+    }
+
+    // MARK: Trees and columns
+
+    private mutating func createTable(_ id: ClassID) throws(ModelError) {
+        let index = try classIndex(id)
+        let columns = schema.classes[index].properties.compactMap(\.column)
+        schema.classes[index].table = try stored { () throws(StorageError) in try writing.createTable(columns: columns) }
+        if schema.classes[index].primaryKeyID != nil { schema.classes[index].primaryKeyTree = try createTree() }
+        changedClasses.insert(id)
+    }
+
+    private mutating func addColumn(_ id: ClassID, _ property: PropertyID) throws(ModelError) {
+        let owner = schema.classes[try classIndex(id)]
+        guard let column = owner.property(id: property)?.column else { return }
+        try stored { () throws(StorageError) in try writing.addColumn(owner.table, column) }
+        changedClasses.insert(id)
+    }
+
+    private func createTree() throws(ModelError) -> UInt64 {
+        try stored { () throws(StorageError) in try writing.createOrderedTree() }
+    }
+
+    private mutating func edit(_ id: ClassID, _ property: PropertyID, _ body: (inout StoredProperty) -> Void) throws(ModelError) {
+        let index = try classIndex(id)
+        guard let place = schema.classes[index].propertyIndex(id: property) else { throw .inconsistent("a plan names property \(property)") }
+        body(&schema.classes[index].properties[place])
+        changedClasses.insert(id)
+    }
+
+    private func classIndex(_ id: ClassID) throws(ModelError) -> Int {
+        guard let index = schema.classIndex(id: id) else { throw .inconsistent("a plan names class \(id)") }
+        return index
+    }
+
+    // MARK: Indexes
+
+    /// Makes an entry for each row that is there.
+    private func fillIndex(_ id: ClassID, _ property: PropertyID, _ tree: UInt64) throws(ModelError) {
+        let owner = schema.classes[try classIndex(id)]
+        guard let indexed = owner.property(id: property) else { return }
+        let table = try stored { () throws(StorageError) in try writing.view.table(owner.table) }
+        let index = try stored { () throws(StorageError) in try writing.view.orderedTree(tree) }
+        for rank in 0..<table.rowCount {
+            try KeyBytes.with { bytes throws(ModelError) in
+                let key = try stored { () throws(StorageError) in try table.key(atRank: rank) }
+                let cell = try stored { () throws(StorageError) in try table.cell(key, property) }
+                guard bytes.put(cell, optional: indexed.isOptional) else { throw .inconsistent("'\(owner.name).\(indexed.name)' can't be indexed") }
+                bytes.put(key)
+                let entry = bytes.bytes
+                try stored { () throws(StorageError) in
+                    try writing.treePut(index, id: tree, entry, UnsafeRawBufferPointer(start: nil, count: 0), derived: true)
+                }
+            }
+        }
+    }
+
+    // MARK: Records
+
+    private mutating func writeRecords() throws(ModelError) {
+        schema.generation += 1
+        try stored { () throws(StorageError) in try writing.ensureSystemTree(SchemaTree.id) }
+        try write(schema.encodedHeader(), under: SchemaEncoding.headerKey)
+        for owner in schema.classes where changedClasses.contains(owner.id) {
+            try write(owner.encoded(), under: SchemaEncoding.classKey(owner.id))
+        }
+    }
+
+    private func write(_ record: [UInt8], under key: [UInt8]) throws(ModelError) {
+        try stored { () throws(StorageError) in
+            try key.withBytes { key throws(StorageError) in
+                try record.withBytes { record throws(StorageError) in
+                    try writing.treePut(SchemaTree.id, key, record, derived: true)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package import ToftStorage
+
+/// One value that a caller hands in, or a whole list: text and bytes stay the caller's and are copied before anything changes.
+package enum BorrowedValue {
+    case null
+    case bool(Bool)
+    case int(Int64)
+    case float(Float)
+    case double(Double)
+    /// Must be UTF-8; it is checked.
+    case string(UnsafeRawBufferPointer)
+    case data(UnsafeRawBufferPointer)
+    case date(Timestamp)
+    case link(ObjectRef)
+    case list(UnsafeBufferPointer<BorrowedValue>)
+}
+
+extension BorrowedValue {
+    /// The kind of value in plain words, for messages.
+    package var kindName: String {
+        switch self {
+        case .null: "null"
+        case .bool: "bool"
+        case .int: "int"
+        case .float: "float"
+        case .double: "double"
+        case .string: "string"
+        case .data: "data"
+        case .date: "date"
+        case .link: "link"
+        case .list: "list"
+        }
+    }
+
+    /// Whether this is `.null`.
+    package var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+}
+
+extension Value {
+    /// Lends the value for the time of the call.
+    package func withBorrowed<Result>(_ body: (BorrowedValue) throws(ModelError) -> Result) throws(ModelError) -> Result {
+        switch self {
+        case .null: return try body(.null)
+        case .bool(let value): return try body(.bool(value))
+        case .int(let value): return try body(.int(value))
+        case .float(let value): return try body(.float(value))
+        case .double(let value): return try body(.double(value))
+        case .date(let value): return try body(.date(value))
+        case .link(let value): return try body(.link(value))
+        case .data(let bytes):
+            return try bytes.withBytes { buffer throws(ModelError) in try body(.data(buffer)) }
+        case .string(let text):
+            var copy = text
+            let utf8: Swift.Result<Result, ModelError> = copy.withUTF8 { buffer in
+                do throws(ModelError) { return .success(try body(.string(UnsafeRawBufferPointer(buffer)))) } catch { return .failure(error) }
+            }
+            return try utf8.get()
+        }
+    }
+}

@@ -1,0 +1,18 @@
+internal import ToftStorage
+
+/// Runs storage calls and turns their errors into the model's.
+@inline(__always)
+func stored<Result>(_ body: () throws(StorageError) -> Result) throws(ModelError) -> Result {
+    do { return try body() } catch { throw .storage(error) }
+}
+
+extension [UInt8] {
+    /// Lends the array's bytes; the standard function forgets what kind of error its closure throws.
+    @inline(__always)
+    func withBytes<Success, Failure>(_ body: (UnsafeRawBufferPointer) throws(Failure) -> Success) throws(Failure) -> Success {
+        let result: Result<Success, Failure> = withUnsafeBytes { buffer in
+            do throws(Failure) { return .success(try body(buffer)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+}
