@@ -93,6 +93,15 @@ package enum FilePath {
 }
 
 extension FileIdentity {
+    /// The identity of the file that a path names now; nil if there is none.
+    package static func ofFile(at path: String) throws(StorageError) -> FileIdentity? {
+        do throws(StorageError) {
+            return try FilePath.identity(of: path)
+        } catch .fileNotFound {
+            return nil
+        }
+    }
+
     init(_ status: stat) {
         self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }

@@ -12,8 +12,9 @@ internal import Glibc
 
 extension PosixFile {
     /// Creates the file with the content that `write` gives it. False: it existed already (or another creator was faster), and is untouched.
+    /// Not durable: what is lost with a crash may be lost.
     package static func create(
-        _ path: String, allowingNetworkFileSystem: Bool = false, write: (PosixFile) throws(StorageError) -> Void
+        _ path: String, allowingNetworkFileSystem: Bool = false, isDurable: Bool = true, write: (PosixFile) throws(StorageError) -> Void
     ) throws(StorageError) -> Bool {
         let path = try FilePath.resolved(path)
         removeLeftovers(of: path)
@@ -22,12 +23,12 @@ extension PosixFile {
             do throws(StorageError) {
                 if !allowingNetworkFileSystem { try checkFileSystem(of: file.descriptor, path: path) }
                 try write(file)
-                try file.sync()
+                if isDurable { try file.sync() }
                 let named = try give(name: path, to: temporary)
                 try? file.close()
                 switch named {
                 case .named:
-                    try FilePath.syncDirectory(FilePath.directory(of: path))
+                    if isDurable { try FilePath.syncDirectory(FilePath.directory(of: path)) }
                     return true
                 case .taken:
                     try FilePath.remove(temporary)

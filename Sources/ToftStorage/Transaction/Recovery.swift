@@ -63,7 +63,7 @@ enum Recovery {
 
     /// A copy of a file that was open may hold pages of several versions: believe nothing before all has been read.
     private static func checkWhole(_ meta: Meta, _ file: any StorageFile) throws(StorageError) {
-        let coordinator = Coordinator.inMemory()
+        let coordinator = try Coordinator.inMemory()
         let published = PublishedVersion(version: meta.version, root: meta.root, fileSize: meta.pageCount * UInt64(Page.size))
         try coordinator.open(published: published)
         let store = Store(file: file, coordinator: coordinator, template: meta, isReadOnly: true, dirtyLimit: 0)

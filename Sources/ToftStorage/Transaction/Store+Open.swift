@@ -54,7 +54,7 @@ extension Store {
     private static func openMemory(_ name: String, _ configuration: StoreConfiguration) throws(StorageError) -> Store {
         let file = MemoryFile(name: name)
         try Recovery.format(file)
-        return try open(on: file, coordinator: Coordinator.inMemory(), dirtyLimit: configuration.dirtyLimit)
+        return try open(on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: configuration.dirtyLimit)
     }
 
     /// Opens a store on a file and a coordinator of the caller's, as the first to attach: the way in for tests with disks of their own.
@@ -94,7 +94,8 @@ extension Store {
     }
 
     private static func attach(_ file: PosixFile, _ configuration: StoreConfiguration) throws(StorageError) -> Store {
-        let coordinator = try Coordinator.attach(file, isReadOnly: configuration.isReadOnly)
+        if configuration.isReadOnly { return try attachAsGuest(file, configuration) }
+        let coordinator = try Coordinator.attach(file)
         guard !coordinator.isFirst else {
             return try recoverAndOpen(file, coordinator, isReadOnly: configuration.isReadOnly, dirtyLimit: configuration.dirtyLimit)
         }
@@ -103,6 +104,19 @@ extension Store {
         }
         return Store(
             file: file, coordinator: coordinator, template: meta, isReadOnly: configuration.isReadOnly, dirtyLimit: configuration.dirtyLimit)
+    }
+
+    /// Opens for reading only, beside whoever writes: nothing is written, and what is looked at meanwhile stays pinned.
+    private static func attachAsGuest(_ file: PosixFile, _ configuration: StoreConfiguration) throws(StorageError) -> Store {
+        let coordinator = try Coordinator.guest(file) { () throws(StorageError) in
+            guard let meta = try MetaPage.newest(fromDevice: false, of: file) else {
+                throw .corrupt(page: 0, reason: "neither meta page is valid")
+            }
+            return PublishedVersion(version: meta.version, root: meta.root, fileSize: meta.pageCount * UInt64(Page.size))
+        }
+        let pin = try coordinator.pinLatest()
+        defer { coordinator.unpin(pin) }
+        return try recoverAndOpen(file, coordinator, isReadOnly: true, dirtyLimit: configuration.dirtyLimit)
     }
 
     private static func recoverAndOpen(

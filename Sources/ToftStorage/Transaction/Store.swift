@@ -89,8 +89,11 @@ package final class Store: Sendable {
         do {
             if coordinator.isPoisoned { throw StorageError.poisoned }
             try checkNotReplaced()
-            if previousOwnerDied { try Recovery.takeOver(self) }
-            var pins = coordinator.pinnedVersions()
+            if previousOwnerDied {
+                try Recovery.takeOver(self)
+                coordinator.finishTakeover()
+            }
+            var pins = try coordinator.pinnedVersions()
             pins.append(coordinator.durableVersion)
             pins.sort()
             writer.withLock { $0.oldestPin = pins.first ?? 0 }

@@ -12,7 +12,7 @@ package struct StoreFacts: Sendable {
 extension Store {
     /// Looks the facts up. O(regions of the file).
     package func facts() throws(StorageError) -> StoreFacts {
-        let oldest = coordinator.pinnedVersions().first
+        let oldest = try coordinator.pinnedVersions().first
         let snapshot = try beginRead()
         defer { snapshot.release() }
         return try facts(of: snapshot, oldestPinned: oldest)

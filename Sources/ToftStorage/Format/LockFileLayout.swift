@@ -1,0 +1,120 @@
+/// The lock file `NAME.lock`: no data, only words that the processes which have NAME open share through memory.
+///
+/// Every word is native-endian (it never leaves the machine), 8 bytes, aligned, and changed by atomic operations alone. Words that
+/// different parties write often lie 64 bytes apart.
+///
+/// ```
+///      0  magic "TOFTLOCK"          8
+///      8  layout version            8    another one: the processes are of builds that can't share
+///     16  device, inode            16    of the data file
+///     32  state                     8    0 nothing, 1 being built, 2 open, 3 closed
+///     40  stamp                     8    random, new with every rebuilding
+///     64  published                 8    version * 16 + index of its descriptor in the ring
+///    128  signal, sleepers        4+4    futex that counts wake-ups; not 0 if somebody sleeps on it
+///    192  writer lock              32    see below
+///    256  checkpoint lock          32
+///    320  claimed version           8    the highest that any writer has begun to make
+///    328  durable version           8    the newest whose meta was synced
+///    336  poison                    8    not 0 after a failed sync
+///    384  pin end                   8    no pin was ever taken at or behind this index
+///   1024  ring                   2048    16 descriptors of 128 bytes: version, root (40), file size, spare
+///   4096  processes             65536    1,024 of 64 bytes
+///  69632  pins                 262144    16,384 of 16 bytes
+/// 331776  end
+/// ```
+/// A lock: phase u64, acquisitions u64, turn u32 (futex that counts releases), sleepers u32, spare.
+/// A process: incarnation, pid, start time, pid namespace, boot id (16), spare. A pin: owner (incarnation * 65,536 + process index + 1), version.
+package enum LockFileLayout {
+    static let magic = 0
+    static let layoutVersion = magic + 8
+    static let device = layoutVersion + 8
+    static let inode = device + 8
+    static let state = inode + 8
+    static let stamp = state + 8
+    static let published = 64
+    static let signal = published + line
+    static let signalSleepers = signal + 4
+    static let writerLock = signal + line
+    static let checkpointLock = writerLock + line
+    static let claimedVersion = checkpointLock + line
+    static let durableVersion = claimedVersion + 8
+    static let poison = durableVersion + 8
+    static let pinEnd = claimedVersion + line
+    static let ring = 1024
+    static let descriptorSize = 128
+    static let descriptorCount: UInt64 = 16
+    static let processes = 4096
+    static let processSize = 64
+    package static let processLimit = 1024
+    static let pins = processes + processLimit * processSize
+    static let pinSize = 16
+    package static let pinLimit = 16_384
+    package static let size = pins + pinLimit * pinSize
+
+    private static let line = 64
+    /// "TOFTLOCK" as a number in memory order.
+    static let magicWord = UInt64(littleEndian: 0x4B43_4F4C_5446_4F54)
+    static let currentLayout: UInt64 = 1
+
+    /// Words of a descriptor.
+    enum Descriptor {
+        static let version = 0
+        static let root = version + 8
+        static let fileSize = root + Ref.size
+    }
+
+    /// Words of a lock.
+    enum Lock {
+        static let phase = 0
+        static let acquisitions = phase + 8
+        static let turn = acquisitions + 8
+        static let sleepers = turn + 4
+    }
+
+    /// Words of a process.
+    enum Process {
+        static let incarnation = 0
+        static let pid = incarnation + 8
+        static let startTime = pid + 8
+        static let pidNamespace = startTime + 8
+        static let bootID = pidNamespace + 8
+    }
+
+    /// Words of a pin.
+    enum Pin {
+        static let owner = 0
+        static let version = owner + 8
+    }
+
+    enum State {
+        static let building: UInt64 = 1
+        static let open: UInt64 = 2
+        static let closed: UInt64 = 3
+    }
+
+    /// Each field with its name on this page, for the test that holds the page against the code.
+    package static let fields: [(name: String, offset: Int)] = [
+        ("magic", magic), ("layout version", layoutVersion), ("device, inode", device), ("state", state), ("stamp", stamp),
+        ("published", published), ("signal, sleepers", signal), ("writer lock", writerLock), ("checkpoint lock", checkpointLock),
+        ("claimed version", claimedVersion), ("durable version", durableVersion), ("poison", poison), ("pin end", pinEnd), ("ring", ring),
+        ("processes", processes), ("pins", pins), ("end", size),
+    ]
+}
+
+/// Bytes of the data file, far behind any data, that locks are taken on. They are never written; the locks are those of open file
+/// descriptions, so they end with the process that holds them, however it ends.
+enum LockByte {
+    private static let base: Int64 = 1 << 62
+    /// Shared by every process that has the file open; exclusive while one recovers it, or closes it as the last.
+    static let attach = base
+    static let writer = base + 1
+    static let checkpoint = base + 2
+    /// Held by the process with this index as long as it lives.
+    static func process(_ index: Int) -> Int64 { base + 4096 + Int64(index) }
+
+    /// Held, shared, by read-only openers for each version that they have pinned. Every other byte, so that neighbours stay apart.
+    static func guestPin(_ version: UInt64) -> Int64 { guestPins.lowerBound + 2 * Int64(version & guestVersionMask) }
+    static func guestVersion(_ byte: Int64) -> UInt64 { UInt64(max(0, byte - guestPins.lowerBound) / 2) }
+    static let guestPins: Range<Int64> = (base + 1 << 61)..<Int64.max
+    private static let guestVersionMask: UInt64 = 1 << 59 - 1
+}

@@ -1,0 +1,108 @@
+internal import CPlatform
+internal import Glibc
+internal import Synchronization
+
+extension Coordinator {
+    /// Joins the processes that have the file open, or becomes the first: see `isFirst`. The file must be open for writing.
+    ///
+    /// - Throws: `incompatibleProcess`; `lockTimeout` when another process opens or recovers the file for longer than the timeout;
+    ///   `permissionDenied` when the lock file can't be made; `unsupportedFileSystem` where there are no locks.
+    package static func attach(_ file: PosixFile, timeoutMilliseconds: Int = 60_000) throws(StorageError) -> Coordinator {
+        let locks = FileLocks(file: file)
+        let deadline = Deadline(timeoutMilliseconds: timeoutMilliseconds)
+        var patience = Patience()
+        while true {
+            if try locks.takeExclusive(LockByte.attach) {
+                return try releasing(locks) { () throws(StorageError) in try begin(file, locks) }
+            }
+            if try locks.takeShared(LockByte.attach) {
+                switch try releasing(locks, { () throws(StorageError) in try LockFile.openShared(for: file) }) {
+                case .words(let words):
+                    return try releasing(locks) { () throws(StorageError) in
+                        try Coordinator(words: words, locks: locks, role: .member(join(words, locks)), isFirst: false)
+                    }
+                case .unusable(let reason):
+                    // Perhaps the first has just died, or several look at once: then one of us is about to be the first.
+                    locks.release(LockByte.attach)
+                    if patience.isOver { throw .incompatibleProcess(reason) }
+                }
+            }
+            if deadline.hasPassed { throw .lockTimeout }
+            patience.pause()
+        }
+    }
+
+    /// A coordinator for reading only, which writes nothing and waits for nobody. `newestDurable` reads the newest valid meta from the file.
+    package static func guest(
+        _ file: PosixFile, newestDurable: @escaping @Sendable () throws(StorageError) -> PublishedVersion
+    ) throws(StorageError) -> Coordinator {
+        let locks = FileLocks(file: file)
+        let members = MemberWords(file: file, locks: locks)
+        let pins = GuestPins(locks: locks) { () throws(StorageError) in
+            if let published = try members.published() { return published }
+            return try newestDurable()
+        }
+        return Coordinator(words: SharedWords(), locks: locks, role: .guest(pins), isFirst: true)
+    }
+
+    private static func begin(_ file: PosixFile, _ locks: FileLocks) throws(StorageError) -> Coordinator {
+        let words = try LockFile.rebuild(for: file)
+        return try Coordinator(words: words, locks: locks, role: .member(join(words, locks)), isFirst: true)
+    }
+
+    private static func join(_ words: SharedWords, _ locks: FileLocks) throws(StorageError) -> PinTable {
+        try PinTable(words: words, processes: ProcessTable(words: words, locks: locks))
+    }
+
+    /// Gives the attach lock back if the body throws.
+    private static func releasing<Result>(
+        _ locks: FileLocks, _ body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        do throws(StorageError) {
+            return try body()
+        } catch {
+            locks.release(LockByte.attach)
+            throw error
+        }
+    }
+}
+
+/// Pauses between attempts, longer and longer, not all alike.
+private struct Patience {
+    private var pauses = 0
+    private let word = ThreadLock.neverWoken
+    private let end = Deadline(timeoutMilliseconds: 2_000)
+
+    /// What has not settled by now will not.
+    var isOver: Bool { end.hasPassed }
+
+    mutating func pause() {
+        pauses = min(pauses + 1, 10)
+        let jitter = (try? RandomBytes.uint64()) ?? 0
+        word.wait(while: 0, nanoseconds: Int64(pauses) * 1_000_000 + Int64(jitter % 1_000_000))
+    }
+}
+
+/// The words of members, seen by a guest: looked for again as long as none are there.
+private final class MemberWords: Sendable {
+    private let file: PosixFile
+    private let locks: FileLocks
+    private let words = Mutex<SharedWords?>(nil)
+
+    init(file: PosixFile, locks: FileLocks) {
+        self.file = file
+        self.locks = locks
+    }
+
+    /// The newest version of the members; nil if there are none, or their lock file can't be read.
+    func published() throws(StorageError) -> PublishedVersion? {
+        guard try locks.isHeldByOthers(LockByte.attach) else { return nil }
+        return words.withLock { words in
+            if let known = words, !LockFile.isOpen(known) { words = nil }
+            if words == nil { words = try? LockFile.openForReading(for: file) }
+            guard let words else { return nil }
+            let latest = VersionRing(words: words).latest().published
+            return latest.version == 0 ? nil : latest
+        }
+    }
+}

@@ -1,0 +1,271 @@
+internal import Synchronization
+
+/// A version that cannot lose its pages until it is given back.
+package struct Pin: Sendable {
+    package let published: PublishedVersion
+}
+
+/// What the processes that have a file open, and the threads of each, agree on: who may write, what the newest version is, which versions are
+/// being read, and whether a sync has failed. One for each open file in a process.
+///
+/// 1. A **member** reads and writes. It shares the words of the lock file and holds the attach lock (shared) as long as it is there. The lock
+///    file is trusted only while a member is: the first to attach holds the attach lock exclusively, builds the lock file anew, recovers, and calls
+///    `open(published:)`, which lets the others in. A first that dies before that leaves the attach lock to the next.
+/// 2. A **guest** only reads, and writes nothing at all. It needs no lock file: see `GuestPins`. Where members are, it reads their words.
+/// 3. The coordinator of an **in-memory** database has words of its own, and no locks but those of its process.
+/// 4. Whoever finds the attach lock held but the lock file missing, foreign or of another build does not join: `incompatibleProcess`.
+/// 5. The last member to leave gets the attach lock exclusively once more, so that it can close the file cleanly.
+/// 6. After a fork the child's coordinator does nothing: every call but `detach` throws `usedAfterFork` or has no effect.
+package final class Coordinator: Sendable {
+    enum Role {
+        case member(PinTable)
+        case guest(GuestPins)
+    }
+
+    let words: SharedWords
+    let ring: VersionRing
+    let role: Role
+    /// Nil for in-memory databases.
+    let locks: FileLocks?
+    /// Where others have mapped the words too, the number that a rebuilding changes.
+    let stamp: UInt64
+    private let writerLock: TurnLock
+    private let checkpointLock: TurnLock
+    private let isBuilding: Atomic<Bool>
+    private let isDetached = Atomic<Bool>(false)
+    private let generation = ForkGuard.generation
+
+    init(words: SharedWords, locks: FileLocks?, role: Role, isFirst: Bool) {
+        self.words = words
+        self.locks = locks
+        self.role = role
+        ring = VersionRing(words: words)
+        stamp = words.word(LockFileLayout.stamp).pointee.load(ordering: .relaxed)
+        writerLock = TurnLock(words: words, offset: LockFileLayout.writerLock, locks: locks, byte: LockByte.writer)
+        checkpointLock = TurnLock(words: words, offset: LockFileLayout.checkpointLock, locks: locks, byte: LockByte.checkpoint)
+        isBuilding = Atomic(isFirst)
+    }
+
+    /// For a database in memory; the caller is the first, and stays alone.
+    package static func inMemory() throws(StorageError) -> Coordinator {
+        let words = SharedWords()
+        let pins = try PinTable(words: words, processes: ProcessTable(words: words, locks: nil))
+        return Coordinator(words: words, locks: nil, role: .member(pins), isFirst: true)
+    }
+
+    /// Whether the caller must recover the file and then call `open(published:)`. Always so for guests and in-memory databases, for whom
+    /// `open` only says that they are done.
+    package var isFirst: Bool { isBuilding.load(ordering: .acquiring) }
+
+    /// True in a forked child.
+    @inline(__always)
+    var isForeign: Bool { ForkGuard.generation != generation }
+
+    private var isUsable: Bool { !isForeign && !isDetached.load(ordering: .relaxed) }
+
+    private func checkUsable() throws(StorageError) {
+        if isForeign { throw .usedAfterFork }
+        if isDetached.load(ordering: .relaxed) { throw .closed }
+    }
+
+    // MARK: Coming and going
+
+    /// Ends the time as the first: the version that recovery found is published, it counts as durable, and others may attach.
+    package func open(published: PublishedVersion) throws(StorageError) {
+        try checkUsable()
+        guard isBuilding.load(ordering: .acquiring) else { return }
+        if case .member = role {
+            words.word(LockFileLayout.claimedVersion).pointee.store(published.version, ordering: .relaxed)
+            words.word(LockFileLayout.durableVersion).pointee.store(published.version, ordering: .relaxed)
+            ring.publish(published)
+            words.word(LockFileLayout.state).pointee.store(LockFileLayout.State.open, ordering: .sequentiallyConsistent)
+            if let locks, try !locks.takeShared(LockByte.attach) { throw .incompatibleProcess("the attach lock was lost") }
+        }
+        isBuilding.store(false, ordering: .releasing)
+    }
+
+    /// Leaves. If this was the last member, `last` runs first, alone with the file. Idempotent; does nothing in a forked child.
+    package func detach(_ last: () -> Void) {
+        guard !isForeign, !isDetached.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        switch role {
+        case .guest(let pins): pins.leave()
+        case .member(let pins):
+            pins.leave()
+            if let locks { leave(locks, last) } else { last() }
+        }
+    }
+
+    private func leave(_ locks: FileLocks, _ last: () -> Void) {
+        let wasOpen = !isBuilding.load(ordering: .acquiring)
+        if wasOpen, (try? locks.takeExclusive(LockByte.attach)) == true {
+            finish(last)
+        } else if wasOpen {
+            // Two that leave at once are both not alone: the one that comes back first closes for both, unless others were here meanwhile.
+            locks.release(LockByte.attach)
+            if (try? locks.takeExclusive(LockByte.attach)) == true, isSameBuild { finish(last) }
+        }
+        locks.release(LockByte.attach)
+    }
+
+    private func finish(_ last: () -> Void) {
+        last()
+        words.word(LockFileLayout.state).pointee.store(LockFileLayout.State.closed, ordering: .sequentiallyConsistent)
+    }
+
+    private var isSameBuild: Bool {
+        words.word(LockFileLayout.stamp).pointee.load(ordering: .acquiring) == stamp
+            && words.word(LockFileLayout.state).pointee.load(ordering: .acquiring) == LockFileLayout.State.open
+    }
+
+    deinit { detach {} }
+
+    // MARK: Versions
+
+    /// The newest version that may be read.
+    package var published: PublishedVersion {
+        if case .guest(let pins) = role, let latest = try? pins.latest() { return latest }
+        return ring.latest().published
+    }
+
+    /// Makes a version visible. Only for the owner of the write lock.
+    package func publish(_ version: PublishedVersion) {
+        guard isUsable else { return }
+        ring.publish(version)
+    }
+
+    /// A version number above all that any writer, also one that died or rolled back, has used.
+    package func claimVersion() -> UInt64 {
+        let word = words.word(LockFileLayout.claimedVersion)
+        word.pointee.max(ring.version, ordering: .relaxed)
+        return word.pointee.add(1, ordering: .sequentiallyConsistent).newValue
+    }
+
+    /// Marks numbers as used.
+    package func claimVersions(upTo version: UInt64) {
+        words.word(LockFileLayout.claimedVersion).pointee.max(version, ordering: .sequentiallyConsistent)
+    }
+
+    /// The newest version whose meta page was synced.
+    package var durableVersion: UInt64 {
+        get { words.word(LockFileLayout.durableVersion).pointee.load(ordering: .acquiring) }
+        set { words.word(LockFileLayout.durableVersion).pointee.store(newValue, ordering: .sequentiallyConsistent) }
+    }
+
+    // MARK: Pins
+
+    /// Pins the newest version.
+    ///
+    /// - Throws: `tooManyReaders`, when 16,384 versions are pinned, or 1,024 processes are there.
+    package func pinLatest() throws(StorageError) -> Pin {
+        try checkUsable()
+        switch role {
+        case .member(let pins): return Pin(published: try pins.pinLatest())
+        case .guest(let pins): return Pin(published: try pins.pinLatest())
+        }
+    }
+
+    package func unpin(_ pin: Pin) {
+        guard isUsable else { return }
+        switch role {
+        case .member(let pins): pins.unpin(pin.published.version)
+        case .guest(let pins): pins.unpin(pin.published.version)
+        }
+    }
+
+    /// The versions that readers of all processes have pinned, ascending. What dead processes had pinned is given back.
+    package func pinnedVersions() throws(StorageError) -> [UInt64] {
+        try checkUsable()
+        guard case .member(let pins) = role else { return [] }
+        var versions = pins.versions()
+        if let locks { versions.formUnion(try GuestPins.versions(locks)) }
+        return versions.sorted()
+    }
+
+    // MARK: Locks
+
+    /// Takes the write lock, after other threads and processes, waiting at most so long (negative: for ever). Returns whether the last owner died
+    /// while it had it: its work has to be looked after before anything is written, and `finishTakeover` says that this was done. If it
+    /// is not said before `unlockWriter`, the duty stays with the next owner.
+    package func lockWriter(timeoutMilliseconds: Int) throws(StorageError) -> Bool {
+        try checkUsable()
+        if case .guest = role { throw .readOnly }
+        return try writerLock.lock(until: Deadline(timeoutMilliseconds: timeoutMilliseconds < 0 ? nil : timeoutMilliseconds))
+    }
+
+    package func finishTakeover() { writerLock.finishTakeover() }
+
+    /// May be called by another thread than took it.
+    package func unlockWriter() {
+        if isUsable { writerLock.unlock() }
+    }
+
+    /// Takes the checkpoint lock, which a thread may wait for while it has the write lock, never the other way round. Returns whether
+    /// the last owner died while it had it.
+    @discardableResult
+    package func lockCheckpoint() throws(StorageError) -> Bool {
+        try checkUsable()
+        let ownerDied = try checkpointLock.lock(until: Deadline(timeoutMilliseconds: nil))
+        if ownerDied { checkpointLock.finishTakeover() }
+        return ownerDied
+    }
+
+    package func unlockCheckpoint() {
+        if isUsable { checkpointLock.unlock() }
+    }
+
+    // MARK: Poison
+
+    /// Whether a sync has failed, in any process, since the first of them attached.
+    package var isPoisoned: Bool {
+        words.word(LockFileLayout.poison).pointee.load(ordering: .acquiring) != 0
+    }
+
+    /// Stops all writing, in all processes, until the last of them has left.
+    package func poison() {
+        guard !isForeign else { return }
+        words.word(LockFileLayout.poison).pointee.store(1, ordering: .sequentiallyConsistent)
+        wake()
+    }
+
+    // MARK: Waiting
+
+    /// Sleeps until somebody calls `wake`, in any process, or the time (negative: for ever) is over; not at all if a later version is there
+    /// already. Returns whether one is.
+    package func waitForVersion(after version: UInt64, timeoutMilliseconds: Int) -> Bool {
+        let deadline = Deadline(timeoutMilliseconds: timeoutMilliseconds < 0 ? nil : timeoutMilliseconds)
+        if case .guest = role { return waitAsGuest(after: version, until: deadline) }
+        let signal = words.futex(LockFileLayout.signal)
+        let sleepers = words.futex(LockFileLayout.signalSleepers).word
+        let seen = signal.word.pointee.load(ordering: .sequentiallyConsistent)
+        while isUsable, ring.version <= version, !deadline.hasPassed {
+            sleepers.pointee.store(1, ordering: .sequentiallyConsistent)
+            signal.wait(while: seen, nanoseconds: deadline.isNever ? -1 : deadline.remainingNanoseconds())
+            if signal.word.pointee.load(ordering: .sequentiallyConsistent) != seen { break }
+        }
+        return ring.version > version
+    }
+
+    /// Wakes all that sleep in `waitForVersion`. A system call only if somebody does.
+    package func wake() {
+        guard !isForeign else { return }
+        let signal = words.futex(LockFileLayout.signal)
+        signal.word.pointee.add(1, ordering: .sequentiallyConsistent)
+        if words.futex(LockFileLayout.signalSleepers).word.pointee.exchange(0, ordering: .sequentiallyConsistent) != 0 {
+            signal.wake(.max)
+        }
+    }
+
+    /// A guest cannot say that it sleeps, so it looks from time to time. `wake` within its own process reaches it at once.
+    private func waitAsGuest(after version: UInt64, until deadline: Deadline) -> Bool {
+        let signal = words.futex(LockFileLayout.signal)
+        let seen = signal.word.pointee.load(ordering: .sequentiallyConsistent)
+        while isUsable, published.version <= version, !deadline.hasPassed {
+            words.futex(LockFileLayout.signalSleepers).word.pointee.store(1, ordering: .sequentiallyConsistent)
+            signal.wait(while: seen, nanoseconds: deadline.remainingNanoseconds(atMost: Self.guestLookNanoseconds))
+            if signal.word.pointee.load(ordering: .sequentiallyConsistent) != seen { break }
+        }
+        return published.version > version
+    }
+
+    private static let guestLookNanoseconds: Int64 = 50_000_000
+}

@@ -1,0 +1,73 @@
+internal import Synchronization
+
+/// The pins of read-only openers. They write nothing, not even a lock file (they may not be allowed to), so the kernel keeps their pins: a
+/// shared lock on the byte of the data file that stands for the version.
+///
+/// To pin: read which version is the newest, lock its byte, look whether it is still the newest. A writer publishes, then asks the
+/// kernel. So either the guest sees the new version, or the writer sees the lock. A killed guest's locks go with it.
+final class GuestPins: Sendable {
+    private let locks: FileLocks
+    private let newest: @Sendable () throws(StorageError) -> PublishedVersion
+    private let counts = Mutex<[UInt64: Int]>([:])
+
+    init(locks: FileLocks, newest: @escaping @Sendable () throws(StorageError) -> PublishedVersion) {
+        self.locks = locks
+        self.newest = newest
+    }
+
+    func latest() throws(StorageError) -> PublishedVersion { try newest() }
+
+    func pinLatest() throws(StorageError) -> PublishedVersion {
+        try counts.withLock { counts throws(StorageError) in
+            while true {
+                let published = try newest()
+                if let count = counts[published.version] {
+                    counts[published.version] = count + 1
+                    return published
+                }
+                let byte = LockByte.guestPin(published.version)
+                guard try locks.takeShared(byte) else { throw .tooManyReaders }
+                do throws(StorageError) {
+                    if try newest().version == published.version {
+                        counts[published.version] = 1
+                        return published
+                    }
+                } catch {
+                    locks.release(byte)
+                    throw error
+                }
+                locks.release(byte)
+            }
+        }
+    }
+
+    func unpin(_ version: UInt64) {
+        counts.withLock { counts in
+            guard let count = counts[version] else { return }
+            counts[version] = count > 1 ? count - 1 : nil
+            if count == 1 { locks.release(LockByte.guestPin(version)) }
+        }
+    }
+
+    func leave() {
+        counts.withLock { counts in
+            for version in counts.keys { locks.release(LockByte.guestPin(version)) }
+            counts = [:]
+        }
+    }
+
+    /// The versions that guests, of all processes, have pinned.
+    static func versions(_ locks: FileLocks) throws(StorageError) -> Set<UInt64> {
+        var versions: Set<UInt64> = []
+        var ranges = [LockByte.guestPins]
+        while let range = ranges.popLast() {
+            guard !range.isEmpty, let found = try locks.firstHeldByOthers(in: range) else { continue }
+            let held = found.clamped(to: range)
+            // A lock of ours covers one byte. Were it more, its first version is the one that holds up everything.
+            versions.insert(LockByte.guestVersion(held.lowerBound))
+            ranges.append(range.lowerBound..<held.lowerBound)
+            ranges.append(held.upperBound..<range.upperBound)
+        }
+        return versions
+    }
+}

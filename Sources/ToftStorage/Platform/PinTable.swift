@@ -1,0 +1,156 @@
+internal import Synchronization
+
+/// Which versions are being read, over all processes: a page that a pinned version can reach is not used again.
+///
+/// 1. A place in the table belongs to a process once its owner word does (compare-and-swap from 0). The process keeps a few places that it
+///    has no use for at the moment, with version 0.
+/// 2. To pin: copy the newest descriptor, store its version into a place of ours, full fence, look whether it is still the newest. If not, start
+///    over. A writer publishes, full fence, then scans. So either the reader sees the new version, or the writer sees the pin.
+/// 3. `pin end` is raised before the first version is stored behind it, so the fence covers it too.
+/// 4. Within a process a version is pinned once and counted.
+/// 5. The places of a dead process are given back by swapping its owner word for 0: (index, incarnation) names it alone, so a place that has
+///    been given back and taken anew cannot be hit. A version left behind is harmless: too much is pinned for a moment.
+final class PinTable: Sendable {
+    private struct Held {
+        var place: Int
+        var count: Int
+    }
+
+    private struct Local {
+        var held: [UInt64: Held] = [:]
+        var spare: [Int] = []
+    }
+
+    private let words: SharedWords
+    private let ring: VersionRing
+    private let processes: ProcessTable
+    private let owner: ProcessTable.Owner
+    private let local = Mutex(Local())
+    private static let spareLimit = 64
+
+    init(words: SharedWords, processes: ProcessTable) throws(StorageError) {
+        self.words = words
+        ring = VersionRing(words: words)
+        self.processes = processes
+        owner = try processes.join { index in Self.clear(words) { $0.index == index } }
+    }
+
+    // MARK: This process
+
+    func pinLatest() throws(StorageError) -> PublishedVersion {
+        try local.withLock { local throws(StorageError) in
+            while true {
+                let (published, token) = ring.latest()
+                if local.held[published.version] != nil {
+                    local.held[published.version]?.count += 1
+                    return published
+                }
+                let place: Int
+                if let spare = local.spare.popLast() { place = spare } else { place = try claim() }
+                let version = words.pin(place, LockFileLayout.Pin.version)
+                version.pointee.store(published.version, ordering: .relaxed)
+                atomicMemoryFence(ordering: .sequentiallyConsistent)
+                if ring.token == token {
+                    local.held[published.version] = Held(place: place, count: 1)
+                    return published
+                }
+                version.pointee.store(0, ordering: .releasing)
+                local.spare.append(place)
+            }
+        }
+    }
+
+    func unpin(_ version: UInt64) {
+        local.withLock { local in
+            guard let held = local.held[version] else { return }
+            if held.count > 1 {
+                local.held[version]?.count -= 1
+                return
+            }
+            local.held[version] = nil
+            words.pin(held.place, LockFileLayout.Pin.version).pointee.store(0, ordering: .releasing)
+            if local.spare.count < Self.spareLimit {
+                local.spare.append(held.place)
+            } else {
+                words.pin(held.place, LockFileLayout.Pin.owner).pointee.store(0, ordering: .releasing)
+            }
+        }
+    }
+
+    /// Gives everything back.
+    func leave() {
+        local.withLock { local in
+            for place in local.held.values.map(\.place) + local.spare {
+                words.pin(place, LockFileLayout.Pin.version).pointee.store(0, ordering: .releasing)
+                words.pin(place, LockFileLayout.Pin.owner).pointee.store(0, ordering: .releasing)
+            }
+            local = Local()
+        }
+        processes.leave(owner)
+    }
+
+    private func claim() throws(StorageError) -> Int {
+        if let place = tryClaim() { return place }
+        clearDead(keeping: 0)
+        guard let place = tryClaim() else { throw .tooManyReaders }
+        return place
+    }
+
+    private func tryClaim() -> Int? {
+        for place in 0..<LockFileLayout.pinLimit {
+            let word = words.pin(place, LockFileLayout.Pin.owner)
+            guard word.pointee.load(ordering: .relaxed) == 0,
+                word.pointee.compareExchange(expected: 0, desired: owner.word, ordering: .acquiringAndReleasing).exchanged
+            else { continue }
+            // Whoever had it may have left a version behind.
+            words.pin(place, LockFileLayout.Pin.version).pointee.store(0, ordering: .relaxed)
+            words.word(LockFileLayout.pinEnd).pointee.max(UInt64(place + 1), ordering: .sequentiallyConsistent)
+            return place
+        }
+        return nil
+    }
+
+    // MARK: All processes
+
+    /// The pinned versions of all living processes. Gives back what dead ones had pinned, unless it is the newest version, which costs nothing.
+    func versions() -> Set<UInt64> {
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+        clearDead(keeping: ring.version)
+        var versions: Set<UInt64> = []
+        Self.forEach(words) { _, version in
+            if version != 0 { versions.insert(version) }
+        }
+        return versions
+    }
+
+    private func clearDead(keeping newest: UInt64) {
+        var alive: Set<UInt64> = [owner.word]
+        var dead: Set<UInt64> = []
+        Self.forEach(words) { other, version in
+            guard !alive.contains(other.word), newest == 0 || (version != 0 && version != newest) else { return }
+            if processes.isDead(other) { dead.insert(other.word) } else { alive.insert(other.word) }
+        }
+        if !dead.isEmpty { Self.clear(words) { dead.contains($0.word) } }
+    }
+
+    private static func clear(_ words: SharedWords, _ isGone: (ProcessTable.Owner) -> Bool) {
+        for place in 0..<end(words) {
+            let word = words.pin(place, LockFileLayout.Pin.owner)
+            let owner = word.pointee.load(ordering: .acquiring)
+            guard owner != 0, isGone(ProcessTable.Owner(word: owner)) else { continue }
+            _ = word.pointee.compareExchange(expected: owner, desired: 0, ordering: .acquiringAndReleasing)
+        }
+    }
+
+    private static func forEach(_ words: SharedWords, _ body: (ProcessTable.Owner, UInt64) -> Void) {
+        for place in 0..<end(words) {
+            let owner = words.pin(place, LockFileLayout.Pin.owner).pointee.load(ordering: .acquiring)
+            guard owner != 0 else { continue }
+            body(ProcessTable.Owner(word: owner), words.pin(place, LockFileLayout.Pin.version).pointee.load(ordering: .acquiring))
+        }
+    }
+
+    private static func end(_ words: SharedWords) -> Int {
+        Int(min(words.word(LockFileLayout.pinEnd).pointee.load(ordering: .sequentiallyConsistent), UInt64(LockFileLayout.pinLimit)))
+    }
+}

@@ -1,0 +1,107 @@
+internal import Synchronization
+
+/// A lock among all threads of all processes that have a file open: the write lock, and the checkpoint lock.
+///
+/// 1. A thread first takes the lock of its process, then, for the process, a byte of the data file. The kernel gives the byte back when
+///    the process dies, so no death can block the others.
+/// 2. `phase` is idle, or says that somebody is at work. Whoever gets the byte and finds the phase not idle knows that the last owner died at
+///    work; the phase then is `takeover` until the heir says that it is done, so an heir that dies, or fails, leaves the duty to the next.
+/// 3. Sleepers wait for `turn` to change, and look again from time to time: a death changes no word. They say that they sleep in `sleepers`;
+///    `unlock` makes a system call only then, and wakes one. One that slept says it again, since others may sleep still.
+/// 4. A process that gives the lock back while others sleep, and wants it again at once, sleeps first: else it would always be faster.
+/// 5. The thread that unlocks need not be the one that locked.
+final class TurnLock: Sendable {
+    private enum Phase {
+        static let idle: UInt64 = 0
+        static let working: UInt64 = 1
+        static let takeover: UInt64 = 2
+    }
+
+    private let words: SharedWords
+    private let offset: Int
+    /// Nil where no other process can come.
+    private let locks: FileLocks?
+    private let byte: Int64
+    private let threads = ThreadLock()
+    /// When this process last gave the lock to a sleeper, and the count of acquisitions then. Guarded by `threads`.
+    private let courtesy = Mutex<(acquisitions: UInt64, end: Deadline)?>(nil)
+
+    private static let courtesyMilliseconds = 2
+    private static let firstLookNanoseconds: Int64 = 2_000_000
+    private static let lastLookNanoseconds: Int64 = 32_000_000
+
+    init(words: SharedWords, offset: Int, locks: FileLocks?, byte: Int64) {
+        self.words = words
+        self.offset = offset
+        self.locks = locks
+        self.byte = byte
+    }
+
+    private var phase: UnsafeMutablePointer<Atomic<UInt64>> { words.word(offset + LockFileLayout.Lock.phase) }
+    private var acquisitions: UnsafeMutablePointer<Atomic<UInt64>> { words.word(offset + LockFileLayout.Lock.acquisitions) }
+    private var turn: Futex { words.futex(offset + LockFileLayout.Lock.turn) }
+    private var sleepers: UnsafeMutablePointer<Atomic<UInt32>> { words.futex(offset + LockFileLayout.Lock.sleepers).word }
+
+    /// Returns whether the last owner died at work, so that its work has to be looked after; `finishTakeover` then says that this was done.
+    func lock(until deadline: Deadline) throws(StorageError) -> Bool {
+        guard threads.lock(until: deadline) else { throw .lockTimeout }
+        do throws(StorageError) {
+            if let locks { try takeByte(locks, until: deadline) }
+        } catch {
+            threads.unlock()
+            throw error
+        }
+        acquisitions.pointee.add(1, ordering: .relaxed)
+        let ownerDied = phase.pointee.load(ordering: .acquiring) != Phase.idle
+        phase.pointee.store(ownerDied ? Phase.takeover : Phase.working, ordering: .sequentiallyConsistent)
+        return ownerDied
+    }
+
+    func finishTakeover() {
+        phase.pointee.store(Phase.working, ordering: .releasing)
+    }
+
+    func unlock() {
+        if phase.pointee.load(ordering: .relaxed) != Phase.takeover { phase.pointee.store(Phase.idle, ordering: .releasing) }
+        if let locks {
+            let count = acquisitions.pointee.load(ordering: .relaxed)
+            locks.release(byte)
+            turn.word.pointee.add(1, ordering: .sequentiallyConsistent)
+            let somebodySleeps = sleepers.pointee.exchange(0, ordering: .sequentiallyConsistent) != 0
+            if somebodySleeps { turn.wake(1) }
+            courtesy.withLock { $0 = somebodySleeps ? (count, Deadline(timeoutMilliseconds: Self.courtesyMilliseconds)) : nil }
+        }
+        threads.unlock()
+    }
+
+    private func takeByte(_ locks: FileLocks, until deadline: Deadline) throws(StorageError) {
+        var hasSlept = giveWay()
+        var look = Self.firstLookNanoseconds
+        while true {
+            let seen = turn.word.pointee.load(ordering: .sequentiallyConsistent)
+            if try locks.takeExclusive(byte) { break }
+            sleepers.pointee.store(1, ordering: .sequentiallyConsistent)
+            // Given back between the two: nobody may have seen that we are about to sleep.
+            if try locks.takeExclusive(byte) { break }
+            if deadline.hasPassed { throw .lockTimeout }
+            turn.wait(while: seen, nanoseconds: deadline.remainingNanoseconds(atMost: look))
+            look = min(look * 2, Self.lastLookNanoseconds)
+            hasSlept = true
+        }
+        if hasSlept { sleepers.pointee.store(1, ordering: .sequentiallyConsistent) }
+    }
+
+    /// Sleeps for a moment if another process was promised the next turn and has not had it. Returns whether it slept.
+    private func giveWay() -> Bool {
+        let promise = courtesy.withLock { promise in
+            defer { promise = nil }
+            return promise
+        }
+        guard let promise, !promise.end.hasPassed else { return false }
+        let seen = turn.word.pointee.load(ordering: .sequentiallyConsistent)
+        guard acquisitions.pointee.load(ordering: .relaxed) == promise.acquisitions else { return false }
+        sleepers.pointee.store(1, ordering: .sequentiallyConsistent)
+        turn.wait(while: seen, nanoseconds: promise.end.remainingNanoseconds())
+        return true
+    }
+}

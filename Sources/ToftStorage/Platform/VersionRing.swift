@@ -1,0 +1,79 @@
+internal import Synchronization
+
+/// A version that readers may see.
+package struct PublishedVersion: Equatable, Sendable {
+    package var version: UInt64
+    package var root: Ref
+    /// The file is at least so large as long as this version is pinned.
+    package var fileSize: UInt64
+
+    package init(version: UInt64, root: Ref, fileSize: UInt64) {
+        self.version = version
+        self.root = root
+        self.fileSize = fileSize
+    }
+}
+
+/// How a version becomes visible: its descriptor goes to the next place of a small ring, then one release-store names version and place.
+///
+/// 1. Only the owner of the write lock (or the first to attach) publishes; a descriptor that it did not get to name does not exist.
+/// 2. A reader copies the descriptor and looks at the word again. It is unchanged, or the copy is thrown away: the place of the version
+///    that the word names is written again only after the word has changed.
+struct VersionRing: Sendable {
+    let words: SharedWords
+
+    private var current: UnsafeMutablePointer<Atomic<UInt64>> { words.word(LockFileLayout.published) }
+    private static let count = LockFileLayout.descriptorCount
+
+    /// The word that names the newest version; it never has the same value twice.
+    @inline(__always)
+    var token: UInt64 { current.pointee.load(ordering: .sequentiallyConsistent) }
+
+    /// The newest version. 0 if none was published.
+    @inline(__always)
+    var version: UInt64 { current.pointee.load(ordering: .acquiring) / Self.count }
+
+    /// A consistent copy of the newest descriptor, and the token that it was read under.
+    func latest() -> (published: PublishedVersion, token: UInt64) {
+        while true {
+            let token = current.pointee.load(ordering: .acquiring)
+            let copy = descriptor(at: token % Self.count)
+            atomicMemoryFence(ordering: .acquiring)
+            if current.pointee.load(ordering: .relaxed) == token { return (copy, token) }
+        }
+    }
+
+    func publish(_ version: PublishedVersion) {
+        let place = (current.pointee.load(ordering: .relaxed) % Self.count + 1) % Self.count
+        let offset = offset(of: place)
+        store(version.version, offset + LockFileLayout.Descriptor.version)
+        withUnsafeTemporaryAllocation(byteCount: Ref.size, alignment: 8) { buffer in
+            guard let base = buffer.baseAddress else { return }
+            version.root.encode(to: base)
+            for part in stride(from: 0, to: Ref.size, by: 8) {
+                store(base.loadUnaligned(fromByteOffset: part, as: UInt64.self), offset + LockFileLayout.Descriptor.root + part)
+            }
+        }
+        store(version.fileSize, offset + LockFileLayout.Descriptor.fileSize)
+        current.pointee.store(version.version &* Self.count &+ place, ordering: .sequentiallyConsistent)
+    }
+
+    private func descriptor(at place: UInt64) -> PublishedVersion {
+        let offset = offset(of: place)
+        let root = withUnsafeTemporaryAllocation(byteCount: Ref.size, alignment: 8) { buffer -> Ref in
+            for part in stride(from: 0, to: Ref.size, by: 8) {
+                buffer.storeBytes(of: load(offset + LockFileLayout.Descriptor.root + part), toByteOffset: part, as: UInt64.self)
+            }
+            guard let base = buffer.baseAddress else { return Ref(page: 0, birth: 0, checksum: 0, pageCount: 0) }
+            return Ref(decoding: base)
+        }
+        return PublishedVersion(
+            version: load(offset + LockFileLayout.Descriptor.version), root: root,
+            fileSize: load(offset + LockFileLayout.Descriptor.fileSize))
+    }
+
+    private func offset(of place: UInt64) -> Int { LockFileLayout.ring + Int(place) * LockFileLayout.descriptorSize }
+
+    private func load(_ offset: Int) -> UInt64 { words.word(offset).pointee.load(ordering: .relaxed) }
+    private func store(_ value: UInt64, _ offset: Int) { words.word(offset).pointee.store(value, ordering: .relaxed) }
+}
