@@ -66,7 +66,7 @@ enum Recovery {
         let coordinator = try Coordinator.inMemory()
         let published = PublishedVersion(version: meta.version, root: meta.root, fileSize: meta.pageCount * UInt64(Page.size))
         try coordinator.open(published: published)
-        let store = Store(file: file, coordinator: coordinator, template: meta, isReadOnly: true, dirtyLimit: 0)
+        let store = Store(file: file, coordinator: coordinator, template: meta, isReadOnly: true, dirtyLimit: 0, leavesFile: false)
         let report = try store.check()
         if let problem = report.problems.first {
             throw .corrupt(page: 0, reason: "the file is a copy of a database that was open while it was copied, and it is not whole: \(problem)")

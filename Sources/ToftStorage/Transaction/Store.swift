@@ -34,6 +34,8 @@ package final class Store: Sendable {
     let dirtyLimit: Int
     /// What every meta says of this file.
     let template: Meta
+    /// Whether the store leaves the file when it goes; not so while recovery looks at a file through one.
+    private let leavesFile: Bool
     private let generation = ForkGuard.generation
     private let writer = Mutex(WriterState())
 
@@ -41,7 +43,8 @@ package final class Store: Sendable {
         var oldestPin: UInt64 = 0
     }
 
-    init(file: any StorageFile, coordinator: Coordinator, template: Meta, isReadOnly: Bool, dirtyLimit: Int) {
+    init(file: any StorageFile, coordinator: Coordinator, template: Meta, isReadOnly: Bool, dirtyLimit: Int, leavesFile: Bool = true) {
+        self.leavesFile = leavesFile
         self.file = file
         self.coordinator = coordinator
         self.template = template
@@ -50,7 +53,9 @@ package final class Store: Sendable {
         sections = Sections(file: file)
     }
 
-    deinit { Recovery.close(self) }
+    deinit {
+        if leavesFile { Recovery.close(self) }
+    }
 
     // MARK: Reading
 
