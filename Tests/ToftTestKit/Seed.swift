@@ -1,0 +1,35 @@
+/// A random sequence that a failing test can print and repeat (SplitMix64).
+package struct Seed: RandomNumberGenerator, CustomStringConvertible {
+    /// What the sequence began with: what a test prints.
+    package let value: UInt64
+    private var state: UInt64
+
+    package init(_ value: UInt64) {
+        self.value = value
+        state = value
+    }
+
+    /// A sequence that differs from run to run.
+    package static func random() -> Seed { Seed(UInt64.random(in: 0...UInt64(UInt32.max))) }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// 0..<limit.
+    package mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(max(limit, 1))) }
+
+    /// True in so many of a hundred cases.
+    package mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
+
+    /// One of the elements.
+    package mutating func pick<Element>(_ elements: some RandomAccessCollection<Element>) -> Element? {
+        elements.isEmpty ? nil : elements[elements.index(elements.startIndex, offsetBy: below(elements.count))]
+    }
+
+    package var description: String { "seed \(value)" }
+}
