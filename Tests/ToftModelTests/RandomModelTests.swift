@@ -1,0 +1,211 @@
+import Testing
+@testable import ToftModel
+import ToftStorage
+import ToftTestKit
+
+/// Random commands, run on a database and on a reference model; both must hold the same after each transaction.
+@Suite struct RandomModelTests {
+    static let scalars: [PropertyType] = [.bool, .int, .float, .double, .string, .data, .date]
+    static let person = ClassSchema(
+        "Person",
+        [PropertySchema("id", .int, isPrimaryKey: true), PropertySchema("nick", .string, isOptional: true, isIndexed: true), .link("boss", to: "Person")]
+            + [.links("friends", to: "Person"), .links("dogs", to: "Dog"), .linkingObjects("reports", from: "Person", "boss")]
+            + scalars.map { PropertySchema("\($0)", $0, isIndexed: $0.canBeIndexed) })
+    static let dog = ClassSchema(
+        "Dog",
+        [PropertySchema("name", .string, isOptional: true, isPrimaryKey: true), .link("owner", to: "Person"), .link("rival", to: "Dog")]
+            + scalars.map { PropertySchema("list_\($0)", $0, collection: .list, isOptional: true) })
+    static let plain = ClassSchema(
+        "Plain", scalars.map { PropertySchema("\($0)", $0, isOptional: true, isIndexed: $0.canBeIndexed) } + [.links("plains", to: "Plain")])
+
+    @Test(arguments: [1, 2, 3, 0, 0, 0])
+    func randomCommandsLeaveWhatAPlainModelHolds(given: UInt64) throws {
+        let seed = given == 0 ? Seed.random() : Seed(given)
+        let database = try ModelDatabase(Self.person, Self.dog, Self.plain)
+        var run = RandomRun(seed: seed)
+        for _ in 0..<12 {
+            let before = run.model
+            let isCommitted = run.seed.chance(80)
+            if isCommitted {
+                try database.write { transaction throws in try run.steps(150, transaction) }
+            } else {
+                try database.rolledBack { transaction throws in try run.steps(150, transaction) }
+                run.model = before
+            }
+            try database.read { view throws in
+                let found = try ReferenceModel(reading: view)
+                #expect(found == run.model, "\(seed)")
+                try run.compareInverses(view)
+            }
+            if run.seed.chance(30) { try database.reopen(Self.person, Self.dog, Self.plain) }
+        }
+        try database.check()
+    }
+}
+
+/// One random sequence and the model beside it.
+private struct RandomRun {
+    var seed: Seed
+    var model = ReferenceModel()
+
+    init(seed: Seed) {
+        self.seed = seed
+        for name in ["Person", "Dog", "Plain"] { model.classes[name] = [:] }
+    }
+
+    mutating func steps(_ count: Int, _ transaction: ModelTransaction) throws {
+        for _ in 0..<count {
+            guard let owner = seed.pick(transaction.view.schema.visibleClasses) else { return }
+            switch seed.below(100) {
+            case 0..<25: try create(owner, transaction)
+            case 25..<55: try set(owner, transaction)
+            case 55..<85: try editList(owner, transaction)
+            case 85..<97: try erase(owner, transaction)
+            case 97: try find(owner, transaction)
+            case 98: if seed.chance(10) { try eraseAll(owner, transaction) }
+            default: try fail(owner, transaction)
+            }
+        }
+    }
+
+    // MARK: Values
+
+    mutating func value(_ property: PropertyHandle) -> Value {
+        if property.isOptional, property.type != .link || !property.isList, seed.chance(15) { return .null }
+        switch property.type {
+        case .bool: return .bool(seed.chance(50))
+        case .int: return .int(seed.chance(70) ? Int64(seed.below(20)) : Int64(bitPattern: seed.next()))
+        case .float: return .float(seed.chance(10) ? .nan : Float(seed.below(100)) / 8)
+        case .double: return .double(seed.chance(10) ? .infinity : Double(seed.below(100)) / 8)
+        case .string: return .string(text())
+        case .data: return .data((0..<seed.below(seed.chance(5) ? 3_000 : 30)).map { _ in UInt8(truncatingIfNeeded: seed.next()) })
+        case .date: return .date(Timestamp(seconds: Int64(seed.below(50)), nanoseconds: Int32(seed.below(5))))
+        case .link, .linkingObjects: return link(property)
+        }
+    }
+
+    mutating func text() -> String {
+        let length = seed.chance(5) ? 190 + seed.below(30) : seed.chance(2) ? seed.below(5_000) : seed.below(12)
+        let letters = ["a", "b", "\u{0}", "é", "😀"]
+        return String(repeating: "t", count: max(length - 2, 0)) + (letters[seed.below(5)]) + letters[seed.below(5)]
+    }
+
+    mutating func link(_ property: PropertyHandle) -> Value {
+        guard let name = property.targetName, let key = seed.pick(keys(name)) else { return .null }
+        return .link(ObjectRef(classID: property.targetClassID ?? 0, key: key))
+    }
+
+    func keys(_ name: String) -> [Int64] { (model.classes[name] ?? [:]).keys.sorted() }
+
+    mutating func key(_ owner: ClassHandle) -> Int64? { seed.pick(keys(owner.name)) }
+
+    mutating func property(_ owner: ClassHandle, _ isWanted: (PropertyHandle) -> Bool) -> PropertyHandle? {
+        seed.pick(owner.visibleProperties.filter { $0.isStored && isWanted($0) })
+    }
+
+    // MARK: Commands
+
+    mutating func create(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
+        var values: [(property: PropertyHandle, value: Value)] = []
+        for property in owner.visibleProperties where property.isStored && !property.isList && (property.isPrimaryKey || seed.chance(50)) {
+            values.append((property, value(property)))
+        }
+        let primaryKey = values.first { $0.property.isPrimaryKey }
+        let existing = primaryKey.flatMap { given in model.classes[owner.name]?.first { $0.value.values[given.property.name] == given.value }?.key }
+        let policy: UpdatePolicy = primaryKey == nil ? .error : [.error, .all, .modified][seed.below(3)]
+        if existing != nil, policy == .error {
+            #expect(throws: ModelError.self, "\(seed)") { try transaction.create(owner, values) }
+            return
+        }
+        let (key, isNew) = try transaction.create(owner, values, policy: policy)
+        #expect(isNew == (existing == nil) && key == existing ?? key, "\(seed)")
+        if isNew { model.classes[owner.name, default: [:]][key] = blank(owner) }
+        for (property, value) in values { model.classes[owner.name]?[key]?.values[property.name] = value }
+    }
+
+    func blank(_ owner: ClassHandle) -> ReferenceModel.Object {
+        var object = ReferenceModel.Object()
+        for property in owner.visibleProperties where property.isStored {
+            if property.isList { object.lists[property.name] = [] } else { object.values[property.name] = (try? property.value(of: property.defaultCell)) }
+        }
+        return object
+    }
+
+    mutating func set(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
+        guard let key = key(owner), let property = property(owner, { !$0.isList && !$0.isPrimaryKey }) else { return }
+        let value = value(property)
+        try transaction.set(key, property, value)
+        model.classes[owner.name]?[key]?.values[property.name] = value
+    }
+
+    mutating func editList(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
+        guard let key = key(owner), let property = property(owner, { $0.isList }) else { return }
+        var list = model.classes[owner.name]?[key]?.lists[property.name] ?? []
+        let index = seed.below(list.count), other = seed.below(list.count), value = value(property)
+        if property.type == .link, value == .null { return }
+        switch seed.below(list.isEmpty ? 4 : 10) {
+        case 0..<4:
+            let place = seed.below(list.count + 1)
+            try transaction.listInsert(key, property, at: place, value)
+            list.insert(value, at: place)
+        case 4, 5:
+            try transaction.listSet(key, property, at: index, value)
+            list[index] = value
+        case 6:
+            let range = min(index, other)..<max(index, other) + 1
+            try transaction.listErase(key, property, range)
+            list.removeSubrange(range)
+        case 7:
+            try transaction.listMove(key, property, from: index, to: other)
+            list.insert(list.remove(at: index), at: other)
+        case 8:
+            try transaction.listSwap(key, property, index, other)
+            list.swapAt(index, other)
+        default:
+            try transaction.listClear(key, property)
+            list = []
+        }
+        model.classes[owner.name]?[key]?.lists[property.name] = list
+    }
+
+    mutating func erase(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
+        guard let key = key(owner) else { return }
+        try transaction.erase(key, owner)
+        model.erase(owner.name, key, id: owner.id)
+    }
+
+    mutating func eraseAll(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
+        try transaction.eraseAll(owner)
+        for key in keys(owner.name) { model.erase(owner.name, key, id: owner.id) }
+    }
+
+    mutating func find(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
+        guard let primaryKey = owner.primaryKey else { return }
+        let wanted = value(primaryKey)
+        let expected = model.classes[owner.name]?.first { $0.value.values[primaryKey.name] == wanted }?.key
+        #expect(try transaction.view.find(wanted, owner) == expected, "\(seed)")
+    }
+
+    /// Commands that must fail and leave everything as it is.
+    mutating func fail(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
+        guard let property = property(owner, { !$0.isPrimaryKey }) else { return }
+        let before = try ReferenceModel(reading: transaction.view)
+        #expect(before == model, "\(seed)")
+        #expect(throws: ModelError.self) { try transaction.set(.max, property, Value.null) }
+        #expect(throws: ModelError.self) { try transaction.erase(.max, owner) }
+        guard let key = key(owner) else { return }
+        #expect(throws: ModelError.self) { try transaction.set(key, owner, [(property, .link(ObjectRef(classID: 99, key: 0)))]) }
+        #expect(try ReferenceModel(reading: transaction.view) == before, "\(seed)")
+    }
+
+    func compareInverses(_ view: ModelView) throws {
+        for owner in view.schema.visibleClasses {
+            for property in owner.incoming {
+                for key in keys(owner.name) {
+                    let expected = model.sources(of: .link(ObjectRef(classID: owner.id, key: key)), property.className, property.name)
+                    #expect(try view.backlinks(to: key, through: property) == expected, "\(seed)")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+@testable import ToftModel
+import ToftStorage
+
+/// What a database must hold, kept in dictionaries without any cleverness.
+struct ReferenceModel: Equatable {
+    struct Object: Equatable {
+        var values: [String: Value] = [:]
+        var lists: [String: [Value]] = [:]
+    }
+
+    /// Objects by class and key.
+    var classes: [String: [Int64: Object]] = [:]
+
+    /// Links to an object become null, lists lose it.
+    mutating func erase(_ name: String, _ key: Int64, id: ClassID) {
+        classes[name]?[key] = nil
+        let gone = Value.link(ObjectRef(classID: id, key: key))
+        for (name, objects) in classes {
+            for (key, object) in objects {
+                for (property, value) in object.values where value == gone { classes[name]?[key]?.values[property] = .null }
+                for (property, list) in object.lists where list.contains(gone) { classes[name]?[key]?.lists[property]?.removeAll { $0 == gone } }
+            }
+        }
+    }
+
+    /// The objects that link to one, each as often as it does, in the order of their keys.
+    func sources(of target: Value, _ name: String, _ property: String) -> [Int64] {
+        (classes[name] ?? [:]).sorted { $0.key < $1.key }.flatMap { key, object in
+            let count = object.lists[property].map { $0.filter { $0 == target }.count } ?? (object.values[property] == target ? 1 : 0)
+            return [Int64](repeating: key, count: count)
+        }
+    }
+
+    /// Reads everything that a view holds.
+    init(reading view: ModelView) throws {
+        for owner in view.schema.visibleClasses {
+            var objects: [Int64: Object] = [:]
+            let table = try view.table(owner)
+            for rank in 0..<table.rowCount {
+                let key = try table.key(atRank: rank)
+                var object = Object()
+                for property in owner.visibleProperties where property.isStored {
+                    if property.isList {
+                        object.lists[property.name] = try view.listValues(key, property)
+                    } else {
+                        object.values[property.name] = try view.value(key, property)
+                    }
+                }
+                objects[key] = object
+            }
+            classes[owner.name] = objects
+        }
+    }
+
+    init() {}
+}
