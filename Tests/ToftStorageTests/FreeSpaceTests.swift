@@ -12,13 +12,19 @@ import Testing
 
     @Test func aBitmapGivesTheLowestRunAndTakesItBack() {
         let bitmap = Bitmap()
-        #expect(bitmap.take(3) == 0)
-        #expect(bitmap.take(1) == 3)
-        #expect(bitmap.take(100) == 4)
+        func take(_ count: Int) -> Int? {
+            guard let start = bitmap.run(of: count, below: Page.perRegion) else { return nil }
+            return bitmap.take(start, count: count) ? start : nil
+        }
+        #expect(take(3) == 0)
+        #expect(take(1) == 3)
+        #expect(take(100) == 4)
         #expect(bitmap.release(1, count: 2))
         #expect(!bitmap.release(1, count: 1), "a page that is free cannot be given back")
-        #expect(bitmap.take(3) == 104)
-        #expect(bitmap.take(2) == 1)
+        #expect(bitmap.hole(of: 1, shorterThan: 12, below: Page.perRegion) == 1)
+        #expect(bitmap.hole(of: 3, shorterThan: 12, below: Page.perRegion) == nil, "what is left is no hole")
+        #expect(take(3) == 104)
+        #expect(take(2) == 1)
         #expect(bitmap.freePages == Page.perRegion - 107)
     }
 
@@ -43,9 +49,10 @@ import Testing
                         break
                     }
                 }
-                let start = bitmap.take(count)
+                let start = bitmap.run(of: count, below: Page.perRegion)
                 #expect(start == expected)
                 guard let start else { continue }
+                #expect(bitmap.take(start, count: count))
                 for page in start..<(start + count) { model[page] = true }
                 held.append((start, count))
             }

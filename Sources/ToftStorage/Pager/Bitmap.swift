@@ -1,6 +1,6 @@
 /// The bitmap of one region while a writer has it in memory.
 ///
-/// Invariant: below `lowest[n]` there is no run of `n + 1` free pages (for small n), so that searches do not start anew each time.
+/// Below `lowestFree` no page is free, and below `holesFrom[n]` there is no hole for n pages, so that searches do not start anew each time.
 final class Bitmap {
     /// Where the bitmap lies in the file; nil while it is new.
     var ref: Ref?
@@ -10,7 +10,8 @@ final class Bitmap {
     var isRelocated = false
     private(set) var freePages: Int
     private var words: [UInt64]
-    private var lowest: [Int] = Array(repeating: 0, count: 16)
+    private var lowestFree = 0
+    private var holesFrom: [Int] = Array(repeating: 0, count: 16)
 
     /// A region all of whose pages are free.
     init() {
@@ -35,48 +36,63 @@ final class Bitmap {
 
     func isUsed(_ index: Int) -> Bool { words[index / 64] & (1 << UInt64(index % 64)) != 0 }
 
-    /// Takes the lowest run of `count` free pages.
-    func take(_ count: Int) -> Int? {
-        guard freePages >= count else { return nil }
-        let slot = min(count, lowest.count) - 1
-        guard let start = find(count, from: lowest[slot]) else {
-            if count <= lowest.count { lowest[slot] = Page.perRegion }
-            return nil
-        }
-        if count <= lowest.count { lowest[slot] = start + count }
+    /// Takes a run. False if some page of it is in use.
+    func take(_ start: Int, count: Int) -> Bool {
+        for index in start..<(start + count) where isUsed(index) { return false }
         mark(start, count: count, used: true)
-        return start
+        return true
+    }
+
+    /// The lowest run of `count` free pages that ends at `limit` or before. O(pages / 64), from the lowest free page on.
+    func run(of count: Int, below limit: Int) -> Int? {
+        var from = lowestFree
+        while let found = nextRun(from: from, atMost: count, below: limit) {
+            if from == lowestFree { lowestFree = found.lowerBound }
+            if found.count >= count { return found.lowerBound }
+            from = found.upperBound
+        }
+        return nil
+    }
+
+    /// The lowest run of at least `count` free pages that is shorter than `length`.
+    func hole(of count: Int, shorterThan length: Int, below limit: Int) -> Int? {
+        var from = holesFrom[count]
+        while let found = nextRun(from: from, atMost: .max, below: limit) {
+            if found.count >= count && found.count < length {
+                holesFrom[count] = found.lowerBound
+                return found.lowerBound
+            }
+            from = found.upperBound
+        }
+        holesFrom[count] = limit
+        return nil
     }
 
     /// Gives a run back. False if some page of it was free already.
     func release(_ start: Int, count: Int) -> Bool {
         for index in start..<(start + count) where !isUsed(index) { return false }
         mark(start, count: count, used: false)
-        for slot in lowest.indices { lowest[slot] = min(lowest[slot], max(0, start - slot)) }
+        lowestFree = min(lowestFree, start)
+        for slot in holesFrom.indices { holesFrom[slot] = min(holesFrom[slot], max(0, start - holesFrom.count)) }
         return true
     }
 
-    private func find(_ count: Int, from start: Int) -> Int? {
+    /// The next free pages in a row, or as many of them as are asked for.
+    private func nextRun(from start: Int, atMost count: Int, below limit: Int) -> Range<Int>? {
         var index = start
-        var run = 0
-        while index < Page.perRegion {
+        while index < limit {
             let word = words[index / 64] >> UInt64(index % 64)
-            let left = 64 - index % 64
-            if word == 0 {
-                run += left
-                index += left
-            } else if word & 1 == 0 {
-                run += word.trailingZeroBitCount
-                index += word.trailingZeroBitCount
-            } else if run >= count {
-                break
-            } else {
-                run = 0
-                index += min(left, (~word).trailingZeroBitCount)
-            }
-            if run >= count { break }
+            if word & 1 == 0 { break }
+            index += min(64 - index % 64, (~word).trailingZeroBitCount)
         }
-        return run >= count ? index - run : nil
+        guard index < limit else { return nil }
+        var end = index
+        while end < limit, end - index < count {
+            let word = words[end / 64] >> UInt64(end % 64)
+            if word & 1 != 0 { break }
+            end += min(64 - end % 64, word.trailingZeroBitCount)
+        }
+        return index..<min(end, limit)
     }
 
     private func mark(_ start: Int, count: Int, used: Bool) {

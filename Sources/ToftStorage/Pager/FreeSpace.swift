@@ -34,10 +34,31 @@ final class FreeSpace {
     /// Runs of a batch: a whole extent of 32 pages.
     static let batchRuns = (32 * Page.size - ExtentHeader.payloadStart(.freedBatch, pageCount: 32)) / FreedRunLayout.size
 
+    /// Free pages in a row, from which extents are taken one after the other.
+    private struct Window {
+        var region = 0
+        var pages = 0..<0
+        /// No run so long, or longer, is left.
+        var lengthThatIsMissing = Int.max
+    }
+
+    /// Shorter runs of free pages are holes.
+    private static let holePages = 12
+    /// Runs that the user's data may break up.
+    private static let runPages = 64
+
+    /// Set when the commit begins to write what lives for one version only.
+    var isBookkeeping = false {
+        didSet { window = Window() }
+    }
+    /// Whether holes for so many pages may be left, by the number of pages.
+    private var hasHoles = [Bool](repeating: true, count: holePages)
     private var regions: [Region] = []
+    private var window = Window()
     private var runs: [Run] = []
     private var batches: [Batch] = []
-    private var filePages: UInt64
+    /// Pages that the file is known to have.
+    private(set) var filePages: UInt64
     private let file: any StorageFile
 
     /// Free space of a file that has none of it in use yet.
@@ -47,32 +68,91 @@ final class FreeSpace {
     }
 
     /// Free space as a version left it, read through that version's pages.
-    init(file: any StorageFile, directory: Ref, freedList: Ref, in space: PageSpace) throws(StorageError) {
+    init(file: any StorageFile, root: Root, in space: PageSpace) throws(StorageError) {
         self.file = file
-        filePages = try file.size() / UInt64(Page.size)
-        regions = try FreeSpaceReader.regions(directory, in: space).map { Region(ref: $0.bitmap, freePages: $0.freePages, bitmap: nil) }
-        (batches, runs) = try FreeSpaceReader.freedList(freedList, in: space)
+        filePages = root.pageCount
+        regions = try FreeSpaceReader.regions(root.directory, in: space).map { Region(ref: $0.bitmap, freePages: $0.freePages, bitmap: nil) }
+        (batches, runs) = try FreeSpaceReader.freedList(root.freedList, in: space)
     }
 
     // MARK: Taking and giving pages
 
     /// Takes `count` pages in a row, growing the file when none are free.
+    ///
+    /// A commit writes and syncs pages that lie together several times faster than scattered ones, so there are two kinds of places. What every commit
+    /// writes anew (root, catalog, record, free space) lives for one version: it comes from runs, and leaves them whole when it goes. What the
+    /// user's data is in lives long: it fills holes first, so that it does not break the runs up.
     func allocate(_ count: Int, in space: PageSpace) throws(StorageError) -> UInt64 {
-        for index in regions.indices where regions[index].freePages >= count {
-            let bitmap = try bitmap(index, in: space)
-            guard let start = bitmap.take(count) else { continue }
-            regions[index].freePages = bitmap.freePages
-            return try ensurePresent(Page.first(ofRegion: index) + UInt64(start), count: count)
-        }
+        if !isBookkeeping, let page = try allocateInHole(count, in: space) { return page }
+        if let page = try allocateInWindow(count, in: space) { return page }
+        if let page = try allocateAnywhere(count, withinFile: true, in: space) { return page }
+        if let page = try allocateAnywhere(count, withinFile: false, in: space) { return page }
         guard regions.count < ExtentLimit.regions else { throw .fileTooLarge(path: file.path) }
         regions.append(Region(ref: nil, freePages: Page.perRegion, bitmap: Bitmap()))
         return try allocate(count, in: space)
     }
 
+    private func allocateInHole(_ count: Int, in space: PageSpace) throws(StorageError) -> UInt64? {
+        guard count < Self.holePages, hasHoles[count] else { return nil }
+        for index in regions.indices where regions[index].freePages >= count {
+            if let start = try bitmap(index, in: space).hole(of: count, shorterThan: Self.holePages, below: presentPages(index)) {
+                return try take(start, count, region: index)
+            }
+        }
+        hasHoles[count] = false
+        return nil
+    }
+
+    private func allocateInWindow(_ count: Int, in space: PageSpace) throws(StorageError) -> UInt64? {
+        guard count <= Self.runPages else { return nil }
+        if window.pages.count < count { try openWindow(in: space) }
+        guard window.pages.count >= count else { return nil }
+        let start = window.pages.lowerBound
+        window.pages = (start + count)..<window.pages.upperBound
+        return try take(start, count, region: window.region)
+    }
+
+    /// Looks for a run within the file from which extents are then taken one after the other.
+    private func openWindow(in space: PageSpace) throws(StorageError) {
+        let length = isBookkeeping ? Self.holePages : Self.runPages
+        guard window.lengthThatIsMissing > length else { return }
+        for index in regions.indices where regions[index].freePages >= length {
+            if let start = try bitmap(index, in: space).run(of: length, below: presentPages(index)) {
+                window.region = index
+                window.pages = start..<(start + length)
+                return
+            }
+        }
+        window.lengthThatIsMissing = length
+    }
+
+    private func allocateAnywhere(_ count: Int, withinFile: Bool, in space: PageSpace) throws(StorageError) -> UInt64? {
+        for index in regions.indices where regions[index].freePages >= count {
+            let limit = withinFile ? presentPages(index) : Page.perRegion
+            if let start = try bitmap(index, in: space).run(of: count, below: limit) { return try take(start, count, region: index) }
+        }
+        return nil
+    }
+
+    private func take(_ start: Int, _ count: Int, region: Int) throws(StorageError) -> UInt64 {
+        guard let bitmap = regions[region].bitmap, bitmap.take(start, count: count) else {
+            throw .corrupt(page: Page.first(ofRegion: region) + UInt64(start), reason: "pages that are in use were to be taken")
+        }
+        if region == window.region && window.pages.overlaps(start..<(start + count)) { window.pages = 0..<0 }
+        regions[region].freePages = bitmap.freePages
+        return try ensurePresent(Page.first(ofRegion: region) + UInt64(start), count: count)
+    }
+
+    /// Pages of a region that the file has.
+    private func presentPages(_ region: Int) -> Int {
+        let first = Page.first(ofRegion: region)
+        return filePages > first ? Int(min(filePages - first, UInt64(Page.perRegion))) : 0
+    }
+
     private func ensurePresent(_ page: UInt64, count: Int) throws(StorageError) -> UInt64 {
         let needed = page + UInt64(count)
         if needed > filePages {
-            let step = max(16, min(filePages / 8, 1024))
+            let step = max(UInt64(Self.runPages), min(filePages / 8, 1024))
             let target = (needed + step - 1) / step * step
             try file.grow(to: target * UInt64(Page.size))
             filePages = target
@@ -88,6 +168,8 @@ final class FreeSpace {
             throw .corrupt(page: page, reason: "pages were given back that were not in use")
         }
         regions[Page.region(of: page)].freePages = bitmap.freePages
+        window.lengthThatIsMissing = .max
+        hasHoles = [Bool](repeating: true, count: Self.holePages)
     }
 
     /// Notes pages of an earlier version that this one no longer needs.

@@ -12,6 +12,7 @@ struct Commit {
     }
 
     func run() throws(StorageError) -> UInt64 {
+        space.freeSpace?.isBookkeeping = true
         // 1. The record joins the version that it describes.
         let recordBytes = try keepRecord()
         // 2. Checksums, bottom up, from the leaves to the catalog.
@@ -28,7 +29,7 @@ struct Commit {
         var root = Root(
             version: space.version, previousVersion: transaction.baseVersion, catalog: catalog, directory: directory, freedList: freedList)
         root.nextTreeID = transaction.view.nextTreeID
-        root.pageCount = try store.file.size() / UInt64(Page.size)
+        root.pageCount = freeSpace.filePages
         root.recordBytes = recordBytes
         root.write(to: rootBase)
         var published = PublishedVersion(version: space.version, root: rootRef, fileSize: root.pageCount * UInt64(Page.size))

@@ -99,9 +99,10 @@ extension Store {
         guard !coordinator.isFirst else {
             return try recoverAndOpen(file, coordinator, isReadOnly: configuration.isReadOnly, dirtyLimit: configuration.dirtyLimit)
         }
-        guard let meta = try MetaPage.newest(fromDevice: false, of: file) else {
+        guard var meta = try MetaPage.newest(fromDevice: false, of: file) else {
             throw .corrupt(page: 0, reason: "neither meta page is valid")
         }
+        meta.identity = try file.identity()
         return Store(
             file: file, coordinator: coordinator, template: meta, isReadOnly: configuration.isReadOnly, dirtyLimit: configuration.dirtyLimit)
     }

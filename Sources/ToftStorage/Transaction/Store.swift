@@ -122,7 +122,7 @@ package final class Store: Sendable {
     /// Refuses to write into a file that its path no longer names: the data would be lost with the last handle.
     private func checkNotReplaced() throws(StorageError) {
         guard file.lockDescriptor != nil, let now = try FileIdentity.ofFile(at: file.path) else { return }
-        if try now != file.identity() { throw .replaced(path: file.path) }
+        if now != template.identity { throw .replaced(path: file.path) }
     }
 
     /// Writes a meta to the page that its version's turn is, durably.

@@ -34,7 +34,7 @@ package final class WriteTransaction {
         base = try Root(reading: published.root, in: reading)
         baseRef = published.root
         baseVersion = published.version
-        let freeSpace = try FreeSpace(file: store.file, directory: base.directory, freedList: base.freedList, in: reading)
+        let freeSpace = try FreeSpace(file: store.file, root: base, in: reading)
         space = PageSpace(file: store.file, sections: store.sections, version: version, freeSpace: freeSpace)
         view = Snapshot(store: store, writing: space, on: base, at: published.root)
         try freeSpace.fold(pins: pins, in: space)
