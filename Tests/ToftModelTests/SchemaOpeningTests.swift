@@ -1,0 +1,113 @@
+import Testing
+@testable import ToftModel
+import ToftStorage
+
+@Suite struct SchemaOpeningTests {
+    static let dog = ClassSchema("Dog", [PropertySchema("name", .string, isPrimaryKey: true), PropertySchema("age", .int)])
+
+    @Test func aSchemaIsThereAfterReopeningWithTheSameIds() throws {
+        let database = try ModelDatabase(Self.dog, SchemaPlanTests.people.classes[0], ClassSchema("Cat"), version: 3)
+        let first = database.schema.stored
+        try database.reopen(Self.dog, SchemaPlanTests.people.classes[0], ClassSchema("Cat"), version: 3)
+        #expect(database.schema.stored == first)
+        #expect(first.version == 3)
+        #expect(try ModelSchema.open(database.store, declared: nil, version: 0).stored.classes.map(\.name) == ["Dog", "Person", "Cat"])
+        try database.check()
+    }
+
+    @Test func openingWithTheSameSchemaWritesNothing() throws {
+        let database = try ModelDatabase(Self.dog)
+        let version = database.store.latestVersion
+        try database.reopen(Self.dog)
+        try database.reopen(ClassSchema("Dog", [PropertySchema("name", .string, isPrimaryKey: true)]))
+        #expect(database.store.latestVersion == version)
+        try database.check()
+    }
+
+    @Test func newPropertiesOfObjectsThatAreThereHaveTheirDefaults() throws {
+        let database = try ModelDatabase(Self.dog)
+        let key = try database.write { try $0.create("Dog", ["name": .string("Rex"), "age": .int(7)]) }
+        var more = Self.dog
+        more.properties += [
+            PropertySchema("weight", .double), PropertySchema("chip", .string, isOptional: true, isIndexed: true), .links("friends", to: "Dog"),
+            PropertySchema("color", .string, isIndexed: true), .linkingObjects("friendOf", from: "Dog", "friends"), .link("mother", to: "Dog"),
+        ]
+        try database.reopen(more)
+        try database.write { transaction throws in
+            #expect(try transaction.view.value(key, "Dog", "age") == .int(7))
+            #expect(try transaction.view.value(key, "Dog", "weight") == .double(0))
+            #expect(try transaction.view.value(key, "Dog", "chip") == .null)
+            #expect(try transaction.view.value(key, "Dog", "mother") == .null)
+            #expect(try transaction.view.values(key, "Dog", "friends") == [])
+            #expect(try transaction.view.keys("Dog", "color", equalTo: .string("")) == [key])
+            let rex = Value.link(ObjectRef(classID: try database.handle("Dog").id, key: key))
+            try transaction.append(key, "Dog", "friends", rex)
+            try transaction.set(key, "Dog", "mother", rex)
+            #expect(try transaction.view.inverse(key, "Dog", "friendOf") == [key])
+        }
+        try database.check()
+    }
+
+    @Test func anOpenSessionSeesWhatAnotherAddsOnlyWhenItDeclaredIt() throws {
+        let database = try ModelDatabase(Self.dog)
+        let mine = database.schema
+        try database.reopen(Self.dog, ClassSchema("Cat", [.link("enemy", to: "Dog")]))
+        let view = try ModelView(try database.store.beginRead(), previous: mine)
+        #expect(view.schema !== mine)
+        #expect(view.schema.visibleClasses.map(\.name) == ["Dog"])
+        #expect(view.schema.classes.map(\.name) == ["Dog", "Cat"])
+        #expect(try ModelView(view.snapshot, previous: view.schema).schema === view.schema)
+        view.snapshot.release()
+        try database.check()
+    }
+
+    @Test func aSchemaThatIsNotValidOpensNothing() throws {
+        let database = try ModelDatabase(Self.dog)
+        #expect(
+            message { try database.reopen(ClassSchema("A", [PropertySchema("x", .link, isOptional: true, target: "B")]), ClassSchema("", [])) } == """
+                The schema is invalid:
+                - property 'A.x' has the target class 'B', which the schema does not have
+                - class '' has an empty name
+                """)
+        try database.check()
+    }
+
+    @Test func aMismatchListsEveryDifferenceAndLeavesTheFile() throws {
+        let database = try ModelDatabase(Self.dog)
+        let version = database.store.latestVersion
+        let other = ClassSchema("Dog", [PropertySchema("name", .string), PropertySchema("age", .string)])
+        #expect(
+            message { try database.reopen(other, ClassSchema("New"), version: 9) } == """
+                The schema differs from the file's in ways that would lose data; a migration is needed:
+                - property 'Dog.age' is int in the file and string in the declared schema
+                - class 'Dog' has the primary key 'name' in the file and none in the declared schema
+                """)
+        #expect(database.store.latestVersion == version)
+        try database.check()
+    }
+
+    @Test func aLowerSchemaVersionIsAnError() throws {
+        let database = try ModelDatabase(Self.dog, version: 5)
+        #expect(
+            message { try database.reopen(Self.dog, version: 4) }
+                == "Schema version 4 is lower than the file's, which is 5. Open the file with version 5 or higher.")
+        try database.reopen(Self.dog, version: 6)
+        #expect(database.schema.stored.version == 6)
+        try database.check()
+    }
+
+    @Test func aFileWithoutAnySchemaOpensEmpty() throws {
+        let database = try ModelDatabase()
+        #expect(database.schema.classes.isEmpty)
+        #expect(message { _ = try database.write { try $0.create("Dog") } } == "The schema has no class 'Dog'.")
+        try database.check()
+    }
+
+    @Test func namesOfTheirFullLengthWork() throws {
+        let name = String(repeating: "n", count: 57), property = String(repeating: "é", count: 31) + "p"
+        let database = try ModelDatabase(ClassSchema(name, (0..<200).map { PropertySchema("p\($0)", .int) } + [PropertySchema(property, .int, isIndexed: true)]))
+        let key = try database.write { try $0.create(name, [property: .int(3)]) }
+        #expect(try database.read { try $0.value(key, name, property) } == .int(3))
+        try database.check()
+    }
+}
