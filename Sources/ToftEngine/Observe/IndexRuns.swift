@@ -51,6 +51,26 @@ package struct IndexRuns: Sendable, Equatable {
         return count
     }
 
+    /// The indices that are not in `other`.
+    package func subtracting(_ other: IndexRuns) -> IndexRuns {
+        guard !other.isEmpty, !isEmpty else { return self }
+        var rest = IndexRuns()
+        var next = 0
+        for run in runs {
+            var start = run.lowerBound
+            while next < other.runs.count, other.runs[next].upperBound <= start { next += 1 }
+            var hole = next
+            while hole < other.runs.count, other.runs[hole].lowerBound < run.upperBound {
+                let end = other.runs[hole].lowerBound
+                if start < end { rest.append(start..<end) }
+                start = Swift.max(start, other.runs[hole].upperBound)
+                hole += 1
+            }
+            if start < run.upperBound { rest.append(start..<run.upperBound) }
+        }
+        return rest
+    }
+
     private func firstRun(endingAfter index: Int) -> Int {
         var low = 0
         var high = runs.count

@@ -4,29 +4,31 @@ extension ModelSchema {
     /// Makes a database ready for a declared schema: validates it, compares it with the file's and adds what is missing, in a transaction of its
     /// own where there is anything to add. Without a declared schema the file is taken as it is.
     ///
-    /// A read-only database can't be added to: what only costs speed (indexes) is done without, what is missing is an error.
+    /// A database that is read only, by itself or for the caller, isn't added to: what only costs speed (indexes) is done without, what is missing
+    /// is an error. No version: the file's holds.
     package static func open(
-        _ store: Store, declared: Schema?, version: UInt64, timeoutMilliseconds: Int = -1
+        _ store: Store, declared: Schema?, version: UInt64?, isReadOnly: Bool = false, timeoutMilliseconds: Int = -1
     ) throws(ModelError) -> ModelSchema {
         try declared?.validate()
         let snapshot = try ToftModel.stored { () throws(StorageError) in try store.beginRead() }
         defer { snapshot.release() }
         let found = try SchemaTree.read(snapshot)
         guard let declared else { return ModelSchema(found) }
-        let plan = try found.plan(for: declared, version: version)
+        let plan = try found.plan(for: declared, version: version ?? found.version)
         if plan.isEmpty { return ModelSchema(found, declared: declared) }
-        if store.isReadOnly { return ModelSchema(try plan.withoutWriting(), declared: declared) }
+        if store.isReadOnly || isReadOnly { return ModelSchema(try plan.withoutWriting(), declared: declared) }
         return try add(declared, version: version, to: store, timeoutMilliseconds)
     }
 
     /// Carries the plan out within a transaction that the caller ends.
-    package static func add(_ declared: Schema, version: UInt64, in transaction: WriteTransaction) throws(ModelError) -> ModelSchema {
-        let plan = try SchemaTree.read(transaction.view).plan(for: declared, version: version)
+    package static func add(_ declared: Schema, version: UInt64?, in transaction: WriteTransaction) throws(ModelError) -> ModelSchema {
+        let found = try SchemaTree.read(transaction.view)
+        let plan = try found.plan(for: declared, version: version ?? found.version)
         return ModelSchema(plan.isEmpty ? plan.target : try SchemaBuilder.carryOut(plan, in: transaction), declared: declared)
     }
 
     private static func add(
-        _ declared: Schema, version: UInt64, to store: Store, _ timeoutMilliseconds: Int
+        _ declared: Schema, version: UInt64?, to store: Store, _ timeoutMilliseconds: Int
     ) throws(ModelError) -> ModelSchema {
         let transaction = try ToftModel.stored { () throws(StorageError) in
             try store.beginWrite(timeoutMilliseconds: timeoutMilliseconds)

@@ -229,14 +229,17 @@ package final class Coordinator: Sendable {
 
     // MARK: Waiting
 
+    /// Counts calls of `wake`. Who takes it before he looks for work misses no call between the look and the sleep.
+    package var wakeCount: UInt32 { words.futex(LockFileLayout.signal).word.pointee.load(ordering: .sequentiallyConsistent) }
+
     /// Sleeps until somebody calls `wake`, in any process, or the time (negative: for ever) is over; not at all if a later version is there
-    /// already. Returns whether one is.
-    package func waitForVersion(after version: UInt64, timeoutMilliseconds: Int) -> Bool {
+    /// already, or `wake` was called since `seen` was taken. Returns whether a later version is there.
+    package func waitForVersion(after version: UInt64, since seen: UInt32? = nil, timeoutMilliseconds: Int) -> Bool {
         let deadline = Deadline(timeoutMilliseconds: timeoutMilliseconds < 0 ? nil : timeoutMilliseconds)
-        if case .guest = role { return waitAsGuest(after: version, until: deadline) }
+        let seen = seen ?? wakeCount
+        if case .guest = role { return waitAsGuest(after: version, since: seen, until: deadline) }
         let signal = words.futex(LockFileLayout.signal)
         let sleepers = words.futex(LockFileLayout.signalSleepers).word
-        let seen = signal.word.pointee.load(ordering: .sequentiallyConsistent)
         while isUsable, ring.version <= version, !deadline.hasPassed {
             sleepers.pointee.store(1, ordering: .sequentiallyConsistent)
             signal.wait(while: seen, nanoseconds: deadline.isNever ? -1 : deadline.remainingNanoseconds())
@@ -256,9 +259,8 @@ package final class Coordinator: Sendable {
     }
 
     /// A guest cannot say that it sleeps, so it looks from time to time. `wake` within its own process reaches it at once.
-    private func waitAsGuest(after version: UInt64, until deadline: Deadline) -> Bool {
+    private func waitAsGuest(after version: UInt64, since seen: UInt32, until deadline: Deadline) -> Bool {
         let signal = words.futex(LockFileLayout.signal)
-        let seen = signal.word.pointee.load(ordering: .sequentiallyConsistent)
         while isUsable, published.version <= version, !deadline.hasPassed {
             words.futex(LockFileLayout.signalSleepers).word.pointee.store(1, ordering: .sequentiallyConsistent)
             signal.wait(while: seen, nanoseconds: deadline.remainingNanoseconds(atMost: Self.guestLookNanoseconds))

@@ -79,6 +79,19 @@ package final class Store: Sendable {
         coordinator.waitForVersion(after: version, timeoutMilliseconds: timeoutMilliseconds)
     }
 
+    /// Counts wake-ups, see `Coordinator.wakeCount`.
+    package var wakeCount: UInt32 { coordinator.wakeCount }
+
+    /// The same as `waitForChange` for who took `seen` before he looked; ends as well when somebody calls `wake`. Waits as long as it takes.
+    package func sleep(after version: UInt64, since seen: UInt32) {
+        _ = coordinator.waitForVersion(after: version, since: seen, timeoutMilliseconds: -1)
+    }
+
+    /// Ends the sleep of all who wait for a change, in any process.
+    package func wake() {
+        coordinator.wake()
+    }
+
     /// Throws in a forked child: its parent's handles are not its own.
     package func checkProcess() throws(StorageError) {
         guard ForkGuard.generation == generation else { throw .usedAfterFork }

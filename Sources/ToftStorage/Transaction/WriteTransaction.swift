@@ -216,9 +216,23 @@ package final class WriteTransaction {
     package func commit() throws(StorageError) -> UInt64 {
         guard state == .active else { throw .closed }
         defer { end() }
-        guard isStructureChanged || !record.isEmpty else { return baseVersion }
-        return try Commit(self).run()
+        return try run()
     }
+
+    /// The same, and pins what was committed before anybody else can commit. The snapshot is nil where no pin was to be had; the commit stands.
+    package func commitAndRead() throws(StorageError) -> (version: UInt64, snapshot: Snapshot?) {
+        guard state == .active else { throw .closed }
+        defer { end() }
+        let version = try run()
+        return (version, try? store.beginRead())
+    }
+
+    private func run() throws(StorageError) -> UInt64 {
+        hasChanges ? try Commit(self).run() : baseVersion
+    }
+
+    /// Whether anything was changed so far.
+    package var hasChanges: Bool { isStructureChanged || !record.isEmpty }
 
     /// Forgets every change. Does nothing after the end.
     package func rollback() {

@@ -17,6 +17,13 @@ import Testing
         #expect(runs.runs == [0..<6])
     }
 
+    @Test(arguments: 0..<50 as Range<UInt64>) func `Subtraction agrees with a plain set`(number: UInt64) {
+        var seed = Seed(number)
+        let one = Set((0..<30).map { _ in seed.below(40) })
+        let other = Set((0..<seed.below(30)).map { _ in seed.below(40) })
+        #expect(IndexRuns(one).subtracting(IndexRuns(other)) == IndexRuns(one.subtracting(other)), "seed \(number)")
+    }
+
     @Test func `Membership and counts agree with a plain set`() {
         var seed = Seed(7)
         let plain = Set((0..<60).map { _ in seed.below(100) })

@@ -1,0 +1,54 @@
+package import ToftModel
+package import ToftStorage
+
+/// What a session needs to know to be opened.
+package struct Configuration: Sendable {
+    package enum Mode: Sendable {
+        /// Reads and writes; makes the file when it is missing.
+        case readWrite
+        /// Reads and writes; a missing file is an error.
+        case existing
+        /// Reads; the file must exist and its schema must fit as it is.
+        case readOnly
+    }
+
+    /// Whose thread a session is.
+    package enum Confinement: Sendable {
+        /// That of the thread which opens it; use on another one is an error.
+        case thread
+        /// Nobody's: the caller sees to it that calls come one after the other (a serial queue, an actor, a lock).
+        case caller
+    }
+
+    package var location: StoreConfiguration.Location
+    package var mode: Mode
+    /// The classes wanted. Nil: those that the file has.
+    package var schema: Schema?
+    /// The version that the caller gives its schema; nil leaves the file's.
+    package var schemaVersion: UInt64?
+    /// How long `beginWrite` waits for other writers. Nil: as long as it takes; 0: not at all.
+    package var writeTimeoutMilliseconds: Int?
+    package var confinement = Confinement.thread
+
+    package init(
+        location: StoreConfiguration.Location, mode: Mode = .readWrite, schema: Schema? = nil, schemaVersion: UInt64? = nil,
+        writeTimeoutMilliseconds: Int? = nil, confinement: Confinement = .thread
+    ) {
+        self.location = location
+        self.mode = mode
+        self.schema = schema
+        self.schemaVersion = schemaVersion
+        self.writeTimeoutMilliseconds = writeTimeoutMilliseconds
+        self.confinement = confinement
+    }
+}
+
+extension Configuration {
+    /// What the store has to know of it.
+    var store: StoreConfiguration {
+        var configuration = StoreConfiguration(location: location)
+        configuration.isReadOnly = mode == .readOnly
+        configuration.createsFile = mode == .readWrite
+        return configuration
+    }
+}

@@ -1,0 +1,39 @@
+internal import Synchronization
+internal import ToftModel
+internal import ToftStorage
+
+/// An open database: one for each file (or name in memory) in a process, shared by its sessions. Any thread.
+package final class Database: Sendable {
+    private struct Entry {
+        weak var database: Database?
+    }
+
+    private static let registry = Mutex<[ObjectIdentifier: Entry]>([:])
+
+    let store: Store
+    let notifier: Notifier
+    /// The newest schema that a session resolved, so that the next one need not read it.
+    private let resolved = Mutex<ModelSchema?>(nil)
+
+    private init(store: Store) {
+        self.store = store
+        notifier = Notifier(store: store)
+    }
+
+    deinit { notifier.stop() }
+
+    /// Opens the file, or joins the database that this process has open for it.
+    static func open(_ configuration: Configuration) throws(EngineError) -> Database {
+        let store = try storage { () throws(StorageError) in try Store.open(configuration.store) }
+        return registry.withLock { entries in
+            entries = entries.filter { $0.value.database != nil }
+            if let database = entries[ObjectIdentifier(store)]?.database { return database }
+            let database = Database(store: store)
+            entries[ObjectIdentifier(store)] = Entry(database: database)
+            return database
+        }
+    }
+
+    /// Where the file is, or the name of an in-memory database in angle brackets.
+    package var path: String { store.path }
+}

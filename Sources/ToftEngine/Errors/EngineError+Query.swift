@@ -1,0 +1,16 @@
+package import ToftQuery
+
+extension EngineError {
+    /// What is wrong with a query: the sentence and what to do, the place drawn in the detail. Total, as for storage.
+    package init(_ error: QueryError) {
+        let code: ErrorCode =
+            switch error.kind {
+            case .syntax: .querySyntax
+            case .invalidQuery: .invalidQuery
+            case .typeMismatch: .queryTypeMismatch
+            case .invalidArgument: .invalidQueryArgument
+            }
+        let message = error.hint.map { error.summary + " " + $0 } ?? error.summary
+        self.init(code, message, detail: error.message, number: Int64(error.offset ?? 0))
+    }
+}

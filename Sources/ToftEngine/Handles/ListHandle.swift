@@ -1,0 +1,131 @@
+package import ToftModel
+package import ToftStorage
+
+/// A live list of an object. Once the object is deleted, everything throws `collectionInvalidated`.
+package struct ListHandle {
+    package let owner: ObjectHandle
+    package let property: PropertyHandle
+
+    package var session: Session { owner.session }
+    var place: ListPlace { ListPlace(owner: owner.ref, property: property.id) }
+    private var key: Int64 { owner.ref.key }
+}
+
+extension ListHandle {
+    /// Whether the object that has the list exists.
+    package var isValid: Bool {
+        get throws(EngineError) { try owner.isValid }
+    }
+
+    /// Runs what reads or changes the list, on a handle of the property that the session sees now.
+    private func onList<Result>(_ body: (PropertyHandle) throws(ModelError) -> Result) throws(EngineError) -> Result {
+        try session.check()
+        do throws(EngineError) {
+            let property = try owner.property(property.id)
+            return try model { () throws(ModelError) in try body(property) }
+        } catch {
+            throw error.code == .objectDeleted ? try invalidated(error) : error
+        }
+    }
+
+    /// A list of a deleted object is invalidated; a deleted target of a link is not that.
+    private func invalidated(_ error: EngineError) throws(EngineError) -> EngineError {
+        guard try !isValid else { return error }
+        return EngineError(
+            .collectionInvalidated, "The list '\(property.className).\(property.name)' is invalid: its object has been deleted.")
+    }
+
+    // MARK: Reading
+
+    package var count: Int {
+        get throws(EngineError) {
+            try onList { property throws(ModelError) in try session.view.listCount(key, property) }
+        }
+    }
+
+    /// The list as it is now, for many reads in a row: valid until the session moves or writes.
+    package func elements() throws(EngineError) -> ListView {
+        try onList { property throws(ModelError) in try session.view.list(key, property) }
+    }
+
+    /// One element, borrowed until the session moves or, in a write transaction, writes.
+    package func cell(at index: Int) throws(EngineError) -> Cell {
+        try onList { property throws(ModelError) in try session.view.listCell(key, property, at: index) }
+    }
+
+    /// One element, to keep.
+    package func value(at index: Int) throws(EngineError) -> Value {
+        try onList { property throws(ModelError) in try session.view.listValue(key, property, at: index) }
+    }
+
+    /// The index of the first element that equals a value.
+    package func firstIndex(of value: Value) throws(EngineError) -> Int? {
+        try onList { property throws(ModelError) in try session.view.listIndex(key, property, of: value) }
+    }
+
+    /// The list as results, to filter, sort and sum.
+    package func results() throws(EngineError) -> Results {
+        guard try isValid else { throw try invalidated(EngineError(.objectDeleted, "")) }
+        return Results(Recipe(.list(place), classID: property.type == .link ? property.targetClassID : nil), in: session)
+    }
+
+    // MARK: Writing
+
+    private func change(_ body: (ModelTransaction, PropertyHandle) throws(ModelError) -> Void) throws(EngineError) {
+        let transaction = try session.writing()
+        try onList { property throws(ModelError) in try body(transaction, property) }
+        session.noteSet(property)
+    }
+
+    /// Inserts values before `index`, or at the end; all or none.
+    package func insert(_ values: UnsafeBufferPointer<BorrowedValue>, at index: Int) throws(EngineError) {
+        try change { transaction, property throws(ModelError) in try transaction.listInsert(key, property, at: index, values) }
+    }
+
+    /// Inserts one value that the caller keeps.
+    package func insert(_ value: Value, at index: Int) throws(EngineError) {
+        try change { transaction, property throws(ModelError) in try transaction.listInsert(key, property, at: index, value) }
+    }
+
+    package func append(_ values: UnsafeBufferPointer<BorrowedValue>) throws(EngineError) {
+        try change { transaction, property throws(ModelError) in try transaction.listAppend(key, property, values) }
+    }
+
+    package func append(_ value: Value) throws(EngineError) {
+        try change { transaction, property throws(ModelError) in try transaction.listAppend(key, property, value) }
+    }
+
+    /// Replaces an element, also by itself: that is a change too.
+    package func set(_ value: BorrowedValue, at index: Int) throws(EngineError) {
+        try change { transaction, property throws(ModelError) in try transaction.listSet(key, property, at: index, value) }
+    }
+
+    package func set(_ value: Value, at index: Int) throws(EngineError) {
+        try change { transaction, property throws(ModelError) in try transaction.listSet(key, property, at: index, value) }
+    }
+
+    package func erase(_ range: Range<Int>) throws(EngineError) {
+        try change { transaction, property throws(ModelError) in try transaction.listErase(key, property, range) }
+    }
+
+    /// Takes an element out and puts it where it then has the index `to`.
+    package func move(from: Int, to: Int) throws(EngineError) {
+        try change { transaction, property throws(ModelError) in try transaction.listMove(key, property, from: from, to: to) }
+    }
+
+    package func swap(_ first: Int, _ second: Int) throws(EngineError) {
+        try change { transaction, property throws(ModelError) in try transaction.listSwap(key, property, first, second) }
+    }
+
+    package func clear() throws(EngineError) {
+        try change { transaction, property throws(ModelError) in try transaction.listClear(key, property) }
+    }
+
+    // MARK: Observing
+
+    /// Observes the list's elements and, for links, what they reach.
+    package func observe(_ handler: @escaping NotificationHandler) throws(EngineError) -> Token {
+        guard try isValid else { throw try invalidated(EngineError(.objectDeleted, "")) }
+        return try session.observe(.list(place), handler)
+    }
+}

@@ -1,0 +1,131 @@
+package import ToftModel
+package import ToftStorage
+
+/// A live object: its name in the database and the session that looks at it.
+///
+/// Holds nothing that could dangle. After the object's deletion, and for one made in a transaction that was cancelled, everything but `isValid`
+/// throws `objectDeleted`.
+package struct ObjectHandle {
+    package let session: Session
+    package let ref: ObjectRef
+    /// The class, as the session saw it when the handle was made.
+    let owner: ClassHandle
+    /// The number of the write transaction that made the object, 0 for one that had been there: keys of cancelled transactions are given out
+    /// again.
+    let birth: UInt64
+
+    /// The object, whether it exists or not.
+    init(_ ref: ObjectRef, owner: ClassHandle, in session: Session, birth: UInt64) {
+        self.ref = ref
+        self.owner = owner
+        self.session = session
+        self.birth = birth
+    }
+}
+
+extension ObjectHandle {
+    /// Whether the object exists in what the session reads now.
+    package var isValid: Bool {
+        get throws(EngineError) {
+            try session.check()
+            if wasCancelled { return false }
+            return try model { () throws(ModelError) in try session.view.exists(ref) }
+        }
+    }
+
+    private var wasCancelled: Bool { birth != 0 && session.cancelledTransactions.contains(birth) }
+
+    /// A property of the object's class that the session sees.
+    package func property(_ id: PropertyID) throws(EngineError) -> PropertyHandle {
+        try session.check()
+        guard !wasCancelled else { throw deleted }
+        return try session.property(id, of: owner)
+    }
+
+    private var deleted: EngineError { EngineError(ModelError.noSuchObject(className: owner.name, key: ref.key)) }
+
+    /// Throws if the object is gone.
+    func requireExistence() throws(EngineError) {
+        guard try isValid else { throw deleted }
+    }
+
+    // MARK: Reading
+
+    /// The value of a property, borrowed until the session moves or, in a write transaction, writes.
+    package func cell(_ id: PropertyID) throws(EngineError) -> Cell {
+        let property = try property(id)
+        return try model { () throws(ModelError) in try session.view.cell(ref.key, property) }
+    }
+
+    /// The value of a property, to keep.
+    package func value(_ id: PropertyID) throws(EngineError) -> Value {
+        let property = try property(id)
+        return try model { () throws(ModelError) in try session.view.value(ref.key, property) }
+    }
+
+    /// A list property, live.
+    package func list(_ id: PropertyID) throws(EngineError) -> ListHandle {
+        let property = try property(id)
+        guard property.isList else { throw EngineError(ModelError.notAList(className: property.className, property: property.name)) }
+        try requireExistence()
+        return ListHandle(owner: self, property: property)
+    }
+
+    /// The objects that link here through an inverse property, live.
+    package func linkingObjects(_ id: PropertyID) throws(EngineError) -> Results {
+        let property = try property(id)
+        try requireExistence()
+        let origin = try model { () throws(ModelError) in try session.schema.origin(of: property) }
+        return Results(Recipe(.backlinks(target: ref, link: PropertyPlace(origin)), classID: origin.classID), in: session)
+    }
+
+    // MARK: Writing
+
+    /// Sets a property, also to the value that it has: that is a change too.
+    package func set(_ id: PropertyID, _ value: BorrowedValue) throws(EngineError) {
+        let property = try property(id)
+        let transaction = try session.writing()
+        try model { () throws(ModelError) in try transaction.set(ref.key, property, value) }
+        session.noteSet(property)
+    }
+
+    /// Sets a property to a value that the caller keeps.
+    package func set(_ id: PropertyID, _ value: Value) throws(EngineError) {
+        let property = try property(id)
+        let transaction = try session.writing()
+        try model { () throws(ModelError) in try transaction.set(ref.key, property, value) }
+        session.noteSet(property)
+    }
+
+    /// Sets several properties, all or none.
+    package func set(_ assignments: UnsafeBufferPointer<Assignment>) throws(EngineError) {
+        for assignment in assignments { _ = try property(assignment.property) }
+        let transaction = try session.writing()
+        try model { () throws(ModelError) in try transaction.set(ref.key, owner, assignments) }
+        for assignment in assignments { session.noteSet(try property(assignment.property)) }
+    }
+
+    /// Deletes the object: links to it become null, lists lose it.
+    package func delete() throws(EngineError) {
+        let transaction = try session.writing()
+        try requireExistence()
+        try model { () throws(ModelError) in try transaction.erase(ref.key, owner) }
+        session.noteEverything()
+    }
+
+    // MARK: Observing
+
+    /// Observes the object's own properties and its deletion.
+    package func observe(_ handler: @escaping NotificationHandler) throws(EngineError) -> Token {
+        try session.check()
+        try requireExistence()
+        return try session.observe(.object(ref), handler)
+    }
+}
+
+extension ObjectHandle: Equatable {
+    /// Whether both are the same object of the same session.
+    package static func == (left: ObjectHandle, right: ObjectHandle) -> Bool {
+        left.ref == right.ref && left.session === right.session && left.birth == right.birth
+    }
+}

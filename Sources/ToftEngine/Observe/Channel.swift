@@ -1,0 +1,138 @@
+internal import Synchronization
+internal import ToftModel
+internal import ToftStorage
+
+/// Between one session and the notifier: the session's observers, and the parcel that waits for it.
+///
+/// 1. There is at most one parcel. While it waits no other is prepared, so a session that does not dispatch costs nothing.
+/// 2. A parcel leads from where the session's observers stand. Whenever the session moves by itself, `generation` grows: the parcel that waits
+///    is dropped, and so is one that is being prepared.
+/// 3. The flag is set while a parcel with something to do waits, or a first call is due.
+/// 4. No work is done and no handler called while the lock is held.
+final class Channel: Sendable {
+    private struct State {
+        var observations: [Observation] = []
+        /// Where the session stands.
+        var view: ModelView
+        var generation: UInt64 = 0
+        var parcel: Parcel?
+        var isClosed = false
+
+        func isBehind(_ version: UInt64) -> Bool {
+            guard !isClosed, parcel == nil else { return false }
+            return view.version < version || observations.contains { $0.isFollowing && $0.basis.version < version }
+        }
+    }
+
+    let flag: EventFlag
+    private let state: Mutex<State>
+
+    init(at view: ModelView) throws(EngineError) {
+        do throws(StorageError) {
+            flag = try EventFlag()
+        } catch {
+            throw EngineError(.observationUnavailable, "The event descriptor that observation needs could not be made: \(EngineError(error).message)")
+        }
+        state = Mutex(State(view: view))
+    }
+}
+
+// MARK: The session's side
+
+extension Channel {
+    var observations: [Observation] { state.withLock { $0.observations } }
+
+    func add(_ observation: Observation) {
+        state.withLock { $0.observations.append(observation) }
+        if observation.isInitialDue { flag.set() }
+    }
+
+    /// Any thread.
+    func remove(_ observation: Observation) {
+        let removed = state.withLock { state -> Observation? in
+            guard let index = state.observations.firstIndex(where: { $0 === observation }) else { return nil }
+            return state.observations.remove(at: index)
+        }
+        withExtendedLifetime(removed) {}
+    }
+
+    /// Takes what waits.
+    func take() -> Parcel? {
+        flag.clear()
+        return state.withLock { state in
+            defer { state.parcel = nil }
+            return state.parcel
+        }
+    }
+
+    /// Sets the flag if there is something to do, after a time in which the session could not do it.
+    func rearm() {
+        let isDue = state.withLock { $0.parcel != nil || $0.observations.contains { $0.isInitialDue } }
+        if isDue { flag.set() }
+    }
+
+    /// The session has gone to another version, by itself or by a parcel.
+    func sessionMoved(to view: ModelView) {
+        let dropped = state.withLock { state -> Parcel? in
+            state.view = view
+            state.generation += 1
+            defer { state.parcel = nil }
+            return state.parcel
+        }
+        withExtendedLifetime(dropped) {}
+    }
+
+    /// Ends all observations.
+    func close() {
+        let (observations, parcel) = state.withLock { state in
+            defer {
+                state.observations = []
+                state.parcel = nil
+            }
+            state.isClosed = true
+            state.generation += 1
+            return (state.observations, state.parcel)
+        }
+        for observation in observations { observation.stop() }
+        withExtendedLifetime(parcel) {}
+    }
+}
+
+// MARK: The notifier's side
+
+extension Channel {
+    /// Whether observers, or the session itself, stand before a version and nothing waits for them.
+    func isBehind(_ version: UInt64) -> Bool {
+        state.withLock { $0.isBehind(version) }
+    }
+
+    /// Works out what there is to tell up to a snapshot, and leaves it for the session.
+    func prepare(_ snapshot: Snapshot) {
+        let work = state.withLock { state in
+            state.isBehind(snapshot.version) ? (state.observations.filter(\.isFollowing), state.view, state.generation) : nil
+        }
+        guard let (observations, view, generation) = work else { return }
+        let parcel: Parcel
+        do throws(ModelError) {
+            parcel = Parcel.prepare(observations, to: try ModelView(snapshot, previous: view.schema))
+        } catch {
+            parcel = .failure(EngineError(error), for: observations, at: view)
+        }
+        leave(parcel, generation: generation)
+    }
+
+    private func leave(_ parcel: Parcel, generation: UInt64) {
+        let isLeft = state.withLock { state in
+            guard state.generation == generation, !state.isClosed else { return false }
+            if !parcel.hasCalls, parcel.version == state.view.version {
+                // The session is there already and nobody is to be called.
+                for item in parcel.items { item.observation.move(to: item.basis) }
+                return false
+            }
+            state.parcel = parcel
+            return true
+        }
+        if isLeft { flag.set() }
+    }
+}
+

@@ -1,0 +1,39 @@
+/// One call of an observer.
+package struct Notification {
+    package enum Kind: Sendable {
+        /// The first call for results and lists: nothing is listed, the contents are there to be read.
+        case initial
+        case update
+        /// What was observed is gone. The last call.
+        case deleted
+        /// Changes could not be worked out. The last call.
+        case failure(EngineError)
+    }
+
+    package let kind: Kind
+    /// The version of the last call; 0 at the first.
+    package let previousVersion: UInt64
+    /// The version that the session stands at.
+    package let version: UInt64
+    /// Of a list or of results.
+    package var collection = CollectionChange()
+    /// Of an object.
+    package var object = ObjectChange()
+
+    init(_ kind: Kind, from previousVersion: UInt64, to version: UInt64) {
+        self.kind = kind
+        self.previousVersion = previousVersion
+        self.version = version
+    }
+
+    /// Whether no other call follows.
+    var isLast: Bool {
+        switch kind {
+        case .initial, .update: false
+        case .deleted, .failure: true
+        }
+    }
+}
+
+/// What an observer has called, on the session's thread. It may call anything, end its own observation and others.
+package typealias NotificationHandler = (Notification) -> Void

@@ -1,0 +1,84 @@
+internal import Synchronization
+internal import ToftStorage
+
+/// The one thread of a database that works out changes: started by the first observer, ended with the database.
+///
+/// It sleeps until some process publishes a version or somebody pokes it, prepares a parcel for each session that is behind, and sleeps again.
+/// It never calls a handler and never waits for a session.
+final class Notifier: Sendable {
+    private struct State {
+        var channels: [Channel] = []
+        var thread: PlatformThread?
+        var isStopping = false
+    }
+
+    private let store: Store
+    private let state = Mutex(State())
+
+    init(store: Store) {
+        self.store = store
+    }
+
+    /// Serves a session from now on.
+    func add(_ channel: Channel) throws(EngineError) {
+        let failure = state.withLock { state -> StorageError? in
+            do throws(StorageError) {
+                if state.thread == nil {
+                    state.thread = try PlatformThread(name: "toft-notifier") { [self] in run() }
+                }
+                state.channels.append(channel)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure {
+            throw EngineError(.observationUnavailable, "The thread that observation needs could not be started: \(EngineError(failure).message)")
+        }
+    }
+
+    func remove(_ channel: Channel) {
+        let removed = state.withLock { state -> Channel? in
+            guard let index = state.channels.firstIndex(where: { $0 === channel }) else { return nil }
+            return state.channels.remove(at: index)
+        }
+        withExtendedLifetime(removed) {}
+    }
+
+    /// Has the thread look again.
+    func poke() {
+        store.wake()
+    }
+
+    /// Ends the thread and waits for it.
+    func stop() {
+        let thread = state.withLock { state in
+            state.isStopping = true
+            defer { state.thread = nil }
+            return state.thread
+        }
+        // A forked child has no such thread.
+        guard let thread, (try? store.checkProcess()) != nil else { return }
+        store.wake()
+        thread.join()
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        while true {
+            let seen = store.wakeCount
+            let (channels, isStopping) = state.withLock { ($0.channels, $0.isStopping) }
+            guard !isStopping else { return }
+            let latest = store.latestVersion
+            if channels.contains(where: { $0.isBehind(latest) }) { prepare(channels) }
+            store.sleep(after: latest, since: seen)
+        }
+    }
+
+    private func prepare(_ channels: [Channel]) {
+        // Without a snapshot (all pins taken, say) the next version gets another try.
+        guard let snapshot = try? store.beginRead() else { return }
+        for channel in channels { channel.prepare(snapshot) }
+    }
+}

@@ -1,0 +1,110 @@
+internal import Synchronization
+internal import ToftModel
+
+/// What is observed: enough to find it in any version.
+enum Subject: Sendable {
+    case database
+    case object(ObjectRef)
+    case list(ListPlace)
+    case results(Recipe)
+}
+
+/// Where an observer stands: the version that its last call told about.
+struct Basis: Sendable {
+    let view: ModelView
+    /// The results in that version, where they have been worked out.
+    var order: Order?
+
+    var version: UInt64 { view.version }
+}
+
+/// One observer.
+///
+/// 1. The handler is called on the session's thread only, and never once `stop` has returned there.
+/// 2. `stop` may come from any thread; a call that is under way on the session's thread then ends in its own time.
+/// 3. The handler is let go outside every lock: its release may run the caller's code.
+final class Observation: Sendable {
+    private struct Handler: @unchecked Sendable {
+        let call: NotificationHandler
+    }
+
+    private struct State {
+        var handler: Handler?
+        var basis: Basis
+        var isInitialDue: Bool
+    }
+
+    let subject: Subject
+    private let state: Mutex<State>
+
+    init(_ subject: Subject, from basis: Basis, handler: @escaping NotificationHandler) {
+        self.subject = subject
+        let handler = Handler(call: handler)
+        state = Mutex(State(handler: handler, basis: basis, isInitialDue: subject.hasInitialCall))
+    }
+
+    var isActive: Bool { state.withLock { $0.handler != nil } }
+    var isInitialDue: Bool { state.withLock { $0.isInitialDue && $0.handler != nil } }
+    /// Whether it is to be told of changes: its first call, if it has one, is behind it.
+    var isFollowing: Bool { state.withLock { !$0.isInitialDue && $0.handler != nil } }
+    var basis: Basis { state.withLock { $0.basis } }
+
+    /// Moves the observer to the version that it has been told about, or need not be.
+    func move(to basis: Basis) {
+        state.withLock { $0.basis = basis }
+    }
+
+    /// Calls the handler, on the session's thread. False if the observation has been stopped.
+    func call(_ notification: Notification) -> Bool {
+        let handler = state.withLock { state in
+            state.isInitialDue = false
+            return state.handler
+        }
+        guard let handler else { return false }
+        handler.call(notification)
+        if notification.isLast { stop() }
+        return true
+    }
+
+    /// Ends the observation. Any thread, any number of times.
+    func stop() {
+        let handler = state.withLock { state in
+            defer { state.handler = nil }
+            return state.handler
+        }
+        withExtendedLifetime(handler) {}
+    }
+}
+
+extension Subject {
+    var isDatabase: Bool {
+        if case .database = self { true } else { false }
+    }
+
+    /// Whether the first call comes without a change.
+    var hasInitialCall: Bool {
+        switch self {
+        case .database, .object: false
+        case .list, .results: true
+        }
+    }
+}
+
+/// A running observation. Ends with `stop` or with the last reference.
+package final class Token: Sendable {
+    private let observation: Observation
+    private let channel: Channel
+
+    init(_ observation: Observation, in channel: Channel) {
+        self.observation = observation
+        self.channel = channel
+    }
+
+    deinit { stop() }
+
+    /// Ends the observation: on the session's thread no call follows. Any thread, any number of times.
+    package func stop() {
+        observation.stop()
+        channel.remove(observation)
+    }
+}

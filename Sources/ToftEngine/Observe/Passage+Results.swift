@@ -1,0 +1,136 @@
+internal import ToftModel
+internal import ToftStorage
+
+extension Passage {
+    /// What happened to results. `next` gets what they are now, where that had to be worked out.
+    mutating func change(of recipe: Recipe, basis: Basis, next: inout Basis) throws(EngineError) -> CollectionChange {
+        let before = if let known = basis.order { known } else { try recipe.order(in: old) }
+        if canDiffer(recipe) {
+            let after = try recipe.order(in: new)
+            next.order = after
+            return try change(of: recipe, from: before, to: after)
+        }
+        next.order = before
+        return try change(of: recipe, from: before, to: before)
+    }
+
+    /// Whether anything that the elements and their order hang on was touched.
+    private func canDiffer(_ recipe: Recipe) -> Bool {
+        if isCompared { return true }
+        if let root = recipe.root, touched.rows[root.classID]?.erased.contains(Int(root.key)) == true { return true }
+        for id in recipe.watched.classes {
+            guard let rows = touched.rows[id] else { continue }
+            if !rows.inserted.isEmpty || !rows.erased.isEmpty { return true }
+        }
+        return recipe.watched.properties.contains { touched.rows[$0.classID]?.properties.contains($0.property) == true }
+    }
+
+    private mutating func change(of recipe: Recipe, from before: Order, to after: Order) throws(EngineError) -> CollectionChange {
+        switch (before, after) {
+        case (.gone, _): return CollectionChange()
+        case (let before, .gone): return .rootDeleted(count: try count(of: before, recipe))
+        case (.whole, .whole): return try changeOfWholeClass(recipe.classID ?? 0)
+        case (.list, .list):
+            guard case .list(let place) = recipe.base else { return CollectionChange() }
+            return try change(of: place).withoutMoves
+        case (.keys(let before, _), .keys(let after, _)): return try change(of: recipe.classID ?? 0, from: before, to: after)
+        case (.positions(let before), .positions(let after)): return try change(of: recipe, from: before, to: after)
+        default: return CollectionChange()
+        }
+    }
+
+    private func count(of order: Order, _ recipe: Recipe) throws(EngineError) -> Int {
+        switch order {
+        case .keys(let keys, _): return keys.count
+        case .positions(let positions): return positions.count
+        case .list:
+            guard case .list(let place) = recipe.base else { return 0 }
+            return try model { () throws(ModelError) in try old.list(place).count }
+        case .whole, .values, .gone: return 0
+        }
+    }
+
+    private mutating func change(of classID: ClassID, from before: [Int64], to after: [Int64]) throws(EngineError) -> CollectionChange {
+        try withTest(of: classID, rowCount: after.count) { test throws(EngineError) in
+            try SequenceDifference.between(before, after) { key throws(EngineError) in try test.isModified(key) }
+        }
+    }
+
+    // MARK: Whole classes
+
+    /// By rank: what came and went is looked up in the trees, nothing else is read.
+    private mutating func changeOfWholeClass(_ classID: ClassID) throws(EngineError) -> CollectionChange {
+        let (old, new) = (self.old, self.new)
+        let tables = try model { () throws(ModelError) in
+            (old: try old.table(old.schema.classHandle(id: classID)), new: try new.table(new.schema.classHandle(id: classID)))
+        }
+        let rows = touched.rows[classID] ?? Touched.Rows()
+        var change = CollectionChange()
+        change.deletions = try ranks(of: rows.erased, in: tables.old)
+        change.insertions = try ranks(of: rows.inserted, in: tables.new)
+        let modified = try withTest(of: classID, rowCount: tables.new.rowCount) { test throws(EngineError) in
+            if test.isEmpty { return IndexRuns() }
+            if let rows = test.rows { return IndexRuns(rows.lazy.map { Int($0) }) }
+            return try Self.modified(of: try model { () throws(ModelError) in try new.allKeys(of: new.schema.classHandle(id: classID)) }, by: &test)
+        }
+        let stayed = modified.subtracting(rows.inserted)
+        change.modifications = try ranks(of: stayed, in: tables.old)
+        change.modificationsNew = try ranks(of: stayed, in: tables.new)
+        return change
+    }
+
+    private static func modified(of keys: [Int64], by test: inout ModificationTest<ModelView>) throws(EngineError) -> IndexRuns {
+        var modified = IndexRuns()
+        for key in keys where try test.isModified(key) { modified.append(Int(key)) }
+        return modified
+    }
+
+    /// Where rows stand that the table has. Keys that follow each other are rows that do.
+    private func ranks(of keys: IndexRuns, in table: Table) throws(EngineError) -> IndexRuns {
+        var ranks = IndexRuns()
+        for run in keys.runs {
+            let rank = try storage { () throws(StorageError) in try table.rank(of: Int64(run.lowerBound)) }
+            ranks.append(rank..<rank + run.count)
+        }
+        return ranks
+    }
+
+    // MARK: Lists of values
+
+    /// Sorted or cut lists of values: each element is followed by the list's edits from its old to its new index.
+    private mutating func change(of recipe: Recipe, from before: [Int], to after: [Int]) throws(EngineError) -> CollectionChange {
+        guard case .list(let place) = recipe.base else { return CollectionChange() }
+        let list = try change(of: place)
+        let counts = try model { () throws(ModelError) in (old: try old.list(place).count, new: try new.list(place).count) }
+        let names = ElementNames(list, oldCount: counts.old, newCount: counts.new)
+        let modified = Set(list.modificationsNew.lazy.map { names.name(new: $0) })
+        return try SequenceDifference.between(before.map { Int64($0) }, after.map { names.name(new: $0) }) { modified.contains($0) }
+    }
+}
+
+extension CollectionChange {
+    /// As results report it: a move is a deletion and an insertion.
+    fileprivate var withoutMoves: CollectionChange {
+        var change = self
+        change.moves = []
+        return change
+    }
+}
+
+/// Names the elements of a list over a change: one that stayed by its old index, a new one by a number of its own.
+private struct ElementNames {
+    private var old: [Int: Int64] = [:]
+    private let firstNew: Int64
+
+    init(_ change: CollectionChange, oldCount: Int, newCount: Int) {
+        firstNew = Int64(oldCount)
+        let kept = (0..<oldCount).lazy.filter { !change.deletions.contains($0) }
+        let places = (0..<newCount).lazy.filter { !change.insertions.contains($0) }
+        for (old, new) in zip(kept, places) { self.old[new] = Int64(old) }
+        for move in change.moves { old[move.to] = Int64(move.from) }
+    }
+
+    func name(new index: Int) -> Int64 {
+        old[index] ?? firstNew + Int64(index)
+    }
+}

@@ -1,0 +1,120 @@
+internal import ToftModel
+internal import ToftStorage
+
+/// The way of some observers from one version to a later one: what was touched on it, and what that means for each.
+///
+/// What was touched is read from the commit records. Where they are gone, the two versions are compared: then a value that was set and is the
+/// same again is not seen, and a list tells deletions and insertions instead of moves.
+struct Passage {
+    let old: ModelView
+    let new: ModelView
+    let touched: Touched
+    /// Whether `touched` comes from a comparison.
+    let isCompared: Bool
+    private let links: LinkMap
+    private var tests: [ClassID: ModificationTest<ModelView>] = [:]
+
+    init(from old: ModelView, to new: ModelView, interest: TouchInterest) throws(EngineError) {
+        self.old = old
+        self.new = new
+        links = LinkMap(new.schema.stored)
+        let records = try storage { () throws(StorageError) in try new.snapshot.records(after: old.snapshot.version) }
+        if let records, let touched = Touched(records, schema: new.schema.stored, interest: interest) {
+            self.touched = touched
+            isCompared = false
+        } else {
+            touched = try Touched(comparing: old, with: new)
+            isCompared = true
+        }
+    }
+
+    /// What an observer is to be told, and where it stands then.
+    mutating func item(for observation: Observation, basis: Basis) -> Parcel.Item {
+        var next = Basis(view: new)
+        let outcome: Parcel.Outcome
+        do throws(EngineError) {
+            outcome = try self.outcome(for: observation.subject, basis: basis, next: &next)
+        } catch {
+            outcome = .failure(error)
+        }
+        return Parcel.Item(observation: observation, previousVersion: basis.version, basis: next, outcome: outcome)
+    }
+
+    private mutating func outcome(for subject: Subject, basis: Basis, next: inout Basis) throws(EngineError) -> Parcel.Outcome {
+        switch subject {
+        case .database:
+            return .committed
+        case .object(let object):
+            let change = try self.change(of: object)
+            return change.isEmpty ? .nothing : .object(change)
+        case .list(let place):
+            let change = try self.change(of: place)
+            return change.isEmpty ? .nothing : .collection(change)
+        case .results(let recipe):
+            let change = try self.change(of: recipe, basis: basis, next: &next)
+            return change.isEmpty ? .nothing : .collection(change)
+        }
+    }
+
+    // MARK: What rows reach
+
+    /// Asks for rows of a class whether they, or what they reach, changed. `rowCount`: about how many will be asked for.
+    mutating func withTest<Result>(
+        of classID: ClassID, rowCount: Int, _ body: (inout ModificationTest<ModelView>) throws(EngineError) -> Result
+    ) throws(EngineError) -> Result {
+        var test: ModificationTest<ModelView>
+        if let made = tests[classID] {
+            test = made
+        } else {
+            test = try ModificationTest(
+                of: classID, modified: touched.modified, links: links, reader: new, budget: Self.budget(rowCount: rowCount))
+        }
+        defer { tests[classID] = test }
+        return try body(&test)
+    }
+
+    /// The backward way may look at a few objects for each row; beyond that, going forward from the rows is cheaper.
+    private static func budget(rowCount: Int) -> Int {
+        let (product, overflow) = rowCount.multipliedReportingOverflow(by: 4)
+        return overflow ? .max : max(1_000, product)
+    }
+}
+
+extension ModelView: LinkReading {
+    func forEachSource(of target: Int64, through link: Link, _ body: (Int64) -> Bool) throws(EngineError) {
+        try model { () throws(ModelError) in
+            try forEachBacklink(to: target, through: try property(link.place)) { source, _ in body(source) }
+        }
+    }
+
+    func forEachTarget(of source: Int64, through link: Link, _ body: (Int64) -> Bool) throws(EngineError) {
+        try model { () throws(ModelError) in
+            guard link.isList else {
+                if case .int64(let target) = try cell(source, try property(link.place)) { _ = body(target) }
+                return
+            }
+            for target in try linkedKeys(ListPlace(owner: ObjectRef(classID: link.source, key: source), property: link.property)) {
+                guard body(target) else { return }
+            }
+        }
+    }
+}
+
+extension Link {
+    var place: PropertyPlace { PropertyPlace(classID: source, property: property) }
+}
+
+extension TouchInterest {
+    /// What observers of these subjects need to know.
+    init(_ subjects: some Sequence<Subject>) {
+        for subject in subjects {
+            switch subject {
+            case .database: break
+            case .object(let object): objects.insert(object)
+            case .list(let place): lists.insert(place)
+            case .results(let recipe):
+                if case .list(let place) = recipe.base { lists.insert(place) }
+            }
+        }
+    }
+}

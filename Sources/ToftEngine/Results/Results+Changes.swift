@@ -1,0 +1,21 @@
+internal import ToftModel
+
+extension Results {
+    /// Deletes all objects of the results.
+    package func deleteAll() throws(EngineError) {
+        let owner = try objectClass()
+        let transaction = try session.writing()
+        if case .whole = try current() { return try session.deleteAll(owner.id) }
+        let keys = try keys()
+        defer { session.noteEverything() }
+        try model { () throws(ModelError) in
+            for key in keys where try transaction.view.exists(key, owner) { try transaction.erase(key, owner) }
+        }
+    }
+
+    /// Observes which elements come, go and change, and for objects what they reach over up to three links.
+    package func observe(_ handler: @escaping NotificationHandler) throws(EngineError) -> Token {
+        if case .gone = try current() { throw Self.invalidated }
+        return try session.observe(.results(recipe), handler)
+    }
+}

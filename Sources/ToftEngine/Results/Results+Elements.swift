@@ -1,0 +1,168 @@
+package import ToftModel
+package import ToftStorage
+
+extension Results {
+    static let invalidated = EngineError(
+        .collectionInvalidated, "The results are invalid: the object that they were made from has been deleted.")
+
+    package var count: Int {
+        get throws(EngineError) {
+            switch try current() {
+            case .whole: try session.count(of: recipe.classID ?? 0)
+            case .list: try list().count
+            case .keys(let keys, _): keys.count
+            case .positions(let positions): positions.count
+            case .values(let values): values.count
+            case .gone: throw Self.invalidated
+            }
+        }
+    }
+
+    /// Whether what the results were made from still exists.
+    package var isValid: Bool {
+        get throws(EngineError) {
+            if case .gone = try current() { false } else { true }
+        }
+    }
+
+    /// The key of an object. In a snapshot it may have been deleted.
+    package func key(at index: Int) throws(EngineError) -> Int64 {
+        switch try current() {
+        case .whole:
+            let owner = try objectClass()
+            let count = try session.count(of: owner.id)
+            guard index >= 0, index < count else { throw EngineError(outOfRange: index, count: count) }
+            return try storing { table throws(StorageError) in try table.key(atRank: index) }
+        case .keys(let keys, _):
+            guard index >= 0, index < keys.count else { throw EngineError(outOfRange: index, count: keys.count) }
+            return keys[index]
+        case .list:
+            guard case .int64(let key) = try cell(at: index) else { throw try wrongKind() }
+            return key
+        case .positions, .values: throw try wrongKind()
+        case .gone: throw Self.invalidated
+        }
+    }
+
+    private func wrongKind() throws(EngineError) -> EngineError {
+        _ = try objectClass()
+        return EngineError(.internalError, "A list of links holds something else.")
+    }
+
+    /// An object.
+    package func object(at index: Int) throws(EngineError) -> ObjectHandle {
+        let owner = try objectClass()
+        let key = try key(at: index)
+        guard let object = try session.object(ObjectRef(classID: owner.id, key: key)) else {
+            throw EngineError(ModelError.noSuchObject(className: owner.name, key: key))
+        }
+        return object
+    }
+
+    /// An element to keep: a link for objects (null for one of a snapshot that has been deleted), else the value.
+    package func value(at index: Int) throws(EngineError) -> Value {
+        guard let id = recipe.classID else { return try valueElement(at: index) }
+        let ref = ObjectRef(classID: id, key: try key(at: index))
+        guard case .objects = recipe.base, try !model({ () throws(ModelError) in try session.view.exists(ref) }) else { return .link(ref) }
+        return .null
+    }
+
+    private func valueElement(at index: Int) throws(EngineError) -> Value {
+        if case .values(let values) = try current() {
+            guard index >= 0, index < values.count else { throw EngineError(outOfRange: index, count: values.count) }
+            return values[index]
+        }
+        let property = try listProperty()
+        let cell = try cell(at: index)
+        return try model { () throws(ModelError) in try property.value(of: cell) }
+    }
+
+    /// An element of a list, or of a sorted or otherwise changed one, borrowed until the session moves or writes.
+    package func cell(at index: Int) throws(EngineError) -> Cell {
+        let list = try list()
+        switch try current() {
+        case .list:
+            guard index >= 0, index < list.count else { throw EngineError(outOfRange: index, count: list.count) }
+            return try storage { () throws(StorageError) in try list.cell(at: index) }
+        case .positions(let positions):
+            guard index >= 0, index < positions.count else { throw EngineError(outOfRange: index, count: positions.count) }
+            return try storage { () throws(StorageError) in try list.cell(at: positions[index]) }
+        case .gone: throw Self.invalidated
+        case .whole, .keys, .values: throw EngineError(.typeMismatch, "These are not the elements of a list.")
+        }
+    }
+
+    /// The keys of all objects, in order.
+    package func keys() throws(EngineError) -> [Int64] {
+        _ = try objectClass()
+        switch try current() {
+        case .whole: return try wholeKeys()
+        case .keys(let keys, _): return keys
+        case .list:
+            guard case .list(let place) = recipe.base else { return [] }
+            return try model { () throws(ModelError) in try session.view.linkedKeys(place) }
+        case .positions, .values: return []
+        case .gone: throw Self.invalidated
+        }
+    }
+
+    private func wholeKeys() throws(EngineError) -> [Int64] {
+        let owner = try objectClass()
+        return try model { () throws(ModelError) in try session.view.allKeys(of: owner) }
+    }
+
+    /// Where an element is: an object by its link, a value by being equal. Nil if it is not there.
+    package func index(of value: Value) throws(EngineError) -> Int? {
+        guard let id = recipe.classID else { return try valueIndex(of: value) }
+        guard case .link(let ref) = value, ref.classID == id else {
+            throw EngineError(.typeMismatch, "Only an object of the results' own class can be found in them.")
+        }
+        switch try current() {
+        case .whole:
+            guard try model({ () throws(ModelError) in try session.view.exists(ref) }) else { return nil }
+            return try storing { table throws(StorageError) in try table.rank(of: ref.key) }
+        case .keys(let keys, let isAscending): return isAscending ? keys.binarySearch(ref.key) : keys.firstIndex(of: ref.key)
+        default: return try keys().firstIndex(of: ref.key)
+        }
+    }
+
+    private func valueIndex(of value: Value) throws(EngineError) -> Int? {
+        for index in 0..<(try count) where try valueElement(at: index) == value { return index }
+        return nil
+    }
+
+    // MARK: Underneath
+
+    private func storing<Result>(_ body: (Table) throws(StorageError) -> Result) throws(EngineError) -> Result {
+        let owner = try objectClass()
+        let table = try model { () throws(ModelError) in try session.view.table(owner) }
+        return try storage { () throws(StorageError) in try body(table) }
+    }
+
+    private func list() throws(EngineError) -> ListView {
+        guard case .list(let place) = recipe.base else { throw EngineError(.typeMismatch, "These are not the elements of a list.") }
+        if case .gone = try current() { throw Self.invalidated }
+        return try model { () throws(ModelError) in try session.view.list(place) }
+    }
+
+    /// The property of the list that values come from.
+    package func listProperty() throws(EngineError) -> PropertyHandle {
+        guard case .list(let place) = recipe.base else { throw EngineError(.typeMismatch, "These are not the elements of a list.") }
+        return try model { () throws(ModelError) in
+            try session.view.property(PropertyPlace(classID: place.owner.classID, property: place.property))
+        }
+    }
+}
+
+extension [Int64] {
+    /// Where a key is in ascending keys.
+    func binarySearch(_ key: Int64) -> Int? {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        return low < count && self[low] == key ? low : nil
+    }
+}

@@ -1,0 +1,113 @@
+package import ToftModel
+internal import ToftQuery
+internal import ToftStorage
+
+/// Live results: a recipe, and what it found last.
+///
+/// Making them costs nothing. They are worked out when they are first asked, and again after something that they hang on has changed.
+package final class Results {
+    package let session: Session
+    let recipe: Recipe
+    private var order: Order?
+    /// When `order` was found.
+    private var stamp: UInt64 = 0
+
+    init(_ recipe: Recipe, in session: Session) {
+        self.recipe = recipe
+        self.session = session
+    }
+
+    /// The class of the objects; nil for results of values.
+    package var classID: ClassID? { recipe.classID }
+
+    /// What the results are now.
+    func current() throws(EngineError) -> Order {
+        try session.check()
+        let last = session.stamps.last(of: recipe.watched)
+        if let order, stamp == last { return order }
+        let found = try recipe.order(in: session.view)
+        order = found
+        stamp = last
+        return found
+    }
+
+    /// What is known already of how the results are now, without working it out.
+    var known: Order? { stamp == session.stamps.last(of: recipe.watched) ? order : nil }
+}
+
+// MARK: Chains
+
+extension Results {
+    /// Those of the objects that match a query.
+    package func filter(_ query: String, arguments: [QueryArgument] = []) throws(EngineError) -> Results {
+        let owner = try objectClass()
+        let bound = try querying { () throws(QueryError) in
+            try BoundQuery.parse(query, arguments: arguments, className: owner.name, schema: session.schema.stored)
+        }
+        return Results(recipe.appending(bound), in: session)
+    }
+
+    /// Sorted by key paths, the first being the most significant; ties keep their order. Values are sorted by the path "self".
+    package func sorted(by keys: [(path: String, isAscending: Bool)]) throws(EngineError) -> Results {
+        guard recipe.classID != nil else {
+            try session.check()
+            guard keys.count == 1, keys[0].path == "self" else { throw Self.noPathOfValues }
+            return Results(recipe.appending(.sort(isAscending: keys[0].isAscending)), in: session)
+        }
+        return try ordered([.sort(keys.map { OrderingSyntax.SortKey(PathSyntax(dotted: $0.path), isAscending: $0.isAscending) })])
+    }
+
+    /// The first for each combination of values at key paths. Values are told apart by the path "self".
+    package func distinct(by paths: [String]) throws(EngineError) -> Results {
+        guard recipe.classID != nil else {
+            try session.check()
+            guard paths == ["self"] else { throw Self.noPathOfValues }
+            return Results(recipe.appending(.distinct), in: session)
+        }
+        return try ordered([.distinct(paths.map(PathSyntax.init(dotted:)))])
+    }
+
+    /// The first `limit`.
+    package func limited(to limit: Int) throws(EngineError) -> Results {
+        guard recipe.classID != nil else {
+            try session.check()
+            return Results(recipe.appending(.limit(max(0, limit))), in: session)
+        }
+        return try ordered([.limit(max(0, limit))])
+    }
+
+    private static var noPathOfValues: EngineError {
+        EngineError(.invalidQuery, "Values have no properties: their one key path is 'self'.")
+    }
+
+    private func ordered(_ orderings: [OrderingSyntax]) throws(EngineError) -> Results {
+        let owner = try objectClass()
+        let bound = try querying { () throws(QueryError) in
+            try BoundQuery(QuerySyntax(.constant(true), orderings: orderings), className: owner.name, schema: session.schema.stored)
+        }
+        return Results(recipe.appending(bound), in: session)
+    }
+
+    /// The class of the objects, as the session sees it now.
+    func objectClass() throws(EngineError) -> ClassHandle {
+        guard let id = recipe.classID else {
+            throw EngineError(.typeMismatch, "These are results of values, not of objects.")
+        }
+        return try session.classHandle(id)
+    }
+
+    /// The results as they are now: elements no longer come or go.
+    package func snapshot() throws(EngineError) -> Results {
+        if recipe.classID != nil { return Results(Recipe(.objects(try keys()), classID: recipe.classID), in: session) }
+        var values: [Value] = []
+        for index in 0..<(try count) { values.append(try value(at: index)) }
+        return Results(Recipe(.values(values), classID: nil), in: session)
+    }
+}
+
+extension PathSyntax {
+    /// A path of property names. What is none shows when it is bound.
+    init(dotted path: String) {
+        self.init(path.split(separator: ".", omittingEmptySubsequences: false).map { Element(.name(String($0))) })
+    }
+}

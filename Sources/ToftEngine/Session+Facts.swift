@@ -1,0 +1,29 @@
+internal import ToftModel
+package import ToftStorage
+
+/// What a check of a whole version saw.
+package struct CheckFindings: Sendable {
+    /// In plain words, one each. Empty: all is well.
+    package var problems: [String]
+    package var pageCount: Int
+    package var objectCount: Int
+}
+
+extension Session {
+    /// Facts about the database: the newest version, the oldest pinned one, sizes in bytes.
+    package func facts() throws(EngineError) -> StoreFacts {
+        try check()
+        return try storage { () throws(StorageError) in try database.store.facts() }
+    }
+
+    /// Reads everything in the version that the session stands at and checks it: structure, order, checksums, free space, then objects, indexes
+    /// and links. Damage is a finding, not an error.
+    package func checkEverything() throws(EngineError) -> CheckFindings {
+        try check()
+        let report = StoreCheck.run(base.snapshot)
+        var findings = CheckFindings(problems: report.problems, pageCount: Int(clamping: report.usedPages), objectCount: 0)
+        findings.problems += ModelCheck.run(base)
+        for owner in base.schema.classes { findings.objectCount += (try? base.count(owner)) ?? 0 }
+        return findings
+    }
+}

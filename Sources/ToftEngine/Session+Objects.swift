@@ -1,0 +1,108 @@
+package import ToftModel
+
+extension Session {
+    /// The visible class with this id.
+    package func classHandle(_ id: ClassID) throws(EngineError) -> ClassHandle {
+        try check()
+        return try model { () throws(ModelError) in try schema.classHandle(id: id) }
+    }
+
+    /// The visible class with this name.
+    package func classHandle(named name: String) throws(EngineError) -> ClassHandle {
+        try check()
+        return try model { () throws(ModelError) in try schema.classHandle(named: name) }
+    }
+
+    /// A property that the session sees now, of a class whose handle may be older.
+    func property(_ id: PropertyID, of owner: ClassHandle) throws(EngineError) -> PropertyHandle {
+        try model { () throws(ModelError) in try schema.classHandle(id: owner.id).property(id: id) }
+    }
+
+    /// The number of objects of a class.
+    package func count(of id: ClassID) throws(EngineError) -> Int {
+        let owner = try classHandle(id)
+        return try model { () throws(ModelError) in try view.count(owner) }
+    }
+
+    /// All objects of a class, in the order of their creation.
+    package func results(of id: ClassID) throws(EngineError) -> Results {
+        _ = try classHandle(id)
+        return Results(Recipe(.all(id), classID: id), in: self)
+    }
+
+    // MARK: Finding
+
+    /// The object with this primary key; nil if there is none.
+    package func find(_ primaryKey: BorrowedValue, in id: ClassID) throws(EngineError) -> ObjectHandle? {
+        let owner = try classHandle(id)
+        guard let key = try model({ () throws(ModelError) in try view.find(primaryKey, owner) }) else { return nil }
+        return try handle(key, owner)
+    }
+
+    /// The same for a value that the caller keeps.
+    package func find(_ primaryKey: Value, in id: ClassID) throws(EngineError) -> ObjectHandle? {
+        let owner = try classHandle(id)
+        guard let key = try model({ () throws(ModelError) in try view.find(primaryKey, owner) }) else { return nil }
+        return try handle(key, owner)
+    }
+
+    /// A handle of an object by its name; nil if it does not exist.
+    package func object(_ ref: ObjectRef) throws(EngineError) -> ObjectHandle? {
+        let owner = try classHandle(ref.classID)
+        guard try model({ () throws(ModelError) in try view.exists(ref.key, owner) }) else { return nil }
+        return try handle(ref.key, owner)
+    }
+
+    /// A handle of an object that exists.
+    func handle(_ key: Int64, _ owner: ClassHandle) throws(EngineError) -> ObjectHandle {
+        var birth: UInt64 = 0
+        if transaction != nil, try !existedBefore(key, owner) { birth = transactionNumber }
+        return ObjectHandle(ObjectRef(classID: owner.id, key: key), owner: owner, in: self, birth: birth)
+    }
+
+    private func existedBefore(_ key: Int64, _ owner: ClassHandle) throws(EngineError) -> Bool {
+        guard let before = base.schema.anyClass(id: owner.id) else { return false }
+        return try model { () throws(ModelError) in try base.exists(key, before) }
+    }
+
+    // MARK: Changing
+
+    /// Creates an object, or updates the one that has the primary key, as `policy` says. All or nothing.
+    /// - Returns: the object, and whether it is new.
+    package func create(
+        _ id: ClassID, _ assignments: UnsafeBufferPointer<Assignment>, policy: UpdatePolicy = .error
+    ) throws(EngineError) -> (object: ObjectHandle, isNew: Bool) {
+        let owner = try classHandle(id)
+        let transaction = try writing()
+        let created = try model { () throws(ModelError) in try transaction.create(owner, assignments, policy: policy) }
+        note(created.isNew, owner)
+        return (try handle(created.key, owner), created.isNew)
+    }
+
+    /// The same for values that the caller keeps.
+    @discardableResult
+    package func create(
+        _ id: ClassID, _ values: [(property: PropertyID, value: Value)] = [], policy: UpdatePolicy = .error
+    ) throws(EngineError) -> ObjectHandle {
+        let owner = try classHandle(id)
+        let transaction = try writing()
+        var resolved: [(property: PropertyHandle, value: Value)] = []
+        for (id, value) in values { resolved.append((try property(id, of: owner), value)) }
+        let created = try model { () throws(ModelError) in try transaction.create(owner, resolved, policy: policy) }
+        note(created.isNew, owner)
+        return try handle(created.key, owner)
+    }
+
+    /// What an update changed is not told apart.
+    private func note(_ isNew: Bool, _ owner: ClassHandle) {
+        if isNew { noteCreation(of: owner) } else { noteEverything() }
+    }
+
+    /// Deletes all objects of a class.
+    package func deleteAll(_ id: ClassID) throws(EngineError) {
+        let owner = try classHandle(id)
+        let transaction = try writing()
+        try model { () throws(ModelError) in try transaction.eraseAll(owner) }
+        noteEverything()
+    }
+}

@@ -1,0 +1,130 @@
+internal import ToftModel
+internal import ToftStorage
+
+extension Session {
+    /// A descriptor that is readable while `dispatch` has something to do. It belongs to the session: poll it, never read or close it.
+    package func eventDescriptor() throws(EngineError) -> Int32 {
+        try check()
+        return try openChannel().flag.fileDescriptor
+    }
+
+    /// Goes to the version that the notifier has worked out, if one waits, and calls the observers that are due. Never waits. Does nothing in a
+    /// write transaction. Returns how many handlers it called.
+    @discardableResult
+    package func dispatch() throws(EngineError) -> Int {
+        try check()
+        guard handlerDepth == 0 else {
+            throw EngineError(.insideCallback, "Can't dispatch inside a callback: the dispatch that called it goes on when it returns.")
+        }
+        guard let channel else { return 0 }
+        guard transaction == nil else {
+            channel.flag.clear()
+            return 0
+        }
+        guard let parcel = channel.take() else { return callInitial() }
+        adopt(parcel)
+        return deliver(parcel)
+    }
+
+    /// Observes every commit of any process: the session's own at once, others when the session moves to them.
+    package func observe(_ handler: @escaping NotificationHandler) throws(EngineError) -> Token {
+        try observe(.database, handler)
+    }
+
+    func observe(_ subject: Subject, _ handler: @escaping NotificationHandler) throws(EngineError) -> Token {
+        try check()
+        guard transaction?.writing.hasChanges != true else {
+            throw EngineError(.observeInTransaction, "Can't observe in a write transaction that has changed something. Observe before it or after it.")
+        }
+        let channel = try openChannel()
+        if !isServed {
+            try database.notifier.add(channel)
+            isServed = true
+        }
+        let observation = Observation(subject, from: Basis(view: base), handler: handler)
+        channel.add(observation)
+        if channel.isBehind(database.store.latestVersion) { database.notifier.poke() }
+        return Token(observation, in: channel)
+    }
+
+    private func openChannel() throws(EngineError) -> Channel {
+        if let channel { return channel }
+        let opened = try Channel(at: base)
+        channel = opened
+        return opened
+    }
+}
+
+// MARK: Delivery
+
+extension Session {
+    /// Moves the session and its observers to the version of a parcel. Before any handler runs: the notifier may look at any time, and must see
+    /// nobody stand before what has been worked out for him.
+    func adopt(_ parcel: Parcel) {
+        for item in parcel.items { item.observation.move(to: item.basis) }
+        move(to: parcel.view)
+    }
+
+    /// Calls the observers of a parcel that has been adopted, then those whose first call is due. Returns how many it called.
+    @discardableResult
+    func deliver(_ parcel: Parcel) -> Int {
+        var calls = 0
+        // The whole database first, as the frame in which the others are told.
+        for item in parcel.items.filter(\.isOfDatabase) + parcel.items.filter({ !$0.isOfDatabase }) {
+            guard isOpen, let notification = item.notification(version: parcel.version) else { continue }
+            calls += call(item.observation, notification) ? 1 : 0
+        }
+        calls += callInitial()
+        pokeIfBehind()
+        return calls
+    }
+
+    private func call(_ observation: Observation, _ notification: Notification) -> Bool {
+        handlerDepth += 1
+        defer { handlerDepth -= 1 }
+        return observation.call(notification)
+    }
+
+    private func callInitial() -> Int {
+        var calls = 0
+        for observation in channel?.observations ?? [] where isOpen && observation.isInitialDue {
+            observation.move(to: Basis(view: base))
+            calls += call(observation, Notification(.initial, from: 0, to: base.snapshot.version)) ? 1 : 0
+        }
+        return calls
+    }
+
+    func pokeIfBehind() {
+        if let channel, channel.isBehind(database.store.latestVersion) { database.notifier.poke() }
+    }
+
+    /// Moves to what the session has committed, and with it its observers of the whole database. Returns what those are to be told. A commit
+    /// made while they are being told is told when the session next moves, so that calls don't nest without end.
+    func adoptOwnCommit(_ view: ModelView) -> [Parcel.Item] {
+        let basis = Basis(view: view)
+        var items: [Parcel.Item] = []
+        if !isTellingOwnCommit {
+            for observation in channel?.observations ?? [] where observation.subject.isDatabase && observation.isActive {
+                items.append(.init(observation: observation, previousVersion: observation.basis.version, basis: basis, outcome: .committed))
+                observation.move(to: basis)
+            }
+        }
+        move(to: view)
+        pokeIfBehind()
+        return items
+    }
+
+    func tellOwnCommit(_ items: [Parcel.Item]) {
+        guard !items.isEmpty else { return }
+        isTellingOwnCommit = true
+        defer { isTellingOwnCommit = false }
+        for item in items {
+            guard isOpen, let notification = item.notification(version: item.basis.version) else { continue }
+            _ = call(item.observation, notification)
+        }
+    }
+}
+
+extension Parcel.Item {
+    var isOfDatabase: Bool { observation.subject.isDatabase }
+}

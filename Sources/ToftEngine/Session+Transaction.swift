@@ -1,0 +1,137 @@
+internal import ToftModel
+internal import ToftStorage
+
+extension Session {
+    /// Whether a write transaction of this session is open.
+    package var isWriting: Bool { transaction != nil }
+
+    /// Begins a write transaction: waits for other writers, goes to the newest version and, where that is another, calls the observers that are
+    /// due; they run inside the transaction.
+    package func beginWrite() throws(EngineError) {
+        try check()
+        guard transaction == nil else {
+            throw EngineError(.alreadyInTransaction, "The session is already in a write transaction. Commit or cancel it first.")
+        }
+        guard !isReadOnly else { throw EngineError(.readOnly, "Can't write: the session was opened read-only.") }
+        let parcel = try enterTransaction()
+        guard let parcel else { return }
+        isBeginning = true
+        defer { isBeginning = false }
+        deliver(parcel)
+    }
+
+    /// Takes the write lock. Returns what there is to deliver if that moved the session.
+    private func enterTransaction() throws(EngineError) -> Parcel? {
+        let timeout = configuration.writeTimeoutMilliseconds ?? -1
+        let writing = try storage { () throws(StorageError) in try database.store.beginWrite(timeoutMilliseconds: timeout) }
+        do throws(EngineError) {
+            // Nobody commits while we hold the lock: the newest version is the one that the transaction builds on.
+            let view = writing.baseVersion == base.snapshot.version ? base : try newestView()
+            let entered = try model { () throws(ModelError) in try ModelTransaction(writing, previous: view.schema) }
+            let parcel = view === base ? nil : moveForward(to: view)
+            transaction = OpenTransaction(writing: writing, objects: entered)
+            transactionNumber += 1
+            noteEverything()
+            return parcel
+        } catch {
+            writing.rollback()
+            throw error
+        }
+    }
+
+    /// Commits: when it returns, the transaction is on disk and the session stands at it. The session's own observers of the whole database are
+    /// called at once, the others with the next dispatch or refresh. Returns the version.
+    @discardableResult
+    package func commit() throws(EngineError) -> UInt64 {
+        try check()
+        let transaction = try endingTransaction("commit")
+        self.transaction = nil
+        noteEverything()
+        let committed: (version: UInt64, snapshot: Snapshot?)
+        do throws(StorageError) {
+            committed = try transaction.commitAndRead()
+        } catch {
+            forgetTransaction()
+            throw EngineError(error)
+        }
+        guard committed.version != base.snapshot.version, let view = view(of: committed.snapshot) else {
+            // Nothing was changed; or the version that was made can't be pinned now, and the session finds it when it next moves.
+            channel?.rearm()
+            return committed.version
+        }
+        let calls = adoptOwnCommit(view)
+        tellOwnCommit(calls)
+        return committed.version
+    }
+
+    private func view(of snapshot: Snapshot?) -> ModelView? {
+        guard let snapshot else { return nil }
+        return try? ModelView(snapshot, previous: base.schema)
+    }
+
+    /// Cancels: everything is as it was at `beginWrite`.
+    package func cancel() throws(EngineError) {
+        try check()
+        let transaction = try endingTransaction("cancel")
+        self.transaction = nil
+        transaction.rollback()
+        forgetTransaction()
+    }
+
+    private func endingTransaction(_ verb: String) throws(EngineError) -> WriteTransaction {
+        guard let transaction else {
+            throw EngineError(.notInTransaction, "Can't \(verb) a non-existing write transaction. Begin one first.")
+        }
+        guard !isBeginning else {
+            throw EngineError(.insideCallback, "Can't \(verb) in a callback of beginWrite: the transaction belongs to who is beginning it.")
+        }
+        return transaction.writing
+    }
+
+    private func forgetTransaction() {
+        cancelledTransactions.insert(transactionNumber)
+        noteEverything()
+        channel?.rearm()
+    }
+
+    /// The transaction that a change goes into.
+    func writing() throws(EngineError) -> ModelTransaction {
+        try check()
+        guard let transaction else {
+            throw EngineError(.notInTransaction, "Can't change anything outside of a write transaction. Begin one first.")
+        }
+        return transaction.objects
+    }
+
+    // MARK: Moving forward
+
+    /// Goes to the newest version and calls the observers that are due. False if there is nothing newer, within a write transaction and within
+    /// a handler.
+    @discardableResult
+    package func refresh() throws(EngineError) -> Bool {
+        try check()
+        guard transaction == nil, handlerDepth == 0 else { return false }
+        let isNewer = database.store.latestVersion != base.snapshot.version
+        let parcel = moveForward(to: isNewer ? try newestView() : base)
+        if let parcel { deliver(parcel) }
+        return isNewer
+    }
+
+    /// Goes to a version, and works out on this thread what the observers are to be told. Within a handler nothing is: the observers stay
+    /// where they are and hear of it when the session next moves.
+    private func moveForward(to view: ModelView) -> Parcel? {
+        guard let channel, handlerDepth == 0 else {
+            move(to: view)
+            return nil
+        }
+        let parcel = Parcel.prepare(channel.observations.filter(\.isFollowing), to: view)
+        adopt(parcel)
+        return parcel
+    }
+
+    /// The newest version as this session sees it.
+    func newestView() throws(EngineError) -> ModelView {
+        let snapshot = try storage { () throws(StorageError) in try database.store.beginRead() }
+        return try model { () throws(ModelError) in try ModelView(snapshot, previous: base.schema) }
+    }
+}

@@ -1,0 +1,124 @@
+package import ToftModel
+internal import ToftStorage
+
+/// One thread's view of one version of a database, and what it has open in it.
+///
+/// 1. The session stands at a version until `refresh`, `dispatch` or `beginWrite` moves it; commits move it to what they made.
+/// 2. Handles and results made of it hold it, never a pointer into the file: they show the version that it stands at, within a write
+///    transaction with the changes made so far.
+/// 3. All calls come on its own thread, or one after the other where it is confined to the caller. Its last reference may go on any thread.
+/// 4. `stamps` knows of everything that may change what is read.
+package final class Session {
+    package let database: Database
+    let configuration: Configuration
+    private let owner: ThreadMark?
+
+    /// The version that the session stands at. Changed by `move` alone.
+    private(set) var base: ModelView
+    /// The write transaction, while there is one.
+    var transaction: OpenTransaction?
+    /// Counts the write transactions of this session, see `ObjectHandle`.
+    var transactionNumber: UInt64 = 0
+    /// The numbers of those that were cancelled: what was made in them never was.
+    var cancelledTransactions: Set<UInt64> = []
+    /// When what was changed, for the results that are open.
+    private(set) var stamps = Stamps()
+    private(set) var isOpen = true
+
+    /// The way to the notifier, from the first observer on.
+    var channel: Channel?
+    /// Whether the notifier works for the channel.
+    var isServed = false
+    /// How deep in handlers the session is.
+    var handlerDepth = 0
+    /// Whether `beginWrite` is delivering: its transaction may not end before it has returned.
+    var isBeginning = false
+    /// Whether observers of the whole database are being told of the session's own commit.
+    var isTellingOwnCommit = false
+
+    init(database: Database, configuration: Configuration, at base: ModelView) {
+        self.database = database
+        self.configuration = configuration
+        self.base = base
+        owner = configuration.confinement == .thread ? ThreadMark.current : nil
+    }
+
+    deinit { end() }
+
+    // MARK: Use
+
+    /// Throws unless the session may be used here and now.
+    @inline(__always)
+    package func check() throws(EngineError) {
+        guard isOpen else { throw EngineError(.closed, "The session has been closed.") }
+        guard owner == nil || owner === ThreadMark.current else {
+            throw EngineError(.wrongThread, "Realm accessed from incorrect thread. Open one on each thread that needs it.")
+        }
+        try storage { () throws(StorageError) in try database.store.checkProcess() }
+    }
+
+    /// What is read now: the version that the session stands at, or its write transaction.
+    var view: ModelView { transaction?.objects.view ?? base }
+
+    /// The classes and properties that the session sees.
+    package var schema: ModelSchema { view.schema }
+
+    /// The version that the session stands at; within a write transaction, the one that it began with.
+    package var version: UInt64 {
+        get throws(EngineError) {
+            try check()
+            return base.snapshot.version
+        }
+    }
+
+    package var isReadOnly: Bool { configuration.mode == .readOnly || database.store.isReadOnly }
+
+    // MARK: Moving
+
+    /// Stands at a version from now on.
+    func move(to view: ModelView) {
+        base = view
+        stamps.noteEverything()
+        channel?.sessionMoved(to: view)
+    }
+
+    /// Notes a change whose reach is not known, or that a transaction began or ended.
+    func noteEverything() {
+        stamps.noteEverything()
+    }
+
+    func noteCreation(of owner: ClassHandle) {
+        stamps.noteCreation(of: owner.id)
+    }
+
+    func noteSet(_ property: PropertyHandle) {
+        stamps.noteSet(PropertyPlace(property))
+    }
+
+    // MARK: The end
+
+    /// Ends the session: a write transaction is cancelled, observations end, everything made of it is `closed`.
+    package func close() throws(EngineError) {
+        try check()
+        end()
+    }
+
+    private func end() {
+        guard isOpen else { return }
+        isOpen = false
+        stamps.noteEverything()
+        transaction?.writing.rollback()
+        transaction = nil
+        if let channel {
+            database.notifier.remove(channel)
+            channel.close()
+        }
+        channel = nil
+    }
+}
+
+/// A write transaction of a session.
+struct OpenTransaction {
+    let writing: WriteTransaction
+    let objects: ModelTransaction
+}
