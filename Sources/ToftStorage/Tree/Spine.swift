@@ -59,14 +59,12 @@ final class Spine {
         return (ref, base)
     }
 
-    /// Makes the pointers good again in a later operation, where nothing moved since. False: descend.
-    func refresh() throws(StorageError) -> Bool {
+    /// Makes the pointers good again in a later operation, where nothing moved since.
+    func refresh() throws(StorageError) {
         for index in 0..<depth {
             var ref = steps[index].ref
             steps[index].base = try space.edit(&ref, as: .treeInner)
-            if ref != steps[index].ref { return false }
         }
-        return true
     }
 
     /// The node above the leaf; nil where the leaf is the root.

@@ -1,0 +1,120 @@
+/// Rows of a cluster that go into a new one.
+struct ClusterSource {
+    let cluster: ClusterPage
+    let rows: Range<Int>
+
+    init(cluster: ClusterPage, rows: Range<Int>) {
+        self.cluster = cluster
+        self.rows = rows
+    }
+
+    /// All rows of a cluster.
+    init(_ cluster: ClusterPage) { self.init(cluster: cluster, rows: 0..<cluster.rowCount) }
+}
+
+/// Writes a cluster anew from rows of others: to grow, to seal, to split, to merge, to take in new columns. Cells of a column come to lie side by side
+/// in row order, bounds become tight, garbage and dropped columns stay behind.
+///
+/// All pages of the sources have been verified.
+struct ClusterBuilder {
+    private let columns: [Column]
+    private let sources: [ClusterSource]
+    /// The key of one more row at the end, whose cells have their defaults.
+    private let newKey: Int64?
+    let rowCount: Int
+    /// Bytes of heap that the rows need.
+    let liveHeap: Int
+
+    init(_ columns: [Column], _ sources: [ClusterSource], appending newKey: Int64? = nil) throws(StorageError) {
+        self.columns = columns
+        self.sources = sources
+        self.newKey = newKey
+        var rows = newKey == nil ? 0 : 1
+        var heap = 0
+        for source in sources {
+            rows += source.rows.count
+            heap += try Self.liveHeap(source, columns)
+        }
+        rowCount = rows
+        liveHeap = heap
+    }
+
+    private static func liveHeap(_ source: ClusterSource, _ columns: [Column]) throws(StorageError) -> Int {
+        var sum = 0
+        for column in columns where column.hasHeap {
+            guard let slice = try source.cluster.slice(ofColumn: column) else { continue }
+            for row in source.rows { sum += try source.cluster.neededBytes(slice, row).count }
+            if column.type == .list { sum += 7 }
+        }
+        return sum
+    }
+
+    /// Whether any column keeps its cells in the heap.
+    var hasHeap: Bool { columns.contains { $0.hasHeap } }
+
+    /// Pages of a cluster of a shape.
+    func pages(_ shape: ClusterShape) -> Int {
+        let payload = fixedBytes(shape.rowCapacity) + shape.heap
+        var pages = (payload + ExtentHeader.size + Page.size - 1) / Page.size
+        while ExtentHeader.payloadStart(.cluster, pageCount: pages) + payload > pages * Page.size { pages += 1 }
+        return pages
+    }
+
+    private func fixedBytes(_ capacity: Int) -> Int {
+        var sum = ClusterLayout.headerSize + columns.count * ClusterLayout.entrySize + capacity * 8
+        for column in columns { sum += column.geometry(capacity).size }
+        return sum
+    }
+
+    /// Writes the cluster. The shape has room for all rows.
+    func build(_ shape: ClusterShape, in space: PageSpace) throws(StorageError) -> (ref: Ref, base: UnsafeMutableRawPointer) {
+        let pages = pages(shape)
+        guard pages <= ExtentLimit.pages else { throw .valueTooLong(length: pages * Page.size, limit: ExtentLimit.pages * Page.size) }
+        let (ref, base) = try space.allocate(.cluster, pageCount: pages)
+        let header = ExtentHeader.payloadStart(.cluster, pageCount: pages)
+        let keys = header + ClusterLayout.headerSize + columns.count * ClusterLayout.entrySize
+        let heapStart = header + fixedBytes(shape.rowCapacity)
+        base.storeUInt16(rowCount, at: header + ClusterLayout.rowCount)
+        base.storeUInt16(shape.rowCapacity, at: header + ClusterLayout.rowCapacity)
+        base.storeUInt16(columns.count, at: header + ClusterLayout.columnCount)
+        base.storeUInt32(heapStart, at: header + ClusterLayout.heapStart)
+        copyKeys(to: base, at: keys)
+
+        var start = keys + shape.rowCapacity * 8
+        var writer = ColumnWriter(base: base, heapEnd: heapStart, heapLimit: pages * Page.size)
+        for (index, column) in columns.enumerated() {
+            let entry = header + ClusterLayout.headerSize + index * ClusterLayout.entrySize
+            try writer.write(column, entry: entry, start: start, capacity: shape.rowCapacity, from: sources, rowCount: rowCount)
+            start += column.geometry(shape.rowCapacity).size
+        }
+        base.storeUInt32(writer.heapEnd, at: header + ClusterLayout.heapEnd)
+        return (ref, base)
+    }
+
+    private func copyKeys(to base: UnsafeMutableRawPointer, at start: Int) {
+        var place = start
+        for source in sources {
+            base.store(source.cluster.keys + source.rows.lowerBound, count: source.rows.count * 8, at: place)
+            place += source.rows.count * 8
+        }
+        if let newKey { base.storeInt64(newKey, at: place) }
+    }
+}
+
+extension Column {
+    @inline(__always)
+    var hasHeap: Bool { type == .bytes || type == .list }
+
+    func geometry(_ capacity: Int) -> ColumnGeometry { ColumnGeometry(type: type, isNullable: isNullable, capacity: capacity) }
+}
+
+extension ClusterPage {
+    /// The bytes of a heap cell without the room that a list keeps.
+    @inline(__always)
+    func neededBytes(_ slice: ColumnSlice, _ row: Int) throws(StorageError) -> UnsafeRawBufferPointer {
+        let cell = slice.heapCell(row)
+        let bytes = try heapBytes(cell)
+        guard slice.geometry.type == .list, cell.length >= ElementLayout.values, !cell.isElsewhere, let base = bytes.baseAddress else { return bytes }
+        return UnsafeRawBufferPointer(start: base, count: min(base.uint32(at: ElementLayout.length).roundedUpToEight, cell.length))
+    }
+}

@@ -1,0 +1,188 @@
+/// A cluster's bytes, for reading. The header is verified when it is made, a column's place when it is asked for, a heap cell when it is read:
+/// what has been verified is then read without further tests.
+struct ClusterPage {
+    let base: UnsafeRawPointer
+    let page: UInt64
+    let byteCount: Int
+    let rowCount: Int
+    let rowCapacity: Int
+    let columnCount: Int
+    let heapStart: Int
+    let heapEnd: Int
+    /// Where the cluster's own header begins.
+    let header: Int
+
+    @inline(__always)
+    init(_ base: UnsafeRawPointer, page: UInt64, pageCount: UInt32) throws(StorageError) {
+        let header = ExtentHeader.size &+ (Int(pageCount) &- 1) &* ExtentHeader.checksumSize
+        self.base = base
+        self.page = page
+        self.header = header
+        byteCount = Int(pageCount) &* Page.size
+        rowCount = base.uint16(at: header &+ ClusterLayout.rowCount)
+        rowCapacity = base.uint16(at: header &+ ClusterLayout.rowCapacity)
+        columnCount = base.uint16(at: header &+ ClusterLayout.columnCount)
+        heapStart = base.uint32(at: header &+ ClusterLayout.heapStart)
+        heapEnd = base.uint32(at: header &+ ClusterLayout.heapEnd)
+        guard pageCount > 0, pageCount <= ExtentLimit.pages, rowCount > 0, rowCount <= rowCapacity, rowCapacity <= ClusterLimits.rows,
+            columnCount <= ClusterLimits.columns, columnsStart <= heapStart, heapStart <= heapEnd, heapEnd <= byteCount
+        else { throw .corrupt(page: page, reason: "a cluster contradicts itself") }
+    }
+
+    @inline(__always)
+    func entry(_ index: Int) -> Int { header &+ ClusterLayout.headerSize &+ index &* ClusterLayout.entrySize }
+
+    /// Where the keys begin.
+    @inline(__always)
+    var keysStart: Int { entry(columnCount) }
+
+    /// Where the columns begin.
+    @inline(__always)
+    var columnsStart: Int { keysStart &+ rowCapacity &* 8 }
+
+    // MARK: Rows
+
+    /// The keys in ascending order, `rowCount` of them.
+    @inline(__always)
+    var keys: UnsafePointer<Int64> { (base + keysStart).assumingMemoryBound(to: Int64.self) }
+
+    /// The first row whose key is not below `key`; `rowCount` where there is none.
+    @inline(__always)
+    func lowerBound(_ key: Int64) -> Int {
+        let keys = keys
+        let first = keys[0]
+        if key <= first { return 0 }
+        let last = keys[rowCount &- 1]
+        if key > last { return rowCount }
+        if last &- first == Int64(rowCount &- 1) { return Int(truncatingIfNeeded: key &- first) }
+        var low = 0
+        var length = rowCount
+        while length > 1 {
+            let half = length >> 1
+            low = keys[low &+ half &- 1] < key ? low &+ half : low
+            length &-= half
+        }
+        return low
+    }
+
+    /// The row of a key; nil where there is none.
+    @inline(__always)
+    func row(of key: Int64) -> Int? {
+        let row = lowerBound(key)
+        return row < rowCount && keys[row] == key ? row : nil
+    }
+
+    // MARK: Columns
+
+    /// The place of a column among the entries; nil where the cluster is older than the column.
+    @inline(__always)
+    func index(ofColumn id: UInt32) -> Int? {
+        guard columnCount > 0 else { return nil }
+        let first = columnID(0)
+        let guess = min(Int(id &- first), columnCount &- 1)
+        if columnID(guess) == id { return guess }
+        return search(column: id)
+    }
+
+    private func search(column id: UInt32) -> Int? {
+        var low = 0
+        var high = columnCount
+        while low < high {
+            let middle = (low &+ high) >> 1
+            let found = columnID(middle)
+            if found == id { return middle }
+            if found < id { low = middle &+ 1 } else { high = middle }
+        }
+        return nil
+    }
+
+    @inline(__always)
+    private func columnID(_ index: Int) -> UInt32 { UInt32(truncatingIfNeeded: base.uint32(at: entry(index) &+ ClusterLayout.entryID)) }
+
+    /// A column's arrays, verified to lie between the keys and the heap.
+    @inline(__always)
+    func slice(ofColumn column: Column) throws(StorageError) -> ColumnSlice? {
+        guard let index = index(ofColumn: column.id) else { return nil }
+        let slice = try slice(index)
+        guard slice.geometry.type == column.type else { throw .corrupt(page: page, reason: "a column has another type than its table says") }
+        return slice
+    }
+
+    @inline(__always)
+    func slice(_ index: Int) throws(StorageError) -> ColumnSlice {
+        let entry = entry(index)
+        let flags = base.uint8(at: entry &+ ClusterLayout.entryFlags)
+        guard let type = ColumnType(rawValue: UInt8(truncatingIfNeeded: base.uint8(at: entry &+ ClusterLayout.entryType))),
+            base.uint8(at: entry &+ ClusterLayout.entryEncoding) == Int(ExtentHeader.plain)
+        else { throw .corrupt(page: page, reason: "a column of unknown type or encoding") }
+        let geometry = ColumnGeometry(type: type, isNullable: flags & ClusterLayout.nullableFlag != 0, capacity: rowCapacity)
+        let start = base.uint32(at: entry &+ ClusterLayout.entryOffset)
+        guard start & 7 == 0, start >= columnsStart, start &+ geometry.size <= heapStart else {
+            throw .corrupt(page: page, reason: "a column lies outside its cluster")
+        }
+        return ColumnSlice(base: base, entry: entry, start: start, geometry: geometry)
+    }
+
+    /// The bytes of a heap cell, verified to lie in the heap.
+    @inline(__always)
+    func heapBytes(_ cell: HeapCell) throws(StorageError) -> UnsafeRawBufferPointer {
+        guard cell.offset >= heapStart && cell.offset &+ cell.length <= heapEnd || cell.raw == 0 else {
+            throw .corrupt(page: page, reason: "a cell lies outside its cluster's heap")
+        }
+        return UnsafeRawBufferPointer(start: base + cell.offset, count: cell.length)
+    }
+}
+
+/// One column of a cluster: where its arrays lie. Rows are below the cluster's row count.
+struct ColumnSlice {
+    let base: UnsafeRawPointer
+    /// The offset of the column's entry.
+    let entry: Int
+    /// The offset of the column's first array.
+    let start: Int
+    let geometry: ColumnGeometry
+
+    /// All arrays of the column.
+    @inline(__always)
+    var range: Range<Int> { Range(uncheckedBounds: (start, start &+ geometry.size)) }
+
+    @inline(__always)
+    var values: UnsafeRawPointer { base + (start &+ geometry.values) }
+
+    @inline(__always)
+    var nullCount: Int { base.uint16(at: entry &+ ClusterLayout.entryNullCount) }
+
+    @inline(__always)
+    var isUnbounded: Bool { base.uint8(at: entry &+ ClusterLayout.entryFlags) & ClusterLayout.unboundedFlag != 0 }
+
+    @inline(__always)
+    var low: UInt64 { base.uint64(at: entry &+ ClusterLayout.entryLow) }
+
+    @inline(__always)
+    var high: UInt64 { base.uint64(at: entry &+ ClusterLayout.entryHigh) }
+
+    @inline(__always)
+    func isNull(_ row: Int) -> Bool { geometry.isNullable && bit(row, at: start) }
+
+    @inline(__always)
+    private func bit(_ row: Int, at bitmap: Int) -> Bool { base.uint64(at: bitmap &+ (row >> 6) &* 8) & (1 << UInt64(row & 63)) != 0 }
+
+    @inline(__always)
+    func heapCell(_ row: Int) -> HeapCell { HeapCell(raw: values.uint32(at: row &* 4)) }
+
+    /// The value of a row that is not null, in a column without heap.
+    @inline(__always)
+    func fixedCell(_ row: Int) -> Cell {
+        switch geometry.type {
+        case .bool: return .bool(bit(row, at: start &+ geometry.values))
+        case .int64: return .int64(values.int64(at: row &* 8))
+        case .float32: return .float32(Float(bitPattern: UInt32(truncatingIfNeeded: values.uint32(at: row &* 4))))
+        case .float64: return .float64(Double(bitPattern: values.uint64(at: row &* 8)))
+        case .timestamp:
+            let nanoseconds = base.uint32(at: start &+ geometry.nanoseconds &+ row &* 4)
+            return .timestamp(
+                Timestamp(seconds: values.int64(at: row &* 8), nanoseconds: Int32(bitPattern: UInt32(truncatingIfNeeded: nanoseconds))))
+        case .bytes, .list: return .null
+        }
+    }
+}

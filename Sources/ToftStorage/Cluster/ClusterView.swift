@@ -1,0 +1,141 @@
+/// One cluster as a scan sees it: a call for each column, then dense arrays without further tests.
+///
+/// Arrays have `count` values in the order of `keys`; values of null rows are undefined. Bitmaps hold row n in bit n % 64 of word n / 64; bits
+/// from `count` on are undefined. A column that the cluster does not hold reads as its default. Good until the snapshot is released, in a write
+/// transaction until the table's next change.
+package struct ClusterView {
+    private let table: Table
+    private let leaf: Table.Leaf
+
+    init(table: Table, leaf: Table.Leaf) {
+        self.table = table
+        self.leaf = leaf
+    }
+
+    /// Rows of the cluster: 1...256.
+    package var count: Int { leaf.cluster.rowCount }
+
+    /// The rows' keys, ascending.
+    package var keys: UnsafePointer<Int64> { leaf.cluster.keys }
+
+    /// The row with a key; nil where the cluster has none.
+    package func row(of key: Int64) -> Int? { leaf.cluster.row(of: key) }
+
+    /// The first row whose key is not below `key`; `count` where there is none.
+    package func lowerBound(_ key: Int64) -> Int { leaf.cluster.lowerBound(key) }
+
+    /// Which rows are null (1); nil where none is.
+    package func nulls(_ column: UInt32) throws(StorageError) -> UnsafePointer<UInt64>? {
+        let column = try table.column(column)
+        guard let slice = try slice(column) else { return column.isNullable ? DefaultArrays.ones : nil }
+        guard slice.geometry.isNullable, slice.nullCount > 0 else { return nil }
+        return (slice.base + slice.start).assumingMemoryBound(to: UInt64.self)
+    }
+
+    /// The bits of a column of bools.
+    package func bools(_ column: UInt32) throws(StorageError) -> UnsafePointer<UInt64> {
+        try array(column, .bool).assumingMemoryBound(to: UInt64.self)
+    }
+
+    /// The values of a column of integers.
+    package func int64s(_ column: UInt32) throws(StorageError) -> UnsafePointer<Int64> {
+        try array(column, .int64).assumingMemoryBound(to: Int64.self)
+    }
+
+    /// The values of a column of single-precision numbers.
+    package func float32s(_ column: UInt32) throws(StorageError) -> UnsafePointer<Float> {
+        try array(column, .float32).assumingMemoryBound(to: Float.self)
+    }
+
+    /// The values of a column of double-precision numbers.
+    package func float64s(_ column: UInt32) throws(StorageError) -> UnsafePointer<Double> {
+        try array(column, .float64).assumingMemoryBound(to: Double.self)
+    }
+
+    /// The two arrays of a column of timestamps.
+    package func timestamps(_ column: UInt32) throws(StorageError) -> (seconds: UnsafePointer<Int64>, nanoseconds: UnsafePointer<Int32>) {
+        let column = try typed(column, .timestamp)
+        guard let slice = try slice(column) else {
+            return (DefaultArrays.zeros.assumingMemoryBound(to: Int64.self), DefaultArrays.zeros.assumingMemoryBound(to: Int32.self))
+        }
+        let nanoseconds = slice.base + (slice.start + slice.geometry.nanoseconds)
+        return (slice.values.assumingMemoryBound(to: Int64.self), nanoseconds.assumingMemoryBound(to: Int32.self))
+    }
+
+    /// The values of a column of bytes.
+    package func bytes(_ column: UInt32) throws(StorageError) -> BytesColumn {
+        let column = try typed(column, .bytes)
+        return try BytesColumn(leaf, try slice(column), table.space)
+    }
+
+    /// The list of a row below `count`.
+    package func list(_ column: UInt32, _ row: Int) throws(StorageError) -> ListView {
+        let column = try typed(column, .list)
+        guard row >= 0, row < count else { throw .indexOutOfRange(index: row, count: count) }
+        return try table.list(leaf, row, column)
+    }
+
+    /// One cell, for where a column at a time is not wanted.
+    package func cell(_ row: Int, _ column: UInt32) throws(StorageError) -> Cell {
+        guard row >= 0, row < count else { throw .indexOutOfRange(index: row, count: count) }
+        return try table.cell(leaf, row, try table.column(column))
+    }
+
+    /// Bounds that all values that are not null keep, not always the tightest; nil where none are known. `isEmpty`: no row has a value.
+    package func zone(_ column: UInt32) throws(StorageError) -> Zone? {
+        let column = try table.column(column)
+        guard let slice = try slice(column), !slice.isUnbounded else { return nil }
+        switch column.type {
+        case .int64, .timestamp: return .integers(Int64(bitPattern: slice.low), Int64(bitPattern: slice.high))
+        case .float32, .float64: return .numbers(Double(bitPattern: slice.low), Double(bitPattern: slice.high))
+        case .bool, .bytes, .list: return nil
+        }
+    }
+
+    private func typed(_ id: UInt32, _ type: ColumnType) throws(StorageError) -> Column {
+        let column = try table.column(id)
+        guard column.type == type else { throw .typeMismatch("column \(id) holds \(column.type), not \(type)") }
+        return column
+    }
+
+    private func slice(_ column: Column) throws(StorageError) -> ColumnSlice? {
+        guard let slice = try leaf.cluster.slice(ofColumn: column) else { return nil }
+        try table.space.touch(leaf.ref, leaf.cluster.base, slice.range)
+        return slice
+    }
+
+    private func array(_ id: UInt32, _ type: ColumnType) throws(StorageError) -> UnsafeRawPointer {
+        guard let slice = try slice(try typed(id, type)) else { return DefaultArrays.zeros }
+        return slice.values
+    }
+}
+
+/// What the values of a column in a cluster lie between, both ends included; low > high where there are none.
+package enum Zone {
+    /// Of int64 columns, and of the seconds of timestamps.
+    case integers(Int64, Int64)
+    /// Of float32 and float64 columns. No value is NaN.
+    case numbers(Double, Double)
+
+    /// Whether no row has a value.
+    package var isEmpty: Bool {
+        switch self {
+        case .integers(let low, let high): low > high
+        case .numbers(let low, let high): low > high
+        }
+    }
+}
+
+/// Arrays of a column that a cluster does not hold.
+enum DefaultArrays {
+    /// Zeros for a full cluster of the widest values. Never written.
+    nonisolated(unsafe) static let zeros = filled(0)
+    /// A bitmap that says null for every row.
+    nonisolated(unsafe) static let ones = filled(0xFF).assumingMemoryBound(to: UInt64.self)
+
+    private static func filled(_ byte: UInt8) -> UnsafeRawPointer {
+        let bytes = UnsafeMutableRawPointer.allocate(byteCount: ClusterLimits.rows * 8, alignment: 64)
+        bytes.initializeMemory(as: UInt8.self, repeating: byte, count: ClusterLimits.rows * 8)
+        return UnsafeRawPointer(bytes)
+    }
+}

@@ -1,0 +1,120 @@
+extension Table {
+    /// Sets a cell to null or to a value of its column's type. O(log rows); O(1) in the row that was changed last. Lists have calls of their own.
+    package func setCell(_ key: Int64, _ columnID: UInt32, _ cell: Cell) throws(StorageError) {
+        let column = try column(columnID)
+        guard column.accepts(cell) else { throw .typeMismatch("column \(columnID) holds \(column.type)\(column.isNullable ? "" : ", not null")") }
+        if case .bytes(let bytes) = cell {
+            guard bytes.count <= TreeLimits.value else { throw .valueTooLong(length: bytes.count, limit: TreeLimits.value) }
+            return try setBytes(key, column, bytes)
+        }
+        let writer = activeWriter()
+        let (leaf, row, slice) = try cellPlace(key, column, writer)
+        if slice.geometry.hasHeap { try freeElsewhere(leaf.cluster, slice, row) }
+        if case .null = cell { leaf.editor.setNull(slice, row) } else { leaf.editor.setFixed(slice, row, cell) }
+    }
+
+    /// Where a cell lies, for changing. A cluster that does not hold the column, or holds it without nulls where there may be some, is written anew.
+    @inline(__always)
+    func cellPlace(_ key: Int64, _ column: Column, _ writer: TableWriter) throws(StorageError) -> (leaf: TableWriter.Leaf, row: Int, slice: ColumnSlice) {
+        let (leaf, row) = try standing(at: key, writer)
+        if let slice = try leaf.cluster.slice(ofColumn: column), slice.geometry.isNullable == column.isNullable { return (leaf, row, slice) }
+        return try newCellPlace(key, column, writer)
+    }
+
+    private func newCellPlace(_ key: Int64, _ column: Column, _ writer: TableWriter) throws(StorageError)
+        -> (leaf: TableWriter.Leaf, row: Int, slice: ColumnSlice)
+    {
+        try makeRoom(key, heap: 0, writer)
+        let (leaf, row) = try standing(at: key, writer)
+        guard let slice = try leaf.cluster.slice(ofColumn: column) else { throw .noSuchColumn(column.id) }
+        return (leaf, row, slice)
+    }
+
+    private func setBytes(_ key: Int64, _ column: Column, _ bytes: UnsafeRawBufferPointer) throws(StorageError) {
+        let writer = activeWriter()
+        let (leaf, row, slice) = try cellPlace(key, column, writer)
+        if bytes.count > inlineLimit(leaf.cluster, ClusterLimits.inlineBytes) {
+            let blob = try space.writeBlob(bytes)
+            try freeElsewhere(leaf.cluster, slice, row)
+            blob.encode(to: writer.scratch)
+            return try setHeap(key, column, UnsafeRawBufferPointer(start: writer.scratch, count: Ref.size), reserve: Ref.size, isElsewhere: true, writer)
+        }
+        if bytes.isEmpty {
+            try freeElsewhere(leaf.cluster, slice, row)
+            return leaf.editor.setEmpty(slice, row)
+        }
+        if slice.heapCell(row).isElsewhere {
+            guard let source = bytes.baseAddress else { return }
+            writer.scratch.store(source, count: bytes.count, at: 0)
+            try freeElsewhere(leaf.cluster, slice, row)
+            return try setHeap(key, column, UnsafeRawBufferPointer(start: writer.scratch, count: bytes.count), reserve: bytes.count, isElsewhere: false, writer)
+        }
+        if try leaf.editor.setHeap(slice, row, bytes, reserve: bytes.count, isElsewhere: false) { return }
+        try setHeap(key, column, bytes, reserve: bytes.count, isElsewhere: false, writer)
+    }
+
+    /// What fits into a cluster; a single row with very much of its own sends everything elsewhere.
+    func inlineLimit(_ cluster: ClusterPage, _ limit: Int) -> Int {
+        cluster.rowCount == 1 && cluster.heapEnd - cluster.heapStart > ClusterLimits.heap ? Ref.size : limit
+    }
+
+    /// Puts bytes into a cell's heap, after making room where there is none. What the cell had elsewhere has been freed.
+    func setHeap(_ key: Int64, _ column: Column, _ bytes: UnsafeRawBufferPointer, reserve: Int, isElsewhere: Bool, _ writer: TableWriter) throws(StorageError) {
+        guard let source = bytes.baseAddress else { return }
+        let kept = writer.scratch
+        kept.store(source, count: bytes.count, at: 0)
+        for _ in 0..<ClusterLimits.rows {
+            let (leaf, row, slice) = try cellPlace(key, column, writer)
+            let value = UnsafeRawBufferPointer(start: kept, count: bytes.count)
+            if try leaf.editor.setHeap(slice, row, value, reserve: reserve, isElsewhere: isElsewhere) { return }
+            try makeRoom(key, heap: reserve + 8, writer)
+        }
+        throw .corrupt(page: root.ref.page, reason: "a cluster cannot be divided")
+    }
+
+    /// Writes the cluster of a row anew with more room in its heap, or divides it.
+    private func makeRoom(_ key: Int64, heap: Int, _ writer: TableWriter) throws(StorageError) {
+        let (leaf, row) = try standing(at: key, writer)
+        try writer.spine.refresh()
+        let builder = try ClusterBuilder(columns, [ClusterSource(leaf.cluster)])
+        let count = leaf.cluster.rowCount
+        if let shape = builder.grown(rows: count, from: leaf.cluster.rowCapacity, heap: heap) {
+            _ = try rebuild(leaf, builder, shape, writer)
+            return
+        }
+        try split(leaf, at: writer.isAtEnd && row == count - 1 ? row : max(1, count / 2), writer)
+    }
+
+    // MARK: Columns
+
+    /// Adds a column; rows that are there read its default. O(1).
+    package func addColumn(_ column: Column) throws(StorageError) {
+        guard column.isSound, !columns.contains(where: { $0.id == column.id }) else {
+            throw .typeMismatch("column \(column.id) cannot be added")
+        }
+        guard columns.count < ClusterLimits.columns else { throw .valueTooLong(length: columns.count + 1, limit: ClusterLimits.columns) }
+        columns.append(column)
+        columns.sort { $0.id < $1.id }
+    }
+
+    /// Removes a column with all its values. O(rows) where it has long values or lists, else O(1).
+    package func removeColumn(_ id: UInt32) throws(StorageError) {
+        let column = try column(id)
+        if column.hasHeap {
+            try forEachLeaf { (leaf) throws(StorageError) in try freeElsewhere(leaf, column) }
+        }
+        columns.removeAll { $0.id == id }
+    }
+}
+
+extension Column {
+    /// Whether a cell of this column can be set to a value.
+    @inline(__always)
+    func accepts(_ cell: Cell) -> Bool {
+        switch (cell, type) {
+        case (.null, _): isNullable
+        case (.bool, .bool), (.int64, .int64), (.float32, .float32), (.float64, .float64), (.timestamp, .timestamp), (.bytes, .bytes): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,230 @@
+/// A table: rows of typed columns under 64-bit keys in signed order, in clusters of up to 256 rows below counted inner nodes.
+///
+/// A column that a cluster does not hold reads as its default: null where nullable, else zero, false, no bytes, an empty list. So adding a
+/// column costs nothing. The same rules for threads, borrowed bytes and errors as in `OrderedTree`.
+package final class Table: @unchecked Sendable {
+    package let space: PageSpace
+    /// Where the tree begins; the transaction writes it to the catalog.
+    package internal(set) var root: TreeRoot
+    /// The columns in the order of their ids; the transaction writes them to the catalog.
+    package internal(set) var columns: [Column]
+    weak var owner: (any TreeOwner)?
+    var writer: TableWriter?
+
+    package init(space: PageSpace, root: TreeRoot, columns: [Column], owner: any TreeOwner) {
+        self.space = space
+        self.root = root
+        self.columns = columns.sorted { $0.id < $1.id }
+        self.owner = owner
+    }
+
+    /// Rows of the table.
+    package var rowCount: Int { Int(clamping: root.count) }
+
+    /// The column with an id.
+    @inline(__always)
+    package func column(_ id: UInt32) throws(StorageError) -> Column {
+        guard let index = columnIndex(id) else { throw .noSuchColumn(id) }
+        return columns[index]
+    }
+
+    /// Ids are dense as a rule, so the first guess is right as a rule.
+    @inline(__always)
+    private func columnIndex(_ id: UInt32) -> Int? {
+        guard let first = columns.first else { return nil }
+        let guess = min(Int(id &- first.id), columns.count - 1)
+        if columns[guess].id == id { return guess }
+        return columns.firstIndex { $0.id == id }
+    }
+
+    // MARK: Rows
+
+    /// Whether there is a row with this key. O(log rows).
+    package func contains(_ key: Int64) throws(StorageError) -> Bool {
+        guard !root.isEmpty else { return false }
+        return try leaf(key).cluster.row(of: key) != nil
+    }
+
+    /// The cell of a row. O(log rows). Null for a list: see `list`.
+    package func cell(_ key: Int64, _ columnID: UInt32) throws(StorageError) -> Cell {
+        let column = try column(columnID)
+        let place = try place(of: key)
+        return try cell(place.leaf, place.row, column)
+    }
+
+    /// The list of a row.
+    package func list(_ key: Int64, _ columnID: UInt32) throws(StorageError) -> ListView {
+        let column = try listColumn(columnID)
+        let place = try place(of: key)
+        return try list(place.leaf, place.row, column)
+    }
+
+    func listColumn(_ id: UInt32) throws(StorageError) -> Column {
+        let column = try column(id)
+        guard column.type == .list else { throw .typeMismatch("column \(id) is not a list") }
+        return column
+    }
+
+    /// The key of the row at a place in key order. O(log rows).
+    package func key(atRank rank: Int) throws(StorageError) -> Int64 {
+        let (leaf, row) = try leaf(atRank: rank)
+        return leaf.cluster.keys[row]
+    }
+
+    /// How many rows have a key below `key`. O(log rows).
+    package func rank(of key: Int64) throws(StorageError) -> Int {
+        guard !root.isEmpty else { return 0 }
+        var route = RowRoute(key)
+        let (ref, base, before) = try root.rankedLeaf(&route, in: space, as: .cluster)
+        return Int(clamping: before) &+ (try Leaf(ref, base, space).cluster.lowerBound(key))
+    }
+
+    // MARK: Clusters
+
+    /// The cluster that holds a row; nil where there is no such row. O(log rows).
+    package func cluster(containing key: Int64) throws(StorageError) -> ClusterView? {
+        guard !root.isEmpty else { return nil }
+        let leaf = try leaf(key)
+        return leaf.cluster.row(of: key) == nil ? nil : ClusterView(table: self, leaf: leaf)
+    }
+
+    /// The cluster that holds the row at a place in key order, and which of its rows that is. O(log rows).
+    package func cluster(atRank rank: Int) throws(StorageError) -> (view: ClusterView, row: Int) {
+        let (leaf, row) = try leaf(atRank: rank)
+        return (ClusterView(table: self, leaf: leaf), row)
+    }
+
+    /// Calls `body` for each cluster in key order, from the one that holds `key` or the first key after it, until it returns false. Rows of
+    /// the first cluster may be before `key`.
+    package func forEachCluster(from key: Int64 = .min, _ body: (ClusterView) throws(StorageError) -> Bool) throws(StorageError) {
+        let cursor = LeafCursor(space: space, root: root, leafType: .cluster)
+        var route = RowRoute(key)
+        var isThere = try cursor.seek(&route)
+        while isThere, let base = cursor.base {
+            let leaf = try Leaf(cursor.ref, base, space)
+            if leaf.cluster.keys[leaf.cluster.rowCount - 1] >= key {
+                guard try body(ClusterView(table: self, leaf: leaf)) else { return }
+            }
+            isThere = try cursor.next()
+        }
+    }
+
+    // MARK: Places
+
+    /// A cluster and the reference that it was viewed through.
+    struct Leaf {
+        let ref: Ref
+        let cluster: ClusterPage
+
+        /// Verifies the cluster's header and keys.
+        @inline(__always)
+        init(_ ref: Ref, _ base: UnsafeRawPointer, _ space: PageSpace) throws(StorageError) {
+            self.ref = ref
+            let header = ExtentHeader.size &+ Int(ref.pageCount) &* ExtentHeader.checksumSize &+ ClusterLayout.headerSize
+            if header > Page.size { throw .corrupt(page: ref.page, reason: "a cluster contradicts itself") }
+            cluster = try ClusterPage(base, page: ref.page, pageCount: ref.pageCount)
+            if cluster.columnsStart > Page.size { try space.touch(ref, base, 0..<cluster.columnsStart) }
+        }
+    }
+
+    @inline(__always)
+    func leaf(_ key: Int64) throws(StorageError) -> Leaf {
+        var route = RowRoute(key)
+        let (ref, base) = try root.leaf(&route, in: space, as: .cluster)
+        return try Leaf(ref, base, space)
+    }
+
+    @inline(__always)
+    private func place(of key: Int64) throws(StorageError) -> (leaf: Leaf, row: Int) {
+        guard !root.isEmpty else { throw .noSuchRow(key: key) }
+        let leaf = try leaf(key)
+        guard let row = leaf.cluster.row(of: key) else { throw .noSuchRow(key: key) }
+        return (leaf, row)
+    }
+
+    private func leaf(atRank rank: Int) throws(StorageError) -> (leaf: Leaf, row: Int) {
+        guard rank >= 0, rank < rowCount, !root.isEmpty else { throw .indexOutOfRange(index: rank, count: rowCount) }
+        var route = PositionRoute(remaining: UInt64(rank))
+        let (ref, base) = try root.leaf(&route, in: space, as: .cluster)
+        let leaf = try Leaf(ref, base, space)
+        guard route.remaining < UInt64(leaf.cluster.rowCount) else {
+            throw .corrupt(page: ref.page, reason: "a cluster holds fewer rows than are counted")
+        }
+        return (leaf, Int(route.remaining))
+    }
+
+    // MARK: Cells
+
+    /// A cell of a cluster; `row` is below its row count.
+    @inline(__always)
+    func cell(_ leaf: Leaf, _ row: Int, _ column: Column) throws(StorageError) -> Cell {
+        guard let slice = try leaf.cluster.slice(ofColumn: column) else { return column.defaultCell }
+        try space.touch(leaf.ref, leaf.cluster.base, slice.range)
+        if slice.isNull(row) { return .null }
+        if slice.geometry.type == .bytes { return .bytes(try bytes(leaf, slice.heapCell(row))) }
+        return slice.fixedCell(row)
+    }
+
+    /// The bytes of a cell, from its blob where it has one.
+    @inline(__always)
+    func bytes(_ leaf: Leaf, _ cell: HeapCell) throws(StorageError) -> UnsafeRawBufferPointer {
+        let bytes = try leaf.cluster.heapBytes(cell)
+        try space.touch(leaf.ref, leaf.cluster.base, Range(uncheckedBounds: (cell.offset, cell.offset &+ cell.length)))
+        guard cell.isElsewhere else { return bytes }
+        return try space.blob(try Table.blobRef(bytes, leaf.cluster.page))
+    }
+
+    static func blobRef(_ bytes: UnsafeRawBufferPointer, _ page: UInt64) throws(StorageError) -> Ref {
+        guard let base = bytes.baseAddress, bytes.count == Ref.size else { throw .corrupt(page: page, reason: "a reference of the wrong size") }
+        return Ref(decoding: base)
+    }
+
+    /// The list of a row; `row` is below the cluster's row count.
+    func list(_ leaf: Leaf, _ row: Int, _ column: Column) throws(StorageError) -> ListView {
+        guard let slice = try leaf.cluster.slice(ofColumn: column) else { return .empty(in: space) }
+        try space.touch(leaf.ref, leaf.cluster.base, slice.range)
+        let cell = slice.heapCell(row)
+        if cell.raw == 0 { return .empty(in: space) }
+        let bytes = try leaf.cluster.heapBytes(cell)
+        try space.touch(leaf.ref, leaf.cluster.base, cell.offset..<cell.offset + cell.length)
+        if cell.isElsewhere { return ListView(try sequence(bytes, leaf.cluster.page, column.elementKind), in: space) }
+        return ListView(try Table.block(bytes, leaf.cluster.page, column.elementKind), in: space)
+    }
+
+    static func block(_ bytes: UnsafeRawBufferPointer, _ page: UInt64, _ kind: ElementKind) throws(StorageError) -> ElementBlock {
+        guard let base = bytes.baseAddress else { throw .corrupt(page: page, reason: "a list without bytes") }
+        return try ElementBlock(base, available: bytes.count, kind: kind, page: page)
+    }
+
+    /// The tree of a list that has one.
+    func sequence(_ bytes: UnsafeRawBufferPointer, _ page: UInt64, _ kind: ElementKind) throws(StorageError) -> SequenceTree {
+        guard let owner else { throw .closed }
+        let sequence = try owner.sequence(try Table.sequenceID(bytes, page))
+        guard try sequence.kind() == kind else { throw .corrupt(page: page, reason: "a list's elements are not what its column says") }
+        return sequence
+    }
+
+    static func sequenceID(_ bytes: UnsafeRawBufferPointer, _ page: UInt64) throws(StorageError) -> UInt64 {
+        guard let base = bytes.baseAddress, bytes.count == ClusterLayout.sequenceIDSize else {
+            throw .corrupt(page: page, reason: "a sequence id of the wrong size")
+        }
+        return base.uint64(at: 0)
+    }
+}
+
+extension Column {
+    /// What a cell reads as that was never written.
+    @inline(__always)
+    var defaultCell: Cell {
+        if isNullable { return .null }
+        switch type {
+        case .bool: return .bool(false)
+        case .int64: return .int64(0)
+        case .float32: return .float32(0)
+        case .float64: return .float64(0)
+        case .timestamp: return .timestamp(Timestamp(seconds: 0, nanoseconds: 0))
+        case .bytes: return .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
+        case .list: return .null
+        }
+    }
+}

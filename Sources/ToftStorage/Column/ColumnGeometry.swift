@@ -1,0 +1,51 @@
+/// The arrays of a column in a cluster, as bytes from the column's start.
+struct ColumnGeometry {
+    let type: ColumnType
+    let isNullable: Bool
+    let capacity: Int
+
+    /// Bytes of a bitmap of the capacity.
+    @inline(__always)
+    var bitmapBytes: Int { (capacity &+ 63) / 64 &* 8 }
+
+    /// Where the values begin: after the bitmap of nulls.
+    @inline(__always)
+    var values: Int { isNullable ? bitmapBytes : 0 }
+
+    /// Bytes of all arrays.
+    @inline(__always)
+    var size: Int {
+        switch type {
+        case .bool: values &+ bitmapBytes
+        case .int64, .float64: values &+ capacity &* 8
+        case .float32, .bytes, .list: values &+ (capacity &* 4).roundedUpToEight
+        case .timestamp: nanoseconds &+ (capacity &* 4).roundedUpToEight
+        }
+    }
+
+    /// Where a timestamp column's second array begins.
+    @inline(__always)
+    var nanoseconds: Int { values &+ capacity &* 8 }
+
+    /// Whether cells lie in the heap.
+    @inline(__always)
+    var hasHeap: Bool { type == .bytes || type == .list }
+}
+
+/// Where the bytes of a cell lie: length and offset in one word.
+struct HeapCell {
+    let raw: Int
+
+    @inline(__always)
+    init(raw: Int) { self.raw = raw }
+
+    @inline(__always)
+    init(offset: Int, length: Int, isElsewhere: Bool) {
+        raw = offset | length << ClusterLayout.cellLengthShift | (isElsewhere ? ClusterLayout.elsewhereFlag : 0)
+    }
+
+    @inline(__always) var offset: Int { raw & ClusterLayout.cellOffsetMask }
+    @inline(__always) var length: Int { (raw >> ClusterLayout.cellLengthShift) & ClusterLayout.cellLengthMask }
+    /// Whether the bytes are a reference or an id instead of the value.
+    @inline(__always) var isElsewhere: Bool { raw & ClusterLayout.elsewhereFlag != 0 }
+}

@@ -1,0 +1,36 @@
+/// An element of a list as a block stores it.
+enum Element {
+    /// The value itself, or null.
+    case cell(Cell)
+    /// The encoded reference of the blob that holds the bytes.
+    case blob(UnsafeRawBufferPointer)
+
+    /// The bytes that it takes besides its slot or place, in a block of bytes.
+    @inline(__always)
+    var heapBytes: Int {
+        switch self {
+        case .cell(.bytes(let bytes)): bytes.count
+        case .cell: 0
+        case .blob: Ref.size
+        }
+    }
+}
+
+/// What the elements of a list are.
+struct ElementKind: Equatable {
+    let type: ColumnType
+    let isNullable: Bool
+
+    /// Bytes of a block with so many elements, whose heap takes `heapBytes`.
+    @inline(__always)
+    func blockSize(count: Int, heapBytes: Int) -> Int {
+        guard let width = type.elementWidth else { return ElementLayout.values + count * ElementLayout.slotSize + heapBytes }
+        return nullsOffset(count: count, width: width) + (isNullable ? nullBytes(count) : 0)
+    }
+
+    @inline(__always)
+    func nullsOffset(count: Int, width: Int) -> Int { ElementLayout.values + (count * width).roundedUpToEight }
+
+    @inline(__always)
+    func nullBytes(_ count: Int) -> Int { (count + 63) / 64 * 8 }
+}

@@ -1,0 +1,169 @@
+/// A block of list elements, for reading. Its header is verified when it is made, an element of bytes when it is asked for.
+struct ElementBlock {
+    let base: UnsafeRawPointer
+    let page: UInt64
+    let count: Int
+    let kind: ElementKind
+    /// Bytes of the whole block.
+    let length: Int
+
+    /// Checks the header of a block that has `available` bytes at most and whose elements the column says to be `kind`.
+    init(_ base: UnsafeRawPointer, available: Int, kind: ElementKind, page: UInt64) throws(StorageError) {
+        guard available >= ElementLayout.values else { throw Self.damage(page) }
+        count = base.uint16(at: ElementLayout.count)
+        length = base.uint32(at: ElementLayout.length)
+        let flags = base.uint8(at: ElementLayout.flags)
+        self.kind = ElementKind(type: kind.type, isNullable: flags & ElementLayout.nullableFlag != 0)
+        let least = self.kind.blockSize(count: count, heapBytes: 0)
+        guard base.uint8(at: ElementLayout.type) == Int(kind.type.rawValue), flags & ~ElementLayout.nullableFlag == 0,
+            kind.isNullable || !self.kind.isNullable, least <= length, length <= available, kind.type == .bytes || least == length
+        else { throw Self.damage(page) }
+        self.base = base
+        self.page = page
+    }
+
+    private static func damage(_ page: UInt64) -> StorageError { .corrupt(page: page, reason: "a block of list elements contradicts itself") }
+
+    /// Element `index`, which is below `count`.
+    @inline(__always)
+    func element(_ index: Int) throws(StorageError) -> Element {
+        if kind.type == .bytes { return try bytesElement(index) }
+        if kind.isNullable && isNull(index) { return .cell(.null) }
+        return .cell(value(index))
+    }
+
+    private func bytesElement(_ index: Int) throws(StorageError) -> Element {
+        let slot = ElementLayout.values &+ index &* ElementLayout.slotSize
+        let offset = base.uint16(at: slot)
+        let raw = base.uint16(at: slot &+ ElementLayout.slotLength)
+        if raw == ElementLayout.nullLength {
+            guard kind.isNullable else { throw Self.damage(page) }
+            return .cell(.null)
+        }
+        let isBlob = raw & ElementLayout.blobFlag != 0
+        let count = raw & ~ElementLayout.blobFlag
+        guard offset >= ElementLayout.values, offset &+ count <= length, isBlob ? count == Ref.size : count <= TreeLimits.inlineValue else {
+            throw Self.damage(page)
+        }
+        let bytes = UnsafeRawBufferPointer(start: base + offset, count: count)
+        return isBlob ? .blob(bytes) : .cell(.bytes(bytes))
+    }
+
+    private func isNull(_ index: Int) -> Bool {
+        guard let width = kind.type.elementWidth else { return false }
+        let word = base.uint64(at: kind.nullsOffset(count: count, width: width) &+ (index >> 6) &* 8)
+        return word & (1 << UInt64(index & 63)) != 0
+    }
+
+    @inline(__always)
+    private func value(_ index: Int) -> Cell {
+        let values = ElementLayout.values
+        switch kind.type {
+        case .bool: return .bool(base.uint8(at: values &+ index) != 0)
+        case .int64: return .int64(base.int64(at: values &+ index &* 8))
+        case .float32: return .float32(Float(bitPattern: UInt32(truncatingIfNeeded: base.uint32(at: values &+ index &* 4))))
+        case .float64: return .float64(Double(bitPattern: base.uint64(at: values &+ index &* 8)))
+        case .timestamp:
+            let place = values &+ index &* 12
+            let nanoseconds = Int32(bitPattern: UInt32(truncatingIfNeeded: base.uint32(at: place &+ 8)))
+            return .timestamp(Timestamp(seconds: base.int64(at: place), nanoseconds: nanoseconds))
+        case .bytes, .list: return .null
+        }
+    }
+
+    /// Bytes of heap that a range of elements takes.
+    func heapBytes(_ range: Range<Int>) throws(StorageError) -> Int {
+        guard kind.type == .bytes else { return 0 }
+        var sum = 0
+        for index in range { sum += try element(index).heapBytes }
+        return sum
+    }
+
+    /// The elements as aligned numbers, where they are integers of which none can be null.
+    var int64s: UnsafePointer<Int64>? {
+        guard kind.type == .int64, !kind.isNullable, count > 0, UInt(bitPattern: base) & 7 == 0 else { return nil }
+        return (base + ElementLayout.values).assumingMemoryBound(to: Int64.self)
+    }
+}
+
+/// Writes a block of list elements, front to back. How many there will be is known at the start.
+struct ElementWriter {
+    private let base: UnsafeMutableRawPointer
+    private let capacity: Int
+    private let kind: ElementKind
+    private let count: Int
+    private var position = 0
+    private var end: Int
+
+    /// A writer into `capacity` bytes, which hold at least `kind.blockSize(count: count, heapBytes: 0)`.
+    init(_ base: UnsafeMutableRawPointer, capacity: Int, kind: ElementKind, count: Int) {
+        self.base = base
+        self.capacity = capacity
+        self.kind = kind
+        self.count = count
+        end = kind.blockSize(count: count, heapBytes: 0)
+        base.clear(at: 0, count: end)
+        base.storeUInt16(count, at: ElementLayout.count)
+        base.storeUInt8(Int(kind.type.rawValue), at: ElementLayout.type)
+        base.storeUInt8(kind.isNullable ? ElementLayout.nullableFlag : 0, at: ElementLayout.flags)
+        base.storeUInt32(end, at: ElementLayout.length)
+    }
+
+    /// Appends elements of another block of the same type.
+    mutating func append(_ range: Range<Int>, of block: ElementBlock) throws(StorageError) {
+        if let width = kind.type.elementWidth, !kind.isNullable, !block.kind.isNullable, position + range.count <= count {
+            base.store(
+                block.base + ElementLayout.values + range.lowerBound * width, count: range.count * width, at: ElementLayout.values + position * width)
+            position += range.count
+            return
+        }
+        for index in range { try append(try block.element(index), page: block.page) }
+    }
+
+    /// Appends one element; an error only where a damaged block is larger than it said.
+    mutating func append(_ element: Element, page: UInt64) throws(StorageError) {
+        guard position < count else { throw .corrupt(page: page, reason: "a list has more elements than it counts") }
+        switch element {
+        case .blob(let bytes): try appendBytes(bytes, flag: ElementLayout.blobFlag, page)
+        case .cell(.bytes(let bytes)): try appendBytes(bytes, flag: 0, page)
+        case .cell(.null): appendNull()
+        case .cell(let cell): appendFixed(cell)
+        }
+        position += 1
+    }
+
+    private mutating func appendBytes(_ bytes: UnsafeRawBufferPointer, flag: Int, _ page: UInt64) throws(StorageError) {
+        guard end + bytes.count <= capacity else { throw .corrupt(page: page, reason: "the elements of a list overlap") }
+        let slot = ElementLayout.values + position * ElementLayout.slotSize
+        if let source = bytes.baseAddress { base.store(source, count: bytes.count, at: end) }
+        base.storeUInt16(end, at: slot)
+        base.storeUInt16(bytes.count | flag, at: slot + ElementLayout.slotLength)
+        end += bytes.count
+        base.storeUInt32(end, at: ElementLayout.length)
+    }
+
+    private func appendNull() {
+        guard let width = kind.type.elementWidth else {
+            return base.storeUInt16(ElementLayout.nullLength, at: ElementLayout.values + position * ElementLayout.slotSize + ElementLayout.slotLength)
+        }
+        let word = kind.nullsOffset(count: count, width: width) + (position >> 6) * 8
+        base.storeUInt64(base.reading.uint64(at: word) | (1 << UInt64(position & 63)), at: word)
+    }
+
+    private func appendFixed(_ cell: Cell) { ElementWriter.store(cell, in: base, at: position) }
+
+    /// Writes a fixed-width value to its place in a block.
+    static func store(_ cell: Cell, in base: UnsafeMutableRawPointer, at index: Int) {
+        let values = ElementLayout.values
+        switch cell {
+        case .bool(let value): base.storeUInt8(value ? 1 : 0, at: values + index)
+        case .int64(let value): base.storeInt64(value, at: values + index * 8)
+        case .float32(let value): base.storeUInt32(Int(value.bitPattern), at: values + index * 4)
+        case .float64(let value): base.storeUInt64(value.bitPattern, at: values + index * 8)
+        case .timestamp(let value):
+            base.storeInt64(value.seconds, at: values + index * 12)
+            base.storeUInt32(Int(UInt32(bitPattern: value.nanoseconds)), at: values + index * 12 + 8)
+        case .bytes, .null: break
+        }
+    }
+}

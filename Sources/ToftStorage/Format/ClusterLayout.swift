@@ -1,0 +1,127 @@
+/// Where things lie in a cluster: up to some hundred rows of a table, column by column in one extent.
+///
+///     0               32                       payload     + 32
+///     +---------------+------------------------+-----------+---------------------------+------------------+-----------+----------+
+///     | extent header | checksums of the pages | header 32 | column entries, 32 bytes  | keys, i64 x cap  | columns...| heap ... |
+///     +---------------+------------------------+-----------+---------------------------+------------------+-----------+----------+
+///
+///     header: | rows u16 | row capacity u16 | columns u16 | 0 u16 | heap start u32 | heap end u32 | heap garbage u32 | 0, 12 bytes |
+///     entry:  | column id u32 | type u8 | encoding u8 | flags u8 | 0 u8 | offset u32 | nulls u16 | 0 u16 | low 8 | high 8 |
+///
+/// Offsets count from the extent's first byte; entries are sorted by column id. A column is a run of arrays, each of which begins at a
+/// multiple of eight and has a place for every row of the capacity: a bitmap of nulls where it is nullable (1 is null), then
+///
+///     bool       bitmap                           timestamp  seconds i64, then nanoseconds i32
+///     int64      i64                              bytes      cells u32
+///     float32    f32      float64  f64            list       cells u32
+///
+///     cell:   | bit 31: elsewhere | bits 19...30: length | bits 0...18: offset |    all zero where empty or null
+///
+/// The bytes of a cell lie in the heap. "Elsewhere" means that they are the reference of a blob, for bytes, or the id of a sequence tree
+/// (u64), for a list. Places of rows beyond the row count are zero. `low` and `high` bound all values that are not null (bit patterns of
+/// i64 or f64; low > high where there are none); for bytes and lists they bound the heap that the column's cells lie in.
+enum ClusterLayout {
+    static let rowCount = 0
+    static let rowCapacity = rowCount + 2
+    static let columnCount = rowCapacity + 2
+    static let heapStart = columnCount + 2 + 2
+    static let heapEnd = heapStart + 4
+    static let garbage = heapEnd + 4
+    static let headerSize = garbage + 4 + 12
+
+    static let entryID = 0
+    static let entryType = entryID + 4
+    static let entryEncoding = entryType + 1
+    static let entryFlags = entryEncoding + 1
+    static let entryOffset = entryFlags + 2
+    static let entryNullCount = entryOffset + 4
+    static let entryLow = entryNullCount + 4
+    static let entryHigh = entryLow + 8
+    static let entrySize = entryHigh + 8
+
+    static let nullableFlag = 1
+    /// `low` and `high` say nothing: a value is not a number.
+    static let unboundedFlag = 2
+
+    static let cellLengthShift = 19
+    static let cellOffsetMask = 1 << cellLengthShift - 1
+    static let cellLengthMask = 1 << 12 - 1
+    static let elsewhereFlag = 1 << 31
+    /// Bytes of the id of a list's sequence tree.
+    static let sequenceIDSize = 8
+}
+
+/// How large clusters are.
+package enum ClusterLimits {
+    /// Rows of a cluster.
+    package static let rows = 256
+    /// Bytes beyond which a cluster of several rows is split.
+    static let bytes = 16 * Page.size
+    /// Bytes of a value that lies in its cluster; longer ones have a blob.
+    static let inlineBytes = 2_048
+    /// Bytes of a list that lies in its cluster; longer ones have a sequence tree.
+    static let inlineList = 1_024
+    /// Bytes of heap from which a single row's further values go elsewhere, however short.
+    static let heap = 256 * 1_024
+    /// Columns of a table.
+    package static let columns = 2_000
+}
+
+/// A block of list elements: what a cluster's heap holds for a short list and what a leaf of a sequence tree holds.
+///
+///     0       2      3       4        8
+///     +-------+------+-------+--------+-----------------------------+-----------------------------------------+
+///     | count | type | flags | length | values, rounded up to 8     | bitmap of nulls, where flagged nullable |   fixed widths
+///     +-------+------+-------+--------+-----------------------------+-----------------------------------------+
+///     | count | type | flags | length | slots: offset u16, length u16 | bytes of the elements ...             |   bytes
+///     +-------+------+-------+--------+-----------------------------+-----------------------------------------+
+///
+/// Widths: bool 1, int64 8, float32 4, float64 8, timestamp 12 (seconds i64, nanoseconds i32). `length` counts the whole block. Of a slot's
+/// length the top bit says that the bytes are the reference of a blob; 0x7FFF is null. Flag 2 is kept for a column of element identities.
+enum ElementLayout {
+    static let count = 0
+    static let type = count + 2
+    static let flags = type + 1
+    static let length = flags + 1
+    static let values = length + 4
+
+    static let slotLength = 2
+    static let slotSize = slotLength + 2
+
+    static let nullableFlag = 1
+    static let blobFlag = 0x8000
+    static let nullLength = 0x7FFF
+}
+
+extension ColumnType {
+    /// Bytes of an element of a block; nil for bytes, and for lists, which cannot be elements.
+    var elementWidth: Int? {
+        switch self {
+        case .bool: 1
+        case .int64, .float64: 8
+        case .float32: 4
+        case .timestamp: 12
+        case .bytes, .list: nil
+        }
+    }
+}
+
+extension Int {
+    /// The next multiple of eight.
+    @inline(__always)
+    var roundedUpToEight: Int { (self &+ 7) & ~7 }
+}
+
+/// A column as the catalog keeps it, after the root of its table.
+///
+///     | id u32 | type u8 | flags u8 | element type u8, or 0 | 0, 5 bytes |
+enum ColumnLayout {
+    static let id = 0
+    static let type = id + 4
+    static let flags = type + 1
+    static let elementType = flags + 1
+    static let size = elementType + 1 + 5
+
+    static let nullableFlag = 1
+    static let elementNullableFlag = 2
+}
