@@ -21,6 +21,9 @@ package final class Table: @unchecked Sendable {
     /// Rows of the table.
     package var rowCount: Int { Int(clamping: root.count) }
 
+    /// What `takeNextKey` gives next: above every key that a row ever had.
+    package var nextKey: Int64 { root.nextKey }
+
     /// The column with an id.
     @inline(__always)
     package func column(_ id: UInt32) throws(StorageError) -> Column {
