@@ -1,0 +1,137 @@
+"""What class bodies mean, before there is a database."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar, List, Optional
+
+import pytest
+
+import toft
+from toft import _values as values
+from toft.schema import Property, properties_of
+
+from models import Dog, Everything, Person
+
+pytestmark = pytest.mark.no_library
+
+
+def shape(cls: type[toft.Object], name: str) -> tuple[int, bool, bool, str]:
+    found: Property = properties_of(cls)[name]
+    return found.type, found.is_optional, found.is_list, found.target
+
+
+def test_annotations_say_types() -> None:
+    assert shape(Everything, "flag") == (values.BOOL, False, False, "")
+    assert shape(Everything, "ratio") == (values.FLOAT, False, False, "")
+    assert shape(Everything, "score") == (values.DOUBLE, False, False, "")
+    assert shape(Everything, "maybe_ratio") == (values.FLOAT, True, False, "")
+    assert shape(Everything, "maybe_born") == (values.DATE, True, False, "")
+    assert shape(Everything, "other") == (values.LINK, True, False, "Everything")
+    assert shape(Everything, "others") == (values.LINK, False, True, "Everything")
+    assert shape(Everything, "maybe_counts") == (values.INT, True, True, "")
+    assert shape(Dog, "owner") == (values.LINK, True, False, "Person")
+    assert shape(Person, "dogs") == (values.LINKING_OBJECTS, False, False, "Dog")
+    assert properties_of(Person)["dogs"].origin_property == "owner"
+
+
+def test_all_ways_to_spell_optional_and_list_are_understood() -> None:
+    class Spelled(toft.Object):
+        a: Optional[int]
+        b: "int | None"
+        c: Optional["Spelled"]
+        d: List["Spelled"]
+        e: toft.List[Spelled]
+        f: "list[Later]"
+        g: Later | None  # type: ignore[name-defined]  # noqa: F821
+
+    found = [shape(Spelled, name) for name in "abcdefg"]
+    assert found[:2] == [(values.INT, True, False, "")] * 2
+    assert found[2] == (values.LINK, True, False, "Spelled")
+    assert found[3:5] == [(values.LINK, False, True, "Spelled")] * 2
+    assert found[5:] == [(values.LINK, False, True, "Later"), (values.LINK, True, False, "Later")]
+
+
+def test_class_variables_private_names_and_methods_are_not_stored() -> None:
+    class Plain(toft.Object):
+        kinds: ClassVar[int] = 3
+        _cache: int
+        name: str
+
+        def shout(self) -> str:
+            return self.name.upper()
+
+    assert list(properties_of(Plain)) == ["name"]
+    assert Plain(name="Rex").shout() == "REX"
+    assert Plain.kinds == 3
+
+
+def test_a_class_has_the_properties_of_its_bases_first() -> None:
+    class Animal(toft.Object):
+        name: str
+
+    class Cat(Animal):
+        lives: int = 9
+
+    assert list(properties_of(Cat)) == ["name", "lives"]
+    assert Cat(name="Tom").lives == 9
+
+
+def test_every_problem_of_a_class_is_told_at_once() -> None:
+    class Wrong(toft.Object):
+        a: dict[str, int]
+        b: int | str
+        c: list[list[int]]
+        d: list
+        e: list[int] | None
+        f = toft.field(indexed=True)
+        g: list[int] = []
+        h: "list["
+
+    with pytest.raises(toft.InvalidSchemaError) as raised:
+        Wrong()
+    lines = raised.value.detail.splitlines()
+    assert sorted(line.split(":")[0] for line in lines) == [f"Wrong.{name}" for name in "abcdefgh"]
+
+
+def test_an_object_in_no_database_is_a_plain_object() -> None:
+    rex = Dog(name="Rex", tags=["good"])
+    assert (rex.name, rex.age, rex.owner, rex.tags, rex.friends) == ("Rex", 0, None, ["good"], [])
+    rex.friends.append(rex)
+    rex.age += 1
+    assert rex.friends[0].age == 1
+    assert rex.is_valid and rex.realm is None
+    assert repr(rex) == "Dog(name='Rex', age=1)"
+    assert rex == rex and rex != Dog(name="Rex", tags=["good"])
+    assert Everything().born == datetime(1970, 1, 1, tzinfo=values.EPOCH.tzinfo)
+
+
+def test_objects_do_not_share_their_lists() -> None:
+    class Box(toft.Object):
+        things: list[str]
+        made: list[str] = toft.field(default_factory=lambda: ["x"])
+
+    one, other = Box(), Box()
+    one.things.append("a")
+    one.made.append("y")
+    assert other.things == [] and other.made == ["x"]
+
+
+def test_a_mistyped_name_is_an_error_everywhere() -> None:
+    with pytest.raises(AttributeError):
+        Dog(nmae="Rex")
+    rex = Dog(name="Rex")
+    with pytest.raises(AttributeError):
+        rex.nmae = "Max"  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError):
+        del rex.name
+
+
+def test_linking_objects_cannot_be_set() -> None:
+    with pytest.raises(toft.ReadOnlyPropertyError):
+        Person(name="Ada").dogs = []
+
+
+def test_the_base_class_alone_is_no_model() -> None:
+    with pytest.raises(toft.InvalidArgumentError):
+        toft.Object()

@@ -1,0 +1,54 @@
+"""Toft: an embedded object database in a single file.
+
+    import toft
+
+    class Dog(toft.Object):
+        name: str
+        age: int = 0
+
+    with toft.open("dogs.toft", [Dog]) as realm:
+        with realm.write():
+            realm.create(Dog, name="Rex", age=3)
+        for dog in realm.objects(Dog).where("age > $0", 2).sort("name"):
+            print(dog.name)
+
+Objects, lists and results are live: they always show the version of the data that their realm stands at. Writes are ACID transactions,
+over all threads and processes. Whoever observes is told what changed, down to the indices.
+"""
+
+from . import errors
+from ._ffi import TOFT_VERSION as __version__
+from ._ffi import toft_change_kind as ChangeKind
+from ._ffi import toft_status as Status
+from ._lib import handle_count
+from ._lib import version as library_version
+from .database import CheckReport, Info, Realm, open, open_in_memory
+from .errors import *  # noqa: F403
+from .lists import List
+from .objects import Object
+from .observe import Changes, Observation
+from .query import Results
+from .schema import Float32, field, linking_objects
+
+__all__ = [
+    "ChangeKind",
+    "Changes",
+    "CheckReport",
+    "Float32",
+    "Info",
+    "List",
+    "Object",
+    "Observation",
+    "Realm",
+    "Results",
+    "Status",
+    "__version__",
+    "errors",
+    "field",
+    "handle_count",
+    "library_version",
+    "linking_objects",
+    "open",
+    "open_in_memory",
+]
+__all__ += errors.__all__

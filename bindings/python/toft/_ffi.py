@@ -1,0 +1,759 @@
+"""The C door as ctypes declarations. Written by generate.py from include/toft.h: change the header, then run it again."""
+
+from __future__ import annotations
+
+from ctypes import (
+    CDLL,
+    CFUNCTYPE,
+    Structure,
+    Union,
+    c_bool,
+    c_double,
+    c_float,
+    c_int,
+    c_int32,
+    c_int64,
+    c_size_t,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+)
+from enum import IntEnum
+from typing import Any, Callable, Optional
+
+Check = Callable[[int, Any, Any], int]
+
+
+def _prototype(library: CDLL, name: str, result: Any, parameters: list[Any], check: Optional[Check]) -> Any:
+    function = getattr(library, name)
+    function.restype = result
+    function.argtypes = parameters
+    if check is not None:
+        function.errcheck = check
+    return function
+
+
+TOFT_VERSION_MAJOR = 0
+TOFT_VERSION_MINOR = 1
+TOFT_VERSION_PATCH = 0
+TOFT_VERSION = '0.1.0'
+TOFT_ABI_VERSION = 1
+TOFT_MAX_CLASS_NAME_SIZE = 57
+TOFT_MAX_PROPERTY_NAME_SIZE = 63
+TOFT_MAX_VALUE_SIZE = 16777215
+TOFT_NO_INDEX = 18446744073709551615
+
+
+class toft_type(IntEnum):
+    NULL = 0
+    BOOL = 1
+    INT = 2
+    FLOAT = 3
+    DOUBLE = 4
+    STRING = 5
+    DATA = 6
+    DATE = 7
+    LINK = 8
+    LINKING_OBJECTS = 9
+    LIST = 10
+
+
+class toft_status(IntEnum):
+    OK = 0
+    ERROR_INVALID_ARGUMENT = 1
+    ERROR_INVALID_HANDLE = 2
+    ERROR_WRONG_THREAD = 3
+    ERROR_CLOSED = 4
+    ERROR_USED_AFTER_FORK = 5
+    ERROR_UNSUPPORTED = 6
+    ERROR_INTERNAL_ERROR = 7
+    ERROR_WRONG_SESSION = 8
+    ERROR_FILE_NOT_FOUND = 101
+    ERROR_PERMISSION_DENIED = 102
+    ERROR_IS_DIRECTORY = 103
+    ERROR_NOT_A_DATABASE = 104
+    ERROR_UNSUPPORTED_FORMAT = 105
+    ERROR_CORRUPT = 106
+    ERROR_INCOMPATIBLE_PROCESS = 107
+    ERROR_FILE_ACCESS = 108
+    ERROR_DISK_FULL = 109
+    ERROR_ADDRESS_SPACE_EXHAUSTED = 110
+    ERROR_FILE_TOO_LARGE = 111
+    ERROR_ALREADY_OPEN = 112
+    ERROR_CONFIGURATION_MISMATCH = 113
+    ERROR_FILE_REPLACED = 114
+    ERROR_TOO_MANY_READERS = 115
+    ERROR_NOT_IN_TRANSACTION = 201
+    ERROR_ALREADY_IN_TRANSACTION = 202
+    ERROR_READ_ONLY = 203
+    ERROR_LOCK_TIMEOUT = 204
+    ERROR_POISONED = 205
+    ERROR_COMMIT_OUTCOME_UNKNOWN = 206
+    ERROR_INVALID_SCHEMA = 301
+    ERROR_SCHEMA_MISMATCH = 302
+    ERROR_SCHEMA_VERSION_TOO_LOW = 303
+    ERROR_NO_SUCH_CLASS = 304
+    ERROR_NO_SUCH_PROPERTY = 305
+    ERROR_OBJECT_DELETED = 401
+    ERROR_NO_SUCH_OBJECT = 402
+    ERROR_DUPLICATE_PRIMARY_KEY = 403
+    ERROR_MISSING_PRIMARY_KEY = 404
+    ERROR_PRIMARY_KEY_CHANGE = 405
+    ERROR_TYPE_MISMATCH = 406
+    ERROR_NULL_NOT_ALLOWED = 407
+    ERROR_VALUE_TOO_LONG = 408
+    ERROR_READ_ONLY_PROPERTY = 409
+    ERROR_INDEX_OUT_OF_RANGE = 501
+    ERROR_COLLECTION_INVALIDATED = 502
+    ERROR_QUERY_SYNTAX = 601
+    ERROR_INVALID_QUERY = 602
+    ERROR_QUERY_TYPE_MISMATCH = 603
+    ERROR_INVALID_QUERY_ARGUMENT = 604
+    ERROR_UNSUPPORTED_AGGREGATE = 605
+    ERROR_OBSERVE_IN_TRANSACTION = 701
+    ERROR_INSIDE_CALLBACK = 702
+    ERROR_OBSERVATION_UNAVAILABLE = 703
+
+
+class toft_property_flags(IntEnum):
+    PLAIN = 0
+    NULLABLE = 1
+    PRIMARY_KEY = 2
+    INDEXED = 4
+    LIST = 8
+
+
+class toft_mode(IntEnum):
+    READ_WRITE = 0
+    EXISTING = 1
+    READ_ONLY = 2
+
+
+class toft_update_policy(IntEnum):
+    ERROR = 0
+    ALL = 1
+    MODIFIED = 2
+
+
+class toft_change_kind(IntEnum):
+    INITIAL = 0
+    UPDATE = 1
+    DELETED = 2
+    ERROR = 3
+
+
+class toft_string(Structure):
+    _fields_ = [
+        ("data", c_void_p),
+        ("size", c_size_t),
+    ]
+    data: int | None
+    size: int
+
+
+class toft_blob(Structure):
+    _fields_ = [
+        ("data", c_void_p),
+        ("size", c_size_t),
+    ]
+    data: int | None
+    size: int
+
+
+class toft_date(Structure):
+    _fields_ = [
+        ("seconds", c_int64),
+        ("nanoseconds", c_int32),
+    ]
+    seconds: int
+    nanoseconds: int
+
+
+class toft_link(Structure):
+    _fields_ = [
+        ("object_key", c_int64),
+        ("class_key", c_uint32),
+    ]
+    object_key: int
+    class_key: int
+
+
+class toft_values(Structure):
+    _fields_ = [
+        ("data", c_void_p),
+        ("count", c_size_t),
+    ]
+    data: int | None
+    count: int
+
+
+class toft_value_union(Union):
+    _fields_ = [
+        ("boolean", c_bool),
+        ("integer", c_int64),
+        ("float32", c_float),
+        ("float64", c_double),
+        ("string", toft_string),
+        ("data", toft_blob),
+        ("date", toft_date),
+        ("link", toft_link),
+        ("list", toft_values),
+    ]
+    boolean: bool
+    integer: int
+    float32: float
+    float64: float
+    string: toft_string
+    data: toft_blob
+    date: toft_date
+    link: toft_link
+    list: toft_values
+
+
+class toft_value(Structure):
+    _anonymous_ = ("_union",)
+    _fields_ = [
+        ("type", c_int),
+        ("_union", toft_value_union),
+    ]
+    type: int
+    boolean: bool
+    integer: int
+    float32: float
+    float64: float
+    string: toft_string
+    data: toft_blob
+    date: toft_date
+    link: toft_link
+    list: toft_values
+
+
+class toft_error(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("code", c_int),
+        ("number", c_int64),
+        ("message", toft_string),
+        ("detail", toft_string),
+    ]
+    size: int
+    code: int
+    number: int
+    message: toft_string
+    detail: toft_string
+
+
+class toft_property_schema(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", toft_string),
+        ("type", c_int),
+        ("flags", c_uint32),
+        ("target_class", toft_string),
+        ("target_property", toft_string),
+    ]
+    size: int
+    name: toft_string
+    type: int
+    flags: int
+    target_class: toft_string
+    target_property: toft_string
+
+
+class toft_class_schema(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", toft_string),
+        ("properties", c_void_p),
+        ("property_count", c_size_t),
+    ]
+    size: int
+    name: toft_string
+    properties: int | None
+    property_count: int
+
+
+class toft_configuration(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("path", toft_string),
+        ("in_memory_name", toft_string),
+        ("mode", c_int),
+        ("write_timeout_milliseconds", c_int32),
+        ("schema", c_void_p),
+    ]
+    size: int
+    path: toft_string
+    in_memory_name: toft_string
+    mode: int
+    write_timeout_milliseconds: int
+    schema: int | None
+
+
+class toft_class_info(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("key", c_uint32),
+        ("primary_key", c_uint32),
+        ("name", toft_string),
+        ("property_count", c_uint64),
+    ]
+    size: int
+    key: int
+    primary_key: int
+    name: toft_string
+    property_count: int
+
+
+class toft_property_info(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("key", c_uint32),
+        ("type", c_int),
+        ("flags", c_uint32),
+        ("target_class", c_uint32),
+        ("target_property", c_uint32),
+        ("name", toft_string),
+    ]
+    size: int
+    key: int
+    type: int
+    flags: int
+    target_class: int
+    target_property: int
+    name: toft_string
+
+
+class toft_sort(Structure):
+    _fields_ = [
+        ("key_path", toft_string),
+        ("is_descending", c_bool),
+    ]
+    key_path: toft_string
+    is_descending: bool
+
+
+class toft_column(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("property_key", c_uint32),
+        ("element_size", c_uint32),
+        ("values", c_void_p),
+        ("nulls", c_void_p),
+    ]
+    size: int
+    property_key: int
+    element_size: int
+    values: int | None
+    nulls: int | None
+
+
+class toft_move(Structure):
+    _fields_ = [
+        ("from", c_uint64),
+        ("to", c_uint64),
+    ]
+    to: int
+
+
+class toft_changes(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("kind", c_int),
+        ("error", c_int),
+        ("previous_version", c_uint64),
+        ("version", c_uint64),
+        ("deletions", c_void_p),
+        ("deletion_count", c_size_t),
+        ("insertions", c_void_p),
+        ("insertion_count", c_size_t),
+        ("modifications", c_void_p),
+        ("modification_count", c_size_t),
+        ("modifications_after", c_void_p),
+        ("moves", c_void_p),
+        ("move_count", c_size_t),
+        ("properties", c_void_p),
+        ("property_count", c_size_t),
+    ]
+    size: int
+    kind: int
+    error: int
+    previous_version: int
+    version: int
+    deletions: int | None
+    deletion_count: int
+    insertions: int | None
+    insertion_count: int
+    modifications: int | None
+    modification_count: int
+    modifications_after: int | None
+    moves: int | None
+    move_count: int
+    properties: int | None
+    property_count: int
+
+
+class toft_info(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("version", c_uint64),
+        ("latest_version", c_uint64),
+        ("oldest_pinned_version", c_uint64),
+        ("file_size", c_uint64),
+        ("free_size", c_uint64),
+        ("page_size", c_uint32),
+        ("format_version", c_uint32),
+    ]
+    size: int
+    version: int
+    latest_version: int
+    oldest_pinned_version: int
+    file_size: int
+    free_size: int
+    page_size: int
+    format_version: int
+
+
+class toft_check_report(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("problem_count", c_uint64),
+        ("page_count", c_uint64),
+        ("object_count", c_uint64),
+    ]
+    size: int
+    problem_count: int
+    page_count: int
+    object_count: int
+
+
+toft_changes_callback = CFUNCTYPE(None, c_void_p, c_void_p)
+
+
+toft_destructor = CFUNCTYPE(None, c_void_p)
+
+
+class Library:
+    """The functions of the library, ready to be called."""
+
+    def __init__(self, library: CDLL, check: Check) -> None:
+        self.toft_version = _prototype(
+            library, "toft_version", c_void_p, [], None
+        )
+        self.toft_abi_version = _prototype(
+            library, "toft_abi_version", c_uint32, [], None
+        )
+        self.toft_last_error = _prototype(
+            library, "toft_last_error", c_int, [c_void_p], None
+        )
+        self.toft_clear_last_error = _prototype(
+            library, "toft_clear_last_error", None, [], None
+        )
+        self.toft_status_name = _prototype(
+            library, "toft_status_name", c_void_p, [c_int], None
+        )
+        self.toft_handle_count = _prototype(
+            library, "toft_handle_count", c_int, [c_void_p], check
+        )
+        self.toft_schema_new = _prototype(
+            library, "toft_schema_new", c_int, [c_void_p, c_size_t, c_void_p], check
+        )
+        self.toft_schema_release = _prototype(
+            library, "toft_schema_release", None, [c_void_p], None
+        )
+        self.toft_realm_open = _prototype(
+            library, "toft_realm_open", c_int, [c_void_p, c_void_p], check
+        )
+        self.toft_realm_close = _prototype(
+            library, "toft_realm_close", c_int, [c_void_p], check
+        )
+        self.toft_realm_release = _prototype(
+            library, "toft_realm_release", None, [c_void_p], None
+        )
+        self.toft_realm_refresh = _prototype(
+            library, "toft_realm_refresh", c_int, [c_void_p, c_void_p], check
+        )
+        self.toft_realm_version = _prototype(
+            library, "toft_realm_version", c_int, [c_void_p, c_void_p], check
+        )
+        self.toft_realm_classes = _prototype(
+            library, "toft_realm_classes", c_int, [c_void_p, c_void_p, c_size_t, c_void_p], check
+        )
+        self.toft_realm_find_class = _prototype(
+            library, "toft_realm_find_class", c_int, [c_void_p, toft_string, c_void_p], check
+        )
+        self.toft_realm_class_info = _prototype(
+            library, "toft_realm_class_info", c_int, [c_void_p, c_uint32, c_void_p], check
+        )
+        self.toft_realm_properties = _prototype(
+            library, "toft_realm_properties", c_int, [c_void_p, c_uint32, c_void_p, c_size_t, c_void_p], check
+        )
+        self.toft_realm_find_property = _prototype(
+            library, "toft_realm_find_property", c_int, [c_void_p, c_uint32, toft_string, c_void_p], check
+        )
+        self.toft_realm_property_info = _prototype(
+            library, "toft_realm_property_info", c_int, [c_void_p, c_uint32, c_uint32, c_void_p], check
+        )
+        self.toft_realm_object_count = _prototype(
+            library, "toft_realm_object_count", c_int, [c_void_p, c_uint32, c_void_p], check
+        )
+        self.toft_realm_begin_write = _prototype(
+            library, "toft_realm_begin_write", c_int, [c_void_p], check
+        )
+        self.toft_realm_commit = _prototype(
+            library, "toft_realm_commit", c_int, [c_void_p, c_void_p], check
+        )
+        self.toft_realm_cancel = _prototype(
+            library, "toft_realm_cancel", c_int, [c_void_p], check
+        )
+        self.toft_realm_is_writing = _prototype(
+            library, "toft_realm_is_writing", c_int, [c_void_p, c_void_p], check
+        )
+        self.toft_object_create = _prototype(
+            library, "toft_object_create", c_int, [c_void_p, c_uint32, c_int, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_void_p], check
+        )
+        self.toft_object_find = _prototype(
+            library, "toft_object_find", c_int, [c_void_p, c_uint32, c_void_p, c_void_p], check
+        )
+        self.toft_object_follow = _prototype(
+            library, "toft_object_follow", c_int, [c_void_p, toft_link, c_void_p], check
+        )
+        self.toft_object_link = _prototype(
+            library, "toft_object_link", c_int, [c_void_p, c_void_p], check
+        )
+        self.toft_object_is_valid = _prototype(
+            library, "toft_object_is_valid", c_int, [c_void_p, c_void_p], check
+        )
+        self.toft_object_delete = _prototype(
+            library, "toft_object_delete", c_int, [c_void_p], check
+        )
+        self.toft_object_delete_all = _prototype(
+            library, "toft_object_delete_all", c_int, [c_void_p, c_uint32], check
+        )
+        self.toft_object_release = _prototype(
+            library, "toft_object_release", None, [c_void_p], None
+        )
+        self.toft_object_get = _prototype(
+            library, "toft_object_get", c_int, [c_void_p, c_uint32, c_void_p], check
+        )
+        self.toft_object_set = _prototype(
+            library, "toft_object_set", c_int, [c_void_p, c_uint32, c_void_p], check
+        )
+        self.toft_object_get_values = _prototype(
+            library, "toft_object_get_values", c_int, [c_void_p, c_void_p, c_size_t, c_void_p], check
+        )
+        self.toft_object_set_values = _prototype(
+            library, "toft_object_set_values", c_int, [c_void_p, c_void_p, c_void_p, c_size_t], check
+        )
+        self.toft_object_linking_objects = _prototype(
+            library, "toft_object_linking_objects", c_int, [c_void_p, c_uint32, c_void_p], check
+        )
+        self.toft_object_list = _prototype(
+            library, "toft_object_list", c_int, [c_void_p, c_uint32, c_void_p], check
+        )
+        self.toft_list_count = _prototype(
+            library, "toft_list_count", c_int, [c_void_p, c_void_p], check
+        )
+        self.toft_list_get = _prototype(
+            library, "toft_list_get", c_int, [c_void_p, c_uint64, c_void_p], check
+        )
+        self.toft_list_get_values = _prototype(
+            library, "toft_list_get_values", c_int, [c_void_p, c_uint64, c_void_p, c_size_t, c_void_p], check
+        )
+        self.toft_list_set = _prototype(
+            library, "toft_list_set", c_int, [c_void_p, c_uint64, c_void_p], check
+        )
+        self.toft_list_insert = _prototype(
+            library, "toft_list_insert", c_int, [c_void_p, c_uint64, c_void_p, c_size_t], check
+        )
+        self.toft_list_append = _prototype(
+            library, "toft_list_append", c_int, [c_void_p, c_void_p, c_size_t], check
+        )
+        self.toft_list_erase = _prototype(
+            library, "toft_list_erase", c_int, [c_void_p, c_uint64, c_uint64], check
+        )
+        self.toft_list_move = _prototype(
+            library, "toft_list_move", c_int, [c_void_p, c_uint64, c_uint64], check
+        )
+        self.toft_list_swap = _prototype(
+            library, "toft_list_swap", c_int, [c_void_p, c_uint64, c_uint64], check
+        )
+        self.toft_list_clear = _prototype(
+            library, "toft_list_clear", c_int, [c_void_p], check
+        )
+        self.toft_list_find = _prototype(
+            library, "toft_list_find", c_int, [c_void_p, c_void_p, c_void_p], check
+        )
+        self.toft_list_results = _prototype(
+            library, "toft_list_results", c_int, [c_void_p, c_void_p], check
+        )
+        self.toft_list_release = _prototype(
+            library, "toft_list_release", None, [c_void_p], None
+        )
+        self.toft_results_all = _prototype(
+            library, "toft_results_all", c_int, [c_void_p, c_uint32, c_void_p], check
+        )
+        self.toft_results_filter = _prototype(
+            library, "toft_results_filter", c_int, [c_void_p, toft_string, c_void_p, c_size_t, c_void_p], check
+        )
+        self.toft_results_sort = _prototype(
+            library, "toft_results_sort", c_int, [c_void_p, c_void_p, c_size_t, c_void_p], check
+        )
+        self.toft_results_distinct = _prototype(
+            library, "toft_results_distinct", c_int, [c_void_p, c_void_p, c_size_t, c_void_p], check
+        )
+        self.toft_results_limit = _prototype(
+            library, "toft_results_limit", c_int, [c_void_p, c_uint64, c_void_p], check
+        )
+        self.toft_results_snapshot = _prototype(
+            library, "toft_results_snapshot", c_int, [c_void_p, c_void_p], check
+        )
+        self.toft_results_count = _prototype(
+            library, "toft_results_count", c_int, [c_void_p, c_void_p], check
+        )
+        self.toft_results_get = _prototype(
+            library, "toft_results_get", c_int, [c_void_p, c_uint64, c_void_p], check
+        )
+        self.toft_results_object = _prototype(
+            library, "toft_results_object", c_int, [c_void_p, c_uint64, c_void_p], check
+        )
+        self.toft_results_find = _prototype(
+            library, "toft_results_find", c_int, [c_void_p, c_void_p, c_void_p], check
+        )
+        self.toft_results_class = _prototype(
+            library, "toft_results_class", c_int, [c_void_p, c_void_p], check
+        )
+        self.toft_results_delete_all = _prototype(
+            library, "toft_results_delete_all", c_int, [c_void_p], check
+        )
+        self.toft_query_explain = _prototype(
+            library, "toft_query_explain", c_int, [c_void_p, c_void_p, c_size_t, c_void_p], check
+        )
+        self.toft_results_release = _prototype(
+            library, "toft_results_release", None, [c_void_p], None
+        )
+        self.toft_results_columns = _prototype(
+            library, "toft_results_columns", c_int, [c_void_p, c_uint64, c_void_p, c_size_t, c_size_t, c_void_p], check
+        )
+        self.toft_results_minimum = _prototype(
+            library, "toft_results_minimum", c_int, [c_void_p, c_uint32, c_void_p], check
+        )
+        self.toft_results_maximum = _prototype(
+            library, "toft_results_maximum", c_int, [c_void_p, c_uint32, c_void_p], check
+        )
+        self.toft_results_sum = _prototype(
+            library, "toft_results_sum", c_int, [c_void_p, c_uint32, c_void_p], check
+        )
+        self.toft_results_average = _prototype(
+            library, "toft_results_average", c_int, [c_void_p, c_uint32, c_void_p], check
+        )
+        self.toft_realm_observe = _prototype(
+            library, "toft_realm_observe", c_int, [c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
+        )
+        self.toft_object_observe = _prototype(
+            library, "toft_object_observe", c_int, [c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
+        )
+        self.toft_list_observe = _prototype(
+            library, "toft_list_observe", c_int, [c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
+        )
+        self.toft_results_observe = _prototype(
+            library, "toft_results_observe", c_int, [c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
+        )
+        self.toft_token_release = _prototype(
+            library, "toft_token_release", None, [c_void_p], None
+        )
+        self.toft_realm_descriptor = _prototype(
+            library, "toft_realm_descriptor", c_int, [c_void_p, c_void_p], check
+        )
+        self.toft_realm_dispatch = _prototype(
+            library, "toft_realm_dispatch", c_int, [c_void_p, c_void_p], check
+        )
+        self.toft_realm_info = _prototype(
+            library, "toft_realm_info", c_int, [c_void_p, c_void_p], check
+        )
+        self.toft_realm_check = _prototype(
+            library, "toft_realm_check", c_int, [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p], check
+        )
+
+
+FUNCTIONS = (
+    "toft_version",
+    "toft_abi_version",
+    "toft_last_error",
+    "toft_clear_last_error",
+    "toft_status_name",
+    "toft_handle_count",
+    "toft_schema_new",
+    "toft_schema_release",
+    "toft_realm_open",
+    "toft_realm_close",
+    "toft_realm_release",
+    "toft_realm_refresh",
+    "toft_realm_version",
+    "toft_realm_classes",
+    "toft_realm_find_class",
+    "toft_realm_class_info",
+    "toft_realm_properties",
+    "toft_realm_find_property",
+    "toft_realm_property_info",
+    "toft_realm_object_count",
+    "toft_realm_begin_write",
+    "toft_realm_commit",
+    "toft_realm_cancel",
+    "toft_realm_is_writing",
+    "toft_object_create",
+    "toft_object_find",
+    "toft_object_follow",
+    "toft_object_link",
+    "toft_object_is_valid",
+    "toft_object_delete",
+    "toft_object_delete_all",
+    "toft_object_release",
+    "toft_object_get",
+    "toft_object_set",
+    "toft_object_get_values",
+    "toft_object_set_values",
+    "toft_object_linking_objects",
+    "toft_object_list",
+    "toft_list_count",
+    "toft_list_get",
+    "toft_list_get_values",
+    "toft_list_set",
+    "toft_list_insert",
+    "toft_list_append",
+    "toft_list_erase",
+    "toft_list_move",
+    "toft_list_swap",
+    "toft_list_clear",
+    "toft_list_find",
+    "toft_list_results",
+    "toft_list_release",
+    "toft_results_all",
+    "toft_results_filter",
+    "toft_results_sort",
+    "toft_results_distinct",
+    "toft_results_limit",
+    "toft_results_snapshot",
+    "toft_results_count",
+    "toft_results_get",
+    "toft_results_object",
+    "toft_results_find",
+    "toft_results_class",
+    "toft_results_delete_all",
+    "toft_query_explain",
+    "toft_results_release",
+    "toft_results_columns",
+    "toft_results_minimum",
+    "toft_results_maximum",
+    "toft_results_sum",
+    "toft_results_average",
+    "toft_realm_observe",
+    "toft_object_observe",
+    "toft_list_observe",
+    "toft_results_observe",
+    "toft_token_release",
+    "toft_realm_descriptor",
+    "toft_realm_dispatch",
+    "toft_realm_info",
+    "toft_realm_check",
+)

@@ -1,0 +1,215 @@
+"""Python values to the library's, and back.
+
+A `toft_value` is 24 bytes: its type, then one member of a union. Packing those bytes with `struct` costs a fraction of setting the
+members of a ctypes structure one by one, and reading is the same the other way.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import struct
+from collections.abc import Iterable, Mapping, Set
+from datetime import datetime, timedelta, timezone
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+from ._ffi import TOFT_MAX_VALUE_SIZE, toft_type, toft_value
+from .errors import InvalidArgumentError, TypeMismatchError, ValueTooLongError
+
+if TYPE_CHECKING:
+    from .database import Realm
+
+VALUE_SIZE = ctypes.sizeof(toft_value)
+WORDS = struct.Struct("=i4xqq")  # the type, then a union of two words: integer; address, size; seconds, nanoseconds; key, class
+_DOUBLE = struct.Struct("=i4xd8x")
+_FLOAT = struct.Struct("=i4xf12x")
+FLOAT_MEMBER = struct.Struct("=8xf12x")
+DOUBLE_MEMBER = struct.Struct("=8xd8x")
+
+NULL, BOOL, INT, FLOAT, DOUBLE, STRING, DATA, DATE, LINK, LINKING_OBJECTS, LIST = (int(kind) for kind in toft_type)
+
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MICROSECOND = timedelta(microseconds=1)
+_HEAP_SIZE = 16384
+
+
+def date_of(seconds: int, nanoseconds: int) -> datetime:
+    """A point in time as Python has it: UTC, whole microseconds (what is finer is cut off towards the past)."""
+    try:
+        return EPOCH + timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
+    except OverflowError:
+        raise InvalidArgumentError(
+            f"The file holds a date that Python's datetime cannot: {seconds} seconds since 1970. Read it with columns(), as NumPy does."
+        ) from None
+
+
+def date_words(value: datetime) -> tuple[int, int]:
+    """Seconds and nanoseconds of the same sign."""
+    if value.tzinfo is None or value.utcoffset() is None:
+        raise TypeMismatchError(f"{value!r} has no time zone: say datetime.now(timezone.utc), or give it its tzinfo.")
+    microseconds = (value - EPOCH) // _MICROSECOND
+    seconds, rest = divmod(abs(microseconds), 1_000_000)
+    return (seconds, rest * 1000) if microseconds >= 0 else (-seconds, -rest * 1000)
+
+
+class Arguments:
+    """Memory that holds values while they are lent to a call, inside a `with`. At its end it goes to the spares, to be used again."""
+
+    def __init__(self, capacity: int = 32, spares: list[Arguments] | None = None) -> None:
+        self._spares = spares
+        self._capacity = capacity
+        self._values = (toft_value * capacity)()
+        self.address = ctypes.addressof(self._values)
+        self._heap = ctypes.create_string_buffer(_HEAP_SIZE)
+        self._heap_view = memoryview(self._heap).cast("B")
+        self._heap_address = ctypes.addressof(self._heap)
+        self._used = 0
+        self._kept: list[Any] = []
+        self.count = 0
+
+    def __enter__(self) -> Arguments:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.count = self._used = 0
+        if self._kept:
+            self._kept = []
+        if self._spares is not None:
+            self._spares.append(self)
+
+    def add(self, value: Any, realm: Realm, wanted: int = NULL) -> None:
+        """Appends a value; `wanted`: the type of the property it is for, when there is one, so that 3 is a float where one is due."""
+        if self.count == self._capacity:
+            self._grow()
+        kind = type(value)
+        if kind is str:
+            self._text(value)
+        elif kind is int:
+            self._integer(value, wanted)
+        elif value is None:
+            self._words(NULL, 0, 0)
+        elif kind is bool:
+            self._words(BOOL, value, 0)
+        elif kind is float:
+            self._number(value, wanted)
+        else:
+            self._other(value, realm, wanted)
+
+    def _other(self, value: Any, realm: Realm, wanted: int) -> None:
+        if (link := getattr(type(value), "_toft_link", None)) is not None:
+            self._words(LINK, *link(value, realm))
+        elif isinstance(value, datetime):
+            self._words(DATE, *date_words(value))
+        elif isinstance(value, str):
+            self._text(str.__str__(value))
+        elif isinstance(value, (bytes, bytearray, memoryview)):
+            self._bytes(DATA, bytes(value))
+        elif isinstance(value, Integral):
+            self._integer(int(value), wanted)
+        elif isinstance(value, Real):
+            self._number(float(value), wanted)
+        elif type(value).__name__ in ("bool_", "bool"):  # NumPy's
+            self._words(BOOL, bool(value), 0)
+        elif isinstance(value, (list, tuple, Set)) or _is_listlike(value):
+            self._list(value, realm)
+        else:
+            raise TypeMismatchError(f"A {type(value).__name__} cannot be stored: {value!r:.80}")
+
+    def _words(self, kind: int, first: int, second: int) -> None:
+        WORDS.pack_into(self._values, self.count * VALUE_SIZE, kind, first, second)
+        self.count += 1
+
+    def _integer(self, value: int, wanted: int) -> None:
+        if wanted in (DOUBLE, FLOAT):
+            self._number(_float_of(value), wanted)
+            return
+        try:
+            self._words(INT, value, 0)
+        except struct.error:
+            raise InvalidArgumentError(f"{value} does not fit into the 64 bits of an integer.") from None
+
+    def _number(self, value: float, wanted: int) -> None:
+        offset = self.count * VALUE_SIZE
+        if wanted == FLOAT:
+            try:
+                _FLOAT.pack_into(self._values, offset, FLOAT, value)
+            except OverflowError:  # beyond what 32 bits hold: infinity, as C has it
+                _FLOAT.pack_into(self._values, offset, FLOAT, math.copysign(math.inf, value))
+        else:
+            _DOUBLE.pack_into(self._values, offset, DOUBLE, value)
+        self.count += 1
+
+    def _text(self, value: str) -> None:
+        try:
+            self._bytes(STRING, value.encode())
+        except UnicodeEncodeError as error:
+            raise InvalidArgumentError(f"This text cannot be UTF-8: {error}") from None
+
+    def _bytes(self, kind: int, data: bytes) -> None:
+        size, used = len(data), self._used
+        if size > TOFT_MAX_VALUE_SIZE:
+            raise ValueTooLongError(f"{size} bytes are too many for one value: at most {TOFT_MAX_VALUE_SIZE}.")
+        if used + size <= _HEAP_SIZE:
+            self._heap_view[used : used + size] = data
+            self._used = used + size
+            self._words(kind, self._heap_address + used, size)
+        else:
+            memory = ctypes.create_string_buffer(data, size)
+            self._kept.append(memory)
+            self._words(kind, ctypes.addressof(memory), size)
+
+    def _list(self, values: Iterable[Any], realm: Realm) -> None:
+        items = list(values)
+        inner = Arguments(max(1, len(items)))
+        for item in items:
+            inner.add(item, realm)
+        self._kept.append(inner)
+        self._words(LIST, inner.address, inner.count)
+
+    def _grow(self) -> None:
+        values = (toft_value * (self._capacity * 2))()
+        ctypes.memmove(values, self._values, self._capacity * VALUE_SIZE)
+        self._values, self._capacity, self.address = values, self._capacity * 2, ctypes.addressof(values)
+
+
+def _float_of(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise InvalidArgumentError(f"{value} is too large for a float.") from None
+
+
+def _is_listlike(value: Any) -> bool:
+    """Our own lists and results, dictionary views, NumPy arrays: anything finite to go through that is no mapping."""
+    return hasattr(value, "__len__") and hasattr(value, "__iter__") and not isinstance(value, Mapping)
+
+
+def decode(memory: Any, offset: int, realm: Realm) -> Any:
+    """The value in these 24 bytes, copied."""
+    kind, first, second = WORDS.unpack_from(memory, offset)
+    if kind == INT:
+        return first
+    if kind == STRING:
+        return ctypes.string_at(first, second).decode() if second else ""
+    if kind == NULL:
+        return None
+    if kind == DOUBLE:
+        return DOUBLE_MEMBER.unpack_from(memory, offset)[0]
+    if kind == BOOL:
+        return bool(first & 0xFF)
+    if kind == LINK:
+        return realm._linked(first, second & 0xFFFFFFFF)
+    if kind == DATE:
+        return date_of(first, nanoseconds_of(second))
+    if kind == DATA:
+        return ctypes.string_at(first, second) if second else b""
+    if kind == FLOAT:
+        return FLOAT_MEMBER.unpack_from(memory, offset)[0]
+    raise InvalidArgumentError(f"The library gave a value of the unknown type {kind}.")
+
+
+def nanoseconds_of(word: int) -> int:
+    """The signed 32 bits at the low end of a word, whatever stands above them."""
+    low = word & 0xFFFFFFFF
+    return low - 0x100000000 if low & 0x80000000 else low

@@ -1,0 +1,167 @@
+"""Putting objects into a database: one by one from values, or a whole graph of objects that link to each other."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Optional
+
+from . import _values as values
+from ._ffi import toft_link, toft_update_policy
+from ._lib import Handle, library
+from .errors import Error, WrongSessionError
+from .objects import Object
+from .rows import Binding, BoundProperty, Draft, Live, Single
+from .schema import properties_of
+
+if TYPE_CHECKING:
+    from .database import Realm
+
+MODIFIED = toft_update_policy.MODIFIED
+
+
+class Adding:
+    """One call of `add`, `create` or `upsert`. What it has created it takes back when it fails half-way."""
+
+    def __init__(self, realm: Realm, policy: int) -> None:
+        self._realm = realm
+        self._policy = policy
+        self._created: list[Single] = []
+
+    def create(self, binding: Binding, given: Mapping[str, Any]) -> Single:
+        """An object from values. Defaults that the class declares hold for an object that is new."""
+        properties = {name: binding.property(name) for name in given}
+        filled = dict(given)
+        if binding.defaults and not self._exists(binding, given):
+            for each in binding.defaults:
+                if each.name not in filled:
+                    filled[each.name] = each.default()
+                    properties[each.name] = each
+        try:
+            return self._create(binding, properties, filled)
+        except BaseException:
+            self._take_back()
+            raise
+
+    def add(self, root: Object) -> None:
+        """An object and all that it leads to. They become live together, at the end, or none does."""
+        if isinstance(root._rows, Live):
+            if root._rows.realm is not self._realm:
+                raise WrongSessionError(f"This {type(root).__name__} belongs to another realm: say realm.resolve(object).")
+            return
+        drafts = _reachable(root)
+        made: dict[int, Single] = {}
+        try:
+            for draft in drafts:
+                made[id(draft)] = self._add_alone(draft)
+            for draft in drafts:
+                self._link(draft, made)
+        except BaseException:
+            self._take_back()
+            raise
+        for draft in drafts:
+            draft._rows = made[id(draft)]
+            draft._row = 0
+
+    def _add_alone(self, draft: Object) -> Single:
+        """A draft without its links to other drafts, which may not be there yet."""
+        binding = self._realm._binding(type(draft))
+        given = {each.name: getattr(draft, each.name) for each in binding.properties.values() if each.type != values.LINKING_OBJECTS}
+        filled = {name: value for name, value in given.items() if not _drafts_in(value)}
+        return self._create(binding, {name: binding.property(name) for name in filled}, filled)
+
+    def _link(self, draft: Object, made: Mapping[int, Single]) -> None:
+        single = made[id(draft)]
+        for each in single.binding.properties.values():
+            if each.type == values.LINK and _drafts_in(value := getattr(draft, each.name)):
+                self._set(single, each, [_added(item, made) for item in value] if each.is_list else _added(value, made))
+
+    def _set(self, single: Single, each: BoundProperty, value: Any) -> None:
+        if self._policy != MODIFIED or single.read(_NOBODY, each.name) != value:
+            single.set(each.name, value)
+
+    def _exists(self, binding: Binding, given: Mapping[str, Any]) -> bool:
+        key = given.get(binding.primary_key) if binding.primary_key else None
+        return self._policy != toft_update_policy.ERROR and key is not None and self._realm.object(binding.cls, key) is not None
+
+    def _create(self, binding: Binding, properties: Mapping[str, BoundProperty], given: Mapping[str, Any]) -> Single:
+        plain = tuple(name for name, each in properties.items() if not each.is_list)
+        lists = [(each, given[name]) for name, each in properties.items() if each.is_list]
+        address, link, is_new = ctypes.c_void_p(), toft_link(), ctypes.c_bool()
+        with self._realm._arguments() as arguments:
+            for name in plain:
+                arguments.add(given[name], self._realm, properties[name].type)
+            self._realm._changing()
+            library().toft_object_create(
+                self._realm._address,
+                binding.key,
+                self._policy,
+                binding.keys(plain),
+                arguments.address,
+                len(plain),
+                ctypes.byref(address),
+                ctypes.byref(link),
+                ctypes.byref(is_new),
+            )
+        single = Single(binding, link.object_key, Handle(address.value, library().toft_object_release))
+        if is_new.value:
+            self._created.append(single)
+        for each, items in lists:
+            if items or not is_new.value:
+                self._set(single, each, items)
+        return single
+
+    def _take_back(self) -> None:
+        for single in reversed(self._created):
+            try:
+                self._realm._changing()
+                library().toft_object_delete(single.handle().address)
+            except Error:  # the failure that led here is the one to report
+                pass
+
+
+_NOBODY: Any = None  # a Single needs no instance to read
+
+
+def _is_draft(value: Any) -> bool:
+    return isinstance(value, Object) and isinstance(value._rows, Draft)
+
+
+def _drafts_in(value: Any) -> bool:
+    return any(_is_draft(item) for item in value) if isinstance(value, list) else _is_draft(value)
+
+
+def _added(value: Any, made: Mapping[int, Single]) -> Any:
+    return _Link(made[id(value)]) if _is_draft(value) else value
+
+
+class _Link:
+    """An object that is added but not live yet, as a value."""
+
+    def __init__(self, single: Single) -> None:
+        self._single = single
+
+    def _toft_link(self, realm: Realm) -> tuple[int, int]:
+        return self._single.key(0), self._single.binding.key
+
+    def __eq__(self, other: Optional[object]) -> bool:
+        return isinstance(other, Object) and isinstance(other._rows, Live) and other._rows.key(other._row) == self._single.key(0)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _reachable(root: Object) -> list[Object]:
+    """The drafts that one leads to over links, itself first. A loop, not a recursion: a chain may be long."""
+    found, seen, waiting = [], {id(root)}, [root]
+    while waiting:
+        draft = waiting.pop()
+        found.append(draft)
+        for name, declared in properties_of(type(draft)).items():
+            if declared.type != values.LINK:
+                continue
+            value = getattr(draft, name)
+            for item in value if isinstance(value, list) else [value]:
+                if _is_draft(item) and id(item) not in seen:
+                    seen.add(id(item))
+                    waiting.append(item)
+    return found

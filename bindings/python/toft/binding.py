@@ -1,0 +1,95 @@
+"""Binds classes to a realm: which keys the classes and properties of a file have."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Optional
+
+from ._ffi import toft_class_info, toft_property_flags, toft_property_info
+from ._lib import borrowed, library, text_of
+from .objects import Object, class_of_stored
+from .rows import Binding, BoundProperty
+from .schema import Property, primary_key_of, properties_of, stored_property
+
+if TYPE_CHECKING:
+    from .database import Realm
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """A property as the file has it."""
+
+    name: str
+    key: int
+    type: int
+    flags: int
+    target: int
+    target_property: int
+
+
+def bindings(realm: Realm, declared: Optional[list[type[Object]]]) -> Iterator[Binding]:
+    """The classes of a realm: those declared, or a class made for each that the file has."""
+    if declared is None:
+        yield from _stored_bindings(realm)
+        return
+    for cls in declared:
+        key = _find_class(realm, cls.__name__)
+        stored = {each.name: each for each in _properties(realm, key)}
+        yield _binding(realm, cls, key, properties_of(cls), stored)
+
+
+def _stored_bindings(realm: Realm) -> Iterator[Binding]:
+    names = {key: _class_name(realm, key) for key in _class_keys(realm)}
+    stored = {key: {each.name: each for each in _properties(realm, key)} for key in names}
+    for key, name in names.items():
+        properties = {}
+        for each in stored[key].values():
+            inverse = {other.key: other.name for other in stored.get(each.target, {}).values()}
+            target, origin = names.get(each.target, ""), inverse.get(each.target_property, "")
+            properties[each.name] = stored_property(each.name, each.type, each.flags, target, origin)
+        yield _binding(realm, class_of_stored(name, properties), key, properties, stored[key])
+
+
+def _binding(realm: Realm, cls: type[Object], key: int, properties: dict[str, Property], stored: dict[str, _Stored]) -> Binding:
+    bound = []
+    for name, declared in properties.items():
+        each = stored[name]
+        is_nullable = bool(each.flags & toft_property_flags.NULLABLE)
+        bound.append(BoundProperty(declared, each.key, is_nullable, each.target))
+    return Binding(realm, cls, key, bound, primary_key_of(properties))
+
+
+def _class_keys(realm: Realm) -> list[int]:
+    count = ctypes.c_size_t()
+    library().toft_realm_classes(realm._address, None, 0, ctypes.byref(count))
+    keys = (ctypes.c_uint32 * max(1, count.value))()
+    library().toft_realm_classes(realm._address, keys, count.value, ctypes.byref(count))
+    return list(keys[: count.value])
+
+
+def _find_class(realm: Realm, name: str) -> int:
+    text, memory = borrowed(name)
+    key = ctypes.c_uint32()
+    library().toft_realm_find_class(realm._address, text, ctypes.byref(key))
+    return key.value
+
+
+def _class_name(realm: Realm, key: int) -> str:
+    info = toft_class_info()
+    info.size = ctypes.sizeof(info)
+    library().toft_realm_class_info(realm._address, key, ctypes.byref(info))
+    return text_of(info.name)
+
+
+def _properties(realm: Realm, class_key: int) -> Iterator[_Stored]:
+    count = ctypes.c_size_t()
+    library().toft_realm_properties(realm._address, class_key, None, 0, ctypes.byref(count))
+    keys = (ctypes.c_uint32 * max(1, count.value))()
+    library().toft_realm_properties(realm._address, class_key, keys, count.value, ctypes.byref(count))
+    for key in keys[: count.value]:
+        info = toft_property_info()
+        info.size = ctypes.sizeof(info)
+        library().toft_realm_property_info(realm._address, class_key, key, ctypes.byref(info))
+        yield _Stored(text_of(info.name), key, info.type, info.flags, info.target_class, info.target_property)

@@ -1,0 +1,156 @@
+"""Whole columns: a property of many objects in one call, as Python lists or as NumPy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from struct import iter_unpack
+from typing import TYPE_CHECKING, Any
+
+from . import _values as values
+from ._ffi import toft_column
+from ._lib import library
+
+if TYPE_CHECKING:
+    from .rows import BoundProperty
+
+_COLUMN_SIZE = ctypes.sizeof(toft_column)
+_READ_AT_ONCE = 65536
+_text_at = ctypes.string_at
+
+
+def _texts(memory: bytearray) -> list[Any]:
+    return [_text_at(address, size).decode() if size else "" for address, size in iter_unpack("=QQ", memory)]
+
+
+def _datas(memory: bytearray) -> list[Any]:
+    return [_text_at(address, size) if size else b"" for address, size in iter_unpack("=QQ", memory)]
+
+
+def _dates(memory: bytearray) -> list[Any]:
+    return [values.date_of(seconds, nanoseconds) for seconds, nanoseconds in iter_unpack("=qi4x", memory)]
+
+
+def _numbers(code: str) -> Callable[[bytearray], list[Any]]:
+    def convert(memory: bytearray) -> list[Any]:
+        numbers = array(code)
+        numbers.frombytes(memory)
+        return numbers.tolist()
+
+    return convert
+
+
+def _booleans(memory: bytearray) -> list[Any]:
+    return [byte != 0 for byte in memory]
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """How the elements of a type lie in a column."""
+
+    size: int
+    listed: Callable[[bytearray], list[Any]]
+    dtype: str | None  # NumPy's, for what it can hold as it is
+
+
+LAYOUTS = {
+    values.BOOL: _Layout(1, _booleans, "?"),
+    values.INT: _Layout(8, _numbers("q"), "i8"),
+    values.FLOAT: _Layout(4, _numbers("f"), "f4"),
+    values.DOUBLE: _Layout(8, _numbers("d"), "f8"),
+    values.STRING: _Layout(16, _texts, None),
+    values.DATA: _Layout(16, _datas, None),
+    values.DATE: _Layout(16, _dates, None),
+    values.LINK: _Layout(8, _numbers("q"), "i8"),
+}
+
+
+class Buffers:
+    """Memory for some columns of up to `capacity` rows, and the structures that describe it to the library."""
+
+    def __init__(self, columns: Iterable[tuple[int, int]], capacity: int) -> None:
+        """`columns`: property key and type of each; key 0 with type INT is the object's own key."""
+        self.types = [kind for _, kind in columns]
+        self._capacity = capacity
+        self._structures = (toft_column * len(self.types))()
+        self._rows = ctypes.c_size_t()
+        self.values: list[bytearray] = []
+        self.nulls: list[bytearray] = []
+        for structure, (key, kind) in zip(self._structures, columns):
+            size = LAYOUTS[kind].size
+            self.values.append(bytearray(size * capacity))
+            self.nulls.append(bytearray(capacity))
+            structure.size = _COLUMN_SIZE
+            structure.property_key = key
+            structure.element_size = size
+            structure.values = _address(self.values[-1])
+            structure.nulls = _address(self.nulls[-1])
+
+    def read(self, results: int | None, first: int) -> int:
+        """Fills the columns with the rows from `first` on, and returns how many there are."""
+        library().toft_results_columns(
+            results, first, ctypes.byref(self._structures), len(self.types), self._capacity, ctypes.byref(self._rows)
+        )
+        return self._rows.value
+
+    def listed(self, index: int, count: int) -> list[Any]:
+        """The first `count` elements of a column as Python values, None where null."""
+        layout = LAYOUTS[self.types[index]]
+        memory, nulls = self.values[index], self.nulls[index]
+        found = layout.listed(memory if count == self._capacity else memory[: layout.size * count])
+        if nulls.find(1, 0, count) < 0:
+            return found
+        return [None if null else value for value, null in zip(found, nulls)]
+
+
+def _address(memory: bytearray) -> int:
+    return ctypes.addressof(ctypes.c_char.from_buffer(memory)) if memory else 0
+
+
+def read_lists(results: int | None, count: int, properties: list[BoundProperty]) -> dict[str, Any]:
+    """Whole columns as lists; links as object keys."""
+    found: dict[str, list[Any]] = {each.name: [] for each in properties}
+    for buffers, rows in _pieces(results, count, properties):
+        for index, each in enumerate(properties):
+            found[each.name] += buffers.listed(index, rows)
+    return dict(found)
+
+
+def read_arrays(results: int | None, count: int, properties: list[BoundProperty]) -> dict[str, Any]:
+    """Whole columns as NumPy arrays; those of optional properties are masked."""
+    import numpy
+
+    found = {each.name: numpy.empty(count, _dtype(each.type)) for each in properties}
+    masks = {each.name: numpy.zeros(count, "?") for each in properties if each.is_nullable}
+    first = 0
+    for buffers, rows in _pieces(results, count, properties):
+        for index, each in enumerate(properties):
+            found[each.name][first : first + rows] = _array(buffers, index, rows, numpy)
+            if each.is_nullable:
+                masks[each.name][first : first + rows] = numpy.frombuffer(buffers.nulls[index], "?", rows)
+        first += rows
+    return {name: numpy.ma.array(data, mask=masks[name]) if name in masks else data for name, data in found.items()}
+
+
+def _dtype(kind: int) -> str:
+    return "M8[us]" if kind == values.DATE else LAYOUTS[kind].dtype or "O"
+
+
+def _array(buffers: Buffers, index: int, rows: int, numpy: Any) -> Any:
+    kind = buffers.types[index]
+    if kind == values.DATE:
+        raw = numpy.frombuffer(buffers.values[index], [("seconds", "i8"), ("nanoseconds", "i4"), ("", "V4")], rows)
+        return (raw["seconds"] * 1_000_000 + raw["nanoseconds"] // 1000).view("M8[us]")
+    if LAYOUTS[kind].dtype is None:
+        return buffers.listed(index, rows)
+    return numpy.frombuffer(buffers.values[index], LAYOUTS[kind].dtype, rows)
+
+
+def _pieces(results: int | None, count: int, properties: list[BoundProperty]) -> Iterator[tuple[Buffers, int]]:
+    buffers = Buffers([(each.key, each.type) for each in properties], min(max(count, 1), _READ_AT_ONCE))
+    first = 0
+    while first < count and (rows := buffers.read(results, first)):
+        yield buffers, rows
+        first += rows

@@ -1,0 +1,508 @@
+"""Realms: opening a file, transactions, and everything that begins at a realm."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import select
+import time
+import uuid
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, Literal, Optional, TypeVar, cast, overload
+
+from . import _values as values
+from ._ffi import toft_check_report, toft_configuration, toft_info, toft_link, toft_mode, toft_update_policy
+from ._lib import Handle, borrowed, library
+from .adding import Adding
+from .binding import bindings
+from .errors import ClosedError, Error, InvalidArgumentError, NoSuchClassError, WrongSessionError
+from .lists import List
+from .objects import Object, live, live_object
+from .observe import Callback, Changes, Observation
+from .query import Cursor, Results
+from .rows import Binding, BoundProperty, Single
+from .schema import schema_handle
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+T = TypeVar("T", bound=Object)
+Update = Literal["all", "modified"]
+Mode = Literal["create", "existing", "read_only"]
+
+_MODES = {"create": toft_mode.READ_WRITE, "existing": toft_mode.EXISTING, "read_only": toft_mode.READ_ONLY}
+_POLICIES = {None: toft_update_policy.ERROR, "all": toft_update_policy.ALL, "modified": toft_update_policy.MODIFIED}
+
+
+def open(
+    path: str | os.PathLike[str],
+    classes: Optional[Iterable[type[Object]]] = None,
+    *,
+    mode: Mode = "create",
+    write_timeout: Optional[float] = None,
+) -> Realm:
+    """Opens a database file on this thread: `with toft.open("dogs.toft", [Dog, Person]) as realm:`.
+
+    `classes`: what is stored; new classes, properties and indexes are added to the file. None: the classes that the file has, as
+    `realm.classes` gives them. `mode`: "create" the file when it is missing, it must be "existing", or it is "read_only".
+    `write_timeout`: how many seconds a write waits for other writers; None: as long as it takes, 0: not at all.
+    """
+    return _open(os.fspath(path), "", classes, mode, write_timeout)
+
+
+def open_in_memory(
+    classes: Optional[Iterable[type[Object]]] = None, *, name: Optional[str] = None, write_timeout: Optional[float] = None
+) -> Realm:
+    """Opens a database without a file. Realms of the same name in this process share it; it is gone with the last of them.
+    Without a name it is this realm's alone."""
+    return _open("", name or f"toft-{uuid.uuid4()}", classes, "create", write_timeout)
+
+
+def _open(path: str, name: str, classes: Optional[Iterable[type[Object]]], mode: Mode, write_timeout: Optional[float]) -> Realm:
+    if mode not in _MODES:
+        raise InvalidArgumentError(f"A mode is one of {', '.join(_MODES)}, not {mode!r}.")
+    declared = None if classes is None else list(classes)
+    for cls in declared or ():
+        if not (isinstance(cls, type) and issubclass(cls, Object) and cls is not Object):
+            raise InvalidArgumentError(f"Give the classes of the database, each a subclass of toft.Object, not {cls!r}.")
+    schema = None if declared is None else schema_handle(declared)
+    configuration = toft_configuration()
+    configuration.size = ctypes.sizeof(configuration)
+    configuration.path, path_memory = borrowed(os.fsencode(path))
+    configuration.in_memory_name, name_memory = borrowed(name)
+    configuration.mode = _MODES[mode]
+    configuration.write_timeout_milliseconds = _milliseconds(write_timeout)
+    configuration.schema = schema.address if schema else None
+    address = ctypes.c_void_p()
+    library().toft_realm_open(ctypes.byref(configuration), ctypes.byref(address))
+    return Realm(Handle(address.value, library().toft_realm_release), path or f":{name}", declared)
+
+
+def _milliseconds(write_timeout: Optional[float]) -> int:
+    if write_timeout is None:
+        return 0
+    return -1 if write_timeout <= 0 else min(max(1, round(write_timeout * 1000)), 2**31 - 1)
+
+
+@dataclass(frozen=True)
+class Info:
+    """Facts about an open database; sizes in bytes."""
+
+    version: int
+    latest_version: int
+    oldest_pinned_version: int
+    file_size: int
+    free_size: int
+    page_size: int
+    format_version: int
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What a check saw. It is true when all is well."""
+
+    problems: tuple[str, ...]
+    pages: int
+    objects: int
+
+    def __bool__(self) -> bool:
+        return not self.problems
+
+
+class Realm:
+    """One thread's view of a database. Made by `toft.open`."""
+
+    def __init__(self, handle: Handle, path: str, declared: Optional[list[type[Object]]]) -> None:
+        self._handle = handle
+        self._address = handle.address
+        self._now = 0  # rows.py tells what it counts
+        self._thread = get_ident()
+        self._path = path
+        self._is_open = True
+        self._cursors: set[weakref.ref[Cursor]] = set()
+        self._observations: set[Observation] = set()
+        self._raised: list[BaseException] = []
+        self._spare_arguments: list[values.Arguments] = []
+        self._attached = 0
+        self._loop: Optional[asyncio.AbstractEventLoop] = None
+        self._descriptor = -1
+        self._own_observation: Optional[Observation] = None
+        self._bindings: dict[Any, Binding] = {}
+        self._bind(declared)
+        _realms.add(self)
+
+    # ------------------------------------------------------------------------------------------------- Opening, closing
+
+    @property
+    def path(self) -> str:
+        """The file; ":name" for a database without one."""
+        return self._path
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the realm has not been closed."""
+        return self._is_open
+
+    def close(self) -> None:
+        """Closes the realm now: an open write transaction is cancelled, its observations end, and everything got from it is a ClosedError.
+        Closing twice does nothing."""
+        if not self._is_open:
+            return
+        library().toft_realm_close(self._address)
+        self._is_open = False
+        self._now += 1
+        self._stop_reading()
+        for observation in list(self._observations):
+            observation.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Realm {self._path}{'' if self._is_open else ', closed'}>"
+
+    # ----------------------------------------------------------------------------------------------------- Transactions
+
+    @contextmanager
+    def write(self) -> Iterator[None]:
+        """A write transaction: commits at the end of the block, and cancels when an exception leaves it."""
+        self.begin_write()
+        try:
+            yield
+        except BaseException:
+            if self._is_open and self.is_writing:
+                self.cancel()
+            raise
+        if not self._is_open:
+            raise ClosedError("The realm was closed inside its write transaction, which is cancelled.")
+        if self.is_writing:  # unless the block has ended it itself
+            self.commit()
+
+    def begin_write(self) -> None:
+        """Begins a write transaction: waits for other writers and moves to the latest version. `write` is the better way."""
+        try:
+            self._move("toft_realm_begin_write")
+        except BaseException:
+            if self._is_open and self.is_writing:  # an observer's callback has failed
+                self.cancel()
+            raise
+
+    def commit(self) -> int:
+        """Commits: when it returns, the transaction is on disk. Returns its version."""
+        version = ctypes.c_uint64()
+        self._changing()
+        library().toft_realm_commit(self._address, ctypes.byref(version))
+        return version.value
+
+    def cancel(self) -> None:
+        """Cancels: all is as it was at the beginning, and objects made since are deleted."""
+        self._changing()
+        library().toft_realm_cancel(self._address)
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether a write transaction of this realm is open."""
+        flag = ctypes.c_bool()
+        library().toft_realm_is_writing(self._address, ctypes.byref(flag))
+        return flag.value
+
+    @property
+    def version(self) -> int:
+        """The version the realm stands at. It grows with each commit of any process."""
+        version = ctypes.c_uint64()
+        library().toft_realm_version(self._address, ctypes.byref(version))
+        return version.value
+
+    def refresh(self) -> bool:
+        """Moves to the latest version and calls the observers that are due. Returns whether it moved."""
+        moved = ctypes.c_bool()
+        self._move("toft_realm_refresh", ctypes.byref(moved))
+        return moved.value
+
+    # ---------------------------------------------------------------------------------------------------------- Objects
+
+    def add(self, instance: T, update: Optional[Update] = None) -> T:
+        """Puts an object into the database, and with it those that it links to and that are in none yet. It is live from then on.
+        `update`: what to do when its primary key exists: set "all" properties, or those that are "modified"; None: an error."""
+        Adding(self, _policy(update)).add(instance)
+        return instance
+
+    def create(self, cls: type[T], values: Optional[Mapping[str, Any]] = None, /, **properties: Any) -> T:
+        """Creates an object: `realm.create(Dog, name="Rex", age=3)`. The properties can also come as a mapping."""
+        return self._create(cls, toft_update_policy.ERROR, {**(values or {}), **properties})
+
+    def upsert(self, cls: type[T], values: Optional[Mapping[str, Any]] = None, /, *, update: Update = "all", **properties: Any) -> T:
+        """Creates an object or, when its primary key exists, updates it: sets "all" of the properties given, or those that are "modified"."""
+        return self._create(cls, _policy(update), {**(values or {}), **properties})
+
+    def delete(self, *things: Object | Results[Any] | List[Any] | Iterable[Object]) -> None:
+        """Deletes objects, or all objects of results, of a list, or of anything else to go through."""
+        for thing in things:
+            if isinstance(thing, Object):
+                address = self._own(thing).handle().address
+                self._changing()
+                library().toft_object_delete(address)
+            elif isinstance(thing, (Results, List)):
+                results = thing.results if isinstance(thing, List) else thing
+                self._same(results._realm)
+                self._changing()
+                library().toft_results_delete_all(results._handle.address)
+            else:
+                self.delete(*list(thing))
+
+    def delete_all(self, *classes: type[Object] | str) -> None:
+        """Deletes all objects of classes; of all classes when none is named."""
+        for cls in classes or tuple(self.classes):
+            binding = self._binding(cls)
+            self._changing()
+            library().toft_object_delete_all(self._address, binding.key)
+
+    @overload
+    def object(self, cls: type[T], primary_key: int | str) -> Optional[T]: ...
+    @overload
+    def object(self, cls: str, primary_key: int | str) -> Any: ...
+    def object(self, cls: type[Object] | str, primary_key: int | str) -> Any:
+        """The object with this primary key, or None."""
+        binding = self._binding(cls)
+        address = ctypes.c_void_p()
+        with self._arguments() as arguments:
+            arguments.add(primary_key, self)
+            library().toft_object_find(self._address, binding.key, arguments.address, ctypes.byref(address))
+        return self._from_handle(binding, address.value) if address.value else None
+
+    @overload
+    def objects(self, cls: type[T]) -> Results[T]: ...
+    @overload
+    def objects(self, cls: str) -> Results[Any]: ...
+    def objects(self, cls: type[Object] | str) -> Results[Any]:
+        """All objects of a class, in the order of their creation."""
+        address = ctypes.c_void_p()
+        library().toft_results_all(self._address, self._binding(cls).key, ctypes.byref(address))
+        return Results(self, Handle(address.value, library().toft_results_release))
+
+    def resolve(self, instance: T) -> Optional[T]:
+        """This realm's view of an object of another realm of the same database, such as another thread's; None when it is not there."""
+        rows = live(instance)
+        if rows.realm._path != self._path:
+            raise WrongSessionError(f"The object belongs to another database: {rows.realm._path}")
+        binding = self._binding_of_key(rows.binding.key)
+        single = Single(binding, rows.key(instance._row))
+        return cast(T, live_object(binding.cls, single)) if self._exists(single) else None
+
+    @property
+    def classes(self) -> dict[str, type[Object]]:
+        """The classes of this realm by name."""
+        return {key: binding.cls for key, binding in self._bindings.items() if isinstance(key, str)}
+
+    # ------------------------------------------------------------------------------------------------------ Observation
+
+    def observe(self, callback: Optional[Callback] = None) -> Observation:
+        """Tells of each commit, of any process, its own too.
+
+        Like the `observe` of results, lists and objects it takes a callback, which `wait`, `dispatch`, `refresh` and `write` call on this
+        thread; or none, and then gives what comes to `async for changes in realm.observe():`, under asyncio, without a thread.
+        """
+        return Observation(self, "toft_realm_observe", self._handle, callback, {})
+
+    def fileno(self) -> int:
+        """A descriptor that is readable while `dispatch` has something to do, for any event loop. It belongs to the realm."""
+        descriptor = ctypes.c_int()
+        library().toft_realm_descriptor(self._address, ctypes.byref(descriptor))
+        return descriptor.value
+
+    def dispatch(self) -> int:
+        """Moves to what has been committed meanwhile and calls the observers that are due. Does not wait. Returns how many it called."""
+        calls = ctypes.c_size_t()
+        self._move("toft_realm_dispatch", ctypes.byref(calls))
+        return calls.value
+
+    def wait(self, timeout: Optional[float] = None) -> bool:
+        """Waits for a commit of any thread or process, moves to it and calls the observers that are due. Returns False when `timeout`
+        seconds went by without one."""
+        if self._own_observation is None or self._own_observation._is_over:
+            self._own_observation = self.observe(_nothing)
+        end = None if timeout is None else time.monotonic() + timeout
+        poll = select.poll()
+        poll.register(self.fileno(), select.POLLIN)
+        while True:
+            left = None if end is None else max(0.0, end - time.monotonic())
+            is_ready = poll.poll(None if left is None else left * 1000)
+            if is_ready and self.dispatch():
+                return True
+            if left == 0:
+                return False
+
+    @contextmanager
+    def attached(self) -> Iterator[None]:
+        """Lets asyncio's running loop dispatch this realm inside the block, so that callbacks are called too. `async for` does it itself."""
+        if self._attached == 0:
+            self._start_reading()
+        self._attached += 1
+        try:
+            yield
+        finally:
+            self._attached -= 1
+            if self._attached == 0:
+                self._stop_reading()
+
+    # --------------------------------------------------------------------------------------------------- Check and info
+
+    @property
+    def info(self) -> Info:
+        """Facts about the database."""
+        info = toft_info()
+        info.size = ctypes.sizeof(info)
+        library().toft_realm_info(self._address, ctypes.byref(info))
+        return Info(*(getattr(info, name) for name in Info.__dataclass_fields__))
+
+    def check(self) -> CheckReport:
+        """Reads and checks everything in the version the realm stands at. Damage that it finds is reported, not raised."""
+        report, size = toft_check_report(), ctypes.c_size_t()
+        report.size = ctypes.sizeof(report)
+        memory = ctypes.create_string_buffer(65536)
+        library().toft_realm_check(self._address, ctypes.byref(report), memory, len(memory), ctypes.byref(size))
+        lines = memory.raw[: min(size.value, len(memory))].decode("utf-8", "replace").splitlines()
+        return CheckReport(tuple(lines) if report.problem_count else (), report.page_count, report.object_count)
+
+    # ---------------------------------------------------------------------------------------------------------- Beneath
+
+    def _arguments(self) -> values.Arguments:
+        """Memory for the values of one call. Each call takes its own, so that nested calls and other threads do no harm."""
+        try:
+            return self._spare_arguments.pop()
+        except IndexError:
+            return values.Arguments(spares=self._spare_arguments)
+
+    def _changing(self) -> None:
+        """To be called before anything that writes or moves the realm."""
+        if self._cursors:
+            cursors = [reference() for reference in self._cursors]
+            self._cursors.clear()
+            for cursor in cursors:
+                if cursor is not None:
+                    cursor.hold()
+        self._now += 1
+
+    def _move(self, function: str, *arguments: Any) -> None:
+        """Calls what may call observers back, and raises what they raised."""
+        self._changing()
+        getattr(library(), function)(self._address, *arguments)
+        self._now += 1
+        self._raise()
+
+    def _raise(self) -> None:
+        if self._raised:
+            raised, self._raised = self._raised, []
+            for error, next_error in zip(raised, raised[1:]):
+                error.__context__ = next_error
+            raise raised[0]
+
+    def _own(self, instance: Object) -> Single:
+        rows = live(instance)
+        self._same(rows.realm)
+        return rows.single(instance)
+
+    def _same(self, other: Realm) -> None:
+        if other is not self:
+            raise WrongSessionError("This belongs to another realm.")
+
+    def _exists(self, single: Single) -> bool:
+        address = ctypes.c_void_p()
+        library().toft_object_follow(self._address, toft_link(single.key(0), single.binding.key), ctypes.byref(address))
+        if address.value:
+            library().toft_object_release(address.value)
+        return bool(address.value)
+
+    def _from_handle(self, binding: Binding, address: int) -> Object:
+        handle = Handle(address, library().toft_object_release)
+        link = toft_link()
+        library().toft_object_link(address, ctypes.byref(link))
+        return live_object(binding.cls, Single(binding, link.object_key, handle))
+
+    def _linked(self, object_key: int, class_key: int) -> Object:
+        binding = self._bindings[class_key]
+        return live_object(binding.cls, Single(binding, object_key))
+
+    def _collection(self, owner: Handle, each: BoundProperty) -> Any:
+        """A list property, or the results of linking objects."""
+        address = ctypes.c_void_p()
+        if each.is_list:
+            library().toft_object_list(owner.address, each.key, ctypes.byref(address))
+            return List(self, Handle(address.value, library().toft_list_release), each)
+        library().toft_object_linking_objects(owner.address, each.key, ctypes.byref(address))
+        return Results(self, Handle(address.value, library().toft_results_release))
+
+    def _create(self, cls: type[T], policy: int, properties: Mapping[str, Any]) -> T:
+        binding = self._binding(cls)
+        return cast(T, live_object(binding.cls, Adding(self, policy).create(binding, properties)))
+
+    # What asyncio's loop does for `attached`.
+
+    def _start_reading(self) -> None:
+        self._loop, self._descriptor = asyncio.get_running_loop(), self.fileno()
+        self._loop.add_reader(self._descriptor, self._on_readable)
+
+    def _on_readable(self) -> None:
+        try:
+            self._changing()
+            library().toft_realm_dispatch(self._address, None)
+        except Error:  # it would fail again at once, for ever
+            self._stop_reading()
+            raise
+        self._raise()
+
+    def _stop_reading(self) -> None:
+        if self._loop is not None:
+            loop, self._loop = self._loop, None
+            if not loop.is_closed():
+                loop.remove_reader(self._descriptor)
+
+    # Classes
+
+    def _bind(self, declared: Optional[list[type[Object]]]) -> None:
+        for binding in bindings(self, declared):
+            self._bindings[binding.key] = self._bindings[binding.cls] = self._bindings[binding.cls.__name__] = binding
+
+    def _binding(self, cls: type[Object] | str) -> Binding:
+        try:
+            return self._bindings[cls]
+        except (KeyError, TypeError):
+            name = cls.__name__ if isinstance(cls, type) else repr(cls)
+            raise NoSuchClassError(f"The realm was opened without the class {name}.") from None
+
+    def _binding_of_key(self, key: int) -> Binding:
+        try:
+            return self._bindings[key]
+        except KeyError:
+            raise NoSuchClassError(f"The realm was opened without the class with the key {key}.") from None
+
+
+def _policy(update: Optional[Update]) -> int:
+    try:
+        return _POLICIES[update]
+    except (KeyError, TypeError):
+        raise InvalidArgumentError(f'update is "all" or "modified", not {update!r}.') from None
+
+
+def _nothing(_: Changes) -> None:
+    """What `wait` observes with: it only wants the descriptor to become readable."""
+
+
+_realms: weakref.WeakSet[Realm] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    """In the child, nothing that was read before may be given from memory: the library must be asked, and refuses."""
+    for realm in list(_realms):
+        realm._now += 1
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,515 @@
+"""Every failure of Toft as an exception: one tree, rooted at `Error`, in the groups of toft.h.
+
+Where Python has an exception that one would expect (`IndexError` for an index, `TypeError` for a value of the wrong type), ours is
+one of those too, so that ordinary `except` clauses work.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import ClassVar
+
+from ._ffi import toft_status as Status
+
+__all__ = [
+    "Error",
+    "UsageError",
+    "InvalidArgumentError",
+    "InvalidHandleError",
+    "WrongThreadError",
+    "ClosedError",
+    "UsedAfterForkError",
+    "UnsupportedError",
+    "InternalError",
+    "WrongSessionError",
+    "FileError",
+    "FileNotFoundError",
+    "PermissionDeniedError",
+    "IsDirectoryError",
+    "NotADatabaseError",
+    "UnsupportedFormatError",
+    "CorruptError",
+    "IncompatibleProcessError",
+    "FileAccessError",
+    "DiskFullError",
+    "AddressSpaceExhaustedError",
+    "FileTooLargeError",
+    "AlreadyOpenError",
+    "ConfigurationMismatchError",
+    "FileReplacedError",
+    "TooManyReadersError",
+    "TransactionError",
+    "NotInTransactionError",
+    "AlreadyInTransactionError",
+    "ReadOnlyError",
+    "LockTimeoutError",
+    "PoisonedError",
+    "CommitOutcomeUnknownError",
+    "SchemaError",
+    "InvalidSchemaError",
+    "SchemaMismatchError",
+    "SchemaVersionTooLowError",
+    "NoSuchClassError",
+    "NoSuchPropertyError",
+    "ObjectError",
+    "ObjectDeletedError",
+    "NoSuchObjectError",
+    "DuplicatePrimaryKeyError",
+    "MissingPrimaryKeyError",
+    "PrimaryKeyChangeError",
+    "TypeMismatchError",
+    "NullNotAllowedError",
+    "ValueTooLongError",
+    "ReadOnlyPropertyError",
+    "CollectionError",
+    "IndexOutOfRangeError",
+    "CollectionInvalidatedError",
+    "QueryError",
+    "QuerySyntaxError",
+    "InvalidQueryError",
+    "QueryTypeMismatchError",
+    "InvalidQueryArgumentError",
+    "UnsupportedAggregateError",
+    "ObservationError",
+    "ObserveInTransactionError",
+    "InsideCallbackError",
+    "ObservationUnavailableError",
+    "LibraryError",
+]
+
+
+_CODES = frozenset(Status)
+
+
+class Error(Exception):
+    """Anything that Toft reports. `str()` gives the message, and the detail on further lines."""
+
+    _status: ClassVar[Status] = Status.ERROR_INTERNAL_ERROR
+
+    code: int
+    """The status, as toft.h numbers it; compare with `toft.Status`."""
+    message: str
+    """One sentence: what, where and what to do."""
+    detail: str
+    """More lines where there are more: the differences of a schema, a query with a caret below its mistake."""
+    number: int
+    """What goes with the code: errno, a page, an index, the offset in a query; else 0."""
+
+    def __init__(self, message: str, *, detail: str = "", number: int = 0, code: int | None = None) -> None:
+        super().__init__(message)
+        self.code = self._status if code is None else Status(code) if code in _CODES else code
+        self.message = message
+        self.detail = detail
+        self.number = number
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.detail}" if self.detail else self.message
+
+
+# ------------------------------------------------------------------------------------------------------------------ Use
+
+
+class UsageError(Error):
+    """A call that could not have worked at any moment."""
+
+
+class InvalidArgumentError(UsageError, ValueError):
+    """An argument that no function could accept."""
+
+    _status = Status.ERROR_INVALID_ARGUMENT
+
+
+class InvalidHandleError(UsageError):
+    """A handle that is not alive, or of another kind."""
+
+    _status = Status.ERROR_INVALID_HANDLE
+
+
+class WrongThreadError(UsageError, RuntimeError):
+    """The realm belongs to another thread: open the file on this one too."""
+
+    _status = Status.ERROR_WRONG_THREAD
+
+
+class ClosedError(UsageError, ValueError):
+    """The realm has been closed."""
+
+    _status = Status.ERROR_CLOSED
+
+
+class UsedAfterForkError(UsageError, RuntimeError):
+    """The realm was opened by the parent process."""
+
+    _status = Status.ERROR_USED_AFTER_FORK
+
+
+class UnsupportedError(UsageError, NotImplementedError):
+    """The file or the caller asks for what this version does not have."""
+
+    _status = Status.ERROR_UNSUPPORTED
+
+
+class InternalError(UsageError, RuntimeError):
+    """A mistake in Toft: please report it."""
+
+    _status = Status.ERROR_INTERNAL_ERROR
+
+
+class WrongSessionError(UsageError, ValueError):
+    """Two things of one call belong to different realms."""
+
+    _status = Status.ERROR_WRONG_SESSION
+
+
+# ------------------------------------------------------------------------------------------------ Opening, and the file
+
+
+class FileError(Error, OSError):
+    """The file could not be opened, read or written. `errno` is set where a system call failed."""
+
+    def __init__(self, message: str, *, detail: str = "", number: int = 0, code: int | None = None) -> None:
+        super().__init__(message, detail=detail, number=number, code=code)
+        if self.code == Status.ERROR_FILE_ACCESS:
+            self.errno = number
+
+
+class FileNotFoundError(FileError, builtins.FileNotFoundError):
+    """There is no such file."""
+
+    _status = Status.ERROR_FILE_NOT_FOUND
+
+
+class PermissionDeniedError(FileError, PermissionError):
+    """The system does not let this process at the file."""
+
+    _status = Status.ERROR_PERMISSION_DENIED
+
+
+class IsDirectoryError(FileError, IsADirectoryError):
+    """The path is that of a directory."""
+
+    _status = Status.ERROR_IS_DIRECTORY
+
+
+class NotADatabaseError(FileError):
+    """Not a Toft file; the message says what it looks like."""
+
+    _status = Status.ERROR_NOT_A_DATABASE
+
+
+class UnsupportedFormatError(FileError):
+    """A Toft file of a version, or with a feature, that this library does not have."""
+
+    _status = Status.ERROR_UNSUPPORTED_FORMAT
+
+
+class CorruptError(FileError):
+    """Bytes of the file are damaged; `number` is the page."""
+
+    _status = Status.ERROR_CORRUPT
+
+
+class IncompatibleProcessError(FileError):
+    """A process with another version of the library has the file open."""
+
+    _status = Status.ERROR_INCOMPATIBLE_PROCESS
+
+
+class FileAccessError(FileError):
+    """A system call failed; the detail names it, `errno` says why."""
+
+    _status = Status.ERROR_FILE_ACCESS
+
+
+class DiskFullError(FileError):
+    """The disk is full. Nothing was changed."""
+
+    _status = Status.ERROR_DISK_FULL
+
+
+class AddressSpaceExhaustedError(FileError, MemoryError):
+    """There is no room to map the file."""
+
+    _status = Status.ERROR_ADDRESS_SPACE_EXHAUSTED
+
+
+class FileTooLargeError(FileError):
+    """Beyond what the file system or the format holds."""
+
+    _status = Status.ERROR_FILE_TOO_LARGE
+
+
+class AlreadyOpenError(FileError):
+    """The file is open, so this cannot be done to it."""
+
+    _status = Status.ERROR_ALREADY_OPEN
+
+
+class ConfigurationMismatchError(FileError):
+    """The file is open in this process with another configuration."""
+
+    _status = Status.ERROR_CONFIGURATION_MISMATCH
+
+
+class FileReplacedError(FileError):
+    """Another file was put in the place of the open one."""
+
+    _status = Status.ERROR_FILE_REPLACED
+
+
+class TooManyReadersError(FileError):
+    """No reader slot is free."""
+
+    _status = Status.ERROR_TOO_MANY_READERS
+
+
+# --------------------------------------------------------------------------------------------------------- Transactions
+
+
+class TransactionError(Error):
+    """A write transaction could not begin, go on or end."""
+
+
+class NotInTransactionError(TransactionError, RuntimeError):
+    """Changes need a write transaction: `with realm.write():`."""
+
+    _status = Status.ERROR_NOT_IN_TRANSACTION
+
+
+class AlreadyInTransactionError(TransactionError, RuntimeError):
+    """A write transaction of this realm is open."""
+
+    _status = Status.ERROR_ALREADY_IN_TRANSACTION
+
+
+class ReadOnlyError(TransactionError, PermissionError):
+    """Opened read-only, or on a read-only disk."""
+
+    _status = Status.ERROR_READ_ONLY
+
+
+class LockTimeoutError(TransactionError, TimeoutError):
+    """Another writer did not finish in time."""
+
+    _status = Status.ERROR_LOCK_TIMEOUT
+
+
+class PoisonedError(TransactionError):
+    """A sync failed in some process: there are no writes until all have closed the file."""
+
+    _status = Status.ERROR_POISONED
+
+
+class CommitOutcomeUnknownError(TransactionError):
+    """A sync failed in this commit: open the file again to learn whether it is on disk."""
+
+    _status = Status.ERROR_COMMIT_OUTCOME_UNKNOWN
+
+
+# --------------------------------------------------------------------------------------------------------------- Schema
+
+
+class SchemaError(Error):
+    """The declared classes are not right, or do not fit the file."""
+
+
+class InvalidSchemaError(SchemaError, TypeError):
+    """The declared classes cannot be stored; the detail lists every problem, one a line."""
+
+    _status = Status.ERROR_INVALID_SCHEMA
+
+
+class SchemaMismatchError(SchemaError):
+    """Opening would lose data; the detail lists every difference, one a line."""
+
+    _status = Status.ERROR_SCHEMA_MISMATCH
+
+
+class SchemaVersionTooLowError(SchemaError):
+    """The file has a higher schema version."""
+
+    _status = Status.ERROR_SCHEMA_VERSION_TOO_LOW
+
+
+class NoSuchClassError(SchemaError, KeyError):
+    """The realm was opened without this class."""
+
+    _status = Status.ERROR_NO_SUCH_CLASS
+
+
+class NoSuchPropertyError(SchemaError, AttributeError, KeyError):
+    """The class has no property of that name."""
+
+    _status = Status.ERROR_NO_SUCH_PROPERTY
+
+
+# -------------------------------------------------------------------------------------------------------------- Objects
+
+
+class ObjectError(Error):
+    """An object could not be found, made or changed."""
+
+
+class ObjectDeletedError(ObjectError, ReferenceError):
+    """The object has been deleted."""
+
+    _status = Status.ERROR_OBJECT_DELETED
+
+
+class NoSuchObjectError(ObjectError, KeyError):
+    """There is no such object."""
+
+    _status = Status.ERROR_NO_SUCH_OBJECT
+
+
+class DuplicatePrimaryKeyError(ObjectError, ValueError):
+    """An object with that primary key exists; `upsert` updates it."""
+
+    _status = Status.ERROR_DUPLICATE_PRIMARY_KEY
+
+
+class MissingPrimaryKeyError(ObjectError, ValueError):
+    """The class has a primary key and none was given, or it has none and one is needed."""
+
+    _status = Status.ERROR_MISSING_PRIMARY_KEY
+
+
+class PrimaryKeyChangeError(ObjectError, AttributeError):
+    """The primary key of an object never changes."""
+
+    _status = Status.ERROR_PRIMARY_KEY_CHANGE
+
+
+class TypeMismatchError(ObjectError, TypeError):
+    """A value of another type than the property's."""
+
+    _status = Status.ERROR_TYPE_MISMATCH
+
+
+class NullNotAllowedError(ObjectError, TypeError):
+    """None for a property that is not optional."""
+
+    _status = Status.ERROR_NULL_NOT_ALLOWED
+
+
+class ValueTooLongError(ObjectError, ValueError):
+    """Longer than 16 MiB - 1, or too long for a primary key."""
+
+    _status = Status.ERROR_VALUE_TOO_LONG
+
+
+class ReadOnlyPropertyError(ObjectError, AttributeError):
+    """Linking objects are computed and cannot be set."""
+
+    _status = Status.ERROR_READ_ONLY_PROPERTY
+
+
+# ---------------------------------------------------------------------------------------------------- Lists and results
+
+
+class CollectionError(Error):
+    """A list or results could not answer."""
+
+
+class IndexOutOfRangeError(CollectionError, IndexError):
+    """There is no such index; `number` is the index."""
+
+    _status = Status.ERROR_INDEX_OUT_OF_RANGE
+
+
+class CollectionInvalidatedError(CollectionError, ReferenceError):
+    """The list's object, or what the results were made from, has been deleted."""
+
+    _status = Status.ERROR_COLLECTION_INVALIDATED
+
+
+# -------------------------------------------------------------------------------------------------------------- Queries
+
+
+class QueryError(Error):
+    """A query could not be understood or worked out."""
+
+
+class QuerySyntaxError(QueryError, ValueError):
+    """The detail shows the place with a caret; `number` is its offset in bytes."""
+
+    _status = Status.ERROR_QUERY_SYNTAX
+
+
+class InvalidQueryError(QueryError, ValueError):
+    """Well-formed, but it asks for what does not exist."""
+
+    _status = Status.ERROR_INVALID_QUERY
+
+
+class QueryTypeMismatchError(QueryError, TypeError):
+    """Types that cannot be compared."""
+
+    _status = Status.ERROR_QUERY_TYPE_MISMATCH
+
+
+class InvalidQueryArgumentError(QueryError, TypeError):
+    """An argument is missing or of the wrong type."""
+
+    _status = Status.ERROR_INVALID_QUERY_ARGUMENT
+
+
+class UnsupportedAggregateError(QueryError, TypeError):
+    """The property has no such aggregate: the sum of strings."""
+
+    _status = Status.ERROR_UNSUPPORTED_AGGREGATE
+
+
+# ---------------------------------------------------------------------------------------------------------- Observation
+
+
+class ObservationError(Error):
+    """An observation could not begin or go on."""
+
+
+class ObserveInTransactionError(ObservationError, RuntimeError):
+    """An observer was added in a transaction that has changed something."""
+
+    _status = Status.ERROR_OBSERVE_IN_TRANSACTION
+
+
+class InsideCallbackError(ObservationError, RuntimeError):
+    """Not possible inside a callback."""
+
+    _status = Status.ERROR_INSIDE_CALLBACK
+
+
+class ObservationUnavailableError(ObservationError):
+    """The thread or descriptor that observation needs could not be made."""
+
+    _status = Status.ERROR_OBSERVATION_UNAVAILABLE
+
+
+class LibraryError(Error, ImportError):
+    """The shared library is missing, or of another ABI than this package."""
+
+    _status = Status.ERROR_UNSUPPORTED
+
+
+_GROUPS: dict[int, type[Error]] = {
+    0: UsageError,
+    1: FileError,
+    2: TransactionError,
+    3: SchemaError,
+    4: ObjectError,
+    5: CollectionError,
+    6: QueryError,
+    7: ObservationError,
+}
+
+
+def _leaves(root: type[Error]) -> dict[int, type[Error]]:
+    return {kind._status: kind for group in root.__subclasses__() for kind in group.__subclasses__()}
+
+
+_BY_STATUS = _leaves(Error)
+
+
+def error_class(code: int) -> type[Error]:
+    """The exception for a status; that of its group for a code newer than this package."""
+    return _BY_STATUS.get(code) or _GROUPS.get(code // 100, Error)

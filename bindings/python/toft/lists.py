@@ -1,0 +1,259 @@
+"""List properties: live, mutable sequences."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Iterator, MutableSequence, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, cast, overload
+
+from . import _values as values
+from ._ffi import TOFT_NO_INDEX
+from ._lib import Handle, library
+from .errors import Error, IndexOutOfRangeError, InvalidArgumentError, TypeMismatchError
+
+if TYPE_CHECKING:
+    from .database import Realm
+    from .observe import Callback, Observation
+    from .query import Results
+    from .rows import BoundProperty
+
+T = TypeVar("T")
+
+_READ_AT_ONCE = 256
+
+
+class List(MutableSequence[T], Generic[T]):
+    """A list property of a live object. Each change is written at once; changes need a write transaction."""
+
+    __slots__ = ("_handle", "_property", "_realm", "__weakref__")
+
+    def __init__(self, realm: Realm, handle: Handle, property: BoundProperty) -> None:
+        self._realm = realm
+        self._handle = handle
+        self._property = property
+
+    # ------------------------------------------------------------------------------------------------------- Reading
+
+    def __len__(self) -> int:
+        count = ctypes.c_uint64()
+        library().toft_list_count(self._handle.address, ctypes.byref(count))
+        return count.value
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        if isinstance(index, slice):
+            return self._slice(range(*index.indices(len(self))))
+        memory = ctypes.create_string_buffer(values.VALUE_SIZE)
+        library().toft_list_get(self._handle.address, self._position(index), memory)
+        return cast(T, values.decode(memory, 0, self._realm))
+
+    def __iter__(self) -> Iterator[T]:
+        """Goes by index, like Python's own lists: what is changed ahead of the loop is seen by it."""
+        index = 0
+        while items := self._read(index, _READ_AT_ONCE):
+            now = self._realm._now
+            for item in items:
+                index += 1
+                yield item
+                if self._realm._now != now:
+                    break
+
+    def __contains__(self, value: object) -> bool:
+        return self._find(value) is not None
+
+    def index(self, value: Any, start: int = 0, stop: Optional[int] = None) -> int:
+        """The first index of a value. Raises ValueError when it is not there."""
+        if start == 0 and stop is None:
+            if (found := self._find(value)) is not None:
+                return found
+        else:
+            span = range(*slice(start, stop).indices(len(self)))
+            for position in span:
+                if self[position] == value:
+                    return position
+        raise ValueError(f"{value!r} is not in the list")
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (list, List)):
+            return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other))
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        try:
+            return repr(self[:])
+        except Error as error:
+            return f"<List: {error.message}>"
+
+    def copy(self) -> list[T]:
+        """The elements as a list of Python's."""
+        return self[:]
+
+    # ------------------------------------------------------------------------------------------------------- Changing
+
+    @overload
+    def __setitem__(self, index: int, value: T) -> None: ...
+    @overload
+    def __setitem__(self, index: slice, value: Iterable[T]) -> None: ...
+    def __setitem__(self, index: int | slice, value: Any) -> None:
+        if isinstance(index, slice):
+            self._set_slice(index, list(value))
+        else:
+            self._write_values("toft_list_set", [value], self._position(index))
+
+    def __delitem__(self, index: int | slice) -> None:
+        if not isinstance(index, slice):
+            self._erase(self._position(index), 1)
+            return
+        span = range(*index.indices(len(self)))
+        if span.step in (1, -1):
+            self._erase(min(span[0], span[-1]) if span else 0, len(span))
+        else:
+            for position in sorted(span, reverse=True):
+                self._erase(position, 1)
+
+    def insert(self, index: int, value: T) -> None:
+        """Inserts a value before an index."""
+        count = len(self)
+        self._insert(max(0, index + count) if index < 0 else min(index, count), [value])
+
+    def append(self, value: T) -> None:
+        """Appends a value."""
+        self.extend([value])
+
+    def extend(self, values: Iterable[T]) -> None:
+        """Appends values, all or none."""
+        items = list(values)
+        if items:
+            self._write_values("toft_list_append", items, None, len(items))
+
+    def clear(self) -> None:
+        """Removes all elements; objects linked stay."""
+        self._call("toft_list_clear")
+
+    def move(self, source: int, target: int) -> None:
+        """Takes an element out and puts it where it then has the index `target`. Observers see a move."""
+        self._call("toft_list_move", self._position(source), self._position(target))
+
+    def swap(self, first: int, second: int) -> None:
+        """Exchanges two elements."""
+        self._call("toft_list_swap", self._position(first), self._position(second))
+
+    def reverse(self) -> None:
+        """Turns the order around."""
+        count = len(self)
+        for index in range(count // 2):
+            self.swap(index, count - 1 - index)
+
+    # ------------------------------------------------------------------------------------------- Asking and observing
+
+    @property
+    def results(self) -> Results[T]:
+        """The list as live results, to filter, sort and sum."""
+        from .query import Results
+
+        address = ctypes.c_void_p()
+        library().toft_list_results(self._handle.address, ctypes.byref(address))
+        return Results(self._realm, Handle(address.value, library().toft_results_release))
+
+    def where(self, query: str, *arguments: Any) -> Results[T]:
+        """Those elements that match a query. See `Results.where`."""
+        return self.results.where(query, *arguments)
+
+    def observe(self, callback: Optional[Callback] = None) -> Observation:
+        """Tells what changes in the list, down to the indices. See `Realm.observe`."""
+        from .observe import Observation
+
+        return Observation(self._realm, "toft_list_observe", self._handle, callback, {})
+
+    # -------------------------------------------------------------------------------------------------------- Beneath
+
+    def _position(self, index: int) -> int:
+        index = index.__index__()
+        position = index + len(self) if index < 0 else index
+        if position < 0 or position >= TOFT_NO_INDEX:
+            raise IndexOutOfRangeError(f"The list has no index {index}.", number=index)
+        return position
+
+    def _read(self, first: int, capacity: int) -> list[T]:
+        """Up to `capacity` elements from `first` on; none beyond the end."""
+        if first > len(self):
+            return []
+        memory = ctypes.create_string_buffer(values.VALUE_SIZE * capacity)
+        count = ctypes.c_size_t()
+        library().toft_list_get_values(self._handle.address, first, memory, capacity, ctypes.byref(count))
+        return [values.decode(memory, row * values.VALUE_SIZE, self._realm) for row in range(count.value)]
+
+    def _slice(self, span: range) -> list[T]:
+        if not span:
+            return []
+        low, high = min(span[0], span[-1]), max(span[0], span[-1])
+        found: list[T] = []
+        while len(found) <= high - low and (items := self._read(low + len(found), min(high - low + 1 - len(found), 65536))):
+            found += items
+        return [found[position - low] for position in span if position - low < len(found)]
+
+    def _find(self, value: object) -> Optional[int]:
+        found = ctypes.c_uint64()
+        try:
+            with self._realm._arguments() as arguments:
+                arguments.add(value, self._realm, self._property.type)
+                library().toft_list_find(self._handle.address, arguments.address, ctypes.byref(found))
+        except (TypeMismatchError, InvalidArgumentError) as error:
+            self._still_there(error)
+            return None
+        return None if found.value == TOFT_NO_INDEX else found.value
+
+    def _still_there(self, error: Error) -> None:
+        """A value of another type is simply not in the list; but a list that cannot be read is a failure."""
+        len(self)
+
+    def _set_slice(self, index: slice, items: list[Any]) -> None:
+        span = range(*index.indices(len(self)))
+        if span.step == 1:
+            self._insert(max(span.start, span.stop), items)  # first what may fail
+            self._erase(span.start, len(span))
+        elif len(span) != len(items):
+            raise ValueError(f"attempt to assign sequence of size {len(items)} to extended slice of size {len(span)}")
+        else:
+            for position, item in zip(span, items):
+                self[position] = item
+
+    def _replace(self, items: Iterable[Any]) -> None:
+        """What setting the property does."""
+        if items is not self and not (isinstance(items, List) and items._handle is self._handle):
+            self[:] = _checked(items)
+
+    def __iadd__(self, values: Iterable[T]) -> List[T]:
+        self.extend(values)
+        return self
+
+    def _insert(self, index: int, items: Sequence[Any]) -> None:
+        if items:
+            self._write_values("toft_list_insert", items, index, len(items))
+
+    def _erase(self, first: int, count: int) -> None:
+        if count:
+            self._call("toft_list_erase", first, count)
+
+    def _write_values(self, function: str, items: Sequence[Any], index: Optional[int], count: Optional[int] = None) -> None:
+        with self._realm._arguments() as arguments:
+            for item in items:
+                arguments.add(item, self._realm, self._property.type)
+            before = () if index is None else (index,)
+            after = () if count is None else (count,)
+            self._call(function, *before, arguments.address, *after)
+
+    def _call(self, function: str, *arguments: int) -> None:
+        self._realm._changing()
+        getattr(library(), function)(self._handle.address, *arguments)
+
+
+def _checked(items: Any) -> list[Any]:
+    if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
+        raise TypeMismatchError(f"A list property takes a list: {items!r:.80}")
+    return list(items)

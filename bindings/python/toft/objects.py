@@ -1,0 +1,214 @@
+"""Objects: classes with annotations as models, and live objects whose attributes are the database."""
+
+from __future__ import annotations
+
+from _thread import get_ident
+from typing import TYPE_CHECKING, Any, ClassVar, Optional, TypeVar, cast
+
+from .errors import Error, InvalidArgumentError, NoSuchPropertyError, WrongSessionError
+from .rows import Draft, Live, Rows, Single
+from .schema import MISSING, Field, Property, is_property, own_annotations, properties_of
+
+if TYPE_CHECKING:
+    from .database import Realm
+    from .observe import Callback, Observation
+
+Self = TypeVar("Self", bound="Object")
+
+
+class Attribute:
+    """One property of a class as an attribute of its objects."""
+
+    __slots__ = ("__name__",)
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __get__(self, instance: Optional[Object], owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        rows = instance._rows
+        realm = rows.realm
+        if rows.now == realm._now and realm._thread == get_ident():  # rows.py tells when what is kept is true
+            column = rows.columns.get(self.__name__)
+            if column is not None:
+                return column[instance._row]
+        return rows.read(instance, self.__name__)
+
+    def __set__(self, instance: Object, value: Any) -> None:
+        instance._rows.write(instance, self.__name__, value)
+
+    def __delete__(self, instance: Object) -> None:
+        raise AttributeError(f"a property cannot be deleted: set {self.__name__} to another value")
+
+    def __repr__(self) -> str:
+        return f"<property {self.__name__}>"
+
+
+class ObjectType(type):
+    """Reads the annotations of a model class. Its objects get no `__dict__`: a mistyped name is an AttributeError, not lost data."""
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> ObjectType:
+        namespace = dict(namespace)
+        declared = _declared(namespace, own_annotations(namespace)) if bases else {}
+        cls = super().__new__(mcs, name, bases, {"__slots__": (), **_without(namespace, declared)}, **options)
+        if bases:
+            if not declared or "__annotations__" not in namespace:  # Python 3.14 has annotations only once the class is there
+                declared = _declared(namespace, own_annotations(namespace, cls))
+            cls._install(declared)
+        return cls
+
+    def _install(cls, declared: dict[str, tuple[Any, Any]]) -> None:
+        type.__setattr__(cls, "_toft_declared", declared)
+        for name in declared:
+            type.__setattr__(cls, name, Attribute(name))
+
+
+def _declared(namespace: dict[str, Any], annotations: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Annotation and default of each property of a class body."""
+    found = {
+        name: (annotation, namespace.get(name, MISSING)) for name, annotation in annotations.items() if is_property(name, annotation)
+    }
+    for name, value in namespace.items():
+        if isinstance(value, Field) and name not in found:
+            found[name] = (MISSING, value)
+    return found
+
+
+def _without(namespace: dict[str, Any], declared: dict[str, tuple[Any, Any]]) -> dict[str, Any]:
+    return {name: value for name, value in namespace.items() if name not in declared}
+
+
+class Object(metaclass=ObjectType):
+    """The base of all models.
+
+        class Dog(toft.Object):
+            name: str
+            age: int = 0
+            owner: "Person | None"
+
+    `Dog(name="Rex")` is an object in no database, until `realm.add` takes it. From then on, like each object that a realm gives, it is
+    live: its attributes are read from the database and, in a write transaction, written to it. It belongs to the thread of its realm.
+
+    Two live objects are equal when they are the same object of the same realm. One that is in no database equals only itself; adding it
+    changes its hash.
+    """
+
+    __slots__ = ("__weakref__", "_row", "_rows")
+
+    _rows: Rows
+    _row: int
+    _toft_declared: ClassVar[dict[str, tuple[Any, Any]]] = {}
+
+    def __new__(cls: type[Self], *_: Any, **__: Any) -> Self:
+        if cls is Object:
+            raise InvalidArgumentError("Declare a class: class Dog(toft.Object): name: str")
+        instance = object.__new__(cls)
+        instance._rows = Draft()
+        instance._row = 0
+        return instance
+
+    def __init__(self, **properties: Any) -> None:
+        known = properties_of(type(self))
+        for name, value in properties.items():
+            if name not in known:
+                raise NoSuchPropertyError(f"The class {type(self).__name__} has no property {name!r}.")
+            setattr(self, name, value)
+
+    @property
+    def realm(self) -> Optional[Realm]:
+        """The realm that the object belongs to; None for one in no database."""
+        return self._rows.realm if isinstance(self._rows, Live) else None
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the object can be used: it is in no database, or in one and not deleted, and its realm is open."""
+        rows = self._rows
+        if not isinstance(rows, Live):
+            return True
+        return rows.realm.is_open and rows.realm._exists(rows.single(self))
+
+    def observe(self, callback: Optional[Callback] = None) -> Observation:
+        """Tells when properties of this object are set, and when it is deleted. See `Realm.observe`."""
+        from .observe import Observation
+
+        single = live(self).single(self)
+        return Observation(single.realm, "toft_object_observe", single.handle(), callback, single.binding.names)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Object):
+            return NotImplemented
+        mine, theirs = self._rows, other._rows
+        if not isinstance(mine, Live) or not isinstance(theirs, Live):
+            return False
+        return mine.binding is theirs.binding and mine.key(self._row) == theirs.key(other._row)
+
+    def __hash__(self) -> int:
+        rows = self._rows
+        return hash((id(rows.binding), rows.key(self._row))) if isinstance(rows, Live) else object.__hash__(self)
+
+    def __repr__(self) -> str:
+        name = type(self).__name__
+        try:
+            shown = [f"{each.name}={_shown(self, each)}" for each in properties_of(type(self)).values() if _is_shown(each)]
+        except Error as error:
+            return f"<{name}: {error.message}>"
+        return f"{name}({', '.join(shown)})"
+
+    def __copy__(self: Self) -> Self:
+        """The same live object once more; a copy of the values for one in no database."""
+        copy = object.__new__(type(self))
+        copy._rows, copy._row = self._rows, self._row
+        if isinstance(self._rows, Draft):
+            copy._rows = draft = Draft()
+            draft.values = {name: list(value) if isinstance(value, list) else value for name, value in self._rows.values.items()}
+        return copy
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("an object of a database cannot be pickled: send its primary key")
+
+    def _toft_link(self, realm: Realm) -> tuple[int, int]:
+        """Object and class key, for a value of this realm. An object in no database is added first."""
+        if not isinstance(self._rows, Live):
+            realm.add(self)
+        rows = live(self)
+        if rows.realm is not realm:
+            raise WrongSessionError(f"This {type(self).__name__} belongs to another realm: say realm.resolve(object).")
+        return rows.key(self._row), rows.binding.key
+
+
+def live(instance: Object) -> Live:
+    """The rows of an object that is in a database."""
+    if isinstance(instance._rows, Live):
+        return instance._rows
+    raise InvalidArgumentError(f"This {type(instance).__name__} is in no database: say realm.add(object) first.")
+
+
+def live_object(cls: type[Self], rows: Rows, row: int = 0) -> Self:
+    """An object that stands on these rows."""
+    instance = object.__new__(cls)
+    instance._rows = rows
+    instance._row = row
+    return instance
+
+
+def class_of_stored(name: str, properties: dict[str, Property]) -> type[Object]:
+    """A class for what a file has and no program declared."""
+    cls = cast("type[Object]", ObjectType(name, (Object,), {"__doc__": f"The class {name}, as the file has it."}))
+    cls._install({each: (MISSING, MISSING) for each in properties if not each.startswith("_")})
+    type.__setattr__(cls, "_toft_properties", properties)
+    return cls
+
+
+def _is_shown(declared: Property) -> bool:
+    return not declared.is_list and not declared.target
+
+
+def _shown(instance: Object, declared: Property) -> str:
+    text = repr(getattr(instance, declared.name))
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+__all__ = ["Attribute", "Object", "ObjectType", "Single", "class_of_stored", "live", "live_object"]

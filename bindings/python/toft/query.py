@@ -1,0 +1,338 @@
+"""Results: live, lazy, chained; read by blocks underneath."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, cast, overload
+
+from . import _values as values
+from ._ffi import TOFT_NO_INDEX, toft_sort, toft_string
+from ._lib import Handle, borrowed, library
+from .columns import LAYOUTS, read_arrays, read_lists
+from .errors import (
+    Error,
+    IndexOutOfRangeError,
+    InvalidArgumentError,
+    InvalidQueryError,
+    TypeMismatchError,
+    UnsupportedAggregateError,
+    WrongSessionError,
+)
+from .objects import live_object
+from .rows import Binding, Block, BoundProperty
+
+if TYPE_CHECKING:
+    from .database import Realm
+    from .observe import Callback, Observation
+
+T = TypeVar("T")
+
+_FIRST_BLOCK = 32
+_LARGEST_BLOCK = 2048
+
+
+class Results(Collection[T], Generic[T]):
+    """Objects (or the values of a list) that match a query, always as they are now.
+
+    Making results costs nothing, and so does chaining: each of `where`, `sort`, `distinct` and `limit` gives new results, which are
+    worked out when they are first asked. A loop goes through those that there were when it began, whatever it changes on its way;
+    it leaves out what has been deleted by then.
+    """
+
+    __slots__ = ("_binding", "_handle", "_realm", "__weakref__")
+
+    def __init__(self, realm: Realm, handle: Handle) -> None:
+        self._realm = realm
+        self._handle = handle
+        key = ctypes.c_uint32()
+        library().toft_results_class(handle.address, ctypes.byref(key))
+        self._binding: Optional[Binding] = realm._binding_of_key(key.value) if key.value else None
+
+    # ------------------------------------------------------------------------------------------------------- Chaining
+
+    def where(self, query: str, *arguments: Any) -> Results[T]:
+        """Those that match: `where("age > $0 AND name BEGINSWITH $1", 3, "R")`. A list is an argument too: `where("age IN $0", [1, 2])`."""
+        text, memory = _text(query)
+        with self._realm._arguments() as lent:
+            for argument in arguments:
+                lent.add(argument, self._realm)
+            return self._made("toft_results_filter", text, lent.address, lent.count)
+
+    def sort(self, *key_paths: str) -> Results[T]:
+        """Sorted, the first path being the most significant; a minus sign turns one around: `sort("owner.name", "-age")`."""
+        kept = [_text(path.removeprefix("-")) for path in key_paths]
+        pairs = zip(kept, key_paths)
+        criteria = (toft_sort * max(1, len(kept)))(*(toft_sort(text, path.startswith("-")) for (text, _), path in pairs))
+        return self._made("toft_results_sort", ctypes.byref(criteria), len(kept))
+
+    def distinct(self, *key_paths: str) -> Results[T]:
+        """The first for each combination of values."""
+        kept = [_text(path) for path in key_paths]
+        texts = (toft_string * max(1, len(kept)))(*(text for text, _ in kept))
+        return self._made("toft_results_distinct", ctypes.byref(texts), len(kept))
+
+    def limit(self, count: int) -> Results[T]:
+        """The first `count`."""
+        if count < 0:
+            raise InvalidArgumentError(f"A limit is not negative: {count}")
+        return self._made("toft_results_limit", count)
+
+    def snapshot(self) -> Results[T]:
+        """As they are now: none comes or goes any more, though each object stays live."""
+        return self._made("toft_results_snapshot")
+
+    # -------------------------------------------------------------------------------------------------------- Reading
+
+    def __len__(self) -> int:
+        count = ctypes.c_uint64()
+        library().toft_results_count(self._handle.address, ctypes.byref(count))
+        return count.value
+
+    def count(self) -> int:
+        """How many there are."""
+        return len(self)
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        if isinstance(index, slice):
+            return self._slice(range(*index.indices(len(self))))
+        index = index.__index__()
+        position = index + len(self) if index < 0 else index
+        if position < 0 or position >= TOFT_NO_INDEX:
+            raise IndexOutOfRangeError(f"The results have no index {index}.", number=index)
+        return self._at(position)
+
+    def first(self) -> Optional[T]:
+        """The first, or None."""
+        return self._at(0) if len(self) else None
+
+    def last(self) -> Optional[T]:
+        """The last, or None."""
+        return self[-1] if len(self) else None
+
+    def __iter__(self) -> Iterator[T]:
+        cursor = Cursor(self._realm, self._handle)
+        return self._objects(cursor, self._binding) if self._binding else self._values(cursor)
+
+    def __reversed__(self) -> Iterator[T]:
+        return reversed(self[:])
+
+    def __contains__(self, value: object) -> bool:
+        try:
+            return self._find(value) is not None
+        except (TypeMismatchError, WrongSessionError, InvalidArgumentError):
+            len(self)  # what cannot be among them is not; but results that cannot be read are a failure
+            return False
+
+    def index(self, value: T) -> int:
+        """The index of an object or value. Raises ValueError when it is not there."""
+        if (found := self._find(value)) is None:
+            raise ValueError(f"{value!r} is not in the results")
+        return found
+
+    def __repr__(self) -> str:
+        kind = self._binding.cls.__name__ if self._binding else "values"
+        try:
+            return f"<Results of {kind}: {len(self)}>"
+        except Error as error:
+            return f"<Results of {kind}: {error.message}>"
+
+    def columns(self, *names: str) -> dict[str, Any]:
+        """Properties of all objects at once, by name (all that hold one value, when none is named): NumPy arrays when NumPy is there,
+        else lists.
+
+        Arrays: bool, int64, float32 and float64; `datetime64[us]`; object for text and bytes; links as int64 object keys. Those of
+        optional properties and links are masked arrays. Lists have None where null.
+        """
+        try:
+            import numpy  # noqa: F401
+        except ImportError:
+            return self.lists(*names)
+        return read_arrays(self._handle.address, len(self), self._column_properties(names))
+
+    def lists(self, *names: str) -> dict[str, list[Any]]:
+        """`columns` as lists of Python's values, also where NumPy is."""
+        return read_lists(self._handle.address, len(self), self._column_properties(names))
+
+    # ------------------------------------------------------------------------------------------------------ Aggregates
+
+    def min(self, name: Optional[str] = None) -> Any:
+        """The least value of a property (of the values themselves, for results of values), None when there is none. Nulls do not count."""
+        return self._aggregate("toft_results_minimum", name)
+
+    def max(self, name: Optional[str] = None) -> Any:
+        """The greatest value, None when there is none."""
+        return self._aggregate("toft_results_maximum", name)
+
+    def sum(self, name: Optional[str] = None) -> Any:
+        """The sum, 0 when there is no value."""
+        return self._aggregate("toft_results_sum", name)
+
+    def average(self, name: Optional[str] = None) -> Any:
+        """The mean, None when there is no value."""
+        return self._aggregate("toft_results_average", name)
+
+    # ------------------------------------------------------------------------------------------- Asking and observing
+
+    def explain(self) -> str:
+        """How these results are worked out: the plan as text."""
+        size = ctypes.c_size_t()
+        library().toft_query_explain(self._handle.address, None, 0, ctypes.byref(size))
+        memory = ctypes.create_string_buffer(max(1, size.value))
+        library().toft_query_explain(self._handle.address, memory, size.value, ctypes.byref(size))
+        return memory.raw[: size.value].decode()
+
+    def observe(self, callback: Optional[Callback] = None) -> Observation:
+        """Tells which come, go and change, down to the indices. See `Realm.observe`."""
+        from .observe import Observation
+
+        return Observation(self._realm, "toft_results_observe", self._handle, callback, {})
+
+    # -------------------------------------------------------------------------------------------------------- Beneath
+
+    def _made(self, function: str, *arguments: Any) -> Results[T]:
+        address = ctypes.c_void_p()
+        getattr(library(), function)(self._handle.address, *arguments, ctypes.byref(address))
+        return Results(self._realm, Handle(address.value, library().toft_results_release))
+
+    def _at(self, position: int) -> T:
+        memory = ctypes.create_string_buffer(values.VALUE_SIZE)
+        library().toft_results_get(self._handle.address, position, memory)
+        return cast(T, values.decode(memory, 0, self._realm))
+
+    def _find(self, value: object) -> Optional[int]:
+        found = ctypes.c_uint64()
+        with self._realm._arguments() as arguments:
+            arguments.add(value, self._realm)
+            library().toft_results_find(self._handle.address, arguments.address, ctypes.byref(found))
+        return None if found.value == TOFT_NO_INDEX else found.value
+
+    def _slice(self, span: range) -> list[T]:
+        if not self._binding:
+            return [self._at(position) for position in span]
+        found: list[T] = []
+        low, high = (min(span[0], span[-1]), max(span[0], span[-1]) + 1) if span else (0, 0)
+        wanted = span if span.step > 0 else span[::-1]
+        while low < high:
+            block = Block(self._binding, self._handle, low, min(high - low, _LARGEST_BLOCK))
+            inside = wanted[_steps(wanted, low) : _steps(wanted, low + len(block.keys))]
+            found += [cast(T, live_object(self._binding.cls, block, position - low)) for position in inside]
+            if not block.keys:
+                break
+            low += len(block.keys)
+        return found if span.step > 0 else found[::-1]
+
+    @staticmethod
+    def _objects(cursor: Cursor, binding: Binding) -> Iterator[Any]:
+        realm, cls, new = binding.realm, binding.cls, object.__new__
+        while block := cursor.block(binding):
+            now, first = block.now, cursor.position
+            for row, key in enumerate(block.keys):
+                if key is None:
+                    continue
+                instance = new(cls)
+                instance._rows = block
+                instance._row = row
+                yield instance
+                if realm._now != now:
+                    cursor.interrupted()
+                    break
+            cursor.position = first + row + 1
+
+    def _values(self, cursor: Cursor) -> Iterator[T]:
+        remaining = len(self)
+        while cursor.position < remaining:
+            memory = ctypes.create_string_buffer(values.VALUE_SIZE)
+            library().toft_results_get(cursor.results().address, cursor.position, memory)
+            cursor.position += 1
+            yield values.decode(memory, 0, self._realm)
+
+    def _aggregate(self, function: str, name: Optional[str]) -> Any:
+        key = 0
+        if name is not None:
+            each = self._objects_only().property(name)
+            if not each.is_plain:
+                raise UnsupportedAggregateError(f"{name} has no such aggregate: it holds more than one value.")
+            key = each.key
+        elif self._binding:
+            raise UnsupportedAggregateError("Say which property: results.sum('age').")
+        memory = ctypes.create_string_buffer(values.VALUE_SIZE)
+        getattr(library(), function)(self._handle.address, key, memory)
+        return values.decode(memory, 0, self._realm)
+
+    def _column_properties(self, names: tuple[str, ...]) -> list[BoundProperty]:
+        binding = self._objects_only()
+        if not names:
+            return [each for each in binding.properties.values() if each.is_plain]
+        found = [binding.property(name) for name in names]
+        for each in found:
+            if not each.is_plain or each.type not in LAYOUTS:
+                raise TypeMismatchError(f"{each.name} has no column: it holds more than one value.")
+        return found
+
+    def _objects_only(self) -> Binding:
+        if self._binding is None:
+            raise TypeMismatchError("These results are values, which have no properties.")
+        return self._binding
+
+
+class Cursor:
+    """A loop's place in results. While nothing changes it reads the results themselves. Just before the first change, the realm tells
+    it to `hold`: from then on it goes through a snapshot of what there was."""
+
+    __slots__ = ("_capacity", "_failure", "_realm", "_results", "position", "__weakref__")
+
+    def __init__(self, realm: Realm, results: Handle) -> None:
+        self._realm = realm
+        self._results = results
+        self._capacity = _FIRST_BLOCK
+        self._failure: Optional[Error] = None
+        self.position = 0
+        realm._cursors.add(weakref.ref(self, realm._cursors.discard))
+
+    def hold(self) -> None:
+        """Called once, before something changes."""
+        address = ctypes.c_void_p()
+        try:
+            library().toft_results_snapshot(self._results.address, ctypes.byref(address))
+            self._results = Handle(address.value, library().toft_results_release)
+        except Error as error:  # it is the loop's failure, not that of whoever is about to change something
+            self._failure = error
+
+    def results(self) -> Handle:
+        """What to read from now."""
+        if self._failure is not None:
+            raise self._failure
+        return self._results
+
+    def block(self, binding: Binding) -> Optional[Block]:
+        """The next run; None at the end. Blocks grow while the loop only reads."""
+        block = Block(binding, self.results(), self.position, self._capacity)
+        self._capacity = min(self._capacity * 4, _LARGEST_BLOCK)
+        return block if block.keys else None
+
+    def interrupted(self) -> None:
+        """The block is no longer true: where each step changes something, reading ahead would be wasted."""
+        self._capacity = 1
+
+
+def _steps(span: range, position: int) -> int:
+    """The index in `span` of its first member at or after a position."""
+    return max(0, min(len(span), -(-(position - span.start) // span.step)))
+
+
+def _text(text: str) -> tuple[toft_string, Any]:
+    try:
+        return borrowed(text)
+    except UnicodeEncodeError as error:
+        raise InvalidQueryError(f"This text cannot be UTF-8: {error}") from None
+    except AttributeError:
+        raise TypeError(f"a text is due, not {text!r:.80}") from None

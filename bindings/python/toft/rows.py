@@ -1,0 +1,248 @@
+"""Where the values of an object come from.
+
+An `Object` holds two things: some rows, and its row among them. There are three kinds of rows:
+
+- `Draft`: one object that is in no database yet; its values are Python's.
+- `Single`: one live object, read property by property.
+- `Block`: a run of results, read column by column: the first touch of a property reads it for the whole run in one call.
+
+What `Single` and `Block` have read, they keep, but only for as long as it is certainly true. Each realm counts its own changes
+(`Realm._now`): the count grows with every write through this realm and whenever the realm may move to another version. Rows remember
+the count they read at. A value is given from memory only while the two are equal and the realm's own thread asks; otherwise it is read
+again. So a live object never shows anything that the library would not say at that moment.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+from . import _values as values
+from ._ffi import toft_link
+from ._lib import Handle, library
+from .columns import Buffers
+from .errors import InvalidArgumentError, NoSuchPropertyError, ObjectDeletedError, ReadOnlyPropertyError
+from .schema import Property, properties_of
+
+if TYPE_CHECKING:
+    from .database import Realm
+    from .objects import Object
+
+
+class BoundProperty:
+    """A property of a class in one realm."""
+
+    __slots__ = ("default", "has_default", "is_list", "is_nullable", "key", "name", "target", "type")
+
+    def __init__(self, declared: Property, key: int, is_nullable: bool, target: int) -> None:
+        self.name = declared.name
+        self.key = key
+        self.type = declared.type
+        self.is_list = declared.is_list
+        self.is_nullable = is_nullable
+        self.target = target  # class key
+        self.has_default = declared.has_default
+        self.default = declared.default
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it holds one value: no list, not computed."""
+        return not self.is_list and self.type != values.LINKING_OBJECTS
+
+
+class Binding:
+    """A class in one realm."""
+
+    def __init__(self, realm: Realm, cls: type[Object], key: int, properties: list[BoundProperty], primary_key: str | None) -> None:
+        self.realm = realm
+        self.cls = cls
+        self.key = key
+        self.properties = {each.name: each for each in properties}
+        self.names = {each.key: each.name for each in properties}
+        self.primary_key = primary_key
+        self.defaults = [each for each in properties if each.has_default]
+        self._keys: dict[tuple[str, ...], Any] = {}
+
+    def property(self, name: str) -> BoundProperty:
+        """The property of that name."""
+        try:
+            return self.properties[name]
+        except KeyError:
+            raise NoSuchPropertyError(f"The class {self.cls.__name__} has no property {name!r}.") from None
+
+    def keys(self, names: tuple[str, ...]) -> Any:
+        """The keys of some properties as the library takes them."""
+        if (keys := self._keys.get(names)) is None:
+            keys = self._keys[names] = (ctypes.c_uint32 * max(1, len(names)))(*(self.property(name).key for name in names))
+        return keys
+
+
+class NoRealm:
+    """Stands where a draft would have its realm."""
+
+    _now = 0
+    _thread = 0
+
+
+class Rows:
+    """What all three kinds have: see the head of this file."""
+
+    __slots__ = ("columns", "now", "realm")
+
+    realm: Realm | NoRealm
+    now: int
+    columns: dict[str, list[Any]]
+
+    def read(self, instance: Object, name: str) -> Any:
+        """The value of a property that is not in memory, or no longer true."""
+        raise NotImplementedError
+
+    def write(self, instance: Object, name: str, value: Any) -> None:
+        """Sets a property."""
+        raise NotImplementedError
+
+
+class Draft(Rows):
+    """An object that is in no database yet."""
+
+    __slots__ = ("values",)
+
+    _none = NoRealm()
+
+    def __init__(self) -> None:
+        self.realm = Draft._none
+        self.now = -1
+        self.columns = {}
+        self.values: dict[str, Any] = {}
+
+    def read(self, instance: Object, name: str) -> Any:
+        if name not in self.values:
+            declared = properties_of(type(instance))[name]
+            self.values[name] = list(declared.default()) if declared.is_list else declared.default()
+        return self.values[name]
+
+    def write(self, instance: Object, name: str, value: Any) -> None:
+        declared = properties_of(type(instance))[name]
+        if declared.type == values.LINKING_OBJECTS:
+            raise ReadOnlyPropertyError(f"{type(instance).__name__}.{name} is computed and cannot be set.")
+        self.values[name] = list(value) if declared.is_list else value
+
+
+class Live(Rows):
+    """Rows that are in a database."""
+
+    __slots__ = ("binding",)
+
+    realm: Realm
+    binding: Binding
+
+    def key(self, row: int) -> int:
+        """The object key of a row."""
+        raise NotImplementedError
+
+    def single(self, instance: Object) -> Single:
+        """The rows that read and write just this object."""
+        raise NotImplementedError
+
+    def write(self, instance: Object, name: str, value: Any) -> None:
+        self.single(instance).set(name, value)
+
+
+class Single(Live):
+    """One live object."""
+
+    __slots__ = ("_handle", "_key")
+
+    def __init__(self, binding: Binding, key: int, handle: Handle | None = None) -> None:
+        self.binding = binding
+        self.realm = binding.realm
+        self.now = -1
+        self.columns = {}
+        self._key = key
+        self._handle = handle
+
+    def key(self, row: int) -> int:
+        return self._key
+
+    def single(self, instance: Object) -> Single:
+        return self
+
+    def handle(self) -> Handle:
+        """The library's handle of the object, made when it is first needed."""
+        if self._handle is None:
+            address = ctypes.c_void_p()
+            link = toft_link(self._key, self.binding.key)
+            library().toft_object_follow(self.realm._address, link, ctypes.byref(address))
+            if not address.value:
+                raise ObjectDeletedError(f"This {self.binding.cls.__name__} has been deleted.")
+            self._handle = Handle(address.value, library().toft_object_release)
+        return self._handle
+
+    def read(self, instance: Object, name: str) -> Any:
+        each = self.binding.property(name)
+        if not each.is_plain:
+            return self.realm._collection(self.handle(), each)
+        if self.now != self.realm._now:
+            self.columns, self.now = {}, self.realm._now
+        memory = ctypes.create_string_buffer(values.VALUE_SIZE)
+        library().toft_object_get(self.handle().address, each.key, memory)
+        value = values.decode(memory, 0, self.realm)
+        self.columns[name] = [value]
+        return value
+
+    def set(self, name: str, value: Any) -> None:
+        """Writes one property."""
+        each = self.binding.property(name)
+        if each.is_list:
+            self.realm._collection(self.handle(), each)._replace(value)
+            return
+        with self.realm._arguments() as arguments:
+            arguments.add(value, self.realm, each.type)
+            address = self.handle().address
+            self.realm._changing()
+            library().toft_object_set(address, each.key, arguments.address)
+
+
+class Block(Live):
+    """A run of results."""
+
+    __slots__ = ("_first", "_results", "keys")
+
+    def __init__(self, binding: Binding, results: Handle, first: int, capacity: int) -> None:
+        self.binding = binding
+        self.realm = binding.realm
+        self.now = self.realm._now
+        self.columns = {}
+        self._results = results
+        self._first = first
+        buffers = Buffers([(0, values.INT)], capacity)
+        self.keys = buffers.listed(0, buffers.read(results.address, first))
+
+    def key(self, row: int) -> int:
+        return int(self.keys[row])
+
+    def single(self, instance: Object) -> Single:
+        """From here on the object goes its own way."""
+        alone = Single(self.binding, self.keys[instance._row])
+        instance._rows = alone
+        instance._row = 0
+        return alone
+
+    def read(self, instance: Object, name: str) -> Any:
+        each = self.binding.property(name)
+        if self.now != self.realm._now or not each.is_plain:
+            return self.single(instance).read(instance, name)
+        try:
+            column = self._column(each)
+        except InvalidArgumentError:  # a value that Python cannot hold: only its own object shall suffer
+            return self.single(instance).read(instance, name)
+        self.columns[name] = column
+        return column[instance._row]
+
+    def _column(self, each: BoundProperty) -> list[Any]:
+        buffers = Buffers([(each.key, each.type)], len(self.keys))
+        column = buffers.listed(0, buffers.read(self._results.address, self._first))
+        if each.type == values.LINK:
+            linked, target = self.realm._linked, each.target
+            return [None if key is None else linked(key, target) for key in column]
+        return column

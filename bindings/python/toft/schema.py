@@ -1,0 +1,341 @@
+"""Classes as schema: annotations to properties, properties to what the library is given, and classes for what a file has."""
+
+from __future__ import annotations
+
+import builtins
+import ctypes
+import re
+import sys
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Optional, TypeVar, Union, overload
+
+from . import _values as values
+from ._ffi import toft_class_schema, toft_property_flags, toft_property_schema
+from ._lib import Handle, borrowed, library
+from .errors import InvalidSchemaError
+
+if typing.TYPE_CHECKING:
+    from .objects import Object
+    from .query import Results
+
+T = TypeVar("T", bound="Object")
+
+
+class _Marker:
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
+
+
+_FLOAT32 = _Marker("32 bits")
+MISSING = _Marker("no default")
+
+Float32 = Annotated[float, _FLOAT32]
+"""A float that is stored in 32 bits; `float` alone is stored in 64."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """What `field` and `linking_objects` say of a property besides its type."""
+
+    default: Any = MISSING
+    default_factory: Callable[[], Any] | None = None
+    primary_key: bool = False
+    indexed: bool = False
+    linked_class: Any = None
+    linked_property: str | None = None
+
+
+def field(
+    *,
+    default: Any = MISSING,
+    default_factory: Callable[[], Any] | None = None,
+    primary_key: bool = False,
+    indexed: bool = False,
+) -> Any:
+    """Says of a property what its annotation cannot: `id: int = toft.field(primary_key=True)`."""
+    if default is not MISSING and default_factory is not None:
+        raise ValueError("give either default or default_factory")
+    return Field(default, default_factory, primary_key, indexed)
+
+
+@overload
+def linking_objects(origin: type[T], property: str) -> Results[T]: ...
+@overload
+def linking_objects(origin: str, property: str) -> Any: ...
+def linking_objects(origin: Any, property: str) -> Any:
+    """The objects of class `origin` whose `property` links here: `dogs = toft.linking_objects("Dog", "owner")`. Live, read-only."""
+    return Field(linked_class=origin, linked_property=property)
+
+
+@dataclass(frozen=True)
+class Property:
+    """A property of a class, as it is declared."""
+
+    name: str
+    type: int
+    is_optional: bool = False
+    is_list: bool = False
+    target: str = ""
+    origin_property: str = ""
+    field: Field = Field()
+
+    @property
+    def flags(self) -> int:
+        """What toft.h calls the property's flags."""
+        flags = toft_property_flags
+        nullable = self.is_optional or (self.type == values.LINK and not self.is_list)
+        return (
+            (flags.NULLABLE if nullable else 0)
+            | (flags.PRIMARY_KEY if self.field.primary_key else 0)
+            | (flags.INDEXED if self.field.indexed else 0)
+            | (flags.LIST if self.is_list else 0)
+        )
+
+    def default(self) -> Any:
+        """The value of an object that was made without one."""
+        if self.field.default_factory is not None:
+            return self.field.default_factory()
+        if self.field.default is not MISSING:
+            return self.field.default
+        return [] if self.is_list else _ZEROS.get(self.type) if not self.is_optional else None
+
+    @property
+    def has_default(self) -> bool:
+        """Whether the class says a default, which the library does not know of."""
+        return self.field.default is not MISSING or self.field.default_factory is not None
+
+
+_ZEROS: dict[int, Any] = {
+    values.BOOL: False,
+    values.INT: 0,
+    values.FLOAT: 0.0,
+    values.DOUBLE: 0.0,
+    values.STRING: "",
+    values.DATA: b"",
+    values.DATE: values.EPOCH,
+    values.LINKING_OBJECTS: (),
+}
+
+_SCALARS: dict[Any, int] = {
+    bool: values.BOOL,
+    int: values.INT,
+    float: values.DOUBLE,
+    str: values.STRING,
+    bytes: values.DATA,
+    datetime: values.DATE,
+}
+
+
+# ------------------------------------------------------------------------------------------------- Reading annotations
+
+
+class _Unresolved:
+    """Stands for a class that cannot be seen from where it is named. Only its name matters: classes are linked by name at open."""
+
+
+class _Names(dict[str, Any]):
+    """The names that an annotation's text may use."""
+
+    def __init__(self, module: str) -> None:
+        self._globals = vars(sys.modules[module]) if module in sys.modules else {}
+
+    def __missing__(self, name: str) -> Any:
+        if name in self._globals:
+            return self._globals[name]
+        if hasattr(builtins, name):
+            return getattr(builtins, name)
+        return type(name, (_Unresolved,), {})
+
+
+class _Problem(Exception):
+    """What is wrong with one property."""
+
+
+def own_annotations(namespace: Mapping[str, Any], cls: type | None = None) -> dict[str, Any]:
+    """The annotations of a class body, unevaluated where they can be."""
+    if sys.version_info >= (3, 14) and cls is not None:
+        import annotationlib
+
+        return annotationlib.get_annotations(cls, format=annotationlib.Format.FORWARDREF)
+    return dict(namespace.get("__annotations__", {}))
+
+
+_CLASS_VARIABLE = re.compile(r"^(\w+\.)?ClassVar\b")
+
+
+def is_property(name: str, annotation: Any) -> bool:
+    """Whether an annotated name of a class body is stored: all are but ClassVar and what begins with an underscore."""
+    if name.startswith("_") or annotation is typing.ClassVar or typing.get_origin(annotation) is typing.ClassVar:
+        return False
+    return not (isinstance(annotation, str) and _CLASS_VARIABLE.match(annotation.strip()))
+
+
+def properties_of(cls: type[Object]) -> dict[str, Property]:
+    """The properties of a class, those of its bases first. Raises InvalidSchemaError with every problem."""
+    if (known := cls.__dict__.get("_toft_properties")) is None:
+        known, problems = _read_properties(cls)
+        if problems:
+            raise InvalidSchemaError(f"The class {cls.__name__} cannot be stored.", detail="\n".join(problems))
+        type.__setattr__(cls, "_toft_properties", known)
+    return typing.cast("dict[str, Property]", known)
+
+
+def _read_properties(cls: type[Object]) -> tuple[dict[str, Property], list[str]]:
+    found: dict[str, Property] = {}
+    problems = []
+    for base in reversed(cls.__mro__):
+        for name, (annotation, default) in base.__dict__.get("_toft_declared", {}).items():
+            try:
+                found[name] = _property(name, annotation, default, _Names(base.__module__))
+            except _Problem as problem:
+                problems.append(f"{cls.__name__}.{name}: {problem}")
+    return found, problems
+
+
+def _property(name: str, annotation: Any, default: Any, names: _Names) -> Property:
+    declared = default if isinstance(default, Field) else Field(default=default)
+    if declared.linked_property is not None:
+        target = declared.linked_class
+        text = target if isinstance(target, str) else target.__name__
+        return Property(name, values.LINKING_OBJECTS, target=text, origin_property=declared.linked_property, field=declared)
+    if annotation is MISSING:
+        raise _Problem(f"say its type: {name}: int = toft.field(...)")
+    kind, is_optional, is_list, target = _meaning(_evaluated(annotation, names), names)
+    if isinstance(declared.default, (list, dict, set)):
+        raise _Problem("objects would share this default: say toft.field(default_factory=...)")
+    return Property(name, kind, is_optional, is_list, target, field=declared)
+
+
+def _evaluated(annotation: Any, names: _Names) -> Any:
+    while isinstance(annotation, (str, typing.ForwardRef)):
+        text = annotation if isinstance(annotation, str) else annotation.__forward_arg__
+        try:
+            annotation = eval(text, {}, names)
+        except Exception as error:
+            raise _Problem(f"its annotation {text!r} means nothing: {error}") from None
+    return annotation
+
+
+def _meaning(annotation: Any, names: _Names) -> tuple[int, bool, bool, str]:
+    """Type, optional, list and target class of an annotation."""
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in _list_origins():
+        kind, is_optional, is_list, target = _meaning(_evaluated(arguments[0], names), names)
+        if is_list:
+            raise _Problem("a list of lists cannot be stored")
+        if is_optional and kind == values.LINK:
+            raise _Problem(f"a list of links has no None in it: say list[{target}]")
+        return kind, is_optional, True, target
+    if origin in (Union, types.UnionType):
+        kind, is_list, target = _of_union([_evaluated(argument, names) for argument in arguments], names)
+        return kind, True, is_list, target
+    kind, target = _scalar(annotation)
+    return kind, False, False, target
+
+
+def _of_union(members: Sequence[Any], names: _Names) -> tuple[int, bool, str]:
+    others = [member for member in members if member not in (None, type(None))]
+    if len(others) != 1 or len(others) == len(members):
+        raise _Problem("a property has one type, or one type and None")
+    kind, _, is_list, target = _meaning(others[0], names)
+    if is_list:
+        raise _Problem("a list is never None: it is empty")
+    return kind, is_list, target
+
+
+def _scalar(annotation: Any) -> tuple[int, str]:
+    if typing.get_origin(annotation) is Annotated:
+        base, *extras = typing.get_args(annotation)
+        return (values.FLOAT, "") if _FLOAT32 in extras else _scalar(base)
+    if annotation in _SCALARS:
+        return _SCALARS[annotation], ""
+    if isinstance(annotation, type) and (issubclass(annotation, _Unresolved) or hasattr(annotation, "_toft_declared")):
+        return values.LINK, annotation.__name__
+    if annotation in (list, MutableSequence, Sequence):
+        raise _Problem("say what the list holds: list[str]")
+    raise _Problem(
+        f"{getattr(annotation, '__name__', annotation)} cannot be stored: a property is bool, int, float, toft.Float32, str, bytes, "
+        "datetime, a class or a list of one of these"
+    )
+
+
+def _list_origins() -> tuple[Any, ...]:
+    from .lists import List
+
+    return (list, List, MutableSequence)
+
+
+# ------------------------------------------------------------------------------------------------ To the library's form
+
+
+def schema_handle(classes: Iterable[type[Object]]) -> Handle:
+    """Validates classes with the library. Raises InvalidSchemaError with the problems of all classes."""
+    read = [(cls, *_read_properties(cls)) for cls in classes]
+    problems = [problem for _, _, found in read for problem in found]
+    for cls, properties, _ in read:
+        problems += [_plain_link(cls, each) for each in properties.values() if _is_plain_link(each)]
+    if problems:
+        raise InvalidSchemaError(f"The schema is not valid: {problems[0]}", detail="\n".join(problems))
+    kept: list[Any] = []
+    rows = (toft_class_schema * len(read))()
+    for row, (cls, properties, _) in zip(rows, read):
+        _fill_class(row, cls.__name__, list(properties.values()), kept)
+    handle = ctypes.c_void_p()
+    library().toft_schema_new(ctypes.byref(rows), len(read), ctypes.byref(handle))
+    return Handle(handle.value, library().toft_schema_release)
+
+
+def _is_plain_link(declared: Property) -> bool:
+    return declared.type == values.LINK and not declared.is_list and not declared.is_optional
+
+
+def _plain_link(cls: type, declared: Property) -> str:
+    return f'{cls.__name__}.{declared.name}: a link is None when its object is deleted: say "{declared.target} | None"'
+
+
+def _fill_class(row: toft_class_schema, name: str, properties: list[Property], kept: list[Any]) -> None:
+    memory = (toft_property_schema * max(1, len(properties)))()
+    kept.append(memory)
+    row.size = ctypes.sizeof(toft_class_schema)
+    row.name = _lent(name, kept)
+    row.properties = ctypes.addressof(memory)
+    row.property_count = len(properties)
+    for item, declared in zip(memory, properties):
+        item.size = ctypes.sizeof(toft_property_schema)
+        item.name = _lent(declared.name, kept)
+        item.type = declared.type
+        item.flags = declared.flags
+        item.target_class = _lent(declared.target, kept)
+        item.target_property = _lent(declared.origin_property, kept)
+
+
+def _lent(text: str, kept: list[Any]) -> Any:
+    string, memory = borrowed(text)
+    kept.append(memory)
+    return string
+
+
+def stored_property(name: str, kind: int, flags: int, target: str, origin_property: str) -> Property:
+    """A property as the file has it, for classes that no program declared."""
+    known = toft_property_flags
+    return Property(
+        name,
+        kind,
+        is_optional=bool(flags & known.NULLABLE),
+        is_list=bool(flags & known.LIST),
+        target=target,
+        origin_property=origin_property,
+        field=Field(primary_key=bool(flags & known.PRIMARY_KEY), indexed=bool(flags & known.INDEXED)),
+    )
+
+
+def primary_key_of(properties: Mapping[str, Property]) -> Optional[str]:
+    """The name of the primary key, if the class has one."""
+    return next((each.name for each in properties.values() if each.field.primary_key), None)
