@@ -101,7 +101,7 @@ extension Table {
     package func removeColumn(_ id: UInt32) throws(StorageError) {
         let column = try column(id)
         if column.hasHeap {
-            try forEachLeaf { (leaf) throws(StorageError) in try freeElsewhere(leaf, column) }
+            try forEachLeaf { (leaf) throws(StorageError) in try freeContents(leaf, column) }
         }
         columns.removeAll { $0.id == id }
     }

@@ -10,10 +10,10 @@ extension Table {
         }
     }
 
-    /// Frees all that a cluster's column has elsewhere.
-    func freeElsewhere(_ cluster: ClusterPage, _ column: Column) throws(StorageError) {
+    /// Frees all that the cells of a column have outside their cluster.
+    func freeContents(_ cluster: ClusterPage, _ column: Column) throws(StorageError) {
         guard let slice = try cluster.slice(ofColumn: column) else { return }
-        for row in 0..<cluster.rowCount { try freeElsewhere(cluster, slice, row) }
+        for row in 0..<cluster.rowCount { try freeContents(cluster, slice, row, column) }
     }
 
     /// Frees every extent of the table, its long values and its lists. It has no rows afterwards; keys are still never used again.
@@ -21,7 +21,7 @@ extension Table {
         writer?.leave()
         try root.freeNodes(in: space) { (ref) throws(StorageError) in
             let cluster = try verifiedCluster(ref)
-            for column in columns where column.hasHeap { try freeElsewhere(cluster, column) }
+            for column in columns where column.hasHeap { try freeContents(cluster, column) }
             try space.free(ref)
         }
         root.ref = .nowhere

@@ -129,7 +129,7 @@ extension Table {
         let (leaf, row) = try standing(at: key, writer)
         try writer.spine.refresh()
         for column in columns where column.hasHeap {
-            if let slice = try leaf.cluster.slice(ofColumn: column) { try freeElsewhere(leaf.cluster, slice, row) }
+            if let slice = try leaf.cluster.slice(ofColumn: column) { try freeContents(leaf.cluster, slice, row, column) }
         }
         try writer.spine.addRows(&root, -1)
         if leaf.cluster.rowCount == 1 {
@@ -177,7 +177,15 @@ extension Table {
         return try ClusterPage(base, page: ref.page, pageCount: ref.pageCount)
     }
 
-    /// Frees the blob or the sequence tree of a cell.
+    /// Frees all that a cell has outside its cluster.
+    func freeContents(_ cluster: ClusterPage, _ slice: ColumnSlice, _ row: Int, _ column: Column) throws(StorageError) {
+        let cell = slice.heapCell(row)
+        if cell.isElsewhere { return try freeElsewhere(cluster, slice, row) }
+        guard column.elementType == .bytes, cell.raw != 0 else { return }
+        try Table.block(try cluster.heapBytes(cell), cluster.page, column.elementKind).freeBlobs(in: space)
+    }
+
+    /// Frees the blob of a cell, or the sequence tree of its list.
     func freeElsewhere(_ cluster: ClusterPage, _ slice: ColumnSlice, _ row: Int) throws(StorageError) {
         let cell = slice.heapCell(row)
         guard cell.isElsewhere else { return }
