@@ -34,7 +34,7 @@ let package = Package(
         .testTarget(name: "ToftStorageTests", dependencies: ["ToftStorage", "ToftTestKit"]),
         .testTarget(name: "ToftModelTests", dependencies: ["ToftModel", "ToftTestKit"]),
         .testTarget(name: "ToftQueryTests", dependencies: ["ToftQuery", "ToftTestKit"], exclude: ["Fixtures"]),
-        .testTarget(name: "ToftEngineTests", dependencies: ["ToftEngine", "ToftTestKit"]),
+        .testTarget(name: "ToftEngineTests", dependencies: ["ToftEngine", "ToftTestKit"], exclude: ["Fixtures"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,3 +1,4 @@
+import ToftTestKit
 import Foundation
 
 /// Queries with the answers of the real Realm, and the data they were asked of.

@@ -1,4 +1,5 @@
 import Testing
+import ToftTestKit
 @testable import ToftEngine
 
 @Suite struct IndexRunsTests {

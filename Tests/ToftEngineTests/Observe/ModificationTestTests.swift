@@ -1,4 +1,5 @@
 import Testing
+import ToftTestKit
 import ToftModel
 @testable import ToftEngine
 

@@ -1,7 +1,7 @@
-import Foundation
+package import Foundation
 
 /// A JSON value; whole numbers stay exact over 64 bits.
-enum JSON: Decodable, Hashable, Sendable {
+package enum JSON: Decodable, Hashable, Sendable {
     case null
     case bool(Bool)
     case int(Int64)
@@ -10,7 +10,7 @@ enum JSON: Decodable, Hashable, Sendable {
     case array([JSON])
     case object([String: JSON])
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
@@ -29,18 +29,18 @@ enum JSON: Decodable, Hashable, Sendable {
         }
     }
 
-    init(_ data: Data) {
+    package init(_ data: Data) {
         self = (try? JSONDecoder().decode(JSON.self, from: data)) ?? .null
     }
 
-    init(_ text: String) {
+    package init(_ text: String) {
         self.init(Data(text.utf8))
     }
 
-    var string: String? { if case .string(let value) = self { value } else { nil } }
-    var int: Int64? { if case .int(let value) = self { value } else { nil } }
-    var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-    var array: [JSON]? { if case .array(let value) = self { value } else { nil } }
-    var object: [String: JSON]? { if case .object(let value) = self { value } else { nil } }
-    subscript(key: String) -> JSON { object?[key] ?? .null }
+    package var string: String? { if case .string(let value) = self { value } else { nil } }
+    package var int: Int64? { if case .int(let value) = self { value } else { nil } }
+    package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+    package var array: [JSON]? { if case .array(let value) = self { value } else { nil } }
+    package var object: [String: JSON]? { if case .object(let value) = self { value } else { nil } }
+    package subscript(key: String) -> JSON { object?[key] ?? .null }
 }

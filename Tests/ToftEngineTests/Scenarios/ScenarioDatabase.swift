@@ -1,0 +1,133 @@
+import ToftModel
+import ToftStorage
+import ToftTestKit
+@testable import ToftEngine
+
+/// The database of the scenarios: its schema and data as far as their types exist, and the operations of their transactions.
+struct ScenarioDatabase {
+    let name: String
+    let writer: Session
+
+    static let schema = Schema(
+        (Scenario.file["schema"].array ?? []).filter { $0["embedded"].bool != true }.map { described in
+            ClassSchema(described["name"].string ?? "", (described["properties"].array ?? []).compactMap(property))
+        })
+
+    private static func property(_ described: JSON) -> PropertySchema? {
+        let name = described["name"].string ?? ""
+        let isList = described["collection"].string == "list"
+        guard described["target"].string != "Part", described["collection"] == .null || isList else { return nil }
+        switch described["type"].string {
+        case "int": return PropertySchema(name, .int, collection: isList ? .list : .none, isPrimaryKey: described["primary"].bool == true)
+        case "string":
+            return PropertySchema(name, .string, collection: isList ? .list : .none, isOptional: described["optional"].bool == true)
+        case "object":
+            let target = described["target"].string ?? ""
+            return isList ? .links(name, to: target) : .link(name, to: target)
+        case "linkingObjects":
+            return .linkingObjects(name, from: described["target"].string ?? "", described["origin"].string ?? "")
+        default: return nil
+        }
+    }
+
+    static func open(_ name: String) throws(EngineError) -> Session {
+        try Session.open(Configuration(location: .memory(name: name), schema: schema))
+    }
+
+    init(_ name: String) throws(EngineError) {
+        self.name = name
+        writer = try Self.open(name)
+        try writer.beginWrite()
+        let classes = ["Item", "Leaf", "Owner"]
+        for name in classes {
+            for object in Scenario.file["data"][name].array ?? [] {
+                try writer.create(try id(of: name), [(try propertyID("id", name), .int(object["id"].int ?? 0))])
+            }
+        }
+        for name in classes {
+            for object in Scenario.file["data"][name].array ?? [] { try set(object, in: try find(object["id"], name)) }
+        }
+        try writer.commit()
+    }
+
+    // MARK: Names
+
+    func id(of className: String) throws(EngineError) -> ClassID {
+        try writer.classHandle(named: className).id
+    }
+
+    func propertyID(_ property: String, _ className: String) throws(EngineError) -> PropertyID {
+        let owner = try writer.classHandle(named: className)
+        return try model { () throws(ModelError) in try owner.property(named: property).id }
+    }
+
+    func find(_ primaryKey: JSON, _ className: String) throws(EngineError) -> ObjectHandle {
+        guard let object = try writer.find(Value.int(primaryKey.int ?? 0), in: try id(of: className)) else {
+            throw EngineError(.noSuchObject, "The scenario speaks of \(className) \(primaryKey), which is not there.")
+        }
+        return object
+    }
+
+    // MARK: Operations
+
+    /// One transaction. It is cancelled if an operation says so.
+    func commit(_ operations: [JSON]) throws(EngineError) {
+        try writer.beginWrite()
+        for operation in operations {
+            if operation["op"].string == "rollback" { return try writer.cancel() }
+            try run(operation)
+        }
+        try writer.commit()
+    }
+
+    private func run(_ operation: JSON) throws(EngineError) {
+        let className = operation["class"].string ?? ""
+        switch operation["op"].string ?? "" {
+        case "create":
+            let object = try writer.create(try id(of: className), [(try propertyID("id", className), .int(operation["pk"].int ?? 0))])
+            try set(operation["values"], in: object)
+        case "set": try set(operation["values"], in: try find(operation["pk"], className))
+        case "delete": try find(operation["pk"], className).delete()
+        case let edit: try run(edit, operation, try find(operation["pk"], className).list(try propertyID(operation["property"].string ?? "", className)))
+        }
+    }
+
+    private func run(_ edit: String, _ operation: JSON, _ list: ListHandle) throws(EngineError) {
+        func index(_ name: String) -> Int { Int(operation[name].int ?? 0) }
+        switch edit {
+        case "list.insert": try list.insert(try value(operation["value"], list.property), at: index("index"))
+        case "list.append": try list.append(try value(operation["value"], list.property))
+        case "list.set": try list.set(try value(operation["value"], list.property), at: index("index"))
+        case "list.remove": try list.erase(index("index")..<index("index") + 1)
+        case "list.move": try list.move(from: index("from"), to: index("to"))
+        case "list.swap": try list.swap(index("a"), index("b"))
+        case "list.clear": try list.clear()
+        default: throw EngineError(.unsupported, "The scenario asks for \(edit).")
+        }
+    }
+
+    /// Sets the properties that the schema has.
+    private func set(_ values: JSON, in object: ObjectHandle) throws(EngineError) {
+        let owner = try writer.classHandle(object.ref.classID)
+        for (name, json) in (values.object ?? [:]).sorted(by: { $0.key < $1.key }) where name != "id" {
+            guard let property = owner.visibleProperties.first(where: { $0.name == name }), property.isStored else { continue }
+            guard property.isList else {
+                try object.set(property.id, try value(json, property))
+                continue
+            }
+            let list = try object.list(property.id)
+            try list.clear()
+            for element in json.array ?? [] { try list.append(try value(element, property)) }
+        }
+    }
+
+    func value(_ json: JSON, _ property: PropertyHandle) throws(EngineError) -> Value {
+        switch (json, property.type) {
+        case (.null, _): .null
+        case (.int, .link): .link(try find(json, property.targetName ?? "").ref)
+        case (.int(let value), _): .int(value)
+        case (.string(let value), _): .string(value)
+        default: throw EngineError(.unsupported, "The scenario holds a value of a type that is not there yet: \(json).")
+        }
+    }
+}

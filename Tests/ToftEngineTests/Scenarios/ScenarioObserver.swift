@@ -1,0 +1,98 @@
+import Testing
+import ToftModel
+import ToftTestKit
+@testable import ToftEngine
+
+/// The observer of a scenario, and what it was told since it was last asked.
+final class ScenarioObserver {
+    enum Observed {
+        case object(ObjectHandle)
+        case list(ListHandle)
+        case results(Results)
+    }
+
+    let session: Session
+    private let observed: Observed
+    private var token: Token?
+    private(set) var calls: [Notification] = []
+
+    init(_ scenario: Scenario, _ database: ScenarioDatabase) throws(EngineError) {
+        session = try ScenarioDatabase.open(database.name)
+        observed = try Self.observed(scenario.observe, session, database)
+        let handler: NotificationHandler = { [unowned self] in calls.append($0) }
+        switch observed {
+        case .object(let object): token = try object.observe(handler)
+        case .list(let list): token = try list.observe(handler)
+        case .results(let results): token = try results.observe(handler)
+        }
+    }
+
+    private static func observed(_ observe: JSON, _ session: Session, _ database: ScenarioDatabase) throws(EngineError) -> Observed {
+        let className = observe["class"].string ?? ""
+        let classID = try database.id(of: className)
+        let query = observe["query"].string
+        guard observe["type"].string != "results" else {
+            let all = try session.results(of: classID)
+            return .results(try query.map { query throws(EngineError) in try all.filter(query) } ?? all)
+        }
+        guard let object = try session.find(Value.int(observe["pk"].int ?? 0), in: classID) else {
+            throw EngineError(.noSuchObject, "The scenario observes what is not there.")
+        }
+        guard let property = observe["property"].string else { return .object(object) }
+        let id = try database.propertyID(property, className)
+        if observe["type"].string == "linkingObjects" { return .results(try object.linkingObjects(id)) }
+        let list = try object.list(id)
+        if let query { return .results(try list.results().filter(query)) }
+        if let sort = observe["sort"].string { return .results(try list.results().sorted(by: [("self", sort == "ASC")])) }
+        return .list(list)
+    }
+
+    func takeCalls() -> [Notification] {
+        defer { calls = [] }
+        return calls
+    }
+
+    // MARK: Contents
+
+    /// What is observed, in the words of the scenarios.
+    func contents() throws(EngineError) -> JSON {
+        switch observed {
+        case .object(let object): .string(try object.isValid ? "valid" : "invalid")
+        case .list(let list): try contents(of: list.results())
+        case .results(let results): try contents(of: results)
+        }
+    }
+
+    private func contents(of results: Results) throws(EngineError) -> JSON {
+        var elements: [JSON] = []
+        for index in 0..<(try results.count) {
+            switch try results.value(at: index) {
+            case .link(let ref): elements.append(.int(try primaryKey(of: ref)))
+            case .int(let value): elements.append(.int(value))
+            case .string(let value): elements.append(.string(value))
+            default: elements.append(.null)
+            }
+        }
+        return .array(elements)
+    }
+
+    private func primaryKey(of ref: ObjectRef) throws(EngineError) -> Int64 {
+        let owner = try session.classHandle(ref.classID)
+        guard let property = owner.primaryKey, let object = try session.object(ref), case .int(let key) = try object.value(property.id) else {
+            throw EngineError(.noSuchObject, "An element of the results is not there.")
+        }
+        return key
+    }
+
+    func name(of property: PropertyID) throws(EngineError) -> String {
+        guard case .object(let object) = observed else { return "" }
+        return try object.property(property).name
+    }
+}
+
+extension Optional {
+    /// `map` for what throws engine errors.
+    func map<Result>(_ transform: (Wrapped) throws(EngineError) -> Result) throws(EngineError) -> Result? {
+        if let self { try transform(self) } else { nil }
+    }
+}
