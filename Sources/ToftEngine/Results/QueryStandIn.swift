@@ -1,6 +1,6 @@
 package import ToftModel
 internal import ToftQuery
-enum QueryBase { case whole; case keys([Int64]) }
+enum QueryBase { case all; case keys([Int64]) }
 struct BoundQuery: Sendable { var dependencies: [Dep] = []; var hasOrderings: Bool { false }
  struct Dep { var steps: [Step]; var property: PropertyRef }
  struct Step { var property: PropertyRef }
@@ -9,6 +9,6 @@ struct BoundQuery: Sendable { var dependencies: [Dep] = []; var hasOrderings: Bo
  static func parse(_ q: String, arguments: [QueryArgument], className: String, schema: StoredSchema) throws(QueryError) -> BoundQuery { BoundQuery() }
  init() {}
  init(_ q: QuerySyntax, className: String, schema: StoredSchema) throws(QueryError) {}
- func run(over: QueryBase, in: ModelView) throws(ModelError) -> [Int64] { [] }
+ func keys(in: ModelView, of: QueryBase = .all) throws(ModelError) -> [Int64] { [] }
 }
 package enum QueryArgument: Sendable { case value(Value); case list([Value]) }

@@ -21,13 +21,13 @@ extension Recipe {
 
     private func order(of query: BoundQuery, in view: ModelView) throws(ModelError) -> Order {
         let isAscending = !query.hasOrderings && base.isAscending
-        return .keys(try query.run(over: try queryBase(in: view), in: view), isAscending: isAscending)
+        return .keys(try query.keys(in: view, of: try queryBase(in: view)), isAscending: isAscending)
     }
 
     /// What a query runs over.
     func queryBase(in view: ModelView) throws(ModelError) -> QueryBase {
         switch base {
-        case .all: .whole
+        case .all: .all
         case .list(let place): .keys(try view.linkedKeys(place))
         case .backlinks(let target, let link): .keys(try view.sources(of: target, through: link))
         case .objects(let keys): .keys(try view.existing(keys, of: classID ?? 0))

@@ -12,6 +12,9 @@ package struct ClusterView {
         self.leaf = leaf
     }
 
+    /// Names the content for ever: in two committed versions of a table, clusters with equal identities are equal.
+    package var identity: ClusterIdentity { ClusterIdentity(page: leaf.ref.page, birth: leaf.ref.birth) }
+
     /// Rows of the cluster: 1...256.
     package var count: Int { leaf.cluster.rowCount }
 
@@ -108,6 +111,12 @@ package struct ClusterView {
         guard let slice = try slice(try typed(id, type)) else { return DefaultArrays.zeros }
         return slice.values
     }
+}
+
+/// Where a cluster lies and the version that wrote it.
+package struct ClusterIdentity: Hashable, Sendable {
+    let page: UInt64
+    let birth: UInt64
 }
 
 /// What the values of a column in a cluster lie between, both ends included; low > high where there are none.

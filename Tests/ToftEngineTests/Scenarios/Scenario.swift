@@ -31,6 +31,7 @@ extension Scenario {
     /// Why a scenario can't run yet; nil if it can.
     var reasonToSkip: String? {
         if observe["keyPaths"] != .null { return "key paths" }
+        if observe["query"] != .null { return "queries" }
         switch observe["type"].string {
         case "set": return "sets"
         case "dictionary": return "dictionaries"

@@ -1,0 +1,104 @@
+package import ToftModel
+internal import ToftStorage
+
+/// Memory of the caller that takes a property of many objects, one element for each.
+///
+/// By type: bool a byte; int and link eight bytes; float four; double eight; string and data a pointer and a count (borrowed until the session
+/// moves or writes); date eight bytes of seconds and four of nanoseconds, sixteen in all. Null reads as zero bytes.
+package struct ColumnBuffer {
+    /// Nil: the objects' own keys.
+    package var property: PropertyID?
+    package var values: UnsafeMutableRawPointer
+    /// A byte for each element, 1 where it is null.
+    package var nulls: UnsafeMutablePointer<UInt8>?
+
+    package init(property: PropertyID?, values: UnsafeMutableRawPointer, nulls: UnsafeMutablePointer<UInt8>?) {
+        self.property = property
+        self.values = values
+        self.nulls = nulls
+    }
+
+    /// Bytes of one element of a property; nil for what can't be read as a column.
+    package static func elementSize(of property: PropertyHandle) -> Int? {
+        guard property.collection == .none else { return nil }
+        switch property.type {
+        case .bool: return 1
+        case .float: return 4
+        case .int, .double, .link: return 8
+        case .string, .data, .date: return 16
+        case .linkingObjects: return nil
+        }
+    }
+}
+
+/// Copies one column into a buffer.
+struct ColumnCopier {
+    /// Nil: the objects' keys.
+    let column: UInt32?
+    let type: PropertyType
+    let buffer: ColumnBuffer
+
+    /// Copies rows of a cluster to the elements from `first` on.
+    func copy(_ rows: some RandomAccessCollection<Int>, of cluster: ClusterView, to first: Int) throws(StorageError) {
+        guard let column else { return fill(rows, nil, first, Int64(0)) { cluster.keys[$0] } }
+        let nulls = try cluster.nulls(column)
+        switch type {
+        case .bool:
+            let bits = try cluster.bools(column)
+            fill(rows, nulls, first, UInt8(0)) { UInt8(truncatingIfNeeded: bits[$0 >> 6] >> UInt64($0 & 63) & 1) }
+        case .int, .link:
+            let values = try cluster.int64s(column)
+            fill(rows, nulls, first, Int64(0)) { values[$0] }
+        case .float:
+            let values = try cluster.float32s(column)
+            fill(rows, nulls, first, Float(0)) { values[$0] }
+        case .double:
+            let values = try cluster.float64s(column)
+            fill(rows, nulls, first, Double(0)) { values[$0] }
+        case .date:
+            let values = try cluster.timestamps(column)
+            fill(rows, nulls, first, DateElement()) { DateElement(seconds: values.seconds[$0], nanoseconds: values.nanoseconds[$0]) }
+        case .string, .data:
+            let values = try cluster.bytes(column)
+            try fill(rows, nulls, first, BytesElement()) { row throws(StorageError) in BytesElement(try values[row]) }
+        case .linkingObjects: break
+        }
+    }
+
+    @inline(__always)
+    private func fill<Element: BitwiseCopyable, Failure>(
+        _ rows: some RandomAccessCollection<Int>, _ nulls: UnsafePointer<UInt64>?, _ first: Int, _ null: Element,
+        _ value: (Int) throws(Failure) -> Element
+    ) throws(Failure) {
+        let size = MemoryLayout<Element>.stride
+        var place = buffer.values + first * size
+        var index = first
+        for row in rows {
+            let isNull = nulls.map { $0[row >> 6] >> UInt64(row & 63) & 1 != 0 } ?? false
+            place.storeBytes(of: isNull ? null : try value(row), as: Element.self)
+            buffer.nulls?[index] = isNull ? 1 : 0
+            place += size
+            index += 1
+        }
+    }
+}
+
+/// A date as a caller's buffer holds it.
+private struct DateElement: BitwiseCopyable {
+    var seconds: Int64 = 0
+    var nanoseconds: Int32 = 0
+    var padding: Int32 = 0
+}
+
+/// A string or data as a caller's buffer holds it.
+private struct BytesElement: BitwiseCopyable {
+    var base: UnsafeRawPointer?
+    var count = 0
+
+    init() {}
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        base = bytes.baseAddress
+        count = bytes.count
+    }
+}
