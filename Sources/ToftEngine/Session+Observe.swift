@@ -79,7 +79,7 @@ extension Session {
         return calls
     }
 
-    private func call(_ observation: Observation, _ notification: Notification) -> Bool {
+    private func call(_ observation: Observation, _ notification: ChangeNotification) -> Bool {
         handlerDepth += 1
         defer { handlerDepth -= 1 }
         return observation.call(notification)
@@ -89,7 +89,7 @@ extension Session {
         var calls = 0
         for observation in channel?.observations ?? [] where isOpen && observation.isInitialDue {
             observation.move(to: Basis(view: base))
-            calls += call(observation, Notification(.initial, from: 0, to: base.snapshot.version)) ? 1 : 0
+            calls += call(observation, ChangeNotification(.initial, from: 0, to: base.snapshot.version)) ? 1 : 0
         }
         return calls
     }

@@ -55,7 +55,7 @@ final class Observation: Sendable {
     }
 
     /// Calls the handler, on the session's thread. False if the observation has been stopped.
-    func call(_ notification: Notification) -> Bool {
+    func call(_ notification: ChangeNotification) -> Bool {
         let handler = state.withLock { state in
             state.isInitialDue = false
             return state.handler

@@ -36,22 +36,22 @@ extension Parcel.Outcome {
 
 extension Parcel.Item {
     /// The call that it means; nil for none.
-    func notification(version: UInt64) -> Notification? {
+    func notification(version: UInt64) -> ChangeNotification? {
         switch outcome {
         case .nothing:
             return nil
         case .committed:
-            return Notification(.update, from: previousVersion, to: version)
+            return ChangeNotification(.update, from: previousVersion, to: version)
         case .collection(let change):
-            var notification = Notification(change.isRootDeleted ? .deleted : .update, from: previousVersion, to: version)
+            var notification = ChangeNotification(change.isRootDeleted ? .deleted : .update, from: previousVersion, to: version)
             notification.collection = change
             return notification
         case .object(let change):
-            var notification = Notification(change.isDeleted ? .deleted : .update, from: previousVersion, to: version)
+            var notification = ChangeNotification(change.isDeleted ? .deleted : .update, from: previousVersion, to: version)
             notification.object = change
             return notification
         case .failure(let error):
-            return Notification(.failure(error), from: previousVersion, to: version)
+            return ChangeNotification(.failure(error), from: previousVersion, to: version)
         }
     }
 }

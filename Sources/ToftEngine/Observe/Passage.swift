@@ -15,17 +15,25 @@ struct Passage {
     private var tests: [ClassID: ModificationTest<ModelView>] = [:]
 
     init(from old: ModelView, to new: ModelView, interest: TouchInterest) throws(EngineError) {
-        self.old = old
-        self.new = new
-        links = LinkMap(new.schema.stored)
         let records = try storage { () throws(StorageError) in try new.snapshot.records(after: old.snapshot.version) }
         if let records, let touched = Touched(records, schema: new.schema.stored, interest: interest) {
-            self.touched = touched
-            isCompared = false
+            self.init(old, new, touched, isCompared: false)
         } else {
-            touched = try Touched(comparing: old, with: new)
-            isCompared = true
+            try self.init(comparing: old, with: new)
         }
+    }
+
+    /// Compares the versions, whether there are records or not.
+    init(comparing old: ModelView, with new: ModelView) throws(EngineError) {
+        self.init(old, new, try Touched(comparing: old, with: new), isCompared: true)
+    }
+
+    private init(_ old: ModelView, _ new: ModelView, _ touched: Touched, isCompared: Bool) {
+        self.old = old
+        self.new = new
+        self.touched = touched
+        self.isCompared = isCompared
+        links = LinkMap(new.schema.stored)
     }
 
     /// What an observer is to be told, and where it stands then.

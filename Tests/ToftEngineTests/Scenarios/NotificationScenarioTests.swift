@@ -48,7 +48,7 @@ import ToftTestKit
         }
     }
 
-    private func check(_ calls: [Notification], _ expected: JSON, before: JSON, after: JSON, _ observer: ScenarioObserver) throws {
+    private func check(_ calls: [ChangeNotification], _ expected: JSON, before: JSON, after: JSON, _ observer: ScenarioObserver) throws {
         guard expected != .null else {
             #expect(calls.isEmpty)
             return

@@ -14,7 +14,7 @@ final class ScenarioObserver {
     let session: Session
     private let observed: Observed
     private var token: Token?
-    private(set) var calls: [Notification] = []
+    private(set) var calls: [ChangeNotification] = []
 
     init(_ scenario: Scenario, _ database: ScenarioDatabase) throws(EngineError) {
         session = try ScenarioDatabase.open(database.name)
@@ -47,7 +47,7 @@ final class ScenarioObserver {
         return .list(list)
     }
 
-    func takeCalls() -> [Notification] {
+    func takeCalls() -> [ChangeNotification] {
         defer { calls = [] }
         return calls
     }

@@ -1,5 +1,5 @@
 /// One call of an observer.
-package struct Notification {
+package struct ChangeNotification {
     package enum Kind: Sendable {
         /// The first call for results and lists: nothing is listed, the contents are there to be read.
         case initial
@@ -36,4 +36,4 @@ package struct Notification {
 }
 
 /// What an observer has called, on the session's thread. It may call anything, end its own observation and others.
-package typealias NotificationHandler = (Notification) -> Void
+package typealias NotificationHandler = (ChangeNotification) -> Void
