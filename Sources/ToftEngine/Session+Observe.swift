@@ -89,9 +89,19 @@ extension Session {
         var calls = 0
         for observation in channel?.observations ?? [] where isOpen && observation.isInitialDue {
             observation.move(to: Basis(view: base))
-            calls += call(observation, ChangeNotification(.initial, from: 0, to: base.snapshot.version)) ? 1 : 0
+            calls += call(observation, firstNotification(of: observation.subject)) ? 1 : 0
         }
         return calls
+    }
+
+    /// The first call; the only one, where what was to be observed has been deleted before it.
+    private func firstNotification(of subject: Subject) -> ChangeNotification {
+        guard let root = subject.root, (try? base.exists(root)) == false else {
+            return ChangeNotification(.initial, from: 0, to: base.snapshot.version)
+        }
+        var notification = ChangeNotification(.deleted, from: 0, to: base.snapshot.version)
+        notification.collection = .rootDeleted(count: 0)
+        return notification
     }
 
     func pokeIfBehind() {

@@ -77,6 +77,16 @@ final class Observation: Sendable {
 }
 
 extension Subject {
+    /// The object without which there is nothing to observe.
+    var root: ObjectRef? {
+        switch self {
+        case .database: nil
+        case .object(let object): object
+        case .list(let place): place.owner
+        case .results(let recipe): recipe.root
+        }
+    }
+
     var isDatabase: Bool {
         if case .database = self { true } else { false }
     }

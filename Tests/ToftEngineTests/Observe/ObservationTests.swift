@@ -200,6 +200,19 @@ extension ChangeNotification {
         tokens.forEach { $0.stop() }
     }
 
+    @Test func `A list whose object is deleted before the first call gets that as its only call`() throws {
+        let database = try TestDatabase()
+        let ada = try database.write { () throws(EngineError) in try database.addPerson(1) }
+        let calls = Calls()
+        let token = try ada.list(try database.property("dogs")).observe(calls.handler)
+        try database.write { () throws(EngineError) in try ada.delete() }
+        try settle(database.session)
+        try database.write { () throws(EngineError) in try database.addPerson(2) }
+        try settle(database.session)
+        #expect(calls.all.map(\.isDeletion) == [true])
+        token.stop()
+    }
+
     @Test func `Moves are reported by lists, by their results as deletion and insertion`() throws {
         let database = try TestDatabase()
         let ada = try database.write { () throws(EngineError) in try database.addPerson(1) }
