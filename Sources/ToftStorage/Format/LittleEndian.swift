@@ -45,18 +45,21 @@ extension UnsafeMutableRawPointer {
         storeUInt64(UInt64(bitPattern: value), at: offset)
     }
 
+    // The three below are calls of their own on purpose. Where the last thing that a throwing function does is to move memory, Swift 6.3's optimiser
+    // makes a jump to `memmove` of it that does not restore the register of the error: the caller sees one that nobody threw.
+
     /// Copies bytes to `offset`; source and destination may overlap.
-    @inline(__always) func store(_ source: UnsafeRawPointer, count: Int, at offset: Int) {
+    @inline(never) func store(_ source: UnsafeRawPointer, count: Int, at offset: Int) {
         advanced(by: offset).copyMemory(from: source, byteCount: count)
     }
 
     /// Moves `count` bytes inside the same memory.
-    @inline(__always) func move(from source: Int, to destination: Int, count: Int) {
+    @inline(never) func move(from source: Int, to destination: Int, count: Int) {
         advanced(by: destination).copyMemory(from: advanced(by: source), byteCount: count)
     }
 
     /// Fills `count` bytes with zeros.
-    @inline(__always) func clear(at offset: Int, count: Int) {
+    @inline(never) func clear(at offset: Int, count: Int) {
         advanced(by: offset).initializeMemory(as: UInt8.self, repeating: 0, count: count)
     }
 }
