@@ -1,0 +1,44 @@
+import Foundation
+
+/// A JSON value as it was read; integers keep all 64 bits.
+enum JSONValue: Decodable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case double(Double)
+    case text(String)
+    case list([JSONValue])
+    case dictionary([String: JSONValue])
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(String.self) {
+            self = .text(value)
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Int64.self) {
+            self = .integer(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .double(value)
+        } else if let value = try? container.decode([JSONValue].self) {
+            self = .list(value)
+        } else {
+            self = .dictionary(try container.decode([String: JSONValue].self))
+        }
+    }
+
+    /// What it is, for messages.
+    var kind: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a boolean"
+        case .integer: "an integer"
+        case .double: "a number"
+        case .text: "a text"
+        case .list: "a list"
+        case .dictionary: "an object"
+        }
+    }
+}

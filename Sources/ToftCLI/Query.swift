@@ -1,0 +1,82 @@
+import ArgumentParser
+import ToftEngine
+import ToftModel
+
+struct Query: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the objects that match a query.",
+        discussion: """
+            toftdb query app.toft Person "age > 30 AND ANY dogs.name BEGINSWITH[c] 'r' SORT(age DESC) LIMIT(10)"
+            toftdb query app.toft Person "city == 'Bonn'" --count
+            toftdb query app.toft Person "age > 30" --explain
+
+            Comparisons: == != < <= > >= BETWEEN IN CONTAINS BEGINSWITH ENDSWITH LIKE, [c] ignores case; AND OR NOT; ANY ALL NONE over lists;
+            list.@count, list.@sum.age...; paths follow links (boss.city.name); @links.Person.dogs goes backwards; then SORT(path ASC), DISTINCT(path), LIMIT(n).
+            """)
+
+    @OptionGroup var target: FileArgument
+
+    @Argument(help: "The class.")
+    var className: String
+
+    @Argument(help: "The query; all objects when it is left out.")
+    var query: String?
+
+    @Flag(help: "Print only how many there are.")
+    var count = false
+
+    @Flag(help: "Print how the query is worked out instead of running it.")
+    var explain = false
+
+    @Option(help: "Print at most so many objects.")
+    var limit: Int?
+
+    func run() throws {
+        try reportingErrors {
+            let session = try target.open()
+            let owner = try session.classHandle(named: className)
+            var results = try session.results(of: owner.id)
+            if let query { results = try results.filter(query) }
+            if let limit { results = try results.limited(to: limit) }
+            if explain {
+                print(try results.explain())
+            } else if count {
+                print(target.json ? JSONLine.object([("count", .integer(Int64(try results.count)))]).description : String(try results.count))
+            } else {
+                try ObjectPrinter(session: session, owner: owner, asJSON: target.json).print(results)
+            }
+        }
+    }
+}
+
+/// Prints objects, as JSON lines or as lines of `property: value` pairs.
+struct ObjectPrinter {
+    let session: Session
+    let owner: ClassHandle
+    let asJSON: Bool
+
+    func print(_ results: Results) throws {
+        let text = ValueText(session: session)
+        for index in 0..<(try results.count) {
+            let object = try text.json(results.object(at: index), of: owner)
+            Swift.print(asJSON ? object.description : line(object))
+        }
+    }
+
+    /// One object for people: what is empty is left out.
+    func line(_ object: JSONLine) -> String {
+        guard case .dictionary(let members) = object else { return object.description }
+        return members.compactMap { name, value in
+            switch value {
+            case .null: nil
+            case .list(let values): values.isEmpty ? nil : "\(name)=[\(values.map { Self.plain($0) }.joined(separator: " "))]"
+            default: "\(name)=\(Self.plain(value))"
+            }
+        }.joined(separator: "  ")
+    }
+
+    private static func plain(_ value: JSONLine) -> String {
+        if case .text(let text) = value, !text.isEmpty, !text.contains(where: { $0 == " " || $0.isNewline || $0 == "\"" }) { return text }
+        return value.description
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import ToftEngine
+import ToftModel
+
+/// A schema as JSON, as `toftdb schema --json` prints it and `toftdb import --schema` reads it.
+struct SchemaFile: Decodable {
+    struct Class: Decodable {
+        var name: String
+        var properties: [Property]
+    }
+
+    struct Property: Decodable {
+        var name: String
+        var type: String
+        var optional: Bool?
+        var list: Bool?
+        var primaryKey: Bool?
+        var indexed: Bool?
+        var target: String?
+        var origin: String?
+    }
+
+    var classes: [Class]
+
+    init(path: String) throws {
+        do {
+            self = try JSONDecoder().decode(SchemaFile.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+        } catch let error as DecodingError {
+            throw EngineError(.invalidSchema, "'\(path)' is no schema: \(error.reason). `toftdb help import` shows one.")
+        } catch {
+            throw EngineError(.fileNotFound, "Can't read the schema '\(path)'.", detail: "\(error)")
+        }
+    }
+
+    func schema() throws -> Schema {
+        Schema(try classes.map { item in ClassSchema(item.name, try item.properties.map { try $0.schema(in: item.name) }) })
+    }
+}
+
+extension SchemaFile.Property {
+    func schema(in owner: String) throws -> PropertySchema {
+        guard let kind = PropertyType.allCases.first(where: { $0.name == type }) else {
+            let known = PropertyType.allCases.map(\.name).joined(separator: ", ")
+            throw EngineError(.invalidSchema, "Property '\(owner).\(name)' has the unknown type '\(type)'. The types are: \(known).")
+        }
+        return PropertySchema(
+            name, kind, collection: list == true ? .list : .none, isOptional: optional ?? (kind == .link && list != true),
+            isPrimaryKey: primaryKey ?? false, isIndexed: indexed ?? false, target: target, origin: origin)
+    }
+}
+
+extension PropertyHandle {
+    /// The property as a member of a schema file.
+    func json(origin: PropertyHandle?) -> JSONLine {
+        var members: [(String, JSONLine)] = [("name", .text(name)), ("type", .text(type.name))]
+        if isList { members.append(("list", .bool(true))) }
+        if isOptional && type != .link { members.append(("optional", .bool(true))) }
+        if isPrimaryKey { members.append(("primaryKey", .bool(true))) }
+        if isIndexed && !isPrimaryKey { members.append(("indexed", .bool(true))) }
+        if let targetName { members.append(("target", .text(targetName))) }
+        if let origin { members.append(("origin", .text(origin.name))) }
+        return .object(members)
+    }
+}
+
+extension DecodingError {
+    var reason: String {
+        switch self {
+        case .dataCorrupted(let context), .keyNotFound(_, let context), .typeMismatch(_, let context), .valueNotFound(_, let context):
+            context.debugDescription
+        @unknown default: "it cannot be read"
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import ArgumentParser
+import Foundation
+import ToftEngine
+import ToftModel
+
+struct Watch: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print changes as any process commits them.",
+        discussion: """
+            toftdb watch app.toft Person "age > 30"
+
+            Prints what there is at first, then a block for each change: - what left, + what came, * what was modified, with indices. Ends with Ctrl-C, or
+            after --changes many.
+            """)
+
+    @OptionGroup var target: FileArgument
+
+    @Argument(help: "The class.")
+    var className: String
+
+    @Argument(help: "The query; all objects when it is left out.")
+    var query: String?
+
+    @Option(help: "End after so many changes.")
+    var changes: Int?
+
+    func run() throws {
+        try reportingErrors {
+            let session = try target.open()
+            let owner = try session.classHandle(named: className)
+            var results = try session.results(of: owner.id)
+            if let query { results = try results.filter(query) }
+            let watcher = Watcher(results: results, printer: ObjectPrinter(session: session, owner: owner, asJSON: target.json))
+            let token = try results.observe { watcher.show($0) }
+            defer { token.stop() }
+            try watcher.follow(session, changes: changes ?? .max)
+        }
+    }
+}
+
+/// Prints what an observer is told. Keeps the lines that it has printed, to say what has left.
+private final class Watcher {
+    private let results: Results
+    private let printer: ObjectPrinter
+    private var lines: [String] = []
+    private var seen = 0
+    private var failure: EngineError?
+
+    init(results: Results, printer: ObjectPrinter) {
+        self.results = results
+        self.printer = printer
+    }
+
+    func follow(_ session: Session, changes: Int) throws {
+        let descriptor = try session.eventDescriptor()
+        while seen <= changes {
+            _ = try session.dispatch()
+            if let failure { throw failure }
+            if seen > changes { break }
+            var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            _ = poll(&poller, 1, -1)
+        }
+    }
+
+    func show(_ notification: ToftEngine.Notification) {
+        seen += 1
+        do {
+            try print(notification)
+        } catch {
+            failure = error as? EngineError
+        }
+        fflush(nil)
+    }
+
+    private func print(_ notification: ToftEngine.Notification) throws {
+        if case .failure(let error) = notification.kind { throw error }
+        let change = notification.collection
+        let old = lines
+        lines = try current()
+        if printer.asJSON {
+            Swift.print(JSONLine.object([
+                ("version", .number(notification.version)), ("count", .integer(Int64(lines.count))),
+                ("deletions", list(change.deletions)), ("insertions", list(change.insertions)), ("modifications", list(change.modificationsNew)),
+            ]))
+            return
+        }
+        guard case .update = notification.kind else {
+            Swift.print("version \(notification.version): \(lines.count) objects")
+            return
+        }
+        Swift.print("version \(notification.version): \(change.deletions.count) left, \(change.insertions.count) came, \(change.modificationsNew.count) modified")
+        for index in change.deletions { Swift.print("  - [\(index)] \(old.indices.contains(index) ? old[index] : "")") }
+        for index in change.insertions { Swift.print("  + [\(index)] \(lines[index])") }
+        for index in change.modificationsNew { Swift.print("  * [\(index)] \(lines[index])") }
+    }
+
+    private func current() throws -> [String] {
+        let text = ValueText(session: printer.session)
+        return try (0..<(try results.count)).map { printer.line(try text.json(results.object(at: $0), of: printer.owner)) }
+    }
+
+    private func list(_ runs: IndexRuns) -> JSONLine { .list(runs.map { .integer(Int64($0)) }) }
+}
