@@ -78,29 +78,51 @@ extension ModelTransaction {
         }
     }
 
-    /// Lends values as assignments.
+    /// Lends values as assignments: their text and bytes side by side in memory of our own, so that all are borrowed at once.
     func withAssignments<Result>(
         _ values: [(property: PropertyHandle, value: Value)],
         _ body: (UnsafeBufferPointer<Assignment>) throws(ModelError) -> Result
     ) throws(ModelError) -> Result {
-        try LentAssignments.lend(values[...], [], body)
+        let arena = UnsafeMutableRawBufferPointer.allocate(byteCount: values.reduce(0) { $0 + $1.value.byteCount }, alignment: 1)
+        defer { arena.deallocate() }
+        let assignments = UnsafeMutableBufferPointer<Assignment>.allocate(capacity: values.count)
+        defer { assignments.deallocate() }
+        var used = 0
+        for (index, item) in values.enumerated() {
+            assignments.initializeElement(at: index, to: Assignment(item.property.id, item.value.lent(in: arena, at: &used)))
+        }
+        return try body(UnsafeBufferPointer(assignments))
     }
 }
 
-/// Lends values one inside the other, so that all are borrowed at once.
-private enum LentAssignments {
-    static func lend<Result>(
-        _ rest: ArraySlice<(property: PropertyHandle, value: Value)>, _ lent: [Assignment],
-        _ body: (UnsafeBufferPointer<Assignment>) throws(ModelError) -> Result
-    ) throws(ModelError) -> Result {
-        guard let next = rest.first else {
-            let result: Swift.Result<Result, ModelError> = lent.withUnsafeBufferPointer { buffer in
-                do throws(ModelError) { return .success(try body(buffer)) } catch { return .failure(error) }
-            }
-            return try result.get()
+extension Value {
+    /// Bytes of text or data that lending takes.
+    fileprivate var byteCount: Int {
+        switch self {
+        case .string(let text): text.utf8.count
+        case .data(let bytes): bytes.count
+        default: 0
         }
-        return try next.value.withBorrowed { value throws(ModelError) in
-            try lend(rest.dropFirst(), lent + [Assignment(next.property.id, value)], body)
+    }
+
+    /// The value, its text or bytes copied to `used` of the arena.
+    fileprivate func lent(in arena: UnsafeMutableRawBufferPointer, at used: inout Int) -> BorrowedValue {
+        func copy(_ bytes: some Collection<UInt8>) -> UnsafeRawBufferPointer {
+            let place = UnsafeMutableRawBufferPointer(rebasing: arena[used..<(used + bytes.count)])
+            place.copyBytes(from: bytes)
+            used += bytes.count
+            return UnsafeRawBufferPointer(place)
+        }
+        switch self {
+        case .null: return .null
+        case .bool(let value): return .bool(value)
+        case .int(let value): return .int(value)
+        case .float(let value): return .float(value)
+        case .double(let value): return .double(value)
+        case .date(let value): return .date(value)
+        case .link(let value): return .link(value)
+        case .string(let text): return .string(copy(text.utf8))
+        case .data(let bytes): return .data(copy(bytes))
         }
     }
 }

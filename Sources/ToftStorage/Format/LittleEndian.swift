@@ -47,6 +47,7 @@ extension UnsafeMutableRawPointer {
 
     // The three below are calls of their own on purpose. Where the last thing that a throwing function does is to move memory, Swift 6.3's optimiser
     // makes a jump to `memmove` of it that does not restore the register of the error: the caller sees one that nobody threw.
+    // `Tests/check_tail_copies.py` looks for such functions in what was built.
 
     /// Copies bytes to `offset`; source and destination may overlap.
     @inline(never) func store(_ source: UnsafeRawPointer, count: Int, at offset: Int) {
