@@ -62,7 +62,7 @@ private final class Watcher {
         }
     }
 
-    func show(_ notification: ToftEngine.Notification) {
+    func show(_ notification: ChangeNotification) {
         seen += 1
         do {
             try print(notification)
@@ -72,7 +72,7 @@ private final class Watcher {
         fflush(nil)
     }
 
-    private func print(_ notification: ToftEngine.Notification) throws {
+    private func print(_ notification: ChangeNotification) throws {
         if case .failure(let error) = notification.kind { throw error }
         let change = notification.collection
         let old = lines
