@@ -6,6 +6,8 @@ let package = Package(
     name: "toft",
     products: [
         .library(name: "toft", type: .dynamic, targets: ["ToftCAPI"]),
+        .library(name: "Toft", targets: ["Toft"]),
+        .library(name: "RealmSwift", targets: ["RealmSwift"]),
         .executable(name: "toftdb", targets: ["ToftCLI"]),
     ],
     dependencies: [
@@ -26,6 +28,10 @@ let package = Package(
         .systemLibrary(name: "CToft", path: "include"),
         // The C door.
         .target(name: "ToftCAPI", dependencies: ["ToftEngine", "CToft"]),
+        // The Swift door: Realm, Object, List, Results as RealmSwift spells them.
+        .target(name: "Toft", dependencies: ["ToftEngine", "ToftQuery", "ToftModel", "ToftStorage"]),
+        // The Swift door under the name that existing apps import.
+        .target(name: "RealmSwift", dependencies: ["Toft"]),
         // The terminal.
         .executableTarget(
             name: "ToftCLI", dependencies: ["ToftEngine", "ToftStorage", .product(name: "ArgumentParser", package: "swift-argument-parser")]),
@@ -35,6 +41,7 @@ let package = Package(
         .testTarget(name: "ToftModelTests", dependencies: ["ToftModel", "ToftTestKit"]),
         .testTarget(name: "ToftQueryTests", dependencies: ["ToftQuery", "ToftTestKit"], exclude: ["Fixtures"]),
         .testTarget(name: "ToftEngineTests", dependencies: ["ToftEngine", "ToftTestKit"], exclude: ["Fixtures"]),
+        .testTarget(name: "ToftTests", dependencies: ["Toft", "RealmSwift", "ToftTestKit"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -34,6 +34,13 @@ package final class Database: Sendable {
         }
     }
 
+    /// Whether this process has a file open, under whatever path.
+    package static func isOpen(path: String) -> Bool {
+        registry.withLock { entries in
+            entries.values.contains { $0.database?.store.isFile(at: path) ?? false }
+        }
+    }
+
     /// Where the file is, or the name of an in-memory database in angle brackets.
     package var path: String { store.path }
 }

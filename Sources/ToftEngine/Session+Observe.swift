@@ -8,6 +8,23 @@ extension Session {
         return try openChannel().flag.fileDescriptor
     }
 
+    /// Has a handler called, on any thread, whenever the event descriptor becomes readable: for who has no loop that polls. It must not call
+    /// the session, only see to it that the session's thread dispatches.
+    package func setWakeHandler(_ handler: @escaping @Sendable () -> Void) throws(EngineError) {
+        try check()
+        try openChannel().setWakeHandler(handler)
+    }
+
+    /// Has new versions announced like changes, also while there is no observer.
+    package func follow() throws(EngineError) {
+        try check()
+        let channel = try servedChannel()
+        if channel.isBehind(database.store.latestVersion) { database.notifier.poke() }
+    }
+
+    /// Whether there is a newer version than the one that the session stands at.
+    package var isBehind: Bool { database.store.latestVersion > base.version }
+
     /// Goes to the version that the notifier has worked out, if one waits, and calls the observers that are due. Never waits. Does nothing in a
     /// write transaction. Returns how many handlers it called.
     @discardableResult
@@ -36,15 +53,21 @@ extension Session {
         guard transaction?.writing.hasChanges != true else {
             throw EngineError(.observeInTransaction, "Can't observe in a write transaction that has changed something. Observe before it or after it.")
         }
+        let channel = try servedChannel()
+        let observation = Observation(subject, from: Basis(view: base), handler: handler)
+        channel.add(observation)
+        if channel.isBehind(database.store.latestVersion) { database.notifier.poke() }
+        return Token(observation, in: channel)
+    }
+
+    /// The channel, which the notifier works for from now on.
+    private func servedChannel() throws(EngineError) -> Channel {
         let channel = try openChannel()
         if !isServed {
             try database.notifier.add(channel)
             isServed = true
         }
-        let observation = Observation(subject, from: Basis(view: base), handler: handler)
-        channel.add(observation)
-        if channel.isBehind(database.store.latestVersion) { database.notifier.poke() }
-        return Token(observation, in: channel)
+        return channel
     }
 
     private func openChannel() throws(EngineError) -> Channel {

@@ -42,7 +42,8 @@ extension Session {
     /// Commits: when it returns, the transaction is on disk and the session stands at it. The session's own observers of the whole database are
     /// called at once, the others with the next dispatch or refresh. Returns the version.
     @discardableResult
-    package func commit() throws(EngineError) -> UInt64 {
+    /// - Parameter tokens: observations of this session that are not told of it.
+    package func commit(skipping tokens: [Token] = []) throws(EngineError) -> UInt64 {
         try check()
         let transaction = try endingTransaction("commit")
         self.transaction = nil
@@ -59,6 +60,7 @@ extension Session {
             channel?.rearm()
             return committed.version
         }
+        for token in tokens { token.skip(from: base, to: view) }
         let calls = adoptOwnCommit(view)
         tellOwnCommit(calls)
         return committed.version

@@ -10,7 +10,7 @@ internal import ToftStorage
 /// 4. `stamps` knows of everything that may change what is read.
 package final class Session {
     package let database: Database
-    let configuration: Configuration
+    package let configuration: Configuration
     private let owner: ThreadMark?
 
     /// The version that the session stands at. Changed by `move` alone.
@@ -23,7 +23,7 @@ package final class Session {
     var cancelledTransactions: Set<UInt64> = []
     /// When what was changed, for the results that are open.
     private(set) var stamps = Stamps()
-    private(set) var isOpen = true
+    package private(set) var isOpen = true
 
     /// The way to the notifier, from the first observer on.
     var channel: Channel?

@@ -9,6 +9,7 @@ internal import ToftStorage
 ///    is dropped, and so is one that is being prepared.
 /// 3. The flag is set while a parcel with something to do waits, or a first call is due.
 /// 4. No work is done and no handler called while the lock is held.
+/// 5. Whenever the flag is set the wake handler is called, on the thread that sets it.
 final class Channel: Sendable {
     private struct State {
         var observations: [Observation] = []
@@ -17,6 +18,7 @@ final class Channel: Sendable {
         var generation: UInt64 = 0
         var parcel: Parcel?
         var isClosed = false
+        var wakeHandler: (@Sendable () -> Void)?
 
         func isBehind(_ version: UInt64) -> Bool {
             guard !isClosed, parcel == nil else { return false }
@@ -44,7 +46,18 @@ extension Channel {
 
     func add(_ observation: Observation) {
         state.withLock { $0.observations.append(observation) }
-        if observation.isInitialDue { flag.set() }
+        if observation.isInitialDue { signal() }
+    }
+
+    /// Has a handler called whenever the flag is set: on any thread.
+    func setWakeHandler(_ handler: @escaping @Sendable () -> Void) {
+        state.withLock { $0.wakeHandler = handler }
+    }
+
+    private func signal() {
+        flag.set()
+        let handler = state.withLock { $0.wakeHandler }
+        handler?()
     }
 
     /// Any thread.
@@ -68,7 +81,7 @@ extension Channel {
     /// Sets the flag if there is something to do, after a time in which the session could not do it.
     func rearm() {
         let isDue = state.withLock { $0.parcel != nil || $0.observations.contains { $0.isInitialDue } }
-        if isDue { flag.set() }
+        if isDue { signal() }
     }
 
     /// The session has gone to another version, by itself or by a parcel.
@@ -90,6 +103,7 @@ extension Channel {
                 state.parcel = nil
             }
             state.isClosed = true
+            state.wakeHandler = nil
             state.generation += 1
             return (state.observations, state.parcel)
         }
@@ -132,7 +146,7 @@ extension Channel {
             state.parcel = parcel
             return true
         }
-        if isLeft { flag.set() }
+        if isLeft { signal() }
     }
 }
 

@@ -100,9 +100,17 @@ extension Subject {
     }
 }
 
+extension Token {
+    /// Moves the observer over one version without a call, if it stands right before it.
+    func skip(from old: ModelView, to new: ModelView) {
+        guard observation.isFollowing, observation.basis.version == old.version else { return }
+        observation.move(to: Basis(view: new))
+    }
+}
+
 /// A running observation. Ends with `stop` or with the last reference.
 package final class Token: Sendable {
-    private let observation: Observation
+    fileprivate let observation: Observation
     private let channel: Channel
 
     init(_ observation: Observation, in channel: Channel) {

@@ -8,7 +8,7 @@ struct BoundQuery: Sendable { var dependencies: [Dep] = []; var hasOrderings: Bo
  func appending(_ q: BoundQuery) -> BoundQuery { q }
  static func parse(_ q: String, arguments: [QueryArgument], className: String, schema: StoredSchema) throws(QueryError) -> BoundQuery { BoundQuery() }
  init() {}
- init(_ q: QuerySyntax, className: String, schema: StoredSchema) throws(QueryError) {}
+ init(_ q: QuerySyntax, arguments: [QueryArgument] = [], className: String, schema: StoredSchema) throws(QueryError) {}
  func keys(in: ModelView, of: QueryBase = .all) throws(ModelError) -> [Int64] { [] }
 }
 package enum QueryArgument: Sendable { case value(Value); case list([Value]) }

@@ -1,5 +1,5 @@
 package import ToftModel
-internal import ToftQuery
+package import ToftQuery
 internal import ToftStorage
 
 /// Live results: a recipe, and what it found last.
@@ -46,6 +46,18 @@ extension Results {
         }
         return Results(recipe.appending(bound), in: session)
     }
+
+    /// The same for a query built from code.
+    package func filter(_ query: QuerySyntax, arguments: [QueryArgument] = []) throws(EngineError) -> Results {
+        let owner = try objectClass()
+        let bound = try querying { () throws(QueryError) in
+            try BoundQuery(query, arguments: arguments, className: owner.name, schema: session.schema.stored)
+        }
+        return Results(recipe.appending(bound), in: session)
+    }
+
+    /// How the results are made, without a session: to be made again in another one of the same database, on any thread.
+    package var carried: CarriedResults { CarriedResults(recipe: recipe) }
 
     /// Sorted by key paths, the first being the most significant; ties keep their order. Values are sorted by the path "self".
     package func sorted(by keys: [(path: String, isAscending: Bool)]) throws(EngineError) -> Results {
@@ -102,6 +114,16 @@ extension Results {
         var values: [Value] = []
         for index in 0..<(try count) { values.append(try value(at: index)) }
         return Results(Recipe(.values(values), classID: nil), in: session)
+    }
+}
+
+/// Results on the way from one session to another.
+package struct CarriedResults: Sendable {
+    fileprivate let recipe: Recipe
+
+    /// The results, in a session.
+    package func results(in session: Session) -> Results {
+        Results(recipe, in: session)
     }
 }
 

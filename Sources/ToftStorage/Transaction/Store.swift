@@ -132,6 +132,12 @@ package final class Store: Sendable {
     /// The oldest version that some reader has pinned, as the present writer found it.
     var oldestPin: UInt64 { writer.withLock { $0.oldestPin } }
 
+    /// Whether a path names this file.
+    package func isFile(at path: String) -> Bool {
+        guard file.lockDescriptor != nil, let found = try? FileIdentity.ofFile(at: path) else { return false }
+        return found == template.identity
+    }
+
     /// Refuses to write into a file that its path no longer names: the data would be lost with the last handle.
     private func checkNotReplaced() throws(StorageError) {
         guard file.lockDescriptor != nil, let now = try FileIdentity.ofFile(at: file.path) else { return }

@@ -1,0 +1,2 @@
+// What an app that was written for RealmSwift imports: the Swift door under its old name, nothing else.
+@_exported public import Toft

@@ -1,0 +1,84 @@
+internal import ToftEngine
+internal import ToftModel
+
+/// The objects that link to an object through a property of theirs: live, read-only, computed.
+///
+/// ```swift
+/// @Persisted(originProperty: "dogs") var owners: LinkingObjects<Person>
+/// ```
+///
+/// An object whose list links several times is in it several times. Empty for an unmanaged object.
+public struct LinkingObjects<Element: Object>: RealmCollection {
+    private let core: _CollectionCore?
+    private let originProperty: String?
+
+    private init(_ core: _CollectionCore?, _ originProperty: String?) {
+        self.core = core
+        self.originProperty = originProperty
+    }
+
+    init(_ core: _CollectionCore) {
+        self.init(core, nil)
+    }
+
+    public func _core() -> _CollectionCore? { core }
+
+    /// The realm; nil for an unmanaged object's.
+    public var realm: Realm? { core.map { Realm($0.session) } }
+
+    /// Whether the object linked to is gone.
+    public var isInvalidated: Bool {
+        guard let core else { return false }
+        return core.isStale || !((try? core.results.isValid) ?? false)
+    }
+
+    /// How many links there are.
+    public var count: Int { core.flatMap { core in Misuse.reporting { try core.count() } } ?? 0 }
+
+    /// The object at an index; out of range is misuse, with code `.indexOutOfRange`.
+    public subscript(position: Int) -> Element {
+        core.flatMap { core in Misuse.reporting { try core.element(Element.self, at: position) } } ?? Element._standIn()
+    }
+
+    public func makeIterator() -> RLMIterator<Element> { RLMIterator(core) }
+
+    /// Whether both belong to the same property of the same instance.
+    public static func == (left: LinkingObjects, right: LinkingObjects) -> Bool {
+        left.core === right.core && left.originProperty == right.originProperty
+    }
+}
+
+/// `LinkingObjects` of any class. Not for apps.
+public protocol _LinkingObjects: _Persistable {
+    static func _unmanaged(originProperty: String) -> Self
+    var _originProperty: String? { get }
+}
+
+extension LinkingObjects: _LinkingObjects {
+    public static func _unmanaged(originProperty: String) -> LinkingObjects { LinkingObjects(nil, originProperty) }
+    public var _originProperty: String? { originProperty }
+
+    public static var _shape: _PropertyShape { _PropertyShape(.linkingObjects, target: Element.self) }
+    @inlinable public static var _isKeptWhenManaged: Bool { true }
+    public static func _initial() -> LinkingObjects { LinkingObjects(nil, nil) }
+
+    public static func _get(_ object: ObjectBase, _ column: Int) -> LinkingObjects {
+        object.recorder?.record(object, column)
+        guard let row = object.row else { return _initial() }
+        return Misuse.reporting {
+            try row.session.verify()
+            let results = try row.handle.linkingObjects(PropertyID(truncatingIfNeeded: column))
+            return LinkingObjects(_CollectionCore(row.session, results, try row.session.binding(of: Element.self)), nil)
+        } ?? _initial()
+    }
+
+    public static func _set(_ value: LinkingObjects, _ object: ObjectBase, _ column: Int) {
+        Misuse.report(Realm.Error(.readOnlyProperty, "Linking objects can't be set: they show what other objects link."))
+    }
+
+    public static func _converted(from any: Any?, _ conversion: _ValueConversion) throws -> LinkingObjects {
+        throw Realm.Error(.readOnlyProperty, "'\(conversion.place)' can't be set: it shows what other objects link.")
+    }
+
+    public static func _promote(_ value: LinkingObjects, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) {}
+}

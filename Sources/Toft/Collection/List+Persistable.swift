@@ -1,0 +1,119 @@
+internal import ToftEngine
+internal import ToftModel
+
+extension List: _Persistable {
+    public static var _shape: _PropertyShape { Element._shape.list }
+    @inlinable public static var _isKeptWhenManaged: Bool { true }
+    public static func _initial() -> List { List() }
+
+    public static func _get(_ object: ObjectBase, _ column: Int) -> List {
+        object.recorder?.record(object, column)
+        guard let row = object.row else { return List() }
+        return Misuse.reporting {
+            try row.session.verify()
+            let handle = try row.handle.list(PropertyID(truncatingIfNeeded: column))
+            let binding = try Element._shape.target.map { try row.session.binding(of: $0) }
+            return List(Place(session: row.session, handle: handle, binding: binding))
+        } ?? List()
+    }
+
+    /// Assigning fills the list with the elements of the other; assigning a list to itself does nothing.
+    public static func _set(_ value: List, _ object: ObjectBase, _ column: Int) {
+        let list = _get(object, column)
+        guard list.place != nil, list !== value, list != value else { return }
+        list.replaceSubrange(0..<list.count, with: Array(value))
+    }
+
+    public static func _converted(from any: Any?, _ conversion: _ValueConversion) throws -> List {
+        if let list = any as? List { return list }
+        let list = List()
+        guard let any = any.flattened else { return list }
+        guard let sequence = any as? any Sequence else { throw conversion.mismatch(any) }
+        list.append(objectsIn: try elements(of: sequence, conversion))
+        return list
+    }
+
+    private static func elements(of sequence: some Sequence, _ conversion: _ValueConversion) throws -> [Element] {
+        try sequence.map { try Element._convertedElement(from: $0, conversion) }
+    }
+
+    /// A new row's list is filled; that of an updated one becomes equal, element by element where only what differs is to be written.
+    public static func _promote(_ value: List, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) {
+        let elements = Array(value)
+        let isAdopted = value.isUnmanaged
+        let destination = promotion.destination
+        promotion.afterwards { row in
+            let list = try row.list(PropertyID(truncatingIfNeeded: column))
+            let values = try elements.map { try $0._give(to: destination).value }
+            if destination.policy == .modified {
+                try list.change(to: values)
+            } else {
+                if destination.policy == .all { try list.clear() }
+                try list.insert(all: values, at: list.count)
+            }
+            guard isAdopted else { return }
+            let session = destination.session
+            value.adopt(Place(session: session, handle: list, binding: try Element._shape.target.map { try session.binding(of: $0) }))
+        }
+    }
+}
+
+extension List: AdoptableCollection {
+    var isUnmanaged: Bool { place == nil }
+}
+
+extension ListHandle {
+    /// Inserts values that the door keeps; numbers and links without copying.
+    func insert(all values: [Value], at index: Int) throws {
+        guard !values.isEmpty else {
+            guard index >= 0, index <= (try count) else { throw EngineError(outOfRange: index, count: try count) }
+            return
+        }
+        let borrowed = values.compactMap(\.withoutBytes)
+        guard borrowed.count == values.count else {
+            for (offset, value) in values.enumerated() { try insert(value, at: index + offset) }
+            return
+        }
+        let result = borrowed.withUnsafeBufferPointer { buffer in
+            Swift.Result { () throws(EngineError) in try insert(buffer, at: index) }
+        }
+        try result.get()
+    }
+
+    /// Makes the list equal to `values`, writing only what differs.
+    func change(to values: [Value]) throws {
+        let count = try count
+        for index in 0..<Swift.min(count, values.count) where try value(at: index) != values[index] {
+            try set(values[index], at: index)
+        }
+        if count > values.count { try erase(values.count..<count) }
+        if count < values.count { try insert(all: Array(values[count...]), at: count) }
+    }
+
+    /// Whether both are the same property of the same object.
+    func isSame(as other: ListHandle) -> Bool {
+        property.id == other.property.id && owner.isSame(as: other.owner)
+    }
+}
+
+extension Value {
+    /// The value where it needs no memory of its own.
+    fileprivate var withoutBytes: BorrowedValue? {
+        switch self {
+        case .null: .null
+        case .bool(let value): .bool(value)
+        case .int(let value): .int(value)
+        case .float(let value): .float(value)
+        case .double(let value): .double(value)
+        case .date(let value): .date(value)
+        case .link(let value): .link(value)
+        case .string, .data: nil
+        }
+    }
+}
+
+extension Realm.Error {
+    static var notInTransaction: Realm.Error {
+        Realm.Error(.notInTransaction, "Can't change anything outside of a write transaction. Begin one first.")
+    }
+}

@@ -1,0 +1,267 @@
+internal import ToftEngine
+internal import ToftModel
+
+/// An ordered to-many property: links to objects, or values.
+///
+/// ```swift
+/// @Persisted var dogs: List<Dog>
+/// @Persisted var names: List<String>
+/// ```
+///
+/// A reference type, as in Realm. Unmanaged it is an array in memory; managed it is live, and changing it needs a write transaction.
+/// Objects may be in it several times; taking one out does not delete it.
+public final class List<Element: RealmCollectionValue>: RealmCollection, MutableCollection {
+    /// The elements of an unmanaged list.
+    private var unmanaged: [Element]
+    /// The property of a managed object.
+    private(set) var place: Place?
+    /// The list as results, once something asked for it.
+    private var cachedCore: _CollectionCore?
+
+    struct Place {
+        let session: RealmSession
+        let handle: ListHandle
+        let binding: ClassBinding?
+    }
+
+    /// An unmanaged, empty list.
+    public init() {
+        unmanaged = []
+    }
+
+    init(_ place: Place) {
+        unmanaged = []
+        self.place = place
+    }
+
+    /// Becomes the list of an object that has become managed.
+    func adopt(_ place: Place) {
+        unmanaged = []
+        self.place = place
+    }
+
+    public func _core() throws -> _CollectionCore? {
+        guard let place else { return nil }
+        if let cachedCore { return cachedCore }
+        try place.session.verify()
+        let core = _CollectionCore(place.session, try place.handle.results(), place.binding)
+        cachedCore = core
+        return core
+    }
+
+    // MARK: State
+
+    /// The realm; nil for an unmanaged list.
+    public var realm: Realm? { place.map { Realm($0.session) } }
+
+    /// Whether the object that has the list was deleted, or its realm invalidated. Never for an unmanaged list.
+    public var isInvalidated: Bool {
+        guard let place else { return false }
+        return !((try? place.handle.isValid) ?? false)
+    }
+
+    /// How many elements there are.
+    public var count: Int {
+        guard let place else { return unmanaged.count }
+        return Misuse.reporting {
+            try place.session.verify()
+            return try place.handle.count
+        } ?? 0
+    }
+
+    public func makeIterator() -> RLMIterator<Element> {
+        guard place != nil else { return RLMIterator(unmanaged) }
+        return RLMIterator(Misuse.reporting { try _core() } ?? nil)
+    }
+
+    /// Whether both are the same property of the same object or, unmanaged, have equal elements.
+    public static func == (left: List, right: List) -> Bool {
+        switch (left.place, right.place) {
+        case (let left?, let right?): left.session === right.session && left.handle.isSame(as: right.handle)
+        case (nil, nil): left === right || left.unmanaged == right.unmanaged
+        default: false
+        }
+    }
+
+    // MARK: Elements
+
+    /// The element at an index; out of range is misuse, with code `.indexOutOfRange`. Setting it needs a write transaction.
+    public subscript(position: Int) -> Element {
+        get {
+            Misuse.reporting { () -> Element in
+                if place != nil, let core = try _core() { return try core.element(Element.self, at: position) }
+                try Self.requireIndex(position, below: unmanaged.count)
+                return unmanaged[position]
+            } ?? Element._standIn()
+        }
+        set {
+            change { handle, value in
+                try handle.set(value(newValue), at: position)
+            } orUnmanaged: {
+                try Self.requireIndex(position, below: $0.count)
+                $0[position] = newValue
+            }
+        }
+    }
+
+    private static func requireIndex(_ index: Int, below end: Int) throws {
+        guard index >= 0, index < end else {
+            throw Realm.Error(.indexOutOfRange, "Index \(index) is out of bounds: it has to be less than \(end).", number: Int64(index))
+        }
+    }
+
+    // MARK: Changing
+
+    /// Adds an element at the end. An unmanaged object is added to the list's realm.
+    public func append(_ object: Element) {
+        change { handle, value in
+            try handle.append(value(object))
+        } orUnmanaged: {
+            $0.append(object)
+        }
+    }
+
+    /// Adds several elements at the end.
+    public func append<Elements: Sequence>(objectsIn objects: Elements) where Elements.Element == Element {
+        change { handle, value in
+            try handle.insert(all: objects.map(value), at: handle.count)
+        } orUnmanaged: {
+            $0.append(contentsOf: objects)
+        }
+    }
+
+    /// Inserts an element before `index`, or at the end.
+    public func insert(_ object: Element, at index: Int) {
+        insert(contentsOf: CollectionOfOne(object), at: index)
+    }
+
+    /// Inserts several elements before `index`, or at the end.
+    public func insert<Elements: Collection>(contentsOf newElements: Elements, at index: Int) where Elements.Element == Element {
+        change { handle, value in
+            try handle.insert(all: newElements.map(value), at: index)
+        } orUnmanaged: {
+            try Self.requireIndex(index, below: $0.count + 1)
+            $0.insert(contentsOf: newElements, at: index)
+        }
+    }
+
+    /// Takes the element at `index` out; an object is not deleted by it.
+    public func remove(at index: Int) {
+        change { handle, _ in
+            try handle.erase(index..<(index + 1))
+        } orUnmanaged: {
+            try Self.requireIndex(index, below: $0.count)
+            $0.remove(at: index)
+        }
+    }
+
+    /// Takes a range of elements out.
+    public func removeSubrange(_ bounds: Range<Int>) {
+        replaceSubrange(bounds, with: EmptyCollection())
+    }
+
+    /// Takes all elements out; objects are not deleted by it.
+    public func removeAll() {
+        change { handle, _ in
+            try handle.clear()
+        } orUnmanaged: {
+            $0.removeAll()
+        }
+    }
+
+    /// Takes the first elements out.
+    public func removeFirst(_ number: Int = 1) {
+        removeSubrange(0..<number)
+    }
+
+    /// Takes the last elements out.
+    public func removeLast(_ number: Int = 1) {
+        let count = count
+        removeSubrange(Swift.min(count - number, count)..<count)
+    }
+
+    /// Puts another element in the place of one.
+    public func replace(index: Int, object: Element) {
+        self[index] = object
+    }
+
+    /// Puts other elements in the place of a range.
+    public func replaceSubrange<Elements: Collection>(_ subrange: Range<Int>, with newElements: Elements) where Elements.Element == Element {
+        change { handle, value in
+            let values = try newElements.map(value)
+            if !subrange.isEmpty { try handle.erase(subrange) }
+            if !values.isEmpty { try handle.insert(all: values, at: subrange.lowerBound) }
+        } orUnmanaged: {
+            try Self.requireIndex(subrange.lowerBound, below: $0.count + 1)
+            try Self.requireIndex(subrange.upperBound, below: $0.count + 1)
+            $0.replaceSubrange(subrange, with: newElements)
+        }
+    }
+
+    /// Takes an element out and puts it where it then has the index `to`.
+    public func move(from: Int, to: Int) {
+        change { handle, _ in
+            try handle.move(from: from, to: to)
+        } orUnmanaged: {
+            try Self.requireIndex(from, below: $0.count)
+            try Self.requireIndex(to, below: $0.count)
+            $0.insert($0.remove(at: from), at: to)
+        }
+    }
+
+    /// Exchanges two elements.
+    public func swapAt(_ index1: Int, _ index2: Int) {
+        change { handle, _ in
+            try handle.swap(index1, index2)
+        } orUnmanaged: {
+            try Self.requireIndex(index1, below: $0.count)
+            try Self.requireIndex(index2, below: $0.count)
+            $0.swapAt(index1, index2)
+        }
+    }
+
+    /// Changes the property in the file, or the array of an unmanaged list.
+    private func change(
+        _ managed: (ListHandle, (Element) throws -> Value) throws -> Void, orUnmanaged inMemory: (inout [Element]) throws -> Void
+    ) {
+        Misuse.reporting {
+            guard let place else { return try inMemory(&unmanaged) }
+            try place.session.verify()
+            guard place.session.engine.isWriting else { throw Realm.Error.notInTransaction }
+            let destination = _Destination(session: place.session, policy: .error)
+            try managed(place.handle) { try $0._give(to: destination).value }
+        }
+    }
+
+}
+
+extension List: ExpressibleByArrayLiteral {
+    /// An unmanaged list with these elements.
+    public convenience init(arrayLiteral elements: Element...) {
+        self.init()
+        append(objectsIn: elements)
+    }
+}
+
+extension List: Hashable {
+    /// By identity, so that a list stays found while it changes.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(Element._shape.type)
+    }
+}
+
+extension List: Decodable where Element: Decodable {
+    /// An unmanaged list of an array.
+    public convenience init(from decoder: any Decoder) throws {
+        self.init()
+        var container = try decoder.unkeyedContainer()
+        while !container.isAtEnd { append(try container.decode(Element.self)) }
+    }
+}
+
+extension List: Encodable where Element: Encodable {
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        for element in self { try container.encode(element) }
+    }
+}

@@ -1,0 +1,245 @@
+public import Dispatch
+public import Foundation
+internal import ToftEngine
+internal import ToftModel
+internal import ToftQuery
+
+/// What is tied to a realm and its thread: objects, lists, results, linking objects.
+public protocol ThreadConfined {
+    /// The realm; nil for what is unmanaged.
+    var realm: Realm? { get }
+    /// Whether it can't be used any more: deleted, or its realm invalidated.
+    var isInvalidated: Bool { get }
+    /// What a reference to it holds. Not for apps.
+    func _carry() throws -> _Carrier
+}
+
+extension Object: ThreadConfined {}
+
+/// What `Results`, `List` and `LinkingObjects` have in common: indexed, live, and to be filtered, sorted, summed and observed.
+public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol, CustomStringConvertible, ThreadConfined, Equatable
+where Element: RealmCollectionValue, Index == Int, Iterator == RLMIterator<Element> {
+    /// What it stands on; nil for an unmanaged list. Not for apps.
+    func _core() throws -> _CollectionCore?
+}
+
+// MARK: Elements
+
+extension RealmCollection {
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { count }
+    public func index(after index: Int) -> Int { index + 1 }
+    public func index(before index: Int) -> Int { index - 1 }
+
+    /// The first element; nil if there is none.
+    public var first: Element? { isEmpty ? nil : self[0] }
+    /// The last element; nil if there is none.
+    public var last: Element? {
+        let count = count
+        return count == 0 ? nil : self[count - 1]
+    }
+
+    /// The elements at several indices.
+    public func objects(at indexes: IndexSet) -> [Element] { indexes.map { self[$0] } }
+
+    /// A line for each of the first elements.
+    public var description: String { ObjectDescription.text(of: self) }
+
+    /// The value of one property of each element, or the elements themselves for "self".
+    public func value(forKey key: String) -> [Any?] {
+        map { element in key == "self" ? element as Any? : (element as? ObjectBase)?.value(forKey: key) }
+    }
+
+    /// Sets a property of each element as they are now, also of those that leave the collection by it. Needs a write transaction.
+    public func setValue(_ value: Any?, forKey key: String) {
+        for element in self { (element as? ObjectBase)?.setValue(value, forKey: key) }
+    }
+
+    /// Where an element is: an object by being the same, a value by being equal. Nil if it is not there, and for an unmanaged object.
+    public func index(of element: Element) -> Int? {
+        Misuse.reporting { () -> Int? in
+            guard let core = try _core() else { return Array(self).firstIndex(of: element) }
+            return try core.index(of: element)
+        } ?? nil
+    }
+}
+
+// MARK: Queries
+
+extension RealmCollection {
+    /// Those elements that match a query in text, `"age > %@ AND name BEGINSWITH[c] 'a'"`; `$0` and `%@` stand for arguments, `%K` for a
+    /// property's name. Where Realm's layer of `NSPredicate` differs from its own query language, the language holds: an empty text on the
+    /// right of BEGINSWITH matches everything.
+    public func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Element> {
+        derived("filter") { core in
+            let format = try PredicateFormat(predicateFormat, arguments)
+            return try core.results.filter(format.text, arguments: format.arguments)
+        }
+    }
+
+    /// Those elements that match a query in Swift: `where { $0.age > 3 && $0.name.starts(with: "A") }`. The compiler checks it.
+    public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> where Element: ObjectBase {
+        derived("where") { core in
+            let query = try isIncluded(Query<Element>()).predicate()
+            return try core.results.filter(query.syntax, arguments: query.arguments)
+        }
+    }
+
+    /// The index of the first element that matches a query in text.
+    public func index(matching predicateFormat: String, _ arguments: Any...) -> Int? {
+        firstIndex { core in
+            let format = try PredicateFormat(predicateFormat, arguments)
+            return try core.results.filter(format.text, arguments: format.arguments)
+        }
+    }
+
+    /// The index of the first element that matches a query in Swift.
+    public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? where Element: ObjectBase {
+        firstIndex { core in
+            let query = try isIncluded(Query<Element>()).predicate()
+            return try core.results.filter(query.syntax, arguments: query.arguments)
+        }
+    }
+
+    private func firstIndex(_ matches: (_CollectionCore) throws -> ToftEngine.Results) -> Int? {
+        Misuse.reporting { () -> Int? in
+            guard let core = try requiredCore("index(matching:)") else { return nil }
+            let found = try matches(core).limited(to: 1)
+            return try found.count == 0 ? nil : core.results.index(of: found.value(at: 0))
+        } ?? nil
+    }
+
+    /// The same elements sorted by a property, or a path over to-one links ("owner.name"); values by "self". Nil comes first when ascending.
+    public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
+        sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+    }
+
+    /// The same elements sorted by a property: `sorted(by: \.age)`.
+    public func sorted<Value: _HasPersistedOrder>(by keyPath: KeyPath<Element, Value>, ascending: Bool = true) -> Results<Element>
+    where Element: ObjectBase {
+        sorted(byKeyPath: KeyPathNames.name(of: keyPath), ascending: ascending)
+    }
+
+    /// The same elements sorted by several properties, the first being the most significant; ties keep their order.
+    public func sorted<Descriptors: Sequence>(by sortDescriptors: Descriptors) -> Results<Element>
+    where Descriptors.Element == SortDescriptor {
+        derived("sorted") { core in
+            try core.results.sorted(by: sortDescriptors.map { ($0.keyPath, $0.ascending) })
+        }
+    }
+
+    /// The first element for each combination of values at key paths.
+    public func distinct<KeyPaths: Sequence>(by keyPaths: KeyPaths) -> Results<Element> where KeyPaths.Element == String {
+        derived("distinct") { core in try core.results.distinct(by: Array(keyPaths)) }
+    }
+
+    /// The first element for each combination of values at key paths.
+    public func distinct<KeyPaths: Sequence>(by keyPaths: KeyPaths) -> Results<Element>
+    where KeyPaths.Element == PartialKeyPath<Element>, Element: ObjectBase {
+        distinct(by: keyPaths.map { KeyPathNames.name(of: $0) })
+    }
+
+    private func derived(_ name: String, _ make: (_CollectionCore) throws -> ToftEngine.Results) -> Results<Element> {
+        Misuse.reporting { () -> Results<Element> in
+            guard let core = try requiredCore(name) else { return Results(nil) }
+            return Results(core.with(try make(core)))
+        } ?? Results(nil)
+    }
+
+    /// What a managed collection stands on; nil for one whose realm was invalidated. An unmanaged list is misuse.
+    func requiredCore(_ name: String) throws -> _CollectionCore? {
+        guard let core = try _core() else {
+            guard self is List<Element> else { return nil }
+            throw Realm.Error(.unsupported, "\(name) is there for managed lists only: add the list's object to a realm first.")
+        }
+        if core.isStale { return nil }
+        try core.session.verify()
+        return core
+    }
+}
+
+// MARK: Aggregates
+
+extension RealmCollection {
+    /// The least value of a property; nil when there is none.
+    public func min<Value: MinMaxType>(ofProperty property: String) -> Value? {
+        aggregate("min") { core in try core.results.aggregate(.minimum, of: core.property(named: property)) }.flatMap { Value._scalar(from: $0) }
+    }
+
+    /// The greatest value of a property; nil when there is none.
+    public func max<Value: MinMaxType>(ofProperty property: String) -> Value? {
+        aggregate("max") { core in try core.results.aggregate(.maximum, of: core.property(named: property)) }.flatMap { Value._scalar(from: $0) }
+    }
+
+    /// The sum of a property; 0 when there is no value.
+    public func sum<Value: AddableType>(ofProperty property: String) -> Value {
+        aggregate("sum") { core in try core.results.aggregate(.sum, of: core.property(named: property)) }.flatMap { Value._scalar(from: $0) } ?? Value()
+    }
+
+    /// The mean of a property; nil when there is no value.
+    public func average<Value: AddableType>(ofProperty property: String) -> Value? {
+        aggregate("average") { core in try core.results.aggregate(.average, of: core.property(named: property)) }.flatMap { Value._scalar(from: $0) }
+    }
+
+    /// The least value of a property: `min(of: \.age)`.
+    public func min<Value: _HasMinMax>(of keyPath: KeyPath<Element, Value>) -> Value.Extreme? where Element: ObjectBase {
+        min(ofProperty: KeyPathNames.name(of: keyPath))
+    }
+
+    /// The greatest value of a property: `max(of: \.age)`.
+    public func max<Value: _HasMinMax>(of keyPath: KeyPath<Element, Value>) -> Value.Extreme? where Element: ObjectBase {
+        max(ofProperty: KeyPathNames.name(of: keyPath))
+    }
+
+    /// The sum of a property: `sum(of: \.age)`.
+    public func sum<Value: _HasSum>(of keyPath: KeyPath<Element, Value>) -> Value.Sum where Element: ObjectBase {
+        sum(ofProperty: KeyPathNames.name(of: keyPath))
+    }
+
+    /// The mean of a property: `average(of: \.age)`.
+    public func average<Value: _HasSum>(of keyPath: KeyPath<Element, Value>) -> Double? where Element: ObjectBase {
+        average(ofProperty: KeyPathNames.name(of: keyPath))
+    }
+
+    private func aggregate(_ name: String, _ work: (_CollectionCore) throws -> Value) -> _EngineValue? {
+        Misuse.reporting { () -> _EngineValue? in
+            guard let core = try requiredCore(name) else { return nil }
+            return _EngineValue(try work(core))
+        } ?? nil
+    }
+}
+
+extension RealmCollection where Element: MinMaxType {
+    /// The least value; nil when there is none.
+    public func min() -> Element? { min(ofProperty: "self") }
+    /// The greatest value; nil when there is none.
+    public func max() -> Element? { max(ofProperty: "self") }
+}
+
+extension RealmCollection where Element: AddableType {
+    /// The sum; 0 when there is no value.
+    public func sum() -> Element { sum(ofProperty: "self") }
+    /// The mean; nil when there is no value.
+    public func average() -> Double? { average(ofProperty: "self") }
+}
+
+extension RealmCollection where Element: _HasPersistedOrder {
+    /// The values in their order.
+    public func sorted(ascending: Bool = true) -> Results<Element> { sorted(byKeyPath: "self", ascending: ascending) }
+    /// Each value once.
+    public func distinct() -> Results<Element> { distinct(by: ["self"]) }
+}
+
+// MARK: Observation
+
+extension RealmCollection {
+    /// Calls the block with the collection as it first is, then after every commit of any process that changed which elements it has or the
+    /// elements themselves, with indices. On the run loop of this thread, or on `queue`, with the collection of a realm there. Ends when
+    /// the token is invalidated or let go.
+    public func observe(on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<Self>) -> Void) -> NotificationToken {
+        Misuse.reporting {
+            guard let core = try requiredCore("observe") else { throw Realm.Error(.collectionInvalidated, "The collection has been invalidated.") }
+            return try Observations.collection(self, core, on: queue, block)
+        } ?? NotificationToken()
+    }
+}

@@ -1,0 +1,37 @@
+internal import ToftEngine
+
+/// Live results of a class or a query: always as the realm is now, worked out only when used, never copied.
+///
+/// Inside a write transaction they show its changes at once; a `for` loop goes through the elements as they were when it began. Spelled as
+/// in Realm.
+public struct Results<Element: RealmCollectionValue>: RealmCollection {
+    private let core: _CollectionCore?
+
+    init(_ core: _CollectionCore?) {
+        self.core = core
+    }
+
+    public func _core() -> _CollectionCore? { core }
+
+    /// The realm; nil only after misuse.
+    public var realm: Realm? { core.map { Realm($0.session) } }
+
+    /// Whether what the results were made from is gone: the list's object deleted, or the realm invalidated.
+    public var isInvalidated: Bool {
+        guard let core, !core.isStale else { return true }
+        return !((try? core.results.isValid) ?? false)
+    }
+
+    /// How many elements there are.
+    public var count: Int { core.flatMap { core in Misuse.reporting { try core.count() } } ?? 0 }
+
+    /// The element at an index; out of range is misuse, with code `.indexOutOfRange`.
+    public subscript(position: Int) -> Element {
+        core.flatMap { core in Misuse.reporting { try core.element(Element.self, at: position) } } ?? Element._standIn()
+    }
+
+    public func makeIterator() -> RLMIterator<Element> { RLMIterator(core) }
+
+    /// Whether both are the same results: made by one call, or copies.
+    public static func == (left: Results, right: Results) -> Bool { left.core === right.core }
+}

@@ -1,0 +1,139 @@
+@_spi(Reflection) internal import Swift
+internal import Synchronization
+internal import ToftModel
+
+/// A Swift class as a class of the database: found out once for each type, by looking at its fields and at one new instance.
+final class ModelClass: Sendable {
+    let type: ObjectBase.Type
+    let name: String
+    /// In the order of declaration, those of base classes first.
+    let properties: [ModelProperty]
+    let primaryKey: ModelProperty?
+    private let positions: [String: Int]
+
+    private static let known = Mutex<[ObjectIdentifier: ModelClass]>([:])
+
+    /// The class of a type.
+    static func of(_ type: ObjectBase.Type) -> ModelClass {
+        if let found = known.withLock({ $0[ObjectIdentifier(type)] }) { return found }
+        let made = ModelClass(type)
+        return known.withLock { known in
+            if let found = known[ObjectIdentifier(type)] { return found }
+            known[ObjectIdentifier(type)] = made
+            return made
+        }
+    }
+
+    /// The name of a type's class in the database.
+    static func name(of type: ObjectBase.Type) -> String {
+        (type as? Object.Type)?._realmObjectName() ?? String(describing: type)
+    }
+
+    private init(_ type: ObjectBase.Type) {
+        self.type = type
+        name = Self.name(of: type)
+        properties = Self.properties(of: type)
+        primaryKey = properties.first(where: \.isPrimaryKey)
+        positions = Dictionary(properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The property with this name.
+    func property(named name: String) -> ModelProperty? {
+        positions[name].map { properties[$0] }
+    }
+
+    /// What the engine is told of the class.
+    var schema: ClassSchema { ClassSchema(name, properties.map(\.schema)) }
+
+    // MARK: Reflection
+
+    private static func properties(of type: ObjectBase.Type) -> [ModelProperty] {
+        let instance = type.init()
+        let names = LegacyNames(type as? Object.Type)
+        return withExtendedLifetime(instance) {
+            fields(of: type).compactMap { field in
+                guard let wrapper = field.type as? any AnyPersisted.Type else { return nil }
+                return ModelProperty(field.name, wrapper: wrapper, offset: field.offset, of: instance, names: names)
+            }
+        }
+    }
+
+    private struct Field {
+        let name: String
+        let offset: Int
+        let type: any Any.Type
+    }
+
+    /// The stored properties of a class and its base classes.
+    private static func fields(of type: ObjectBase.Type) -> [Field] {
+        var fields: [Field] = []
+        _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) { name, offset, type, _ in
+            fields.append(Field(name: String(cString: name), offset: offset, type: type))
+            return true
+        }
+        return fields
+    }
+}
+
+/// What a class says of its properties in class functions, the older way.
+private struct LegacyNames {
+    let primaryKey: String?
+    let indexed: [String]
+    let mapping: [String: String]
+
+    init(_ type: Object.Type?) {
+        primaryKey = type?.primaryKey()
+        indexed = type?.indexedProperties() ?? []
+        mapping = type?.propertiesMapping() ?? [:]
+    }
+}
+
+/// One `@Persisted` property of a class.
+struct ModelProperty: Sendable {
+    let name: String
+    let persistedName: String
+    let shape: _PropertyShape
+    let isPrimaryKey: Bool
+    let isIndexed: Bool
+    /// For linking objects, the property that links here.
+    let origin: String?
+    let wrapper: any AnyPersisted.Type
+    /// Where the wrapper lies in an instance.
+    let offset: Int
+}
+
+extension ModelProperty {
+    fileprivate init(_ field: String, wrapper: any AnyPersisted.Type, offset: Int, of instance: ObjectBase, names: LegacyNames) {
+        // The storage of a wrapped property `name` is a field `_name`.
+        let name = field.hasPrefix("_") ? String(field.dropFirst()) : field
+        let address = Unmanaged.passUnretained(instance).toOpaque() + offset
+        let traits = wrapper.traits(at: address)
+        self.name = name
+        persistedName = names.mapping[name] ?? name
+        shape = wrapper.shape
+        isPrimaryKey = traits.contains(.primaryKey) || names.primaryKey == name
+        isIndexed = traits.contains(.indexed) || names.indexed.contains(name)
+        origin = wrapper.originProperty(at: address)
+        self.wrapper = wrapper
+        self.offset = offset
+    }
+
+    /// What the engine is told of the property.
+    var schema: PropertySchema {
+        PropertySchema(
+            name, shape.type, collection: shape.collection, isOptional: shape.isOptional, isPrimaryKey: isPrimaryKey, isIndexed: isIndexed,
+            target: shape.target.map { ModelClass.name(of: $0) }, origin: origin, persistedName: persistedName)
+    }
+
+    /// The value that an object's property has, managed or not.
+    func value(in object: ObjectBase) -> Any {
+        withAddress(in: object) { wrapper.any(at: $0, of: object) }
+    }
+
+    /// Runs `body` on the wrapper's address in an object.
+    func withAddress<Result>(in object: ObjectBase, _ body: (UnsafeMutableRawPointer) throws -> Result) rethrows -> Result {
+        try withExtendedLifetime(object) {
+            try body(Unmanaged.passUnretained(object).toOpaque() + offset)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+internal import ToftEngine
+internal import ToftModel
+internal import ToftStorage
+
+// To-one links (`Dog?`) and objects as elements of collections.
+extension Object: _PersistableInsideOptional {
+    public static var _shape: _PropertyShape { _PropertyShape(.link, target: self) }
+
+    // MARK: Properties
+
+    public static func _getOptional(_ object: ObjectBase, _ column: Int) -> Self? {
+        if let recorder = object.recorder { return recorder.follow(object, column, to: self) }
+        guard let row = object.row, case .int64(let key)? = object.cell(column) else { return nil }
+        return Misuse.reporting { () -> Self? in try row.session.object(self, key: key) } ?? nil
+    }
+
+    public static func _setOptional(_ value: Object?, _ object: ObjectBase, _ column: Int) {
+        guard let row = object.row else { return }
+        Misuse.reporting {
+            let link = try value?._give(to: _Destination(session: row.session, policy: .error)).value ?? .null
+            try row.handle.set(PropertyID(truncatingIfNeeded: column), link)
+        }
+    }
+
+    public static func _promoteOptional(_ value: Object?, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws {
+        let destination = promotion.destination
+        promotion.afterwards { handle in
+            let id = PropertyID(truncatingIfNeeded: column)
+            let link = try value?._give(to: destination).value ?? .null
+            if destination.policy != .all, try handle.value(id) == link { return }
+            try handle.set(id, link)
+        }
+    }
+
+    // MARK: Elements
+
+    public static func _make(_ value: _EngineValue) -> Self {
+        guard case .link(let ref) = value.value, let session = value.session else { return _standIn() }
+        let object = Misuse.reporting { () -> Self? in try session.object(self, key: ref.key) }
+        return (object ?? nil) ?? _standIn()
+    }
+
+    public func _give(to destination: _Destination) throws -> _EngineValue {
+        try destination.session.add(self, destination.policy)
+        guard let row else { throw Realm.Error(.internalError, "An object was added without a row.") }
+        return _EngineValue(.link(row.handle.ref), destination.session)
+    }
+
+    public static func _standIn() -> Self { self.init() }
+
+    public static func _convertedElement(from any: Any?, _ conversion: _ValueConversion) throws -> Self {
+        guard let any = any.flattened else { throw conversion.nullNotAllowed }
+        return try conversion.builder.object(self, from: any, at: conversion.place)
+    }
+}

@@ -1,0 +1,48 @@
+internal import ToftModel
+
+extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
+    public static var _shape: _PropertyShape { Wrapped._shape.optional }
+    public static func _initial() -> Wrapped? { nil }
+    @inlinable public static func _get(_ object: ObjectBase, _ column: Int) -> Wrapped? { Wrapped._getOptional(object, column) }
+    @inlinable public static func _set(_ value: Wrapped?, _ object: ObjectBase, _ column: Int) {
+        Wrapped._setOptional(value, object, column)
+    }
+    public static func _promote(_ value: Wrapped?, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws {
+        try Wrapped._promoteOptional(value, object, column, promotion)
+    }
+    public static func _converted(from any: Any?, _ conversion: _ValueConversion) throws -> Wrapped? {
+        try any.flattened.map { try Wrapped._convertedElement(from: $0, conversion) }
+    }
+}
+
+extension Optional: RealmCollectionValue where Wrapped: _Scalar {
+    public static func _make(_ value: _EngineValue) -> Wrapped? { Wrapped._scalar(from: value) }
+    public func _give(to destination: _Destination) throws -> _EngineValue { self?._engineValue ?? _EngineValue(.null) }
+    public static func _standIn() -> Wrapped? { nil }
+    public static func _convertedElement(from any: Any?, _ conversion: _ValueConversion) throws -> Wrapped? {
+        try _converted(from: any, conversion)
+    }
+}
+
+extension Optional: _Indexable where Wrapped: _Indexable {}
+extension Optional: _PrimaryKey where Wrapped: _PrimaryKey {}
+
+extension Optional where Wrapped == Any {
+    /// Nil for nil, for `NSNull`, and for an optional inside that is nil.
+    var flattened: Any? {
+        guard let value = self else { return nil }
+        if value is NSNull { return nil }
+        if let optional = value as? any AnyOptional { return optional.anyValue.flattened }
+        return value
+    }
+}
+
+/// Any optional, to look inside one that came as `Any`.
+protocol AnyOptional {
+    var anyValue: Any? { get }
+}
+
+extension Optional: AnyOptional {
+    var anyValue: Any? { self }
+}
+private import Foundation

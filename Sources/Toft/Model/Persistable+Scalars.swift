@@ -1,0 +1,229 @@
+public import Foundation
+internal import ToftModel
+internal import ToftStorage
+
+/// What all scalars have in common: one conversion from what is stored and one to it serve properties, lists, results and queries.
+public protocol _Scalar: _Persistable, _PersistableInsideOptional {
+    init()
+    static var _type: _PropertyShape { get }
+    /// From what the engine gives; nil when it is null.
+    static func _scalar(from value: _EngineValue) -> Self?
+    /// Reads a managed property; nil when it is null.
+    static func _load(_ object: ObjectBase, _ column: Int) -> Self?
+    /// Writes a managed property.
+    func _store(_ object: ObjectBase, _ column: Int)
+    var _engineValue: _EngineValue { get }
+    /// From whatever an app gives where the type is not known: an `Int8` for an `Int`, an `NSNumber`, a JSON number.
+    static func _scalar(converting any: Any) -> Self?
+}
+
+extension _Scalar {
+    public static var _shape: _PropertyShape { _type }
+    public static func _initial() -> Self { Self() }
+    @inlinable public static func _get(_ object: ObjectBase, _ column: Int) -> Self { _load(object, column) ?? Self() }
+    @inlinable public static func _set(_ value: Self, _ object: ObjectBase, _ column: Int) { value._store(object, column) }
+    @inlinable public static func _getOptional(_ object: ObjectBase, _ column: Int) -> Self? { _load(object, column) }
+    @inlinable public static func _setOptional(_ value: Self?, _ object: ObjectBase, _ column: Int) {
+        if let value { value._store(object, column) } else { object._setNull(column) }
+    }
+
+    public static func _promote(_ value: Self, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws {
+        try promotion.set(value._engineValue.value, of: object, column)
+    }
+    public static func _promoteOptional(_ value: Self?, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws {
+        try promotion.set(value?._engineValue.value ?? .null, of: object, column)
+    }
+
+    public static func _converted(from any: Any?, _ conversion: _ValueConversion) throws -> Self {
+        try _convertedElement(from: any, conversion)
+    }
+    public static func _convertedElement(from any: Any?, _ conversion: _ValueConversion) throws -> Self {
+        guard let any = any.flattened else { throw conversion.nullNotAllowed }
+        if let value = any as? Self { return value }
+        guard let value = _scalar(converting: any) else { throw conversion.mismatch(any) }
+        return value
+    }
+
+    public static func _make(_ value: _EngineValue) -> Self { _scalar(from: value) ?? Self() }
+    public func _give(to destination: _Destination) throws -> _EngineValue { _engineValue }
+    public static func _standIn() -> Self { Self() }
+}
+
+// MARK: Integers
+
+/// Int and its kin, all kept as 64 bits.
+public protocol _ScalarInteger: _Scalar, FixedWidthInteger, SignedInteger {}
+
+extension _ScalarInteger {
+    public static var _type: _PropertyShape { _PropertyShape(.int) }
+
+    public static func _scalar(from value: _EngineValue) -> Self? {
+        switch value.value {
+        case .int(let number): Self(truncatingIfNeeded: number)
+        case .double(let number): Self(exactly: number.rounded(.towardZero))
+        default: nil
+        }
+    }
+    public var _engineValue: _EngineValue { _EngineValue(.int(Int64(self))) }
+    @inlinable public static func _load(_ object: ObjectBase, _ column: Int) -> Self? {
+        object._loadInt(column).map { Self(truncatingIfNeeded: $0) }
+    }
+    @inlinable public func _store(_ object: ObjectBase, _ column: Int) { object._storeInt(Int64(self), column) }
+
+    public static func _scalar(converting any: Any) -> Self? {
+        switch any {
+        case let number as any BinaryInteger: Self(exactly: number)
+        case let number as NSNumber: Self(exactly: number.doubleValue) == nil ? nil : Self(exactly: number.int64Value)
+        case let number as any BinaryFloatingPoint: Double(number).rounded() == Double(number) ? Self(exactly: Double(number)) : nil
+        default: nil
+        }
+    }
+}
+
+extension Int: _ScalarInteger, _Indexable, _PrimaryKey {}
+extension Int8: _ScalarInteger, _Indexable, _PrimaryKey {}
+extension Int16: _ScalarInteger, _Indexable, _PrimaryKey {}
+extension Int32: _ScalarInteger, _Indexable, _PrimaryKey {}
+extension Int64: _ScalarInteger, _Indexable, _PrimaryKey {}
+
+// MARK: Bool and floating point
+
+extension Bool: _Scalar, _Indexable {
+    public static var _type: _PropertyShape { _PropertyShape(.bool) }
+
+    public static func _scalar(from value: _EngineValue) -> Bool? {
+        if case .bool(let flag) = value.value { flag } else { nil }
+    }
+    public var _engineValue: _EngineValue { _EngineValue(.bool(self)) }
+    public static func _load(_ object: ObjectBase, _ column: Int) -> Bool? {
+        if case .bool(let flag)? = object.cell(column) { flag } else { nil }
+    }
+    public func _store(_ object: ObjectBase, _ column: Int) { object.store(.bool(self), column) }
+
+    public static func _scalar(converting any: Any) -> Bool? {
+        (any as? NSNumber).flatMap { $0.int64Value == 0 || $0.int64Value == 1 ? $0.boolValue : nil }
+    }
+}
+
+extension Float: _Scalar {
+    public static var _type: _PropertyShape { _PropertyShape(.float) }
+
+    public static func _scalar(from value: _EngineValue) -> Float? {
+        switch value.value {
+        case .float(let number): number
+        case .double(let number): Float(number)
+        case .int(let number): Float(number)
+        default: nil
+        }
+    }
+    public var _engineValue: _EngineValue { _EngineValue(.float(self)) }
+    public static func _load(_ object: ObjectBase, _ column: Int) -> Float? {
+        if case .float32(let number)? = object.cell(column) { number } else { nil }
+    }
+    public func _store(_ object: ObjectBase, _ column: Int) { object.store(.float(self), column) }
+    public static func _scalar(converting any: Any) -> Float? { Double._scalar(converting: any).map { Float($0) } }
+}
+
+extension Double: _Scalar {
+    public static var _type: _PropertyShape { _PropertyShape(.double) }
+
+    public static func _scalar(from value: _EngineValue) -> Double? {
+        switch value.value {
+        case .double(let number): number
+        case .float(let number): Double(number)
+        case .int(let number): Double(number)
+        default: nil
+        }
+    }
+    public var _engineValue: _EngineValue { _EngineValue(.double(self)) }
+    public static func _load(_ object: ObjectBase, _ column: Int) -> Double? {
+        if case .float64(let number)? = object.cell(column) { number } else { nil }
+    }
+    public func _store(_ object: ObjectBase, _ column: Int) { object.store(.double(self), column) }
+
+    public static func _scalar(converting any: Any) -> Double? {
+        switch any {
+        case let number as any BinaryFloatingPoint: Double(number)
+        case let number as any BinaryInteger: Double(number)
+        case let number as NSNumber: number.doubleValue
+        default: nil
+        }
+    }
+}
+
+// MARK: Text, bytes, time
+
+extension String: _Scalar, _Indexable, _PrimaryKey {
+    public static var _type: _PropertyShape { _PropertyShape(.string) }
+
+    public static func _scalar(from value: _EngineValue) -> String? {
+        if case .string(let text) = value.value { text } else { nil }
+    }
+    public var _engineValue: _EngineValue { _EngineValue(.string(self)) }
+    public static func _load(_ object: ObjectBase, _ column: Int) -> String? {
+        if case .bytes(let bytes)? = object.cell(column) { String(decoding: bytes, as: UTF8.self) } else { nil }
+    }
+    public func _store(_ object: ObjectBase, _ column: Int) {
+        var text = self
+        text.withUTF8 { object.store(.string(UnsafeRawBufferPointer($0)), column) }
+    }
+    public static func _scalar(converting any: Any) -> String? { (any as? Substring).map { String($0) } }
+}
+
+extension Data: _Scalar {
+    public static var _type: _PropertyShape { _PropertyShape(.data) }
+
+    public static func _scalar(from value: _EngineValue) -> Data? {
+        if case .data(let bytes) = value.value { Data(bytes) } else { nil }
+    }
+    public var _engineValue: _EngineValue { _EngineValue(.data([UInt8](self))) }
+    public static func _load(_ object: ObjectBase, _ column: Int) -> Data? {
+        if case .bytes(let bytes)? = object.cell(column) { Data(bytes) } else { nil }
+    }
+    public func _store(_ object: ObjectBase, _ column: Int) {
+        withUnsafeBytes { object.store(.data($0), column) }
+    }
+    public static func _scalar(converting any: Any) -> Data? { (any as? [UInt8]).map { Data($0) } }
+}
+
+extension Date: _Scalar, _Indexable {
+    public static var _type: _PropertyShape { _PropertyShape(.date) }
+
+    /// Seconds from 1970 to the reference date of Foundation, 2001.
+    private static let referenceSeconds: Int64 = 978_307_200
+
+    /// Seconds and nanoseconds of the same sign, as the file keeps time. What is beyond 64 bits becomes the nearest that is not.
+    var timestamp: Timestamp {
+        let interval = timeIntervalSinceReferenceDate
+        guard abs(interval) < 9e18 else {
+            return Timestamp(seconds: interval < 0 ? .min : interval.isNaN ? 0 : .max, nanoseconds: 0)
+        }
+        let whole = interval.rounded(.down)
+        var seconds = Int64(whole) + Self.referenceSeconds
+        var nanoseconds = Int32(((interval - whole) * 1e9).rounded())
+        if nanoseconds >= 1_000_000_000 {
+            seconds += 1
+            nanoseconds -= 1_000_000_000
+        }
+        if seconds < 0, nanoseconds > 0 {
+            seconds += 1
+            nanoseconds -= 1_000_000_000
+        }
+        return Timestamp(seconds: seconds, nanoseconds: nanoseconds)
+    }
+
+    init(_ timestamp: Timestamp) {
+        let seconds = Double(timestamp.seconds) - Double(Self.referenceSeconds)
+        self.init(timeIntervalSinceReferenceDate: seconds + Double(timestamp.nanoseconds) / 1e9)
+    }
+
+    public static func _scalar(from value: _EngineValue) -> Date? {
+        if case .date(let timestamp) = value.value { Date(timestamp) } else { nil }
+    }
+    public var _engineValue: _EngineValue { _EngineValue(.date(timestamp)) }
+    public static func _load(_ object: ObjectBase, _ column: Int) -> Date? {
+        if case .timestamp(let timestamp)? = object.cell(column) { Date(timestamp) } else { nil }
+    }
+    public func _store(_ object: ObjectBase, _ column: Int) { object.store(.date(timestamp), column) }
+    public static func _scalar(converting any: Any) -> Date? { (any as? NSDate).map { Date(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate) } }
+}

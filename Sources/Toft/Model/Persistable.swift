@@ -1,0 +1,87 @@
+internal import ToftModel
+
+/// What a `@Persisted` property can hold. Every conformance is Toft's own; apps name it at most in generic code.
+public protocol _Persistable {
+    static var _shape: _PropertyShape { get }
+    /// Whether a managed object keeps the value once made: true of collections, which are live themselves.
+    static var _isKeptWhenManaged: Bool { get }
+    /// The value of an unmanaged property declared without a default.
+    static func _initial() -> Self
+    /// Reads a managed property.
+    static func _get(_ object: ObjectBase, _ column: Int) -> Self
+    /// Writes a managed property.
+    static func _set(_ value: Self, _ object: ObjectBase, _ column: Int)
+    /// Reads anything (a value, a dictionary, an array) as such a value; throws when it is none.
+    static func _converted(from any: Any?, _ conversion: _ValueConversion) throws -> Self
+    /// Gives the value of an unmanaged object's property to the object's new row.
+    static func _promote(_ value: Self, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws
+}
+
+extension _Persistable {
+    @inlinable public static var _isKeptWhenManaged: Bool { false }
+}
+
+/// What may be an element of `List`, `Results` and `LinkingObjects`: objects, and the scalars, optional or not.
+public protocol RealmCollectionValue: Hashable, SendableMetatype {
+    static var _shape: _PropertyShape { get }
+    /// Makes an element of what the engine gives.
+    static func _make(_ value: _EngineValue) -> Self
+    /// Gives the element to the engine. An unmanaged object is added to the realm.
+    func _give(to destination: _Destination) throws -> _EngineValue
+    /// What stands in for an element that can't be had, after misuse.
+    static func _standIn() -> Self
+    static func _convertedElement(from any: Any?, _ conversion: _ValueConversion) throws -> Self
+}
+
+/// What may be `Wrapped` of an optional property: the scalars, and objects as links.
+public protocol _PersistableInsideOptional: RealmCollectionValue {
+    /// Reads a managed optional property.
+    static func _getOptional(_ object: ObjectBase, _ column: Int) -> Self?
+    /// Writes a managed optional property.
+    static func _setOptional(_ value: Self?, _ object: ObjectBase, _ column: Int)
+    static func _promoteOptional(_ value: Self?, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws
+}
+
+/// What may have an index: Bool, Int and its kin, String, Date, each also optional.
+public protocol _Indexable {}
+/// What may be a primary key: Int and its kin, String, each also optional.
+public protocol _PrimaryKey {}
+
+/// The type of a property as the engine sees it.
+public struct _PropertyShape: Sendable {
+    let type: ToftModel.PropertyType
+    var isOptional = false
+    var collection = CollectionKind.none
+    /// The class of objects linked to.
+    var target: ObjectBase.Type?
+
+    init(_ type: ToftModel.PropertyType, target: ObjectBase.Type? = nil) {
+        self.type = type
+        self.target = target
+    }
+
+    /// The same, made optional.
+    var optional: _PropertyShape {
+        var shape = self
+        shape.isOptional = true
+        return shape
+    }
+
+    /// A list of such values.
+    var list: _PropertyShape {
+        var shape = self
+        shape.collection = .list
+        return shape
+    }
+}
+
+/// A value on its way to or from the engine, with the realm that its link belongs to.
+public struct _EngineValue {
+    let value: Value
+    let session: RealmSession?
+
+    init(_ value: Value, _ session: RealmSession? = nil) {
+        self.value = value
+        self.session = session
+    }
+}

@@ -1,0 +1,166 @@
+/// Marks a property of an `Object` subclass as one that the database keeps.
+///
+/// ```swift
+/// class Dog: Object {
+///     @Persisted(primaryKey: true) var id: Int
+///     @Persisted(indexed: true) var name: String
+///     @Persisted var owner: Person?
+///     @Persisted var toys: List<String>
+///     @Persisted(originProperty: "dog") var walks: LinkingObjects<Walk>
+/// }
+/// ```
+///
+/// Spelled as in Realm. Which types it can mark is decided by the compiler here, where Realm finds some out at launch.
+@propertyWrapper
+public struct Persisted<Value: _Persistable> {
+    /// The property's place in its class once the object is managed, -1 while it is not. Stays the first stored property: adding an object to
+    /// a realm writes it in place.
+    @usableFromInline var column: Int32
+    @usableFromInline let traits: _PersistedTraits
+    /// The value while unmanaged, nil until a bare declaration is first read; of a managed collection, the collection.
+    @usableFromInline var value: Value?
+
+    @usableFromInline init(value: Value?, traits: _PersistedTraits) {
+        column = -1
+        self.traits = traits
+        self.value = value
+    }
+
+    /// A property that starts as 0, false, "", nil, no bytes, the present time or an empty collection.
+    @_disfavoredOverload
+    @inlinable public init() { self.init(value: nil, traits: .plain) }
+
+    /// A property with a default value.
+    @inlinable public init(wrappedValue: Value) { self.init(value: wrappedValue, traits: .plain) }
+
+    /// Only for the compiler: the value of a property is reached through its object.
+    @available(*, unavailable, message: "@Persisted can only be used for properties of Object subclasses")
+    public var wrappedValue: Value {
+        get { Value._initial() }
+        set { value = newValue }
+    }
+
+    /// The value of the property of `object`.
+    @inlinable
+    public static subscript<Owner: ObjectBase>(
+        _enclosingInstance object: Owner, wrapped wrappedKeyPath: ReferenceWritableKeyPath<Owner, Value>,
+        storage storageKeyPath: ReferenceWritableKeyPath<Owner, Self>
+    ) -> Value {
+        @inline(__always) get {
+            let column = object[keyPath: storageKeyPath].column
+            if column >= 0, !Value._isKeptWhenManaged { return Value._get(object, Int(column)) }
+            return object[keyPath: storageKeyPath].kept(in: object)
+        }
+        @inline(__always) set {
+            let column = object[keyPath: storageKeyPath].column
+            if column >= 0 { return Value._set(newValue, object, Int(column)) }
+            object[keyPath: storageKeyPath].value = newValue
+        }
+    }
+
+    /// The value that lies here: of an unmanaged object any, of a managed one its collection.
+    @inlinable mutating func kept(in object: ObjectBase) -> Value {
+        if let value { return value }
+        let made = column >= 0 ? Value._get(object, Int(column)) : Value._initial()
+        if !object._isRecording { value = made }
+        return made
+    }
+}
+
+extension Persisted where Value: _Indexable {
+    /// A property with an index or without.
+    @inlinable public init(indexed: Bool) { self.init(value: nil, traits: indexed ? .indexed : .plain) }
+
+    /// A property with a default value, with an index or without.
+    @inlinable public init(wrappedValue: Value, indexed: Bool) { self.init(value: wrappedValue, traits: indexed ? .indexed : .plain) }
+}
+
+extension Persisted where Value: _PrimaryKey {
+    /// The primary key, or a plain property.
+    @inlinable public init(primaryKey: Bool) { self.init(value: nil, traits: primaryKey ? .primaryKey : .plain) }
+
+    /// The primary key with a default value, or a plain property.
+    @inlinable public init(wrappedValue: Value, primaryKey: Bool) {
+        self.init(value: wrappedValue, traits: primaryKey ? .primaryKey : .plain)
+    }
+}
+
+extension Persisted where Value: _LinkingObjects {
+    /// The objects that link here through the property named `originProperty` of their class.
+    public init(originProperty: String) { self.init(value: Value._unmanaged(originProperty: originProperty), traits: .plain) }
+}
+
+/// What a declaration says of a property besides its type. Not for apps.
+public struct _PersistedTraits: OptionSet, Sendable {
+    public let rawValue: UInt8
+    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    @inlinable public static var plain: _PersistedTraits { [] }
+    @inlinable public static var primaryKey: _PersistedTraits { _PersistedTraits(rawValue: 1) }
+    @inlinable public static var indexed: _PersistedTraits { _PersistedTraits(rawValue: 2) }
+}
+
+/// What reflection needs of any `Persisted`, at the address where it lies in an object.
+protocol AnyPersisted: SendableMetatype {
+    static var shape: _PropertyShape { get }
+    /// Whether a managed object's kept value has to be made anew: true of collections.
+    static var isKept: Bool { get }
+    static func traits(at address: UnsafeRawPointer) -> _PersistedTraits
+    /// The name given as `originProperty`.
+    static func originProperty(at address: UnsafeRawPointer) -> String?
+    /// Forgets the value that lies here.
+    static func clear(at address: UnsafeMutableRawPointer)
+    /// Hands the value of an unmanaged object's property over, to be written to its new row.
+    static func promote(at address: UnsafeMutableRawPointer, of object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws
+    /// The value, managed or not.
+    static func any(at address: UnsafeMutableRawPointer, of object: ObjectBase) -> Any
+    /// Converts a value and sets it.
+    static func set(_ any: Any?, at address: UnsafeMutableRawPointer, of object: ObjectBase, _ conversion: _ValueConversion) throws
+}
+
+extension Persisted: AnyPersisted {
+    static var shape: _PropertyShape { Value._shape }
+    static var isKept: Bool { Value._isKeptWhenManaged }
+
+    static func traits(at address: UnsafeRawPointer) -> _PersistedTraits {
+        address.assumingMemoryBound(to: Self.self).pointee.traits
+    }
+
+    static func originProperty(at address: UnsafeRawPointer) -> String? {
+        (address.assumingMemoryBound(to: Self.self).pointee.value as? any _LinkingObjects)?._originProperty
+    }
+
+    static func clear(at address: UnsafeMutableRawPointer) {
+        address.assumingMemoryBound(to: Self.self).pointee.value = nil
+    }
+
+    static func promote(at address: UnsafeMutableRawPointer, of object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws {
+        let value = address.assumingMemoryBound(to: Self.self).pointee.kept(in: object)
+        let isAdopted = (value as? any AdoptableCollection)?.isUnmanaged == true
+        try Value._promote(value, object, column, promotion)
+        // The list that the app holds becomes the managed one, and the object goes on giving it out.
+        if isAdopted { promotion.afterwards { _ in address.assumingMemoryBound(to: Self.self).pointee.value = value } }
+    }
+
+    static func any(at address: UnsafeMutableRawPointer, of object: ObjectBase) -> Any {
+        let property = address.assumingMemoryBound(to: Self.self)
+        let column = property.pointee.column
+        if column >= 0, !isKept { return Value._get(object, Int(column)) }
+        return property.pointee.kept(in: object)
+    }
+
+    static func set(_ any: Any?, at address: UnsafeMutableRawPointer, of object: ObjectBase, _ conversion: _ValueConversion) throws {
+        let value = try Value._converted(from: any, conversion)
+        let property = address.assumingMemoryBound(to: Self.self)
+        if property.pointee.column >= 0 {
+            Value._set(value, object, Int(property.pointee.column))
+        } else {
+            property.pointee.value = value
+        }
+    }
+}
+
+/// A collection that becomes managed with its object.
+protocol AdoptableCollection {
+    var isUnmanaged: Bool { get }
+}

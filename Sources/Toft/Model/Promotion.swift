@@ -1,0 +1,71 @@
+internal import ToftEngine
+internal import ToftModel
+
+/// Where the elements of a managed collection go: the realm that unmanaged objects are added to, and how. Not for apps.
+public struct _Destination {
+    let session: RealmSession
+    let policy: Realm.UpdatePolicy
+}
+
+/// The way of one unmanaged object into a realm: its scalars are gathered and written with its row, links and lists afterwards, when the
+/// object is managed itself, so that circles close. Not for apps.
+public final class _Promotion {
+    let destination: _Destination
+    private(set) var values: [(property: PropertyID, value: Value)] = []
+    private var later: [(ObjectHandle) throws -> Void] = []
+
+    init(_ destination: _Destination) {
+        self.destination = destination
+    }
+
+    func set(_ value: Value, of object: ObjectBase, _ column: Int) throws {
+        values.append((PropertyID(truncatingIfNeeded: column), value))
+    }
+
+    /// Has something written once the row is there.
+    func afterwards(_ body: @escaping (ObjectHandle) throws -> Void) {
+        later.append(body)
+    }
+
+    func finish(_ handle: ObjectHandle) throws {
+        for body in later { try body(handle) }
+    }
+}
+
+extension RealmSession {
+    /// Makes an unmanaged object, and those that it links to, a managed one.
+    /// - Parameter given: the properties to write if the object exists already; nil for all.
+    func add(_ object: ObjectBase, _ policy: Realm.UpdatePolicy, given: Set<String>? = nil) throws {
+        try engine.check()
+        if let row = object.row { return try requireManagedHere(row) }
+        let binding = try binding(of: type(of: object))
+        let policy = binding.model.primaryKey == nil ? .error : policy
+        let promotion = _Promotion(_Destination(session: self, policy: policy))
+        let isUpdate = try given != nil && policy != .error && exists(object, binding)
+        for (property, id) in zip(binding.model.properties, binding.propertyIDs) {
+            if isUpdate, let given, !given.contains(property.name), !property.isPrimaryKey { continue }
+            try property.withAddress(in: object) { try property.wrapper.promote(at: $0, of: object, Int(id), promotion) }
+        }
+        let handle = try engine.create(binding.classID, promotion.values, policy: policy.engine)
+        binding.manage(object, as: ManagedRow(session: self, handle: handle))
+        try promotion.finish(handle)
+    }
+
+    private func requireManagedHere(_ row: ManagedRow) throws {
+        guard row.session === self else {
+            throw Realm.Error(.wrongSession, "The object belongs to another realm. Use create to copy it into this one.")
+        }
+        guard try row.handle.isValid else {
+            throw Realm.Error(.objectDeleted, "Can't add an object that has been deleted or invalidated.")
+        }
+    }
+
+    /// Whether the realm has an object with the primary key of an unmanaged one.
+    private func exists(_ object: ObjectBase, _ binding: ClassBinding) throws -> Bool {
+        guard let key = binding.model.primaryKey else { return false }
+        let promotion = _Promotion(_Destination(session: self, policy: .error))
+        try key.withAddress(in: object) { try key.wrapper.promote(at: $0, of: object, 0, promotion) }
+        guard let value = promotion.values.first?.value else { return false }
+        return try engine.find(value, in: binding.classID) != nil
+    }
+}

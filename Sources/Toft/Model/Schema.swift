@@ -1,0 +1,101 @@
+internal import ToftModel
+
+/// The classes of a realm.
+public struct Schema: CustomStringConvertible {
+    /// In the order of their names.
+    public let objectSchema: [ObjectSchema]
+
+    init(_ models: [ModelClass]) {
+        objectSchema = models.map { ObjectSchema($0) }
+    }
+
+    /// The class with this name.
+    public subscript(className: String) -> ObjectSchema? {
+        objectSchema.first { $0.className == className }
+    }
+
+    public var description: String { "Schema {\n" + objectSchema.map { "    \($0)\n" }.joined() + "}" }
+}
+
+/// A class and its persisted properties.
+public struct ObjectSchema: CustomStringConvertible, Equatable {
+    let model: ModelClass
+
+    init(_ model: ModelClass) {
+        self.model = model
+    }
+
+    /// The class's name in the database.
+    public var className: String { model.name }
+    /// The Swift class.
+    public var objectClass: AnyClass { model.type }
+    /// In the order of declaration.
+    public var properties: [Property] { model.properties.map { Property($0) } }
+    /// The primary key, if there is one.
+    public var primaryKeyProperty: Property? { model.primaryKey.map { Property($0) } }
+
+    /// The property with this name.
+    public subscript(propertyName: String) -> Property? {
+        model.property(named: propertyName).map { Property($0) }
+    }
+
+    public var description: String { "\(className) { " + properties.map(\.description).joined(separator: ", ") + " }" }
+
+    public static func == (left: ObjectSchema, right: ObjectSchema) -> Bool { left.model === right.model }
+}
+
+/// A persisted property.
+public struct Property: CustomStringConvertible {
+    let property: ModelProperty
+
+    init(_ property: ModelProperty) {
+        self.property = property
+    }
+
+    /// The name in Swift.
+    public var name: String { property.name }
+    /// The name in the file.
+    public var columnName: String { property.persistedName }
+    /// The type of the value, or of the elements.
+    public var type: PropertyType { PropertyType(property.shape.type) }
+    /// Whether it is a list.
+    public var isArray: Bool { property.shape.collection == .list }
+    /// Whether it has an index; a primary key always has one.
+    public var isIndexed: Bool { property.isIndexed || property.isPrimaryKey }
+    /// Whether the value, or an element, may be nil.
+    public var isOptional: Bool { property.shape.isOptional }
+    /// The class that is linked to or, for linking objects, links here.
+    public var objectClassName: String? { property.shape.target.map { ModelClass.name(of: $0) } }
+
+    public var description: String {
+        let element = objectClassName ?? "\(type)"
+        return "\(name): " + (isArray ? "List<\(element)>" : element) + (isOptional ? "?" : "")
+    }
+}
+
+/// What a property holds.
+public enum PropertyType: Int, Sendable {
+    case int = 0
+    case bool = 1
+    case string = 2
+    case data = 3
+    case date = 4
+    case float = 5
+    case double = 6
+    case object = 7
+    case linkingObjects = 8
+
+    init(_ type: ToftModel.PropertyType) {
+        switch type {
+        case .bool: self = .bool
+        case .int: self = .int
+        case .float: self = .float
+        case .double: self = .double
+        case .string: self = .string
+        case .data: self = .data
+        case .date: self = .date
+        case .link: self = .object
+        case .linkingObjects: self = .linkingObjects
+        }
+    }
+}

@@ -1,0 +1,88 @@
+internal import ToftModel
+
+/// How a value that came as `Any` becomes that of a property. Not for apps.
+public struct _ValueConversion {
+    let builder: any ObjectBuilder
+    /// "Dog.name", for messages.
+    let place: String
+
+    var nullNotAllowed: Realm.Error {
+        Realm.Error(.nullNotAllowed, "'\(place)' is not optional and can't be nil.")
+    }
+
+    func mismatch(_ any: Any) -> Realm.Error {
+        Realm.Error(.typeMismatch, "'\(place)' can't take '\(any)', which is \(Swift.type(of: any)).")
+    }
+}
+
+/// Makes objects of what an app gives where an object is due: a dictionary, an array, another object.
+protocol ObjectBuilder {
+    func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at place: String) throws -> Model
+}
+
+/// Makes unmanaged objects.
+struct UnmanagedBuilder: ObjectBuilder {
+    func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at place: String) throws -> Model {
+        if let object = any as? Model { return object }
+        let object = type.init()
+        try assign(any, to: object)
+        return object
+    }
+}
+
+extension ObjectBuilder {
+    /// Sets an unmanaged object's properties: those that a dictionary names, all in the order of declaration of an array, or those that
+    /// another object has too. Gives back which ones.
+    @discardableResult
+    func assign(_ any: Any, to object: ObjectBase) throws -> Set<String> {
+        let model = ModelClass.of(Swift.type(of: object))
+        let given = try GivenValues(any, for: model)
+        var names: Set<String> = []
+        for property in model.properties where property.shape.type != .linkingObjects {
+            guard let value = given.value(of: property) else { continue }
+            names.insert(property.name)
+            let conversion = _ValueConversion(builder: self, place: "\(model.name).\(property.name)")
+            try property.withAddress(in: object) { try property.wrapper.set(value, at: $0, of: object, conversion) }
+        }
+        return names
+    }
+}
+
+/// What an app gives as the value of an object.
+private enum GivenValues {
+    case dictionary([String: Any])
+    case array([String: Any])
+    case object(ObjectBase, ModelClass)
+
+    init(_ any: Any, for model: ModelClass) throws {
+        switch any {
+        case let object as ObjectBase:
+            self = .object(object, ModelClass.of(Swift.type(of: object)))
+        case let dictionary as [String: Any]:
+            self = .dictionary(dictionary)
+        case let dictionary as [String: Any?]:
+            self = .dictionary(dictionary.mapValues { $0 as Any })
+        case let array as [Any]:
+            let stored = model.properties.filter { $0.shape.type != .linkingObjects }
+            guard array.count == stored.count else {
+                throw Realm.Error(
+                    .invalidArgument, "An array for '\(model.name)' needs \(stored.count) values, one for each property; \(array.count) were given.")
+            }
+            self = .array(Dictionary(uniqueKeysWithValues: zip(stored.map(\.name), array)))
+        default:
+            throw Realm.Error(
+                .typeMismatch, "'\(model.name)' can be made of a dictionary, an array or an object, not of \(Swift.type(of: any)).")
+        }
+    }
+
+    /// The value for a property; nil when none was given (which is not the same as nil given).
+    func value(of property: ModelProperty) -> Any?? {
+        switch self {
+        case .dictionary(let values), .array(let values):
+            return values[property.name].map { Optional($0) }
+        case .object(let object, let model):
+            guard let source = model.property(named: property.name), source.shape.type != .linkingObjects else { return nil }
+            return .some(source.value(in: object))
+        }
+    }
+}

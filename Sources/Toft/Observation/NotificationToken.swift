@@ -1,0 +1,70 @@
+internal import Synchronization
+internal import ToftEngine
+
+/// Keeps an observation going: it ends when the token is invalidated or its last reference goes. Any thread.
+public final class NotificationToken: Sendable {
+    private enum State {
+        /// On the way to its queue.
+        case waiting
+        case running(Token, Keeper)
+        case ended
+    }
+
+    private let state: Mutex<State>
+
+    /// A token of nothing.
+    init() {
+        state = Mutex(.ended)
+    }
+
+    init(_ token: Token, keeping session: RealmSession) {
+        state = Mutex(.running(token, Keeper(session)))
+    }
+
+    /// A token of an observation that begins later, on a queue.
+    static func waiting() -> NotificationToken {
+        let token = NotificationToken()
+        token.state.withLock { $0 = .waiting }
+        return token
+    }
+
+    /// The observation has begun; it ends at once if the token has been invalidated meanwhile.
+    func begin(_ token: Token, keeping session: RealmSession) {
+        let keeper = Keeper(session)
+        let isLate = state.withLock { state in
+            guard case .waiting = state else { return true }
+            state = .running(token, keeper)
+            return false
+        }
+        if isLate { token.stop() }
+    }
+
+    deinit { invalidate() }
+
+    /// Ends the observation: on the thread or queue of its realm the block is not called again.
+    public func invalidate() {
+        let old = state.withLock { state in
+            defer { state = .ended }
+            return state
+        }
+        if case .running(let token, _) = old { token.stop() }
+    }
+
+    var isEnded: Bool {
+        state.withLock { if case .ended = $0 { true } else { false } }
+    }
+
+    /// The engine's token of a running observation.
+    var engineToken: Token? {
+        state.withLock { if case .running(let token, _) = $0 { token } else { nil } }
+    }
+}
+
+/// Holds the session of an observation, which is used on its own thread only; its last reference may go on any.
+private struct Keeper: @unchecked Sendable {
+    let session: RealmSession
+
+    init(_ session: RealmSession) {
+        self.session = session
+    }
+}

@@ -1,0 +1,38 @@
+internal import Dispatch
+internal import Foundation
+internal import ToftEngine
+
+extension RealmSession {
+    /// Makes sure that changes get here: by the queue, the main queue, or the run loop of this thread, which has to be running.
+    func requireDelivery() throws {
+        guard scheduler == nil else { return }
+        let target = DeliveryTarget(self)
+        let made: any Scheduler
+        switch confinement {
+        case .queue(let mark):
+            made = QueueScheduler(mark.queue, target)
+        case .thread where Thread.isMainThread:
+            made = QueueScheduler(.main, target)
+        case .thread:
+            guard RunLoop.current.currentMode != nil else {
+                throw Realm.Error(
+                    .observationUnavailable,
+                    "Can only observe where a run loop is running: this thread's is not. Give a queue, observe(on:), or observe from inside the run loop.")
+            }
+            made = RunLoopScheduler(target)
+        }
+        try engine.setWakeHandler { made.schedule() }
+        scheduler = made
+    }
+
+    /// Called by the scheduler: goes to the version that has been worked out, and calls the observers that are due.
+    func deliver() {
+        guard isAutorefreshing else { return tellRefreshRequired() }
+        Misuse.reporting { try engine.dispatch() }
+    }
+
+    private func tellRefreshRequired() {
+        guard !engine.isWriting, engine.isBehind else { return }
+        for observer in realmObservers { observer.block(.refreshRequired, Realm(self)) }
+    }
+}

@@ -1,0 +1,68 @@
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+/// Gets a session called on its own thread or queue, from any other.
+protocol Scheduler: AnyObject, Sendable {
+    /// Has `RealmSession.deliver` called soon. Calls that come before it happens are one.
+    func schedule()
+    /// Ends it, on the session's thread.
+    func stop()
+}
+
+/// What a scheduler calls; only ever looked at on the session's own thread.
+final class DeliveryTarget: @unchecked Sendable {
+    private weak var session: RealmSession?
+
+    init(_ session: RealmSession) {
+        self.session = session
+    }
+
+    func deliver() {
+        session?.deliver()
+    }
+}
+
+/// For a serial queue, the main queue among them.
+final class QueueScheduler: Scheduler {
+    private let queue: DispatchQueue
+    private let target: DeliveryTarget
+    private let isScheduled = Atomic(false)
+
+    init(_ queue: DispatchQueue, _ target: DeliveryTarget) {
+        self.queue = queue
+        self.target = target
+    }
+
+    func schedule() {
+        guard !isScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        queue.async { [self] in
+            isScheduled.store(false, ordering: .releasing)
+            target.deliver()
+        }
+    }
+
+    func stop() {}
+}
+
+/// For a thread with a run loop. A timer of the far future wakes it when another thread makes its time now; `perform` does not on Linux.
+final class RunLoopScheduler: Scheduler, @unchecked Sendable {
+    private let timer: Timer
+
+    /// Centuries.
+    private static let never: TimeInterval = 1e10
+
+    /// On the thread of the session.
+    init(_ target: DeliveryTarget) {
+        timer = Timer(fire: .distantFuture, interval: Self.never, repeats: true) { _ in target.deliver() }
+        RunLoop.current.add(timer, forMode: .common)
+    }
+
+    func schedule() {
+        timer.fireDate = Date()
+    }
+
+    func stop() {
+        timer.invalidate()
+    }
+}

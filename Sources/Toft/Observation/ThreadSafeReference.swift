@@ -1,0 +1,124 @@
+internal import Synchronization
+internal import ToftEngine
+internal import ToftModel
+
+/// Carries an object, results, a list or linking objects to another thread or queue: made on one, resolved once on the other.
+///
+/// ```swift
+/// let reference = ThreadSafeReference(to: dog)
+/// DispatchQueue.global().async {
+///     guard let realm = try? Realm(), let dog = realm.resolve(reference) else { return }
+/// }
+/// ```
+public final class ThreadSafeReference<Confined: ThreadConfined>: Sendable {
+    private let carrier: Mutex<_Carrier?>
+
+    /// A reference to something managed; to anything else it is misuse, and resolves to nil.
+    public init(to threadConfined: Confined) {
+        carrier = Mutex(Misuse.reporting { try threadConfined._carry() })
+    }
+
+    /// Whether it has been resolved, so that it can't be again.
+    public var isInvalidated: Bool { carrier.withLock { $0 == nil } }
+
+    fileprivate func take() -> _Carrier? {
+        carrier.withLock { carrier in
+            defer { carrier = nil }
+            return carrier
+        }
+    }
+
+    fileprivate func resolve(in session: RealmSession) throws -> Confined? {
+        guard let carrier = take() else {
+            throw Realm.Error(.invalidArgument, "A ThreadSafeReference can be resolved once only.")
+        }
+        return try carrier.resolve(session) as? Confined
+    }
+}
+
+extension Realm {
+    /// What a reference stands for, in this realm; nil when it has been deleted. The realm goes to the newest version first, unless it
+    /// is writing.
+    public func resolve<Confined: ThreadConfined>(_ reference: ThreadSafeReference<Confined>) -> Confined? {
+        Misuse.reporting { () -> Confined? in
+            try session.verify()
+            _ = try session.engine.refresh()
+            return try reference.resolve(in: session)
+        } ?? nil
+    }
+}
+
+/// What is left of something confined when its realm is taken away: enough to find it in another realm of the same database. Not for apps.
+public struct _Carrier: Sendable {
+    private let path: String
+    private let find: @Sendable (RealmSession) throws -> Any?
+
+    init(from session: RealmSession, _ find: @escaping @Sendable (RealmSession) throws -> Any?) {
+        path = session.engine.database.path
+        self.find = find
+    }
+
+    func resolve(_ session: RealmSession) throws -> Any? {
+        guard session.engine.database.path == path else {
+            throw Realm.Error(.wrongSession, "The reference was made in a realm of another file: '\(path)'.")
+        }
+        return try find(session)
+    }
+
+    static func unmanaged(_ what: String) -> Realm.Error {
+        Realm.Error(.invalidArgument, "Only a managed \(what) is confined to a thread; an unmanaged one needs no reference.")
+    }
+}
+
+extension Object {
+    public func _carry() throws -> _Carrier {
+        guard let row else { throw _Carrier.unmanaged("object") }
+        try row.session.verify()
+        guard try row.handle.isValid else { throw Realm.Error(.objectDeleted, "The object has been deleted or invalidated.") }
+        let key = row.handle.ref.key
+        let type = Swift.type(of: self)
+        return _Carrier(from: row.session) { try $0.object(type, key: key) }
+    }
+}
+
+extension _CollectionCore {
+    /// Takes the results to another session; nil there when what they were made from is gone.
+    func carrier<Confined>(_ make: @escaping @Sendable (_CollectionCore) -> Confined) throws -> _Carrier {
+        try session.verify()
+        let carried = results.carried
+        let type = binding?.model.type
+        return _Carrier(from: session) { session in
+            let results = carried.results(in: session.engine)
+            guard try results.isValid else { return nil }
+            return make(_CollectionCore(session, results, try type.map { try session.binding(of: $0) }))
+        }
+    }
+}
+
+extension Results {
+    public func _carry() throws -> _Carrier {
+        guard let core = _core() else { throw _Carrier.unmanaged("collection") }
+        return try core.carrier { Results($0) }
+    }
+}
+
+extension LinkingObjects {
+    public func _carry() throws -> _Carrier {
+        guard let core = _core() else { throw _Carrier.unmanaged("collection") }
+        return try core.carrier { LinkingObjects($0) }
+    }
+}
+
+extension List {
+    public func _carry() throws -> _Carrier {
+        guard let place else { throw _Carrier.unmanaged("list") }
+        try place.session.verify()
+        let (owner, property) = (place.handle.owner.ref, place.handle.property.id)
+        let target = Element._shape.target
+        return _Carrier(from: place.session) { session in
+            guard let object = try session.engine.object(owner) else { return nil }
+            let binding = try target.map { try session.binding(of: $0) }
+            return List(Place(session: session, handle: try object.list(property), binding: binding))
+        }
+    }
+}

@@ -1,0 +1,61 @@
+internal import Synchronization
+
+/// Finds out which properties a Swift key path names: `\Dog.owner?.name` is "owner.name".
+enum KeyPathNames {
+    /// The name of a key path; of one that names no persisted property it is misuse, and "".
+    static func name<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String {
+        let key = Key(keyPath: keyPath)
+        if let name = known.withLock({ $0[key] }) { return name }
+        let recorder = KeyPathRecorder()
+        _ = recorder.instance(of: Root.self)[keyPath: keyPath]
+        let name = recorder.names.joined(separator: ".")
+        if name.isEmpty {
+            Misuse.report(Realm.Error(.noSuchProperty, "The key path \(keyPath) names no persisted property of '\(ModelClass.name(of: Root.self))'."))
+            return name
+        }
+        known.withLock { $0[key] = name }
+        return name
+    }
+
+    /// Key paths are immutable.
+    private struct Key: Hashable, @unchecked Sendable {
+        let keyPath: AnyKeyPath
+    }
+
+    private static let known = Mutex<[Key: String]>([:])
+}
+
+/// Notes which properties are read of instances made for that.
+final class KeyPathRecorder {
+    private(set) var names: [String] = []
+
+    /// An instance that tells this recorder what is read of it; its properties' columns are their places in the class.
+    func instance<Model: ObjectBase>(of type: Model.Type) -> Model {
+        let object = type.init()
+        ModelClass.of(type).prepareForRecording(object, self)
+        return object
+    }
+
+    func record(_ object: ObjectBase, _ column: Int) {
+        let properties = ModelClass.of(type(of: object)).properties
+        if properties.indices.contains(column) { names.append(properties[column].name) }
+    }
+
+    /// A link was read: what is read next is a property of its target.
+    func follow<Model: ObjectBase>(_ object: ObjectBase, _ column: Int, to type: Model.Type) -> Model {
+        record(object, column)
+        return instance(of: type)
+    }
+}
+
+extension ModelClass {
+    fileprivate func prepareForRecording(_ object: ObjectBase, _ recorder: KeyPathRecorder) {
+        object.recorder = recorder
+        for (index, property) in properties.enumerated() {
+            property.withAddress(in: object) { address in
+                if property.wrapper.isKept { property.wrapper.clear(at: address) }
+                address.storeBytes(of: Int32(truncatingIfNeeded: index), as: Int32.self)
+            }
+        }
+    }
+}

@@ -1,0 +1,265 @@
+public import Foundation
+internal import ToftEngine
+internal import ToftModel
+internal import ToftQuery
+
+/// Stands for an object, a property or a condition while a query is written in Swift:
+///
+/// ```swift
+/// people.where { $0.age > 30 && $0.dogs.name.starts(with: "R") }
+/// ```
+///
+/// Properties are reached by name, as on the object; the result is the tree that the engine's parser makes of text. A property of the
+/// objects of a list asks whether any has it. Spelled as in Realm.
+@dynamicMemberLookup
+public struct Query<T> {
+    let node: QueryNode
+
+    init(_ node: QueryNode) {
+        self.node = node
+    }
+
+    init() {
+        node = .path(QueryPath())
+    }
+
+    /// A property of an object.
+    public subscript<V>(dynamicMember member: KeyPath<T, V>) -> Query<V> where T: ObjectBase {
+        appending(KeyPathNames.name(of: member), isCollection: false)
+    }
+
+    /// A list, or linking objects.
+    public subscript<V: RealmCollection>(dynamicMember member: KeyPath<T, V>) -> Query<V> where T: ObjectBase {
+        appending(KeyPathNames.name(of: member), isCollection: true)
+    }
+
+    fileprivate func appending<V>(_ name: String, isCollection: Bool) -> Query<V> {
+        guard case .path(let path) = node else { return Query<V>(node) }
+        guard !name.isEmpty else { return Query<V>(.mistake(Realm.Error(.invalidQuery, "A key path of the query names no persisted property."))) }
+        return Query<V>(.path(path.appending(name, isCollection: isCollection)))
+    }
+
+    fileprivate func compared(_ comparator: ToftQuery.Comparator, _ options: StringOptions = [], to value: Any?) -> Query<Bool> {
+        Query<Bool>(.comparison(node, comparator, options, Self.value(value)))
+    }
+
+    fileprivate func compared<Other>(_ comparator: ToftQuery.Comparator, to other: Query<Other>) -> Query<Bool> {
+        Query<Bool>(.comparison(node, comparator, [], other.node))
+    }
+
+    fileprivate static func value(_ any: Any?) -> QueryNode {
+        do { return .value(try QueryValue.argument(any, for: "A value of the query")) } catch { return .mistake(Realm.Error(wrapping: error)) }
+    }
+}
+
+extension Query where T == Bool {
+    /// The finished query, with its arguments.
+    func predicate() throws -> (syntax: QuerySyntax, arguments: [QueryArgument]) {
+        var translation = QueryTranslation()
+        let predicate = try translation.predicate(node)
+        return (QuerySyntax(predicate), translation.arguments)
+    }
+}
+
+// MARK: Through links and collections
+
+/// An optional of any kind. Not for apps.
+public protocol _OptionalProtocol {
+    associatedtype Wrapped
+}
+extension Optional: _OptionalProtocol {}
+
+extension Query where T: _OptionalProtocol, T.Wrapped: ObjectBase {
+    /// A property of the object that is linked to.
+    public subscript<V>(dynamicMember member: KeyPath<T.Wrapped, V>) -> Query<V> {
+        appending(KeyPathNames.name(of: member), isCollection: false)
+    }
+
+    /// A list of the object that is linked to.
+    public subscript<V: RealmCollection>(dynamicMember member: KeyPath<T.Wrapped, V>) -> Query<V> {
+        appending(KeyPathNames.name(of: member), isCollection: true)
+    }
+}
+
+extension Query where T: RealmCollection {
+    /// A property of the collection's objects: a condition on it holds when any of them satisfies it.
+    public subscript<V>(dynamicMember member: KeyPath<T.Element, V>) -> Query<V> where T.Element: ObjectBase {
+        appending(KeyPathNames.name(of: member), isCollection: false)
+    }
+
+    /// How many elements there are.
+    public var count: Query<Int> { operation(.count) }
+
+    /// Whether a value or object is among the elements.
+    public func contains(_ value: T.Element) -> Query<Bool> {
+        Query<Bool>(.comparison(Self.value(value), .in, [], node))
+    }
+
+    /// Whether any of several values or objects is among the elements.
+    public func containsAny<Values: Sequence>(in values: Values) -> Query<Bool> where Values.Element == T.Element {
+        compared(.in, to: values.map { $0 as Any })
+    }
+
+    private func operation<V>(_ operation: PathOperation) -> Query<V> {
+        guard case .path(let path) = node else { return Query<V>(node) }
+        return Query<V>(.path(path.appending(operation)))
+    }
+}
+
+extension Query where T: RealmCollection, T.Element: _HasMinMax {
+    /// The least element.
+    public var min: Query<T.Element> { aggregate(.minimum) }
+    /// The greatest element.
+    public var max: Query<T.Element> { aggregate(.maximum) }
+
+    /// Whether all elements lie in a range.
+    public func contains(_ range: Range<T.Element>) -> Query<Bool> where T.Element: Comparable {
+        min.compared(.greaterOrEqual, to: range.lowerBound) && max.compared(.less, to: range.upperBound)
+    }
+
+    /// Whether all elements lie in a range.
+    public func contains(_ range: ClosedRange<T.Element>) -> Query<Bool> where T.Element: Comparable {
+        min.compared(.greaterOrEqual, to: range.lowerBound) && max.compared(.lessOrEqual, to: range.upperBound)
+    }
+}
+
+extension Query where T: RealmCollection, T.Element: _HasSum {
+    /// The sum of the elements.
+    public var sum: Query<T.Element> { aggregate(.sum) }
+    /// The mean of the elements.
+    public var avg: Query<Double?> { aggregate(.average) }
+}
+
+extension Query where T: _HasMinMax {
+    /// Of a property of a collection's objects, `$0.dogs.age.min`: the least value.
+    public var min: Query<T> { aggregate(.minimum) }
+    /// Of a property of a collection's objects, `$0.dogs.age.max`: the greatest value.
+    public var max: Query<T> { aggregate(.maximum) }
+}
+
+extension Query where T: _HasSum {
+    /// Of a property of a collection's objects, `$0.dogs.age.sum`: the sum.
+    public var sum: Query<T> { aggregate(.sum) }
+    /// Of a property of a collection's objects, `$0.dogs.age.avg`: the mean.
+    public var avg: Query<Double?> { aggregate(.average) }
+}
+
+extension Query {
+    fileprivate func aggregate<V>(_ operation: PathOperation) -> Query<V> {
+        guard case .path(let path) = node else { return Query<V>(node) }
+        return Query<V>(.path(path.aggregated(operation)))
+    }
+}
+
+extension Query where T == Bool {
+    /// Of a condition on a collection's objects, `($0.dogs.age > 3).count`: how many satisfy it.
+    public var count: Query<Int> {
+        guard let collection = node.collection else {
+            return Query<Int>(.mistake(Realm.Error(.invalidQuery, "Only conditions on the elements of a collection can be counted.")))
+        }
+        return Query<Int>(.matchCount(collection, node))
+    }
+}
+
+// MARK: Conditions
+
+/// What can be asked for equality: all persisted values, and links.
+public protocol _QueryEquatable {}
+extension Bool: _QueryEquatable {}
+extension Int: _QueryEquatable {}
+extension Int8: _QueryEquatable {}
+extension Int16: _QueryEquatable {}
+extension Int32: _QueryEquatable {}
+extension Int64: _QueryEquatable {}
+extension Float: _QueryEquatable {}
+extension Double: _QueryEquatable {}
+extension String: _QueryEquatable {}
+extension Data: _QueryEquatable {}
+extension Date: _QueryEquatable {}
+extension ObjectBase: _QueryEquatable {}
+extension Optional: _QueryEquatable where Wrapped: _QueryEquatable {}
+
+extension Query where T: _QueryEquatable {
+    public static func == (left: Query, right: T) -> Query<Bool> { left.compared(.equal, to: right) }
+    public static func == (left: Query, right: Query) -> Query<Bool> { left.compared(.equal, to: right) }
+    public static func != (left: Query, right: T) -> Query<Bool> { left.compared(.notEqual, to: right) }
+    public static func != (left: Query, right: Query) -> Query<Bool> { left.compared(.notEqual, to: right) }
+
+    /// Whether the value is one of several.
+    public func `in`<Values: Sequence>(_ values: Values) -> Query<Bool> where Values.Element == T {
+        compared(.in, to: values.map { $0 as Any })
+    }
+}
+
+extension Query where T: _HasPersistedOrder {
+    public static func < (left: Query, right: T) -> Query<Bool> { left.compared(.less, to: right) }
+    public static func < (left: Query, right: Query) -> Query<Bool> { left.compared(.less, to: right) }
+    public static func <= (left: Query, right: T) -> Query<Bool> { left.compared(.lessOrEqual, to: right) }
+    public static func <= (left: Query, right: Query) -> Query<Bool> { left.compared(.lessOrEqual, to: right) }
+    public static func > (left: Query, right: T) -> Query<Bool> { left.compared(.greater, to: right) }
+    public static func > (left: Query, right: Query) -> Query<Bool> { left.compared(.greater, to: right) }
+    public static func >= (left: Query, right: T) -> Query<Bool> { left.compared(.greaterOrEqual, to: right) }
+    public static func >= (left: Query, right: Query) -> Query<Bool> { left.compared(.greaterOrEqual, to: right) }
+}
+
+extension Query where T: _HasMinMax {
+    /// Whether the value lies in a range without its end.
+    public func contains(_ range: Range<T.Extreme>) -> Query<Bool> where T.Extreme: Comparable {
+        compared(.greaterOrEqual, to: range.lowerBound) && compared(.less, to: range.upperBound)
+    }
+
+    /// Whether the value lies in a range with its end.
+    public func contains(_ range: ClosedRange<T.Extreme>) -> Query<Bool> where T.Extreme: Comparable {
+        compared(.greaterOrEqual, to: range.lowerBound) && compared(.lessOrEqual, to: range.upperBound)
+    }
+}
+
+/// How texts are compared.
+public enum StringSearchOptions: Sendable {
+    case caseInsensitive
+    case diacriticInsensitive
+}
+
+/// Text and bytes, optional or not: what can be searched in.
+public protocol _QueryBinary: _QueryEquatable {}
+extension String: _QueryBinary {}
+extension Data: _QueryBinary {}
+extension Optional: _QueryBinary where Wrapped: _QueryBinary {}
+
+/// Text, optional or not.
+public protocol _QueryString: _QueryBinary {}
+extension String: _QueryString {}
+extension Optional: _QueryString where Wrapped: _QueryString {}
+
+extension Query where T: _QueryBinary {
+    /// Whether the value has another in it.
+    public func contains(_ value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> { compared(.contains, options.engine, to: value) }
+    /// Whether the value begins with another.
+    public func starts(with value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> { compared(.beginsWith, options.engine, to: value) }
+    /// Whether the value ends with another.
+    public func ends(with value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> { compared(.endsWith, options.engine, to: value) }
+    /// Equality with options.
+    public func equals(_ value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> { compared(.equal, options.engine, to: value) }
+    /// Inequality with options.
+    public func notEquals(_ value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> { compared(.notEqual, options.engine, to: value) }
+}
+
+extension Query where T: _QueryString {
+    /// Whether the text matches a pattern: `?` is one character, `*` any number.
+    public func like(_ value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> { compared(.like, options.engine, to: value) }
+}
+
+extension Set<StringSearchOptions> {
+    fileprivate var engine: StringOptions {
+        var options: StringOptions = []
+        if contains(.caseInsensitive) { options.insert(.caseInsensitive) }
+        if contains(.diacriticInsensitive) { options.insert(.diacriticInsensitive) }
+        return options
+    }
+}
+
+extension Query where T == Bool {
+    public static prefix func ! (query: Query) -> Query { Query(.not(query.node)) }
+    public static func && (left: Query, right: Query) -> Query { Query(.and(left.node, right.node)) }
+    public static func || (left: Query, right: Query) -> Query { Query(.or(left.node, right.node)) }
+}

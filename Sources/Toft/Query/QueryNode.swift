@@ -1,0 +1,131 @@
+internal import ToftEngine
+internal import ToftModel
+internal import ToftQuery
+
+/// A query while it is being built in Swift: the engine's syntax tree, with values where that has arguments.
+indirect enum QueryNode {
+    case path(QueryPath)
+    case value(QueryArgument)
+    /// How many elements of a collection satisfy a predicate.
+    case matchCount(QueryPath, QueryNode)
+    case comparison(QueryNode, ToftQuery.Comparator, StringOptions, QueryNode)
+    case not(QueryNode)
+    case and(QueryNode, QueryNode)
+    case or(QueryNode, QueryNode)
+    /// Something that can't be asked; told when the query is used.
+    case mistake(Realm.Error)
+}
+
+/// A path from the object that is asked about.
+struct QueryPath {
+    var elements: [PathSyntax.Element.Kind] = []
+    /// How many elements lead to the first collection and include it.
+    var collectionDepth: Int?
+
+    func appending(_ name: String, isCollection: Bool) -> QueryPath {
+        var path = self
+        path.elements += name.split(separator: ".").map { .name(String($0)) }
+        if isCollection, path.collectionDepth == nil { path.collectionDepth = path.elements.count }
+        return path
+    }
+
+    func appending(_ operation: PathOperation) -> QueryPath {
+        var path = self
+        path.elements.append(.operation(operation))
+        return path
+    }
+
+    /// An aggregate over a collection: of objects' property `$0.dogs.age`, the operation stands before the property.
+    func aggregated(_ operation: PathOperation) -> QueryPath {
+        guard let collectionDepth, collectionDepth < elements.count else { return appending(operation) }
+        var path = self
+        path.elements.insert(.operation(operation), at: collectionDepth)
+        return path
+    }
+
+    /// The path to the first collection.
+    var collection: QueryPath? {
+        collectionDepth.map { QueryPath(elements: Array(elements.prefix($0)), collectionDepth: $0) }
+    }
+
+    /// The rest of the path, from an element of the first collection.
+    func beyondCollection(from variable: String) -> QueryPath? {
+        collectionDepth.map { QueryPath(elements: [.name(variable)] + elements.dropFirst($0)) }
+    }
+}
+
+// MARK: To the engine's syntax
+
+/// Turns a node into syntax, and numbers its values as arguments.
+struct QueryTranslation {
+    private(set) var arguments: [QueryArgument] = []
+    private var variables = 0
+
+    mutating func predicate(_ node: QueryNode) throws -> PredicateSyntax {
+        switch node {
+        case .comparison(let left, let comparator, let options, let right):
+            return .comparison(ComparisonSyntax(try expression(left), comparator, options: options, try expression(right)))
+        case .not(let inner): return .not(try predicate(inner))
+        case .and(let left, let right): return .and([try predicate(left), try predicate(right)])
+        case .or(let left, let right): return .or([try predicate(left), try predicate(right)])
+        // A Bool property by itself.
+        case .path: return .comparison(ComparisonSyntax(try expression(node), .equal, .literal(.bool(true), offset: -1)))
+        case .value(.value(.bool(let value))): return .constant(value)
+        case .value, .matchCount: throw Realm.Error(.invalidQuery, "A query has to be a condition, not a value.")
+        case .mistake(let error): throw error
+        }
+    }
+
+    private mutating func expression(_ node: QueryNode) throws -> ExpressionSyntax {
+        switch node {
+        case .path(let path): return .path(path.syntax)
+        case .value(let argument):
+            arguments.append(argument)
+            return .literal(.argument(arguments.count - 1), offset: -1)
+        case .matchCount(let collection, let predicate):
+            variables += 1
+            let variable = "$element\(variables)"
+            let inner = try self.predicate(try predicate.relative(to: collection, variable))
+            return .subquery(SubquerySyntax(collection.syntax, variable: variable, inner))
+        case .comparison, .not, .and, .or: throw Realm.Error(.invalidQuery, "Conditions can't be compared with each other: combine them with && and ||.")
+        case .mistake(let error): throw error
+        }
+    }
+}
+
+extension QueryPath {
+    fileprivate var syntax: PathSyntax { PathSyntax(elements.map { PathSyntax.Element($0) }) }
+
+    fileprivate func isSameCollection(as other: QueryPath) -> Bool {
+        collection?.elements == other.elements
+    }
+}
+
+extension QueryNode {
+    /// The collection that a condition is about, where it is about one.
+    var collection: QueryPath? {
+        switch self {
+        case .path(let path): path.collection
+        case .comparison(let left, _, _, let right), .and(let left, let right), .or(let left, let right): left.collection ?? right.collection
+        case .not(let inner): inner.collection
+        case .value, .matchCount, .mistake: nil
+        }
+    }
+
+    /// The same condition of an element of the collection, called `variable`.
+    fileprivate func relative(to collection: QueryPath, _ variable: String) throws -> QueryNode {
+        switch self {
+        case .path(let path):
+            guard path.isSameCollection(as: collection), let relative = path.beyondCollection(from: variable) else {
+                throw Realm.Error(.invalidQuery, "What is counted has to be about one collection only.")
+            }
+            return .path(relative)
+        case .comparison(let left, let comparator, let options, let right):
+            return .comparison(try left.relative(to: collection, variable), comparator, options, try right.relative(to: collection, variable))
+        case .not(let inner): return .not(try inner.relative(to: collection, variable))
+        case .and(let left, let right): return .and(try left.relative(to: collection, variable), try right.relative(to: collection, variable))
+        case .or(let left, let right): return .or(try left.relative(to: collection, variable), try right.relative(to: collection, variable))
+        case .value, .matchCount, .mistake: return self
+        }
+    }
+}

@@ -1,0 +1,81 @@
+private import Foundation
+internal import Synchronization
+internal import ToftEngine
+
+extension Realm {
+    /// Where misuse goes that a call can't throw: a property set outside a write transaction, a deleted object's property, a bad predicate,
+    /// a wrong thread, an index out of range. The default prints the error and stops the process.
+    ///
+    /// A handler that returns lets the program go on: the call then has no effect and gives a default value (0, "", nil, an empty
+    /// collection, a new unmanaged object). Realm raises an Objective-C exception, which Swift can't catch; to catch one mistake of one
+    /// call, see `attempt(_:)`. Any thread may set it.
+    public static var misuseHandler: @Sendable (Realm.Error) -> Void {
+        get { Misuse.handler.withLock { $0 } }
+        set { Misuse.handler.withLock { $0 = newValue } }
+    }
+
+    /// Runs the block and throws the first misuse in it instead of giving it to `misuseHandler`: the throwing twin of every call that
+    /// can't throw.
+    ///
+    /// ```swift
+    /// try Realm.attempt { dog.name = "Rex" }        // throws Realm.Error with code .notInTransaction
+    /// ```
+    ///
+    /// The block runs to its end, calls after the first misuse too. Realm has nothing like it.
+    @discardableResult
+    public static func attempt<Result>(_ block: () throws -> Result) throws -> Result {
+        let collector = Misuse.Collector()
+        let result = try Misuse.$collector.withValue(collector, operation: block)
+        if let error = collector.first.withLock({ $0 }) { throw error }
+        return result
+    }
+}
+
+/// The hook behind `Realm.misuseHandler`.
+enum Misuse {
+    static let handler = Mutex<@Sendable (Realm.Error) -> Void>(stop)
+
+    /// Set while `Realm.attempt` runs its block.
+    @TaskLocal static var collector: Collector?
+
+    final class Collector: Sendable {
+        let first = Mutex<Realm.Error?>(nil)
+    }
+
+    /// Reports what a call could not throw.
+    static func report(_ error: Realm.Error) {
+        if let collector {
+            collector.first.withLock { if $0 == nil { $0 = error } }
+        } else {
+            handler.withLock { $0 }(error)
+        }
+    }
+
+    /// Runs what throws and reports its error; nil then.
+    @inline(__always)
+    @discardableResult
+    static func reporting<Result>(_ body: () throws -> Result) -> Result? {
+        do {
+            return try body()
+        } catch {
+            report(Realm.Error(wrapping: error))
+            return nil
+        }
+    }
+
+    @Sendable private static func stop(_ error: Realm.Error) {
+        FileHandle.standardError.write(Data("Toft was misused. \(error)\n".utf8))
+        abort()
+    }
+}
+
+extension Realm.Error {
+    /// Any error that comes from below, as the door's own.
+    init(wrapping error: any Swift.Error) {
+        switch error {
+        case let error as Realm.Error: self = error
+        case let error as EngineError: self.init(error)
+        default: self.init(.internalError, "\(error)")
+        }
+    }
+}

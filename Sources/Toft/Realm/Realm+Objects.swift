@@ -1,0 +1,141 @@
+internal import ToftEngine
+internal import ToftModel
+
+extension Realm {
+    /// What adding or creating does where an object with the primary key exists.
+    public enum UpdatePolicy: Int, Sendable {
+        /// It is misuse, with code `.duplicatePrimaryKey`.
+        case error = 1
+        /// Sets the properties whose values differ.
+        case modified = 3
+        /// Sets all given properties; observers see each as modified.
+        case all = 2
+
+        var engine: ToftModel.UpdatePolicy {
+            switch self {
+            case .error: .error
+            case .modified: .modified
+            case .all: .all
+            }
+        }
+    }
+
+    // MARK: Adding
+
+    /// Makes an unmanaged object, and those that it links to, managed ones of this realm. The instance itself becomes live; one that is
+    /// already of this realm is left as it is. Needs a write transaction.
+    public func add(_ object: Object, update: UpdatePolicy = .error) {
+        Misuse.reporting {
+            try session.verify()
+            if update != .error, ModelClass.of(type(of: object)).primaryKey == nil { throw Self.noPrimaryKey(of: type(of: object)) }
+            try session.add(object, update)
+        }
+    }
+
+    /// Adds several objects.
+    public func add<Objects: Sequence>(_ objects: Objects, update: UpdatePolicy = .error) where Objects.Element: Object {
+        for object in objects { add(object, update: update) }
+    }
+
+    /// Creates a managed object of a dictionary of values, of an array with one for each property, or as a copy of an object. Nested
+    /// dictionaries and arrays become linked objects. With `update`, values that are not given stay as they are. Needs a write transaction.
+    @discardableResult
+    public func create<Model: Object>(_ type: Model.Type, value: Any = [String: Any](), update: UpdatePolicy = .error) -> Model {
+        Misuse.reporting { () -> Model in
+            try session.verify()
+            if update != .error, ModelClass.of(type).primaryKey == nil { throw Self.noPrimaryKey(of: type) }
+            return try ManagedBuilder(session: session, policy: update).create(type, of: value)
+        } ?? type.init()
+    }
+
+    private static func noPrimaryKey(of type: ObjectBase.Type) -> Realm.Error {
+        Realm.Error(.missingPrimaryKey, "'\(ModelClass.name(of: type))' has no primary key, so an object of it can't be updated.")
+    }
+
+    // MARK: Finding
+
+    /// All objects of a class: live, and worked out only when used.
+    public func objects<Element: Object>(_ type: Element.Type) -> Results<Element> {
+        Misuse.reporting {
+            try session.verify()
+            let binding = try session.binding(of: type)
+            return Results(CollectionCore(session, try session.engine.results(of: binding.classID), binding))
+        } ?? Results(nil)
+    }
+
+    /// The object with this primary key; nil if there is none.
+    public func object<Element: Object, KeyType>(ofType type: Element.Type, forPrimaryKey key: KeyType) -> Element? {
+        Misuse.reporting { () -> Element? in
+            try session.verify()
+            let binding = try session.binding(of: type)
+            guard let property = binding.model.primaryKey else { throw Self.noPrimaryKey(of: type) }
+            let value = try QueryValue.value(of: key, for: property.name)
+            guard let handle = try session.engine.find(value, in: binding.classID) else { return nil }
+            return session.makeObject(binding, handle)
+        } ?? nil
+    }
+
+    // MARK: Deleting
+
+    /// Deletes an object: links to it become nil, lists lose it, what it links to stays. Its instances become invalid. Needs a write
+    /// transaction.
+    public func delete(_ object: ObjectBase) {
+        Misuse.reporting {
+            try session.verify()
+            guard let row = object.row else { throw Realm.Error(.invalidArgument, "Only an object of this realm can be deleted, not an unmanaged one.") }
+            guard row.session === session else { throw Realm.Error(.wrongSession, "Only an object of this realm can be deleted.") }
+            try row.handle.delete()
+        }
+    }
+
+    /// Deletes several objects.
+    public func delete<Objects: Sequence>(_ objects: Objects) where Objects.Element: ObjectBase {
+        for object in Array(objects) { delete(object) }
+    }
+
+    /// Deletes the objects of a list; the list is empty then.
+    public func delete<Element: Object>(_ objects: List<Element>) {
+        deleteElements(of: objects)
+    }
+
+    /// Deletes the objects of results.
+    public func delete<Element: Object>(_ objects: Results<Element>) {
+        deleteElements(of: objects)
+    }
+
+    private func deleteElements<Objects: RealmCollection>(of objects: Objects) {
+        Misuse.reporting {
+            try session.verify()
+            guard let core = try objects._core() else { return }
+            guard core.session === session else { throw Realm.Error(.wrongSession, "Only objects of this realm can be deleted.") }
+            try core.results.deleteAll()
+        }
+    }
+
+    /// Deletes all objects of the realm's classes; what other classes the file has stays. Needs a write transaction.
+    public func deleteAll() {
+        Misuse.reporting {
+            try session.verify()
+            for binding in try session.models() { try session.engine.deleteAll(binding.classID) }
+        }
+    }
+}
+
+/// Makes managed objects of what an app gives.
+struct ManagedBuilder: ObjectBuilder {
+    let session: RealmSession
+    let policy: Realm.UpdatePolicy
+
+    func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at place: String) throws -> Model {
+        if let object = any as? Model, object.row == nil || object.row?.session === session { return object }
+        return try create(type, of: any)
+    }
+
+    /// Creates or updates an object with what was given. A managed object of the same realm is a template, too.
+    func create<Model: ObjectBase>(_ type: Model.Type, of any: Any) throws -> Model {
+        let object = type.init()
+        let given = try assign(any, to: object)
+        try session.add(object, policy, given: given)
+        return object
+    }
+}

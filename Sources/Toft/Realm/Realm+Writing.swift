@@ -1,0 +1,57 @@
+internal import ToftEngine
+
+extension Realm {
+    /// Whether a write transaction of this realm is open.
+    public var isInWriteTransaction: Bool { session.engine.isWriting }
+
+    /// Runs the block in a write transaction and commits; when the block throws, the transaction is cancelled. Waits for other writers, of any
+    /// process. When it returns, the changes are on disk.
+    /// - Parameter tokens: observers that this transaction is not told to.
+    @discardableResult
+    public func write<Result>(withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> Result) throws -> Result {
+        try begin()
+        let result: Result
+        do {
+            result = try block()
+        } catch {
+            if isInWriteTransaction { cancelWrite() }
+            throw error
+        }
+        if isInWriteTransaction { try commitWrite(withoutNotifying: tokens) }
+        return result
+    }
+
+    /// Begins a write transaction. What can go wrong (the disk, a transaction that is open already) goes to `misuseHandler`, as
+    /// Realm can't throw here either; `write` throws it.
+    public func beginWrite() {
+        Misuse.reporting { try begin() }
+    }
+
+    private func begin() throws {
+        do throws(EngineError) {
+            try session.verify()
+            try session.engine.beginWrite()
+        } catch {
+            throw Realm.Error(error)
+        }
+    }
+
+    /// Commits the write transaction: when it returns, the changes are on disk and every observer of any process will hear of them.
+    /// - Parameter tokens: observers of this realm that this transaction is not told to.
+    public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
+        do throws(EngineError) {
+            try session.verify()
+            try session.engine.commit(skipping: tokens.compactMap(\.engineToken))
+        } catch {
+            throw Realm.Error(error)
+        }
+    }
+
+    /// Cancels the write transaction: everything is as it was before. Objects added in it are invalid.
+    public func cancelWrite() {
+        Misuse.reporting {
+            try session.verify()
+            try session.engine.cancel()
+        }
+    }
+}

@@ -1,0 +1,94 @@
+public import Foundation
+internal import ToftEngine
+
+/// A database, as one thread (or one serial queue) sees it: opened by configuration, closed with the last reference.
+///
+/// ```swift
+/// let realm = try Realm()
+/// try realm.write { realm.add(Dog(value: ["name": "Rex"])) }
+/// for dog in realm.objects(Dog.self).where({ $0.age > 3 }) { print(dog.name) }
+/// ```
+///
+/// Everything that comes out of it is live and belongs to the same thread. Opening again on the same thread gives the same
+/// instance. Spelled as in Realm; the file is Toft's own.
+public struct Realm {
+    let session: RealmSession
+
+    init(_ session: RealmSession) {
+        self.session = session
+    }
+
+    // MARK: Opening
+
+    /// Opens the default configuration's database, on this thread or for `queue`, which then has to be the current one.
+    public init(queue: DispatchQueue? = nil) throws {
+        try self.init(configuration: .defaultConfiguration, queue: queue)
+    }
+
+    /// Opens a configuration's database, on this thread or for `queue`, which then has to be the current one. Classes, properties and indexes
+    /// that the file lacks are added to it; a difference that would lose data is an error that lists every one.
+    public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
+        self.init(try RealmSession.open(configuration, queue: queue))
+    }
+
+    /// Opens a file with the rest of the default configuration.
+    public init(fileURL: URL) throws {
+        var configuration = Configuration.defaultConfiguration
+        configuration.fileURL = fileURL
+        try self.init(configuration: configuration)
+    }
+
+    // MARK: Properties
+
+    /// What the realm was opened with.
+    public var configuration: Configuration { session.configuration }
+
+    /// The classes of the realm.
+    public var schema: Schema { Schema(session.configuration.models) }
+
+    /// Whether there is no object of any of the realm's classes.
+    public var isEmpty: Bool {
+        Misuse.reporting { try session.models().allSatisfy { try session.engine.count(of: $0.classID) == 0 } } ?? true
+    }
+
+    /// Whether the realm shows one version for ever. Freezing is not there yet, so it never does.
+    public var isFrozen: Bool { session.isFrozen }
+
+    /// Whether the realm goes to new versions by itself, when its run loop or queue comes around; true at first. When it does not,
+    /// realm observers are told `.refreshRequired`. A realm follows by itself from its first observer on, and on the main thread.
+    public var autorefresh: Bool {
+        get { session.isAutorefreshing }
+        nonmutating set {
+            session.isAutorefreshing = newValue
+            if newValue { session.scheduler?.schedule() }
+        }
+    }
+
+    // MARK: Moving
+
+    /// Goes to the newest version and calls the observers that are due. False if there was none newer, inside a write transaction and inside
+    /// a notification block.
+    @discardableResult
+    public func refresh() -> Bool {
+        Misuse.reporting {
+            try session.verify()
+            return try session.engine.refresh()
+        } ?? false
+    }
+
+    /// Ends the use of this version: objects and lists of the realm become invalid, results empty, observations end, and what the version
+    /// kept from being reused is free. An open write transaction is cancelled. The realm goes on at the newest version.
+    public func invalidate() {
+        Misuse.reporting { try session.invalidate() }
+    }
+}
+
+extension Realm: Equatable {
+    /// Whether both are the same instance: opened on one thread with one configuration.
+    public static func == (left: Realm, right: Realm) -> Bool {
+        left.session === right.session
+    }
+}
+
+@available(*, unavailable, message: "A realm belongs to the thread or queue that opened it")
+extension Realm: Sendable {}

@@ -1,0 +1,172 @@
+package import ToftEngine
+
+extension Realm {
+    /// What a call that can fail throws: a code to act on, a message for people, and details where there are more.
+    ///
+    /// Realm's error is an `NSError` with few codes; this one has the engine's own list, the same through every door.
+    public struct Error: Swift.Error, Sendable, Hashable {
+        /// What went wrong, to act on.
+        public let code: Code
+        /// What happened, where, and what to do about it: a sentence or two for people.
+        public let message: String
+        /// More of it where there is more: every schema problem on a line of its own, a query with a caret. May be empty.
+        public let detail: String
+        /// The number that goes with the code: errno, a page, an index, an offset in a query. 0 where there is none.
+        public let number: Int64
+
+        /// An error as an app may want to throw it itself, from inside a write block say.
+        public init(_ code: Code, _ message: String, detail: String = "", number: Int64 = 0) {
+            self.code = code
+            self.message = message
+            self.detail = detail
+            self.number = number
+        }
+
+        package init(_ error: EngineError) {
+            self.init(Code(error.code), error.message, detail: error.detail, number: error.number)
+        }
+    }
+}
+
+extension Realm.Error: CustomStringConvertible {
+    /// The code, the message, and the details on lines of their own.
+    public var description: String {
+        detail.isEmpty ? "\(code): \(message)" : "\(code): \(message)\n\(detail)"
+    }
+}
+
+/// Matches an error's code where errors are caught: `catch Realm.Error.Code.fileNotFound`.
+public func ~= (code: Realm.Error.Code, error: any Swift.Error) -> Bool {
+    (error as? Realm.Error)?.code == code
+}
+
+extension Realm.Error {
+    /// Everything that can go wrong, in groups by the moment at which it does; the numbers are those of the C header.
+    public enum Code: Int32, Sendable, CaseIterable {
+        // Use: what holds at every moment.
+        /// A value that no call could accept.
+        case invalidArgument = 1
+        /// Reserved for the C door: Swift has no handles.
+        case invalidHandle = 2
+        /// A realm, or something that belongs to one, was used on another thread or queue than its own.
+        case wrongThread = 3
+        /// The realm has been closed or invalidated.
+        case closed = 4
+        /// The realm was opened before `fork` and used in the child.
+        case usedAfterFork = 5
+        /// The file or the caller asks for something that this version does not have.
+        case unsupported = 6
+        /// A mistake in Toft: please report it.
+        case internalError = 7
+        /// Two things that belong to different realms were used together.
+        case wrongSession = 8
+
+        // Opening, and the file.
+        /// No file there, and none may be created.
+        case fileNotFound = 101
+        /// The file or its folder can't be used with the rights of this process.
+        case permissionDenied = 102
+        /// There is a folder where the file should be.
+        case isDirectory = 103
+        /// The file is something else; the message says what it looks like.
+        case notADatabase = 104
+        /// A Toft file of a version or with a feature that this version does not have.
+        case unsupportedFormat = 105
+        /// Bytes of the file are damaged; `number` is the page.
+        case corrupt = 106
+        /// Another process uses the file in a way that can't be joined.
+        case incompatibleProcess = 107
+        /// A system call failed; `number` is its errno.
+        case fileAccess = 108
+        /// No space left; nothing was changed.
+        case diskFull = 109
+        /// The process has no room left to map the file.
+        case addressSpaceExhausted = 110
+        /// The file would grow beyond what the file system or the format holds.
+        case fileTooLarge = 111
+        /// The file is open, so this can't be done to it.
+        case alreadyOpen = 112
+        /// The file is open in this process with other settings or another schema.
+        case configurationMismatch = 113
+        /// Another file was put in the place of the open one.
+        case fileReplaced = 114
+        /// Too many realms read this file at once.
+        case tooManyReaders = 115
+
+        // Transactions.
+        /// A write outside a write transaction.
+        case notInTransaction = 201
+        /// A write transaction was begun inside another.
+        case alreadyInTransaction = 202
+        /// The realm, the file or the disk is read-only.
+        case readOnly = 203
+        /// Another writer did not finish in time.
+        case lockTimeout = 204
+        /// A sync failed in some process: nothing is written until all have closed the file.
+        case poisoned = 205
+        /// A sync failed in this commit: whether it is on disk is known when the file is opened again.
+        case commitOutcomeUnknown = 206
+
+        // Schema.
+        /// The classes break rules; the detail lists every problem.
+        case invalidSchema = 301
+        /// The classes differ from the file's so that data would be lost; the detail lists every difference.
+        case schemaMismatch = 302
+        /// The file has a higher schema version than the configuration.
+        case schemaVersionTooLow = 303
+        /// The realm has no such class.
+        case noSuchClass = 304
+        /// The class has no such property.
+        case noSuchProperty = 305
+
+        // Objects.
+        /// The object has been deleted, or its realm invalidated.
+        case objectDeleted = 401
+        /// There is no such object.
+        case noSuchObject = 402
+        /// Another object of the class has this primary key.
+        case duplicatePrimaryKey = 403
+        /// A primary key is needed and none was given, or the class has none.
+        case missingPrimaryKey = 404
+        /// The primary key of a managed object never changes.
+        case primaryKeyChange = 405
+        /// A value of another type than the property's.
+        case typeMismatch = 406
+        /// Null for what is not optional.
+        case nullNotAllowed = 407
+        /// A string, data or key beyond the limit.
+        case valueTooLong = 408
+        /// Linking objects only show what others link.
+        case readOnlyProperty = 409
+
+        // Lists and results.
+        /// `number` is the index.
+        case indexOutOfRange = 501
+        /// The object that owned the list, or what the results were made from, is gone.
+        case collectionInvalidated = 502
+
+        // Queries.
+        /// The text of a query does not follow the grammar; the detail shows the place.
+        case querySyntax = 601
+        /// A query that asks for what does not exist.
+        case invalidQuery = 602
+        /// Things that can't be compared.
+        case queryTypeMismatch = 603
+        /// An argument is missing or of the wrong kind.
+        case invalidQueryArgument = 604
+        /// The property has no such aggregate: the sum of strings.
+        case unsupportedAggregate = 605
+
+        // Observation.
+        /// An observer was added in a transaction that has already changed something.
+        case observeInTransaction = 701
+        /// Not possible inside a notification block.
+        case insideCallback = 702
+        /// The thread has no run loop and no queue was given, or the system had no thread or descriptor left.
+        case observationUnavailable = 703
+
+        package init(_ code: ErrorCode) {
+            self = Code(rawValue: code.rawValue) ?? .internalError
+        }
+    }
+}

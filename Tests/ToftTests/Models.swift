@@ -1,0 +1,121 @@
+import Foundation
+import RealmSwift
+
+// The classes of the stories. Tests find them as an app would: nobody names them to the realm.
+
+class Person: Object {
+    @Persisted(primaryKey: true) var id: Int
+    @Persisted(indexed: true) var name: String
+    @Persisted var age = 18
+    @Persisted var nickname: String?
+    @Persisted var boss: Person?
+    @Persisted var dogs: List<Dog>
+    @Persisted(originProperty: "boss") var reports: LinkingObjects<Person>
+
+    /// Not kept: no property of the database.
+    var isSelected = false
+
+    convenience init(_ id: Int, _ name: String, age: Int = 18) {
+        self.init()
+        self.id = id
+        self.name = name
+        self.age = age
+    }
+}
+
+class Dog: Object {
+    @Persisted var name: String
+    @Persisted var age: Int
+    @Persisted(originProperty: "dogs") var owners: LinkingObjects<Person>
+
+    convenience init(_ name: String, age: Int = 1) {
+        self.init()
+        self.name = name
+        self.age = age
+    }
+}
+
+/// One property of every type, each also optional and in a list.
+final class Everything: Object {
+    @Persisted var bool: Bool
+    @Persisted var int: Int
+    @Persisted var int8: Int8
+    @Persisted var int16: Int16
+    @Persisted var int32: Int32
+    @Persisted var int64: Int64
+    @Persisted var float: Float
+    @Persisted var double: Double
+    @Persisted var string: String
+    @Persisted var data: Data
+    @Persisted var date: Date
+    @Persisted var maybeBool: Bool?
+    @Persisted var maybeInt: Int?
+    @Persisted var maybeInt8: Int8?
+    @Persisted var maybeInt16: Int16?
+    @Persisted var maybeInt32: Int32?
+    @Persisted var maybeInt64: Int64?
+    @Persisted var maybeFloat: Float?
+    @Persisted var maybeDouble: Double?
+    @Persisted var maybeString: String?
+    @Persisted var maybeData: Data?
+    @Persisted var maybeDate: Date?
+    @Persisted var maybeObject: Everything?
+    @Persisted var bools: List<Bool>
+    @Persisted var ints: List<Int>
+    @Persisted var int8s: List<Int8>
+    @Persisted var floats: List<Float>
+    @Persisted var doubles: List<Double>
+    @Persisted var strings: List<String>
+    @Persisted var datas: List<Data>
+    @Persisted var dates: List<Date>
+    @Persisted var objects: List<Everything>
+    @Persisted var maybeInts: List<Int?>
+    @Persisted var maybeStrings: List<String?>
+}
+
+/// A class whose key is a text that may be nil.
+final class City: Object {
+    @Persisted(primaryKey: true) var code: String?
+    @Persisted var population: Int
+}
+
+/// Base classes give their properties; each class is one of its own.
+class Vehicle: Object {
+    @Persisted var wheels = 4
+}
+
+final class Bicycle: Vehicle {
+    @Persisted var bell: Bool
+
+    required init() {
+        super.init()
+        wheels = 2
+    }
+}
+
+/// The older way to say what is special about properties, and names of their own in the file.
+final class Ticket: Object {
+    @Persisted var number: Int
+    @Persisted var title: String
+
+    override class func primaryKey() -> String? { "number" }
+    override class func indexedProperties() -> [String] { ["title"] }
+    override class func propertiesMapping() -> [String: String] { ["title": "ticket_title"] }
+    override class func _realmObjectName() -> String? { "SupportTicket" }
+}
+
+enum Nest {
+    /// Found although it is nested and private to its file.
+    fileprivate final class Egg: Object {
+        @Persisted var weight: Double
+    }
+
+    static var egg: Object.Type { Egg.self }
+}
+
+/// Not in the default realms: it says so.
+final class Hidden: Object {
+    @Persisted var text: String
+
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import RealmSwift
+import Testing
+
+@testable import Toft
+
+@Suite("Classes become a schema")
+struct SchemaTests {
+    @Test("Subclasses of Object are found by themselves: nested, private, local and derived ones too")
+    func discovery() {
+        final class Local: Object {
+            @Persisted var text: String
+        }
+        let names = Set(ClassDiscovery.objectTypes().map { $0.className() })
+        #expect(names.isSuperset(of: ["Person", "Dog", "Everything", "City", "Vehicle", "Bicycle", "SupportTicket", "Egg", "Hidden", "Local"]))
+        #expect(!names.contains("Object"))
+        #expect(ClassDiscovery.objectTypes().contains { $0 == Nest.egg })
+    }
+
+    @Test("Generic classes are left out, for they are no single class")
+    func generics() {
+        class Box<Content>: Object {
+            @Persisted var label: String
+        }
+        #expect(!ClassDiscovery.objectTypes().contains { "\($0)".hasPrefix("Box") })
+    }
+
+    @Test("Properties come in the order of declaration, with type, optionality, key and index")
+    func properties() throws {
+        let schema = Person().objectSchema
+        #expect(schema.className == "Person")
+        #expect(schema.properties.map(\.name) == ["id", "name", "age", "nickname", "boss", "dogs", "reports"])
+        #expect(schema.properties.map(\.type) == [.int, .string, .int, .string, .object, .object, .linkingObjects])
+        #expect(schema.primaryKeyProperty?.name == "id")
+        #expect(schema["name"]?.isIndexed == true)
+        #expect(schema["nickname"]?.isOptional == true)
+        #expect(schema["age"]?.isOptional == false)
+        #expect(schema["boss"]?.objectClassName == "Person")
+        #expect(schema["dogs"]?.isArray == true)
+        #expect(schema["isSelected"] == nil)
+    }
+
+    @Test("A derived class has its base class's properties first")
+    func inheritance() {
+        #expect(Bicycle().objectSchema.properties.map(\.name) == ["wheels", "bell"])
+        #expect(Bicycle().wheels == 2)
+    }
+
+    @Test("Class functions name key, index, column and class as well")
+    func olderWay() {
+        let schema = Ticket().objectSchema
+        #expect(schema.className == "SupportTicket")
+        #expect(schema.primaryKeyProperty?.name == "number")
+        #expect(schema["title"]?.isIndexed == true)
+        #expect(schema["title"]?.columnName == "ticket_title")
+    }
+
+    @Test("A realm has all classes but those that stay out, or just those that its configuration names")
+    func realmSchema() throws {
+        try TestRealm.with { realm in
+            #expect(realm.schema["Person"] != nil)
+            #expect(realm.schema["Hidden"] == nil)
+        }
+        try TestRealm.with([Hidden.self]) { realm in
+            #expect(realm.schema.objectSchema.map(\.className) == ["Hidden"])
+            try realm.write { realm.add(Hidden()) }
+            #expect(misuse { _ = realm.objects(Person.self) } == .noSuchClass)
+        }
+    }
+
+    @Test("A class that links out of the realm's classes is refused, with every problem in the detail")
+    func incompleteClasses() throws {
+        let error = #expect(throws: Realm.Error.self) { try Realm(configuration: TestRealm.inMemory([Person.self])) }
+        #expect(error?.code == .invalidSchema)
+        #expect(error?.detail.contains("Person.dogs") == true)
+    }
+
+    @Test("Every code of the engine has the same name and number here")
+    func codes() {
+        #expect(Realm.Error.Code.allCases.map { "\($0) \($0.rawValue)" } == ErrorCodes.engine)
+    }
+}

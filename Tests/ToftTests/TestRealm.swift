@@ -1,0 +1,58 @@
+import Foundation
+import Synchronization
+import Testing
+import ToftEngine
+
+@testable import Toft
+
+/// Databases of tests: in memory, or in a folder that is gone afterwards; each is checked from the first page to the last when its story ends.
+enum TestRealm {
+    private static let counter = Atomic(0)
+
+    /// A configuration of a new database in memory.
+    static func inMemory(_ types: [ObjectBase.Type]? = nil) -> Realm.Configuration {
+        let number = counter.wrappingAdd(1, ordering: .relaxed).newValue
+        return Realm.Configuration(inMemoryIdentifier: "test-\(number)", objectTypes: types)
+    }
+
+    /// Tells a story with a realm in memory.
+    static func with(_ types: [ObjectBase.Type]? = nil, _ story: (Realm) throws -> Void) throws {
+        let realm = try Realm(configuration: inMemory(types))
+        try story(realm)
+        try check(realm)
+    }
+
+    /// Tells a story with a realm in a file.
+    static func withFile(_ types: [ObjectBase.Type]? = nil, _ story: (Realm, URL) throws -> Void) throws {
+        try withFolder { folder in
+            let url = folder.appendingPathComponent("test.realm")
+            let realm = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: types))
+            try story(realm, url)
+            try check(realm)
+        }
+    }
+
+    static func withFolder(_ story: (URL) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("toft-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try story(folder)
+    }
+
+    /// Reads all of it.
+    static func check(_ realm: Realm) throws {
+        if realm.isInWriteTransaction { realm.cancelWrite() }
+        realm.refresh()
+        #expect(try realm.session.engine.checkEverything().problems == [])
+    }
+}
+
+/// The code of the misuse in a block; nil when there is none.
+func misuse<Result>(_ block: () throws -> Result) -> Realm.Error.Code? {
+    do {
+        _ = try Realm.attempt(block)
+        return nil
+    } catch {
+        return (error as? Realm.Error)?.code
+    }
+}

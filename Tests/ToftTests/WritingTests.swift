@@ -1,0 +1,288 @@
+import Foundation
+import RealmSwift
+import Testing
+
+@testable import Toft
+
+@Suite("Writing")
+struct WritingTests {
+    @Test("Adding makes the instance itself live")
+    func add() throws {
+        try TestRealm.with { realm in
+            let person = Person(1, "Ada", age: 36)
+            try realm.write { realm.add(person) }
+            #expect(person.realm == realm)
+            #expect(person.age == 36)
+            try realm.write { person.age += 1 }
+            #expect(realm.object(ofType: Person.self, forPrimaryKey: 1)?.age == 37)
+        }
+    }
+
+    @Test("Every type is kept and comes back as it was")
+    func everyType() throws {
+        let moment = Date(timeIntervalSince1970: 1_700_000_000.123456)
+        try TestRealm.withFile { realm, _ in
+            let one = Everything()
+            one.bool = true; one.int = .min; one.int8 = -8; one.int16 = 16; one.int32 = -32; one.int64 = .max
+            one.float = 1.5; one.double = -2.25; one.string = "Žluťoučký kůň 🐴"; one.data = Data([0, 1, 255]); one.date = moment
+            one.maybeBool = false; one.maybeInt = 0; one.maybeString = ""; one.maybeData = Data(); one.maybeDate = .distantPast
+            one.maybeDouble = .infinity; one.maybeFloat = -0.0; one.maybeInt8 = 1; one.maybeInt16 = 2; one.maybeInt32 = 3; one.maybeInt64 = 4
+            one.maybeObject = one
+            one.bools.append(objectsIn: [true, false]); one.ints.append(objectsIn: [1, -1]); one.int8s.append(7); one.floats.append(0.5)
+            one.doubles.append(.pi); one.strings.append(objectsIn: ["", "x"]); one.datas.append(Data([9])); one.dates.append(moment)
+            one.objects.append(one); one.maybeInts.append(objectsIn: [1, nil, 3]); one.maybeStrings.append(objectsIn: [nil, "y"])
+            try realm.write { realm.add(one) }
+
+            let read = try #require(realm.objects(Everything.self).first)
+            #expect(read !== one)
+            #expect(read.bool && read.int == .min && read.int8 == -8 && read.int16 == 16 && read.int32 == -32 && read.int64 == .max)
+            #expect(read.float == 1.5 && read.double == -2.25 && read.string == "Žluťoučký kůň 🐴" && read.data == Data([0, 1, 255]))
+            #expect(read.date == moment)
+            #expect(read.maybeBool == false && read.maybeInt == 0 && read.maybeString == "" && read.maybeData == Data())
+            #expect(read.maybeDate == .distantPast && read.maybeDouble == .infinity && read.maybeFloat == 0)
+            #expect(read.maybeInt8 == 1 && read.maybeInt16 == 2 && read.maybeInt32 == 3 && read.maybeInt64 == 4)
+            #expect(read.maybeObject?.isSameObject(as: one) == true)
+            #expect(Array(read.bools) == [true, false] && Array(read.ints) == [1, -1] && Array(read.int8s) == [7])
+            #expect(Array(read.floats) == [0.5] && Array(read.doubles) == [.pi] && Array(read.strings) == ["", "x"])
+            #expect(Array(read.datas) == [Data([9])] && Array(read.dates) == [moment])
+            #expect(read.objects.first?.isSameObject(as: read) == true)
+            #expect(Array(read.maybeInts) == [1, nil, 3] && Array(read.maybeStrings) == [nil, "y"])
+
+            try realm.write {
+                read.maybeBool = nil; read.maybeInt = nil; read.maybeString = nil; read.maybeData = nil; read.maybeDate = nil
+                read.maybeDouble = nil; read.maybeFloat = nil; read.maybeObject = nil
+            }
+            #expect(one.maybeBool == nil && one.maybeInt == nil && one.maybeString == nil && one.maybeData == nil && one.maybeDate == nil)
+            #expect(one.maybeDouble == nil && one.maybeFloat == nil && one.maybeObject == nil)
+        }
+    }
+
+    @Test("Adding brings along what is linked, through circles, each once")
+    func addGraph() throws {
+        try TestRealm.with { realm in
+            let (ada, ben) = (Person(1, "Ada"), Person(2, "Ben"))
+            ada.boss = ben
+            ben.boss = ada
+            let rex = Dog("Rex")
+            ada.dogs.append(objectsIn: [rex, Dog("Fido"), rex])
+            ben.dogs.append(rex)
+            try realm.write { realm.add(ada) }
+            #expect(realm.objects(Person.self).count == 2)
+            #expect(realm.objects(Dog.self).count == 2)
+            #expect(ada.boss?.boss?.isSameObject(as: ada) == true)
+            #expect(ada.dogs.map(\.name) == ["Rex", "Fido", "Rex"])
+            #expect(rex.owners.map(\.name).sorted() == ["Ada", "Ada", "Ben"])
+            #expect(ada.reports.first?.name == "Ben")
+        }
+    }
+
+    @Test("The list that the app holds becomes the managed one")
+    func listIsAdopted() throws {
+        try TestRealm.with { realm in
+            let person = Person(1, "Ada")
+            let dogs = person.dogs
+            dogs.append(Dog("Rex"))
+            try realm.write {
+                realm.add(person)
+                dogs.append(Dog("Fido"))
+            }
+            #expect(person.dogs === dogs)
+            #expect(dogs.realm == realm)
+            #expect(realm.objects(Dog.self).count == 2)
+        }
+    }
+
+    @Test("Adding again does nothing; adding what another realm has is misuse")
+    func addTwice() throws {
+        try TestRealm.with { realm in
+            let person = Person(1, "Ada")
+            try realm.write {
+                realm.add(person)
+                realm.add(person)
+            }
+            #expect(realm.objects(Person.self).count == 1)
+            try TestRealm.with { other in
+                #expect(misuse { try other.write { other.add(person) } } == .wrongSession)
+                let copy = try other.write { other.create(Person.self, value: person) }
+                #expect(copy.name == "Ada" && copy.realm == other)
+            }
+        }
+    }
+
+    @Test("A second object with the same key is misuse, and stays unmanaged")
+    func duplicateKey() throws {
+        try TestRealm.with { realm in
+            let second = Person(1, "Ben")
+            try realm.write { realm.add(Person(1, "Ada")) }
+            #expect(misuse { try realm.write { realm.add(second) } } == .duplicatePrimaryKey)
+            #expect(second.realm == nil)
+            #expect(second.name == "Ben")
+            #expect(realm.objects(Person.self).count == 1)
+        }
+    }
+
+    @Test("Updating by key sets what is given and leaves the rest", arguments: [Realm.UpdatePolicy.modified, .all])
+    func upsert(_ policy: Realm.UpdatePolicy) throws {
+        try TestRealm.with { realm in
+            try realm.write { realm.create(Person.self, value: ["id": 1, "name": "Ada", "age": 36, "nickname": "A", "dogs": [["name": "Rex"]]] as [String: Any]) }
+            let updated = try realm.write { realm.create(Person.self, value: ["id": 1, "age": 37, "nickname": NSNull()] as [String: Any], update: policy) }
+            #expect(updated.name == "Ada" && updated.age == 37 && updated.nickname == nil)
+            #expect(updated.dogs.map(\.name) == ["Rex"])
+            try realm.write { realm.add(Person(1, "Grace", age: 50), update: policy) }
+            #expect(updated.name == "Grace" && updated.age == 50 && updated.dogs.isEmpty)
+            #expect(realm.objects(Person.self).count == 1)
+        }
+    }
+
+    @Test("Updating goes down to linked objects with keys")
+    func nestedUpsert() throws {
+        try TestRealm.with { realm in
+            try realm.write {
+                realm.create(Person.self, value: ["id": 1, "name": "Ada", "boss": ["id": 2, "name": "Ben"]] as [String: Any])
+                realm.create(Person.self, value: ["id": 1, "boss": ["id": 2, "age": 60]] as [String: Any], update: .modified)
+            }
+            #expect(realm.objects(Person.self).count == 2)
+            #expect(realm.object(ofType: Person.self, forPrimaryKey: 1)?.boss?.age == 60)
+            #expect(realm.object(ofType: Person.self, forPrimaryKey: 2)?.name == "Ben")
+        }
+    }
+
+    @Test("A class without key can't be updated by it")
+    func upsertWithoutKey() throws {
+        try TestRealm.with { realm in
+            #expect(misuse { try realm.write { realm.add(Dog("Rex"), update: .all) } } == .missingPrimaryKey)
+            #expect(misuse { try realm.write { realm.create(Dog.self, value: ["name": "Rex"], update: .modified) } } == .missingPrimaryKey)
+        }
+    }
+
+    @Test("A key may be nil, which is a key like another")
+    func nilKey() throws {
+        try TestRealm.with { realm in
+            try realm.write {
+                realm.create(City.self, value: ["code": nil, "population": 1] as [String: Any?])
+                realm.create(City.self, value: ["code": "", "population": 2] as [String: Any])
+            }
+            #expect(realm.object(ofType: City.self, forPrimaryKey: nil as String?)?.population == 1)
+            #expect(realm.object(ofType: City.self, forPrimaryKey: "")?.population == 2)
+            #expect(realm.object(ofType: City.self, forPrimaryKey: "x") == nil)
+        }
+    }
+
+    @Test("Creating links managed objects of the realm and copies nothing of them")
+    func createWithManaged() throws {
+        try TestRealm.with { realm in
+            try realm.write {
+                let boss = realm.create(Person.self, value: ["id": 1, "name": "Ada"] as [String: Any])
+                realm.create(Person.self, value: ["id": 2, "name": "Ben", "boss": boss] as [String: Any])
+            }
+            #expect(realm.objects(Person.self).count == 2)
+            #expect(realm.object(ofType: Person.self, forPrimaryKey: 2)?.boss?.name == "Ada")
+        }
+    }
+
+    @Test("Deleting an object empties links to it and invalidates its instances")
+    func delete() throws {
+        try TestRealm.with { realm in
+            let (ada, ben) = (Person(1, "Ada"), Person(2, "Ben"))
+            ben.boss = ada
+            ben.dogs.append(objectsIn: [Dog("Rex"), Dog("Fido")])
+            try realm.write { realm.add([ada, ben]) }
+            let rex = ben.dogs[0]
+            let dogs = ben.dogs
+            try realm.write {
+                realm.delete(ada)
+                realm.delete(rex)
+            }
+            #expect(ada.isInvalidated && rex.isInvalidated && !ben.isInvalidated)
+            #expect(ben.boss == nil)
+            #expect(ben.dogs.map(\.name) == ["Fido"])
+            #expect(misuse { _ = ada.name } == .objectDeleted)
+            #expect(misuse { try realm.write { ada.name = "x" } } == .objectDeleted)
+            try realm.write { realm.delete(ben.dogs) }
+            #expect(ben.dogs.isEmpty && realm.objects(Dog.self).isEmpty)
+            try realm.write { realm.delete(realm.objects(Person.self)) }
+            #expect(dogs.isInvalidated)
+            #expect(realm.isEmpty)
+        }
+    }
+
+    @Test("Deleting all leaves other classes of the file alone")
+    func deleteAll() throws {
+        try TestRealm.withFile { realm, url in
+            try realm.write {
+                realm.add(Person(1, "Ada"))
+                realm.add(Dog("Rex"))
+            }
+            let narrow = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [City.self]))
+            try narrow.write {
+                narrow.add(City(value: ["code": "B"]))
+                narrow.deleteAll()
+            }
+            realm.refresh()
+            #expect(realm.objects(Dog.self).count == 1)
+            try realm.write { realm.deleteAll() }
+            #expect(realm.isEmpty)
+        }
+    }
+
+    @Test("A block that throws changes nothing; a returned value comes through")
+    func rollback() throws {
+        struct Stop: Error {}
+        try TestRealm.with { realm in
+            let person = Person(1, "Ada")
+            #expect(throws: Stop.self) {
+                try realm.write {
+                    realm.add(person)
+                    throw Stop()
+                }
+            }
+            #expect(!realm.isInWriteTransaction)
+            #expect(person.isInvalidated)
+            #expect(realm.isEmpty)
+            let name = try realm.write { realm.create(Person.self, value: ["id": 1, "name": "Ben"] as [String: Any]).name }
+            #expect(name == "Ben")
+            #expect(person.isInvalidated)
+        }
+    }
+
+    @Test("Transactions by hand: begin, cancel, commit")
+    func byHand() throws {
+        try TestRealm.with { realm in
+            realm.beginWrite()
+            realm.add(Dog("Rex"))
+            #expect(realm.objects(Dog.self).count == 1)
+            realm.cancelWrite()
+            #expect(realm.objects(Dog.self).isEmpty)
+            realm.beginWrite()
+            realm.add(Dog("Fido"))
+            try realm.commitWrite()
+            #expect(realm.objects(Dog.self).first?.name == "Fido")
+        }
+    }
+
+    @Test("The key of a managed object never changes")
+    func keyChange() throws {
+        try TestRealm.with { realm in
+            let person = Person(1, "Ada")
+            try realm.write { realm.add(person) }
+            #expect(misuse { try realm.write { person.id = 2 } } == .primaryKeyChange)
+            #expect(person.id == 1)
+        }
+    }
+
+    @Test("Same row, same object: by key it is equal, without key it is the same")
+    func equality() throws {
+        try TestRealm.with { realm in
+            try realm.write {
+                realm.add(Person(1, "Ada"))
+                realm.add(Dog("Rex"))
+            }
+            let people = realm.objects(Person.self)
+            #expect(people[0] == people[0] && people[0] !== people[0])
+            #expect(people[0].hashValue == people[0].hashValue)
+            let dogs = realm.objects(Dog.self)
+            #expect(dogs[0] != dogs[0])
+            #expect(dogs[0].isSameObject(as: dogs[0]))
+        }
+    }
+}
