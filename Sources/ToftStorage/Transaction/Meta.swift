@@ -72,7 +72,9 @@ struct Meta: Equatable {
     }
 
     /// The meta page that this meta belongs on.
-    var slot: UInt64 { version % 2 }
+    var slot: UInt64 { Self.slot(of: version) }
+
+    static func slot(of version: UInt64) -> UInt64 { version % 2 }
 }
 
 /// What the root extent says.

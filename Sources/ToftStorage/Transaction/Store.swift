@@ -115,7 +115,8 @@ package final class Store: Sendable {
             pins.append(coordinator.durableVersion)
             pins.sort()
             writer.withLock { $0.oldestPin = pins.first ?? 0 }
-            return try WriteTransaction(store: self, published: coordinator.published, version: coordinator.claimVersion(), pins: pins)
+            let published = coordinator.published
+            return try WriteTransaction(store: self, published: published, version: claimVersion(after: published.version), pins: pins)
         } catch let error as StorageError {
             coordinator.unlockWriter()
             throw error
@@ -123,6 +124,13 @@ package final class Store: Sendable {
             coordinator.unlockWriter()
             throw .closed
         }
+    }
+
+    /// A version number whose meta goes to the idle slot: not the one that holds the newest meta. Numbers that were rolled back leave gaps, so
+    /// the next may be the wrong one.
+    private func claimVersion(after newest: UInt64) -> UInt64 {
+        let version = coordinator.claimVersion()
+        return Meta.slot(of: version) == Meta.slot(of: newest) ? coordinator.claimVersion() : version
     }
 
     func endWrite() {

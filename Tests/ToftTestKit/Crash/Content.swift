@@ -1,0 +1,88 @@
+package import ToftStorage
+
+/// What a database must hold: dictionaries, and nothing clever.
+package struct Content {
+    /// The tree that lists the others and holds the number of the commit: the first that a new database makes.
+    package static let directory: UInt64 = 16
+
+    package var trees: [UInt64: [[UInt8]: [UInt8]]] = [:]
+
+    package init() {}
+
+    /// The keys of a tree, in order.
+    package func keys(of tree: UInt64) -> [[UInt8]] { (trees[tree] ?? [:]).keys.sorted { $0.lexicographicallyPrecedes($1) } }
+
+    /// The whole content as bytes, so that two contents can be compared.
+    package func canonical() -> [UInt8] {
+        var bytes: [UInt8] = []
+        for (id, entries) in trees.sorted(by: { $0.key < $1.key }) {
+            Self.append(number: id, to: &bytes)
+            for (key, value) in entries.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+                key.withUnsafeBytes { Self.append($0, to: &bytes) }
+                value.withUnsafeBytes { Self.append($0, to: &bytes) }
+            }
+        }
+        return bytes
+    }
+
+    /// A canonical content with another number of the commit, which is the directory's first entry.
+    static func renumbered(_ canonical: [UInt8], _ commit: UInt64) -> [UInt8] {
+        var content = Content()
+        content.trees[directory] = [commitKey: withUnsafeBytes(of: commit) { Array($0) }]
+        let beginning = content.canonical()
+        return beginning + canonical.dropFirst(beginning.count)
+    }
+
+    /// The same of what a snapshot shows.
+    package static func canonical(_ snapshot: Snapshot) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        guard try snapshot.hasTree(directory) else { return bytes }
+        var ids: [UInt64] = [directory]
+        try appendTree(directory, of: snapshot, to: &bytes) { key, _ in
+            if key.count == 9, key[0] == UInt8(ascii: "t") { ids.append(number(key)) }
+        }
+        for id in ids.dropFirst() { try appendTree(id, of: snapshot, to: &bytes) { _, _ in } }
+        return bytes
+    }
+
+    /// The number of the last commit that a snapshot shows; 0 if none.
+    package static func commitNumber(_ snapshot: Snapshot) throws -> Int {
+        guard try snapshot.hasTree(directory) else { return 0 }
+        return try commitKey.withUnsafeBytes { key throws in
+            guard let value = try snapshot.orderedTree(directory).value(forKey: key), value.count == 8 else { throw Failure("no commit number") }
+            return Int(value.loadUnaligned(as: UInt64.self))
+        }
+    }
+
+    package static let commitKey = Array("commit".utf8)
+
+    /// The key in the directory that lists a tree.
+    package static func listing(_ id: UInt64) -> [UInt8] { [UInt8(ascii: "t")] + withUnsafeBytes(of: id.bigEndian) { Array($0) } }
+
+    private static func number(_ listing: UnsafeRawBufferPointer) -> UInt64 {
+        UInt64(bigEndian: listing.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
+    }
+
+    private static func appendTree(
+        _ id: UInt64, of snapshot: Snapshot, to bytes: inout [UInt8], entry: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void
+    ) throws {
+        append(number: id, to: &bytes)
+        let cursor = try snapshot.orderedTree(id).cursor()
+        var isThere = try cursor.seekFirst()
+        while isThere {
+            append(cursor.key, to: &bytes)
+            append(try cursor.value, to: &bytes)
+            entry(cursor.key, try cursor.value)
+            isThere = try cursor.next()
+        }
+    }
+
+    private static func append(number: UInt64, to bytes: inout [UInt8]) {
+        withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
+    }
+
+    private static func append(_ part: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+        append(number: UInt64(part.count), to: &bytes)
+        bytes.append(contentsOf: part)
+    }
+}

@@ -1,0 +1,115 @@
+package import ToftStorage
+
+/// A database on a recording disk, with the content that each of its commits must have.
+package final class RecordedDatabase {
+    package let file: RecordingFile
+    /// The disk before the recording began.
+    package let start: [UInt8]
+    private var store: Store
+    private var content = Content()
+    /// What each commit left, by its number.
+    package private(set) var states: [[UInt8]]
+    private var pins: [(snapshot: Snapshot, canonical: [UInt8])] = []
+    private let dirtyLimit: Int
+
+    package init(lies: Set<RecordingFile.Lie> = [], dirtyLimit: Int = StoreLimit.dirtyBytes) throws {
+        let ground = MemoryFile(name: "ground")
+        try Store.format(ground)
+        start = try ground.content()
+        file = RecordingFile(ground, lies: lies)
+        self.dirtyLimit = dirtyLimit
+        store = try Store.open(on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: dirtyLimit)
+        states = [content.canonical()]
+    }
+
+    // MARK: What a workload does
+
+    /// Edits the transaction and the model alike.
+    package struct Editor {
+        package let transaction: WriteTransaction
+        package fileprivate(set) var content: Content
+
+        package func keys(of tree: UInt64) -> [[UInt8]] { content.keys(of: tree) }
+
+        package mutating func makeTree() throws -> UInt64 {
+            let id = try transaction.createOrderedTree()
+            content.trees[id] = [:]
+            if id != Content.directory { try put(Content.directory, Content.listing(id), []) }
+            return id
+        }
+
+        package mutating func dropTree(_ id: UInt64) throws {
+            try transaction.dropTree(id)
+            content.trees[id] = nil
+            try delete(Content.directory, Content.listing(id))
+        }
+
+        package mutating func put(_ tree: UInt64, _ key: [UInt8], _ value: [UInt8]) throws {
+            try key.withUnsafeBytes { key throws in
+                try value.withUnsafeBytes { value throws in try transaction.treePut(tree, key, value, derived: false) }
+            }
+            content.trees[tree]?[key] = value
+        }
+
+        package mutating func delete(_ tree: UInt64, _ key: [UInt8]) throws {
+            _ = try key.withUnsafeBytes { key throws in try transaction.treeDelete(tree, key, derived: false) }
+            content.trees[tree]?[key] = nil
+        }
+    }
+
+    /// Commits what the body does, as the next commit.
+    package func commit(_ body: (inout Editor) throws -> Void) throws {
+        let number = states.count
+        var editor = Editor(transaction: try store.beginWrite(), content: content)
+        if content.trees[Content.directory] == nil {
+            guard try editor.makeTree() == Content.directory else { throw Failure("the first tree has another id") }
+        }
+        try body(&editor)
+        try editor.put(Content.directory, Content.commitKey, withUnsafeBytes(of: UInt64(number)) { Array($0) })
+        states.append(editor.content.canonical())
+        file.note(.began(number))
+        _ = try editor.transaction.commit()
+        file.note(.acknowledged(number))
+        content = editor.content
+    }
+
+    /// Does it and takes it back.
+    package func rollback(_ body: (inout Editor) throws -> Void) throws {
+        var editor = Editor(transaction: try store.beginWrite(), content: content)
+        try body(&editor)
+        editor.transaction.rollback()
+    }
+
+    /// Keeps the newest version as it is now.
+    package func pin() throws {
+        let snapshot = try store.beginRead()
+        pins.append((snapshot, try Content.canonical(snapshot)))
+    }
+
+    /// Lets the oldest pinned version go, which must be what it was.
+    package func unpin() throws {
+        guard !pins.isEmpty else { return }
+        let (snapshot, canonical) = pins.removeFirst()
+        guard try Content.canonical(snapshot) == canonical else { throw Failure("a pinned version has changed") }
+        snapshot.release()
+    }
+
+    /// Closes and opens again.
+    package func reopen() throws {
+        while !pins.isEmpty { try unpin() }
+        store = try Store.open(on: MemoryFile(content: start), coordinator: try Coordinator.inMemory())
+        store = try Store.open(on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: dirtyLimit)
+    }
+
+    /// The trees that are there now, without the directory.
+    package var trees: [UInt64] { content.trees.keys.filter { $0 != Content.directory }.sorted() }
+    package func keys(of tree: UInt64) -> [[UInt8]] { content.keys(of: tree) }
+
+    /// Ends the recording: pins are looked at, the file is checked and closed.
+    package func finish() throws {
+        while !pins.isEmpty { try unpin() }
+        let report = try store.check()
+        guard report.isSound else { throw Failure("unsound: " + report.problems.joined(separator: "; ")) }
+        store = try Store.open(on: MemoryFile(content: start), coordinator: try Coordinator.inMemory())
+    }
+}

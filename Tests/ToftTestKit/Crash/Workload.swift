@@ -1,0 +1,171 @@
+/// Something to do with a database, over which crashes come.
+package struct Workload: Sendable, CustomStringConvertible {
+    package let name: String
+    /// Small, to make transactions write before they commit.
+    package var dirtyLimit = 48 << 20
+    package let body: @Sendable (RecordedDatabase, inout SeededNumbers) throws -> Void
+
+    package var description: String { name }
+
+    package init(_ name: String, dirtyLimit: Int = 48 << 20, _ body: @escaping @Sendable (RecordedDatabase, inout SeededNumbers) throws -> Void) {
+        self.name = name
+        self.dirtyLimit = dirtyLimit
+        self.body = body
+    }
+}
+
+extension Workload {
+    /// Each of them is after something.
+    package static let scripted: [Workload] = [
+        Workload("a file that is opened and closed") { database, _ in
+            try database.reopen()
+            try database.reopen()
+        },
+        Workload("the first commit") { database, _ in
+            try database.commit { _ in }
+        },
+        Workload("small commits, one after another") { database, numbers in
+            try database.commit { edit in _ = try edit.makeTree() }
+            for _ in 0..<12 { try database.commit { edit in try edit.put(17, numbers.bytes(8), numbers.bytes(20)) } }
+        },
+        Workload("the same key again and again") { database, numbers in
+            try database.commit { edit in _ = try edit.makeTree() }
+            for _ in 0..<12 { try database.commit { edit in try edit.put(17, [1], numbers.bytes(100)) } }
+        },
+        Workload("rolled back between commits") { database, numbers in
+            try database.commit { edit in _ = try edit.makeTree() }
+            for round in 0..<6 {
+                for _ in 0...(round % 3) { try database.rollback { edit in try edit.put(17, numbers.bytes(8), numbers.bytes(500)) } }
+                try database.commit { edit in try edit.put(17, numbers.bytes(8), numbers.bytes(20)) }
+            }
+        },
+        Workload("a commit that grows the file") { database, numbers in
+            try database.commit { edit in
+                let tree = try edit.makeTree()
+                for _ in 0..<400 { try edit.put(tree, numbers.bytes(12), numbers.bytes(200)) }
+            }
+            try database.commit { edit in
+                for _ in 0..<400 { try edit.put(17, numbers.bytes(12), numbers.bytes(200)) }
+            }
+        },
+        Workload("a long value, replaced and removed") { database, numbers in
+            try database.commit { edit in
+                let tree = try edit.makeTree()
+                try edit.put(tree, [1], numbers.bytes(60_000))
+            }
+            try database.commit { edit in try edit.put(17, [1], numbers.bytes(100_000)) }
+            try database.commit { edit in try edit.delete(17, [1]) }
+        },
+        Workload("everything deleted") { database, numbers in
+            try database.commit { edit in
+                let tree = try edit.makeTree()
+                for _ in 0..<200 { try edit.put(tree, numbers.bytes(6), numbers.bytes(100)) }
+            }
+            let keys = database.keys(of: 17)
+            for part in stride(from: 0, to: keys.count, by: 50) {
+                try database.commit { edit in
+                    for key in keys[part..<min(part + 50, keys.count)] { try edit.delete(17, key) }
+                }
+            }
+        },
+        Workload("many trees, made and dropped") { database, numbers in
+            for _ in 0..<4 {
+                try database.commit { edit in
+                    for _ in 0..<4 {
+                        let tree = try edit.makeTree()
+                        for _ in 0..<5 { try edit.put(tree, numbers.bytes(4), numbers.bytes(40)) }
+                    }
+                }
+                try database.commit { edit in try edit.dropTree(edit.content.trees.keys.filter { $0 != Content.directory }.min() ?? 0) }
+            }
+        },
+        Workload("a reader keeps an old version") { database, numbers in
+            try database.commit { edit in
+                let tree = try edit.makeTree()
+                for number in 0..<60 { try edit.put(tree, [UInt8(number)], numbers.bytes(150)) }
+            }
+            try database.pin()
+            for round in 0..<8 {
+                try database.commit { edit in
+                    for _ in 0..<10 { try edit.put(17, [UInt8(numbers.below(60))], numbers.bytes(150)) }
+                }
+                if round == 4 { try database.pin() }
+            }
+            try database.unpin()
+            try database.commit { edit in try edit.put(17, [1], [2]) }
+            try database.commit { edit in try edit.put(17, [2], [2]) }
+        },
+        Workload("closed and opened between commits") { database, numbers in
+            for _ in 0..<6 {
+                try database.commit { edit in
+                    let tree = try edit.makeTree()
+                    try edit.put(tree, numbers.bytes(4), numbers.bytes(300))
+                }
+                try database.reopen()
+            }
+        },
+        Workload("a transaction larger than memory may be", dirtyLimit: 64 << 10) { database, numbers in
+            try database.commit { edit in
+                let tree = try edit.makeTree()
+                for _ in 0..<600 { try edit.put(tree, numbers.bytes(10), numbers.bytes(200)) }
+            }
+            try database.rollback { edit in
+                for _ in 0..<600 { try edit.put(17, numbers.bytes(10), numbers.bytes(200)) }
+            }
+            try database.commit { edit in
+                for key in edit.keys(of: 17).prefix(300) { try edit.put(17, key, numbers.bytes(210)) }
+            }
+        },
+        Workload("many short runs of freed pages") { database, numbers in
+            try database.commit { edit in
+                let tree = try edit.makeTree()
+                for number in 0..<800 { try edit.put(tree, [UInt8(number >> 8), UInt8(number & 255)], numbers.bytes(200)) }
+            }
+            try database.pin()
+            for _ in 0..<5 {
+                try database.commit { edit in
+                    for number in stride(from: numbers.below(20), to: 800, by: 20) {
+                        try edit.put(17, [UInt8(number >> 8), UInt8(number & 255)], numbers.bytes(200))
+                    }
+                }
+            }
+            try database.unpin()
+            for _ in 0..<3 { try database.commit { edit in try edit.put(17, numbers.bytes(3), numbers.bytes(200)) } }
+        },
+    ]
+
+    /// Whatever comes.
+    package static let random = Workload("random", dirtyLimit: 256 << 10) { database, numbers in
+        try database.commit { edit in _ = try edit.makeTree() }
+        let steps = 10 + numbers.below(20)
+        for _ in 0..<steps {
+            switch numbers.below(20) {
+            case 0: try database.reopen()
+            case 1: try database.pin()
+            case 2: try database.unpin()
+            case 3...5: try database.rollback { edit in try edit.anything(&numbers) }
+            default: try database.commit { edit in try edit.anything(&numbers) }
+            }
+        }
+    }
+}
+
+extension RecordedDatabase.Editor {
+    /// Some edits of some trees.
+    fileprivate mutating func anything(_ numbers: inout SeededNumbers) throws {
+        var trees = content.trees.keys.filter { $0 != Content.directory }.sorted()
+        if trees.isEmpty || numbers.chance(10) { trees.append(try makeTree()) }
+        if trees.count > 3, numbers.chance(20) { try dropTree(trees.removeFirst()) }
+        let sizes = [10, 50, 300, 1_500, 20_000]
+        for _ in 0..<(1 + numbers.below(numbers.chance(10) ? 300 : 20)) {
+            let tree = trees[numbers.below(trees.count)]
+            let key = [UInt8(numbers.below(6)), UInt8(numbers.below(40))]
+            if numbers.chance(25) {
+                try delete(tree, key)
+            } else {
+                let size = sizes[numbers.chance(90) ? numbers.below(3) : numbers.below(sizes.count)]
+                try put(tree, key, numbers.bytes(numbers.below(size)))
+            }
+        }
+    }
+}

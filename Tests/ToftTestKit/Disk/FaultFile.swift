@@ -1,0 +1,110 @@
+internal import Synchronization
+package import ToftStorage
+
+/// A disk that fails at one of its operations, or from one on.
+package final class FaultFile: WrappedFile, @unchecked Sendable {
+    package enum Operation: String, Sendable, CaseIterable {
+        case read, readFromDevice, write, writeDurably, sync, grow, truncate, section, size
+    }
+
+    package struct Fault: Sendable {
+        /// The operation that fails first, counted from 0.
+        package var index: Int
+        /// Whether all later ones fail too.
+        package var isLasting: Bool
+        /// The bytes of a failing write that reach the disk all the same, of 8.
+        package var writtenEighths: Int
+        package var error: StorageError
+
+        package init(index: Int, isLasting: Bool, writtenEighths: Int = 0, error: StorageError) {
+            self.index = index
+            self.isLasting = isLasting
+            self.writtenEighths = writtenEighths
+            self.error = error
+        }
+    }
+
+    private struct State {
+        var fault: Fault?
+        var operations: [Operation] = []
+    }
+
+    private let state: Mutex<State>
+
+    package init(_ base: any StorageFile, fault: Fault? = nil) {
+        state = Mutex(State(fault: fault))
+        super.init(base)
+    }
+
+    /// What was asked of the disk so far.
+    package var operations: [Operation] { state.withLock { $0.operations } }
+
+    /// From now on nothing fails.
+    package func repair() { state.withLock { $0.fault = nil } }
+
+    /// Counts an operation; the fault if it is to fail.
+    private func fault(at operation: Operation) -> Fault? {
+        state.withLock { state in
+            let index = state.operations.count
+            state.operations.append(operation)
+            guard let fault = state.fault, index == fault.index || (fault.isLasting && index > fault.index) else { return nil }
+            return fault
+        }
+    }
+
+    private func attempt(_ operation: Operation) throws(StorageError) {
+        if let fault = fault(at: operation) { throw fault.error }
+    }
+
+    private func attemptWrite(_ operation: Operation, _ bytes: UnsafeRawBufferPointer, _ offset: UInt64) throws(StorageError) {
+        guard let fault = fault(at: operation) else { return }
+        let part = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count * fault.writtenEighths / 8)])
+        try base.write(part, at: offset)
+        throw fault.error
+    }
+
+    package override func size() throws(StorageError) -> UInt64 {
+        try attempt(.size)
+        return try base.size()
+    }
+
+    package override func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) {
+        try attempt(.read)
+        try base.read(into: buffer, at: offset)
+    }
+
+    package override func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) {
+        try attempt(.readFromDevice)
+        try base.readFromDevice(into: buffer, at: offset)
+    }
+
+    package override func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+        try attemptWrite(.write, bytes, offset)
+        try base.write(bytes, at: offset)
+    }
+
+    package override func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+        try attemptWrite(.writeDurably, bytes, offset)
+        try base.writeDurably(bytes, at: offset)
+    }
+
+    package override func sync() throws(StorageError) {
+        try attempt(.sync)
+        try base.sync()
+    }
+
+    package override func grow(to size: UInt64) throws(StorageError) {
+        try attempt(.grow)
+        try base.grow(to: size)
+    }
+
+    package override func truncate(to size: UInt64) throws(StorageError) {
+        try attempt(.truncate)
+        try base.truncate(to: size)
+    }
+
+    package override func section(_ index: Int, mapping byteCount: Int) throws(StorageError) -> UnsafeRawPointer {
+        try attempt(.section)
+        return try base.section(index, mapping: byteCount)
+    }
+}

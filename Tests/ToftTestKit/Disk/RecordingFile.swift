@@ -1,0 +1,77 @@
+internal import Synchronization
+package import ToftStorage
+
+/// Something that happened to a disk, or that the one who uses it wants remembered at this moment.
+package enum DiskEvent: Sendable {
+    case write(offset: Int, bytes: [UInt8])
+    /// What was written to this range is on the disk.
+    case rangeSync(offset: Int, count: Int)
+    /// All that was written before is on the disk, and the size.
+    case sync
+    case grow(to: Int)
+    case truncate(to: Int)
+    /// The workload called `commit` for the commit with this number.
+    case began(Int)
+    /// `commit` returned.
+    case acknowledged(Int)
+}
+
+/// A disk that remembers all that changes it.
+package final class RecordingFile: WrappedFile, @unchecked Sendable {
+    private let log = Mutex<[DiskEvent]>([])
+    private let lies: Set<Lie>
+
+    /// Ways in which the engine could be wrong, simulated below it: what reaches the disk is what it would be then. Each has to be found.
+    package enum Lie: String, Sendable, CaseIterable {
+        case syncsAreForgotten
+        case metasAreNotDurable
+        case metasAreWrittenBeforeTheirData
+        case everyTenthPageIsLost
+    }
+
+    package init(_ base: any StorageFile, lies: Set<Lie> = []) {
+        self.lies = lies
+        super.init(base)
+    }
+
+    package var events: [DiskEvent] { log.withLock { $0 } }
+
+    package func note(_ event: DiskEvent) { log.withLock { $0.append(event) } }
+
+    package override func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+        try base.write(bytes, at: offset)
+        if lies.contains(.everyTenthPageIsLost), log.withLock({ $0.count }) % 10 == 9 { return }
+        note(.write(offset: Int(offset), bytes: Array(bytes)))
+    }
+
+    package override func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+        try base.writeDurably(bytes, at: offset)
+        let write = DiskEvent.write(offset: Int(offset), bytes: Array(bytes))
+        let isLate = lies.contains(.metasAreWrittenBeforeTheirData) && insertBeforeLastSync(write)
+        if !isLate { note(write) }
+        if !lies.contains(.metasAreNotDurable) { note(.rangeSync(offset: Int(offset), count: bytes.count)) }
+    }
+
+    private func insertBeforeLastSync(_ event: DiskEvent) -> Bool {
+        log.withLock { log in
+            guard let place = log.lastIndex(where: { if case .sync = $0 { true } else { false } }) else { return false }
+            log.insert(event, at: place)
+            return true
+        }
+    }
+
+    package override func sync() throws(StorageError) {
+        try base.sync()
+        if !lies.contains(.syncsAreForgotten) { note(.sync) }
+    }
+
+    package override func grow(to size: UInt64) throws(StorageError) {
+        try base.grow(to: size)
+        note(.grow(to: Int(size)))
+    }
+
+    package override func truncate(to size: UInt64) throws(StorageError) {
+        try base.truncate(to: size)
+        note(.truncate(to: Int(size)))
+    }
+}

@@ -1,0 +1,44 @@
+package import ToftStorage
+
+/// A disk on top of another: passes everything on. Closing it leaves the other open, so that what a store left behind can be looked at.
+package class WrappedFile: StorageFile, @unchecked Sendable {
+    package let base: any StorageFile
+
+    package init(_ base: any StorageFile) { self.base = base }
+
+    package var path: String { base.path }
+    package var isWritable: Bool { base.isWritable }
+    package var lockDescriptor: Int32? { base.lockDescriptor }
+    package func size() throws(StorageError) -> UInt64 { try base.size() }
+    package func identity() throws(StorageError) -> FileIdentity { try base.identity() }
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) { try base.read(into: buffer, at: offset) }
+    package func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) {
+        try base.readFromDevice(into: buffer, at: offset)
+    }
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) { try base.write(bytes, at: offset) }
+    package func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) { try base.writeDurably(bytes, at: offset) }
+    package func sync() throws(StorageError) { try base.sync() }
+    package func grow(to size: UInt64) throws(StorageError) { try base.grow(to: size) }
+    package func truncate(to size: UInt64) throws(StorageError) { try base.truncate(to: size) }
+    package func section(_ index: Int, mapping byteCount: Int) throws(StorageError) -> UnsafeRawPointer {
+        try base.section(index, mapping: byteCount)
+    }
+    package func close() throws(StorageError) {}
+}
+
+extension StorageFile {
+    /// Everything that is in the file.
+    package func content() throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: Int(try size()))
+        try bytes.withUnsafeMutableBytes { buffer throws in try read(into: buffer, at: 0) }
+        return bytes
+    }
+}
+
+extension MemoryFile {
+    /// A file with this content.
+    package convenience init(content: [UInt8]) throws {
+        self.init(name: "image")
+        try content.withUnsafeBytes { bytes throws in try write(bytes, at: 0) }
+    }
+}

@@ -1,0 +1,75 @@
+internal import Synchronization
+internal import ToftStorage
+internal import ToftTestKit
+
+/// Crash images of all scripted workloads and of random ones, on both cores, until there are enough.
+enum CrashTrials {
+    static func run(floor: Int) throws -> Bool {
+        let start = MonotonicClock.nanoseconds
+        let work = Work(floor: floor)
+        let threads = try (0..<2).map { number in try PlatformThread(name: "crash \(number)", stackSize: 8 << 20) { work.run() } }
+        for thread in threads { thread.join() }
+        let report = work.report
+        let seconds = Double(MonotonicClock.nanoseconds - start) / 1e9
+        for model in CrashModel.allCases {
+            print("\(model.rawValue): \(report.tried[model] ?? 0) images (\(report.generated[model] ?? 0) with repetitions)")
+        }
+        for violation in report.violations { print("VIOLATION \(violation)") }
+        print(
+            "crash images \(report.triedCount) (\(report.violations.count) bad), \(work.workloads) workloads, \(report.contents.count) distinct contents, "
+                + "slowest \(report.longestNanoseconds / 1_000_000) ms, \(Int(seconds)) s")
+        return try report.violations.isEmpty && report.triedCount >= floor && areLiesFound()
+    }
+
+    /// Forgets syncs and loses writes below the engine. A simulation that did not notice would prove nothing.
+    private static func areLiesFound() throws -> Bool {
+        var found = 0
+        for lie in RecordingFile.Lie.allCases {
+            let report = try CrashTrial.run(Workload.scripted[3], seed: 1, lies: [lie])
+            if report.violations.isEmpty { print("NOT FOUND \(lie.rawValue): \(report.triedCount) images") } else { found += 1 }
+        }
+        print("lies to the disk found \(found)/\(RecordingFile.Lie.allCases.count)")
+        return found == RecordingFile.Lie.allCases.count
+    }
+
+    /// Workloads to be done, shared by the threads.
+    private final class Work: Sendable {
+        private struct State {
+            var next = 0
+            var report = CrashTrial.Report()
+        }
+
+        private let state = Mutex(State())
+        private let floor: Int
+
+        init(floor: Int) { self.floor = floor }
+
+        var report: CrashTrial.Report { state.withLock { $0.report } }
+        var workloads: Int { state.withLock { $0.next } }
+
+        func run() {
+            while let index = take() {
+                let (workload, seed) = Self.workload(index)
+                do {
+                    let report = try CrashTrial.run(workload, seed: seed)
+                    state.withLock { $0.report.merge(report) }
+                } catch {
+                    state.withLock { $0.report.violations.append("\(workload.name), seed \(seed): \(error)") }
+                }
+            }
+        }
+
+        private func take() -> Int? {
+            state.withLock { state in
+                guard state.next < Workload.scripted.count || state.report.triedCount < floor else { return nil }
+                defer { state.next += 1 }
+                return state.next
+            }
+        }
+
+        private static func workload(_ index: Int) -> (Workload, UInt64) {
+            let count = Workload.scripted.count
+            return index < count ? (Workload.scripted[index], 1) : (Workload.random, UInt64(index))
+        }
+    }
+}
