@@ -20,11 +20,11 @@ final class CallingThread {
 
     static var current: CallingThread {
         let thread = local.value(orMake: CallingThread.init)
-        return thread.generation == ProcessGeneration.current ? thread : local.replace(with: CallingThread())
+        return thread.generation == ForkGuard.generation ? thread : local.replace(with: CallingThread())
     }
 
     private init() {
-        generation = ProcessGeneration.current
+        generation = ForkGuard.generation
         identity = generation << 40 | Self.identities.add(1, ordering: .relaxed).newValue
     }
 
@@ -34,7 +34,7 @@ final class CallingThread {
 
     /// Whether an identity was given out before this process was forked.
     static func isFromParent(_ identity: UInt64) -> Bool {
-        identity >> 40 != ProcessGeneration.current
+        identity >> 40 != ForkGuard.generation
     }
 
     func adopt(_ owner: HandleOwner) {
@@ -70,7 +70,3 @@ final class CallingThread {
     }
 }
 
-/// Counts the forks that led to this process.
-enum ProcessGeneration {
-    static var current: UInt64 { 1 }
-}

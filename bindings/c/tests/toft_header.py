@@ -45,12 +45,22 @@ class Parameter:
 
 
 class Function:
-    """One exported function."""
+    """One exported function, with the comment that documents it."""
 
-    def __init__(self, name, result, parameters):
+    def __init__(self, name, result, parameters, comment):
         self.name = name
         self.result = result
         self.parameters = parameters
+        self.comment = comment
+
+    @property
+    def writes(self):
+        """Whether it needs a write transaction."""
+        return self.comment.startswith("Writes.")
+
+    def may_be_null(self, parameter):
+        """Whether the comment allows NULL for a parameter."""
+        return re.search(rf"`{parameter.name}` \(may be NULL", self.comment) is not None
 
     @property
     def returns_status(self):
@@ -79,7 +89,7 @@ class Header:
                 self._add_typedef(node)
         complete = [node for node in records.values() if node.get("completeDefinition") and node.get("name")]
         for node in complete:
-            self.structures[node["name"]] = type(node["name"], (ctypes.Structure,), {"__slots__": ()})
+            self.structures[node["name"]] = type(node["name"], (ctypes.Structure,), {})
         self.handles = {name for name in self.typedefs if name not in self.structures and self.typedefs[name] == f"struct {name}"}
         for node in self._in_order(complete):
             self._define(node)
@@ -122,7 +132,8 @@ class Header:
             if node["name"] in done:
                 return
             done.add(node["name"])
-            for spelling in re.findall(r"toft_\w+(?! ?\*)\b(?! \*)", json.dumps([f.get("type", {}) for f in self._fields(node)])):
+            for field in self._fields(node):
+                spelling = field["type"]["qualType"].replace("struct ", "").replace("const ", "")
                 if spelling in by_name:
                     visit(by_name[spelling])
             order.append(node)
@@ -153,13 +164,19 @@ class Header:
             structure._anonymous_ = anonymous
         structure._fields_ = fields
 
+    def _comment_of(self, name):
+        """The last comment before a declaration."""
+        declaration = re.search(rf"^TOFT_API [^;]*\b{name}\(", self.text, re.MULTILINE)
+        comments = re.findall(r"/\*(.*?)\*/", self.text[: declaration.start()], re.DOTALL)
+        return " ".join(comments[-1].split())
+
     def _add_function(self, node):
         result = node["type"]["qualType"].split("(")[0].strip()
         parameters = [
             Parameter(child.get("name", f"p{index}"), child["type"]["qualType"], self.ctype(child["type"]["qualType"]))
             for index, child in enumerate(child for child in node.get("inner", []) if child["kind"] == "ParmVarDecl")
         ]
-        self.functions[node["name"]] = Function(node["name"], result, parameters)
+        self.functions[node["name"]] = Function(node["name"], result, parameters, self._comment_of(node["name"]))
 
     def ctype(self, spelling):
         """The ctypes type of a type as spelled in C."""

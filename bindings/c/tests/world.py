@@ -1,0 +1,222 @@
+"""One database in memory with one handle of every kind, and right arguments for every function."""
+
+import ctypes
+import itertools
+
+from toft_door import E, HEADER, S, check, get, open_realm, property_schema, new_schema, sized, status, text, value, values
+
+CLASSES = {
+    "Person": [
+        property_schema("name", E.TOFT_TYPE_STRING, E.TOFT_PROPERTY_PRIMARY_KEY),
+        property_schema("age", E.TOFT_TYPE_INT, E.TOFT_PROPERTY_INDEXED),
+        property_schema("nickname", E.TOFT_TYPE_STRING, E.TOFT_PROPERTY_NULLABLE),
+        property_schema("boss", E.TOFT_TYPE_LINK, E.TOFT_PROPERTY_NULLABLE, "Person"),
+        property_schema("numbers", E.TOFT_TYPE_INT, E.TOFT_PROPERTY_LIST),
+        property_schema("friends", E.TOFT_TYPE_LINK, E.TOFT_PROPERTY_LIST, "Person"),
+        property_schema("reports", E.TOFT_TYPE_LINKING_OBJECTS, 0, "Person", "boss"),
+    ],
+}
+
+CHANGES_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(S.toft_changes))
+DESTRUCTOR = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_names = itertools.count()
+
+#: What a result buffer holds before a call, to see that a failing call leaves it alone.
+PATTERN = 0xA5
+
+
+class World:
+    """Three people; Ada has the numbers 1, 2, 3 and two reports."""
+
+    def __init__(self):
+        self.name = f"world-{next(_names)}"
+        self.realm = open_realm(CLASSES, memory=self.name)
+        self.person = get("toft_realm_find_class", self.realm, text("Person"))
+        self.keys = {
+            declared: get("toft_realm_find_property", self.realm, self.person, text(declared))
+            for declared in ("name", "age", "nickname", "boss", "numbers", "friends", "reports")
+        }
+        self.callback = CHANGES_CALLBACK(lambda user_data, changes: None)
+        self.destructor = DESTRUCTOR(lambda user_data: None)
+        self._fill()
+        self.schema = new_schema(CLASSES)
+        self.list = get("toft_object_list", self.object, self.keys["numbers"])
+        self.results = get("toft_results_all", self.realm, self.person)
+        self.token = get("toft_realm_observe", self.realm, self.callback, None, None)
+
+    def _fill(self):
+        check("toft_realm_begin_write", self.realm)
+        self.object = self.create("Ada", 52)
+        link = value_link = get("toft_object_link", self.object)
+        for name, age in (("Grace", 47), ("Edsger", 61)):
+            check("toft_object_release", self.create(name, age, value_link))
+        numbers = get("toft_object_list", self.object, self.keys["numbers"])
+        check("toft_list_append", numbers, values([1, 2, 3]), 3)
+        check("toft_list_release", numbers)
+        self.link = S.toft_link(*link)
+        check("toft_realm_commit", self.realm, None)
+
+    def create(self, name, age, boss=None):
+        keys = (ctypes.c_uint32 * 3)(self.keys["name"], self.keys["age"], self.keys["boss"])
+        out = ctypes.c_void_p()
+        check(
+            "toft_object_create", self.realm, self.person, E.TOFT_UPDATE_ERROR, keys, values([name, age, boss]), 3, ctypes.byref(out), None, None
+        )
+        return out.value
+
+    def handle(self, kind):
+        """The world's handle of a kind: "toft_realm"..."""
+        return getattr(self, kind.removeprefix("toft_"))
+
+    def another(self, kind):
+        """A further handle of the kind, to be released."""
+        makers = {
+            "toft_schema": lambda: new_schema(CLASSES),
+            "toft_realm": lambda: open_realm(memory=self.name),
+            "toft_object": lambda: get("toft_object_follow", self.realm, self.link),
+            "toft_list": lambda: get("toft_object_list", self.object, self.keys["numbers"]),
+            "toft_results": lambda: get("toft_results_all", self.realm, self.person),
+            "toft_token": lambda: get("toft_realm_observe", self.realm, self.callback, None, None),
+        }
+        return makers[kind]()
+
+    def close(self):
+        for kind in sorted(HEADER.handles):
+            check(f"{kind}_release", self.handle(kind))
+
+    def arguments(self, name):
+        """Right arguments for a function, as a list of what ctypes takes. Those for results are `Out`."""
+        function = HEADER.functions[name]
+        special = getattr(self, f"_special_{name}", lambda: {})()
+        result = []
+        for parameter in function.parameters:
+            if parameter.name in special:
+                result.append(special[parameter.name])
+            elif parameter.name.startswith("out_"):
+                result.append(Out(parameter))
+            else:
+                result.append(self._default(parameter))
+        return result
+
+    def _default(self, parameter):
+        spelling = parameter.spelling.replace("const ", "").replace(" ", "")
+        if spelling.endswith("*") and spelling[:-1] in HEADER.handles:
+            return self.handle(spelling[:-1])
+        defaults = {
+            "class_key": self.person,
+            "property_key": self.keys["age"],
+            "name": text("Person"),
+            "query": text("age > 50"),
+            "link": self.link,
+            "value": value(53),
+            "primary_key": value("Ada"),
+            "policy": E.TOFT_UPDATE_ERROR,
+            "index": 0,
+            "first": 0,
+            "second": 1,
+            "from": 0,
+            "to": 1,
+            "count": 1,
+            "limit": 1,
+            "capacity": 1,
+            "arguments": None,
+            "argument_count": 0,
+            "callback": self.callback,
+            "user_data": None,
+            "destroy_user_data": self.destructor,
+            "status": E.TOFT_OK,
+        }
+        return defaults[parameter.name]
+
+    def _special_toft_realm_open(self):
+        from toft_door import configuration
+
+        return {"configuration": configuration(memory=self.name)}
+
+    def _special_toft_schema_new(self):
+        from toft_door import class_schema
+
+        return {"classes": class_schema("Person", CLASSES["Person"]), "class_count": 1}
+
+    def _special_toft_realm_find_property(self):
+        return {"name": text("age")}
+
+    def _special_toft_object_create(self):
+        keys = (ctypes.c_uint32 * 2)(self.keys["name"], self.keys["age"])
+        return {"property_keys": keys, "values": values(["Barbara", 38]), "count": 2}
+
+    def _special_toft_object_get_values(self):
+        return {"property_keys": (ctypes.c_uint32 * 1)(self.keys["age"])}
+
+    def _special_toft_object_set_values(self):
+        return {"property_keys": (ctypes.c_uint32 * 1)(self.keys["age"]), "values": values([53])}
+
+    def _special_toft_object_linking_objects(self):
+        return {"property_key": self.keys["reports"]}
+
+    def _special_toft_object_list(self):
+        return {"property_key": self.keys["numbers"]}
+
+    def _special_toft_list_insert(self):
+        return {"values": values([4])}
+
+    def _special_toft_list_append(self):
+        return {"values": values([4])}
+
+    def _special_toft_list_find(self):
+        return {"value": value(2)}
+
+    def _special_toft_results_find(self):
+        return {"value": value(get("toft_object_link", self.object))}
+
+    def _special_toft_results_sort(self):
+        criterion = S.toft_sort()
+        criterion.keep = text("age")
+        criterion.key_path = criterion.keep
+        return {"criteria": criterion}
+
+    def _special_toft_results_distinct(self):
+        return {"key_paths": text("age")}
+
+    def _special_toft_results_columns(self):
+        buffer = (ctypes.c_int64 * 4)()
+        column = sized(S.toft_column, property_key=self.keys["age"], element_size=8, values=ctypes.addressof(buffer))
+        column.keep = buffer
+        return {"columns": column, "column_count": 1, "capacity": 4}
+
+
+class Out:
+    """Room for a result, filled with a pattern."""
+
+    def __init__(self, parameter):
+        pointee = getattr(parameter.ctype, "_type_", None) or ctypes.c_char
+        if isinstance(pointee, str):
+            pointee = ctypes.c_char
+        self.size = max(ctypes.sizeof(pointee), 1)
+        self.buffer = (ctypes.c_uint8 * max(self.size, 64))(*[PATTERN] * max(self.size, 64))
+        self.is_sized = issubclass(pointee, ctypes.Structure) and pointee._fields_[0][0] == "size"
+        if self.is_sized:
+            ctypes.memmove(self.buffer, ctypes.byref(ctypes.c_size_t(self.size)), 8)
+        self.before = bytes(self.buffer)
+        self.pointer = ctypes.cast(self.buffer, parameter.ctype)
+
+    @property
+    def is_untouched(self):
+        return bytes(self.buffer) == self.before
+
+    @property
+    def is_beyond_untouched(self):
+        """Whether nothing was written behind the result."""
+        return bytes(self.buffer)[self.size :] == self.before[self.size :]
+
+
+def call(name, arguments):
+    """Calls a function with arguments of `World.arguments`."""
+    passed = [argument.pointer if isinstance(argument, Out) else argument for argument in arguments]
+    passed = [ctypes.byref(argument) if _by_reference(argument, parameter) else argument
+              for argument, parameter in zip(passed, HEADER.functions[name].parameters)]
+    return status(name, *passed)
+
+
+def _by_reference(argument, parameter):
+    return isinstance(argument, ctypes.Structure) and parameter.spelling.endswith("*")
