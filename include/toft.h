@@ -22,7 +22,8 @@
  *     whose unknown part is not zero, where the structure is an input.
  *  5. Threads. A realm belongs to the thread that opened it, and so does everything got from it: used elsewhere, they return
  *     TOFT_ERROR_WRONG_THREAD. "Any thread" is said where it is otherwise. Open the file once on each thread that needs it; that is
- *     cheap. After fork() every handle is TOFT_ERROR_USED_AFTER_FORK in the child: close before forking, or exec.
+ *     cheap. In a child made by fork() every handle is TOFT_ERROR_USED_AFTER_FORK, and so is opening, once the parent had used the
+ *     library: let the child exec.
  *  6. Callbacks run on the thread of their realm, inside toft_realm_dispatch, toft_realm_refresh or toft_realm_begin_write, never
  *     inside a lock: they may call anything. Each comes with a pointer for the caller's use and a function (may be NULL) that is
  *     called once when the pointer is no longer needed; after a failed call the pointer is still the caller's.
@@ -406,7 +407,7 @@ typedef struct toft_configuration {
 /* Opens a database on the calling thread. New classes, properties and indexes of the schema are added to the file; classes and properties
    that the schema lacks stay there, hidden. The realm stands at the latest version.
    Errors: the groups "Opening" and TOFT_ERROR_SCHEMA_MISMATCH, TOFT_ERROR_LOCK_TIMEOUT (the schema has to be written);
-   TOFT_ERROR_INVALID_ARGUMENT when neither or both of path and in_memory_name are given.
+   TOFT_ERROR_INVALID_ARGUMENT when neither or both of path and in_memory_name are given; TOFT_ERROR_USED_AFTER_FORK.
    The realm: release it. Any thread, which then owns it. Cost: independent of the file's size, except that an added index is built. */
 TOFT_API toft_status toft_realm_open(const toft_configuration *configuration, toft_realm **out_realm);
 

@@ -11,7 +11,7 @@ public func toft_schema_new(
         let schema = try Schema(classes, count: class_count)
         let problems = schema.problems()
         if !problems.isEmpty { throw EngineError(.invalidSchema(problems)) }
-        out.pointee = try HandleTable.shared.make(.schema, SchemaHandle(schema), owner: nil)
+        out.pointee = try HandleTable.shared.make(.schema, SchemaBox(schema), owner: nil)
     }
 }
 
@@ -21,7 +21,7 @@ public func toft_schema_release(_ schema: OpaquePointer?) {
 }
 
 /// What a `toft_schema *` names.
-final class SchemaHandle: Sendable {
+final class SchemaBox: Sendable {
     let schema: Schema
 
     init(_ schema: Schema) {
@@ -31,7 +31,7 @@ final class SchemaHandle: Sendable {
     /// The schema of a handle; nil for NULL.
     static func schema(of handle: OpaquePointer?) throws(EngineError) -> Schema? {
         guard let handle else { return nil }
-        return unsafeDowncast(try HandleTable.shared.lookShared(handle, .schema), to: SchemaHandle.self).schema
+        return unsafeDowncast(try HandleTable.shared.lookShared(handle, .schema), to: SchemaBox.self).schema
     }
 }
 
@@ -77,7 +77,7 @@ enum PropertyFlag {
     static let all = nullable | primaryKey | indexed | list
 
     /// The flags of a property of the file.
-    static func flags(of property: StoredProperty) -> UInt32 {
+    static func flags(of property: PropertyHandle) -> UInt32 {
         var flags: UInt32 = 0
         if property.isOptional { flags |= nullable }
         if property.isPrimaryKey { flags |= primaryKey }

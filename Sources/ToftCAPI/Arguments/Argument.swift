@@ -45,7 +45,7 @@ enum Argument {
     }
 
     /// A count or length that memory can hold. Lengths of C arrive as signed integers, those beyond half the address space as negative ones.
-    private static func checkCount(_ count: Int, of stride: Int, _ name: StaticString) throws(EngineError) {
+    static func checkCount(_ count: Int, of stride: Int, _ name: StaticString) throws(EngineError) {
         guard count >= 0, count <= Int.max / 2 / stride else {
             throw .invalidArgument("The length of '\(name)', \(UInt(bitPattern: count)), is more than memory can hold.")
         }
@@ -85,5 +85,22 @@ extension Argument {
                 .valueTooLong, "'\(name)' is \(size) bytes long; the limit is \(Limits.valueBytes).", number: Int64(size))
         }
         return UnsafeRawBufferPointer(start: data, count: size)
+    }
+}
+
+extension Argument {
+    /// Writes as many results as there is room for.
+    static func fill<Result>(_ room: UnsafeMutableBufferPointer<Result>, _ results: [Result]) {
+        for index in 0..<min(room.count, results.count) { room[index] = results[index] }
+    }
+
+    /// Writes as much of a text as there is room for, without a NUL, and returns the size of the whole.
+    static func fill(_ room: UnsafeMutableBufferPointer<CChar>, _ text: String) -> Int {
+        var size = 0
+        for unit in text.utf8 {
+            if size < room.count { room[size] = CChar(bitPattern: unit) }
+            size += 1
+        }
+        return size
     }
 }

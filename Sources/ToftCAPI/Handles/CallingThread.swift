@@ -5,11 +5,11 @@ internal import ToftStorage
 
 /// What the library keeps for a thread that calls it: who it is, and its last failure.
 ///
-/// The identity is never used twice in a process, and a forked child's threads get new ones: its upper bits say in which process, counted
-/// from the first, the thread was first seen.
+/// The identity is never used twice in a process, and the thread of a forked child gets a new one: its upper bits say in which process,
+/// counted from the first, the thread was seen.
 final class CallingThread {
-    let identity: UInt64
-    let generation: UInt64
+    private(set) var identity: UInt64
+    private var generation: UInt64
     private(set) var failure: EngineError?
     private var failureTexts: FailureTexts?
     /// The owners of the realms that were opened here.
@@ -20,12 +20,26 @@ final class CallingThread {
 
     static var current: CallingThread {
         let thread = local.value(orMake: CallingThread.init)
-        return thread.generation == ForkGuard.generation ? thread : local.replace(with: CallingThread())
+        if thread.generation != ForkGuard.generation { thread.continueInChild() }
+        return thread
     }
 
     private init() {
         generation = ForkGuard.generation
-        identity = generation << 40 | Self.identities.add(1, ordering: .relaxed).newValue
+        identity = Self.nextIdentity()
+    }
+
+    private static func nextIdentity() -> UInt64 {
+        ForkGuard.generation << 40 | identities.add(1, ordering: .relaxed).newValue
+    }
+
+    /// The same thread after a fork. What it owned stays the parent's: it is kept for ever, for its end would touch the parent's locks.
+    private func continueInChild() {
+        generation = ForkGuard.generation
+        identity = Self.nextIdentity()
+        for owner in owners { _ = Unmanaged.passRetained(owner) }
+        owners = []
+        forgetFailure()
     }
 
     deinit {
@@ -36,6 +50,10 @@ final class CallingThread {
     static func isFromParent(_ identity: UInt64) -> Bool {
         identity >> 40 != ForkGuard.generation
     }
+
+    /// Whether this process was forked from one that had used the library. The runtime's locks may then be in any state, and know this thread
+    /// by its number in the parent, so nothing is opened here.
+    static var isForked: Bool { ForkGuard.generation > 1 }
 
     func adopt(_ owner: HandleOwner) {
         owners.removeAll { $0.isDone }

@@ -10,8 +10,14 @@ extension EngineError {
     /// A handle that belongs to another thread, or to a thread of the parent process.
     static func foreignThread(_ thread: UInt64) -> EngineError {
         CallingThread.isFromParent(thread)
-            ? EngineError(.usedAfterFork, "This handle was made before fork() and can't be used in the child process. Open the database again there.")
+            ? EngineError(.usedAfterFork, "This handle was made before fork() and can't be used in the child process. Let the child exec, then open.")
             : EngineError(.wrongThread, "The realm of this handle belongs to the thread that opened it. Open the database again on this thread.")
+    }
+
+    /// A database was to be opened in a forked child.
+    static var openedAfterFork: EngineError {
+        EngineError(
+            .usedAfterFork, "This process was forked from one that had used the library, so it can't open a database. Let it exec, or start it before.")
     }
 
     static var tooManyHandles: EngineError {

@@ -7,6 +7,7 @@ import contextlib
 import copy
 import ctypes
 import os
+import time
 import unittest
 
 from toft_door import E, HEADER, LIBRARY, S, check, get, last_error, on_another_thread, open_realm, sized, status_name, text, value
@@ -106,6 +107,7 @@ class MisuseTests(unittest.TestCase):
     def test_handles_of_the_parent_process_are_errors(self):
         functions = [function for function, _, _ in self.with_parameter(kind_of)]
         arguments = {function.name: self.world.arguments(function.name) for function in functions}
+        time.sleep(0.2)  # the library's thread has nothing to do: only then may a process fork and go on
         process = os.fork()
         if process == 0:
             wrong = [function.name for function in functions if call(function.name, arguments[function.name]) != E.TOFT_ERROR_USED_AFTER_FORK]
@@ -277,10 +279,10 @@ class MisuseTests(unittest.TestCase):
             arguments[3] = 1
         return arguments
 
-    def structure(self, name, parameter, **members):
+    def structure(self, function, parameter, **members):
         """Right arguments but for members of a structure."""
-        names = [declared.name for declared in HEADER.functions[name].parameters]
-        arguments = self.world.arguments(name)
+        names = [declared.name for declared in HEADER.functions[function].parameters]
+        arguments = self.world.arguments(function)
         for member, wrong in members.items():
             setattr(arguments[names.index(parameter)], member, wrong)
         return arguments

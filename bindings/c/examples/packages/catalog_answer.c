@@ -129,7 +129,7 @@ static void answer_languages(catalog *catalog) {
         snprintf(query, sizeof query, "ANY tags == 'implemented-in::%s'", languages[index]);
         printf("%s %s: %s", index ? "," : "", languages[index], grouped((int64_t)count(catalog, query)));
     }
-    printf("; %s have more than five tags.\n", grouped((int64_t)count(catalog, "tags.@count > 5")));
+    printf("; %s have more than three tags.\n", grouped((int64_t)count(catalog, "tags.@count > 3")));
 }
 
 void catalog_answer(catalog *catalog) {

@@ -1,0 +1,110 @@
+internal import CToft
+internal import ToftEngine
+internal import ToftModel
+internal import ToftStorage
+
+/// Values of C, lent to the engine for the time of a call.
+final class Loan {
+    private var buffers: [UnsafeMutableRawPointer] = []
+
+    deinit {
+        for buffer in buffers { buffer.deallocate() }
+    }
+
+    private func buffer<Element>(of count: Int) -> UnsafeMutableBufferPointer<Element> {
+        let buffer = UnsafeMutableBufferPointer<Element>.allocate(capacity: count)
+        if let base = buffer.baseAddress { buffers.append(UnsafeMutableRawPointer(base)) }
+        return buffer
+    }
+
+    /// Properties and values from parallel arrays.
+    func assignments(
+        _ keys: UnsafePointer<toft_property_key>?, _ values: UnsafePointer<toft_value>?, _ count: Int
+    ) throws(EngineError) -> UnsafeBufferPointer<Assignment> {
+        let keys = try Argument.properties(keys, count)
+        let given = try Argument.array(values, count, "values")
+        let assignments: UnsafeMutableBufferPointer<Assignment> = buffer(of: count)
+        for index in 0..<count {
+            assignments.initializeElement(at: index, to: Assignment(keys[index], try value(given[index], "values")))
+        }
+        return UnsafeBufferPointer(assignments)
+    }
+
+    /// `count` values. Their texts and bytes are checked for what would not be memory; the rest is the model's.
+    func values(_ values: UnsafePointer<toft_value>?, _ count: Int, _ name: StaticString) throws(EngineError) -> UnsafeBufferPointer<BorrowedValue> {
+        let given = try Argument.array(values, count, name)
+        guard count <= Limits.listElements else { throw .invalidArgument("'\(name)' has \(count) elements; a list can't have so many.") }
+        let copies: UnsafeMutableBufferPointer<BorrowedValue> = buffer(of: count)
+        for index in 0..<count { copies.initializeElement(at: index, to: try value(given[index], name)) }
+        return UnsafeBufferPointer(copies)
+    }
+
+    /// One value.
+    func value(_ pointer: UnsafePointer<toft_value>?, _ name: StaticString) throws(EngineError) -> BorrowedValue {
+        try value(try Argument.pointer(pointer, name).pointee, name)
+    }
+
+    private func value(_ value: toft_value, _ name: StaticString) throws(EngineError) -> BorrowedValue {
+        switch value.type {
+        case TOFT_TYPE_NULL: return .null
+        case TOFT_TYPE_BOOL: return .bool(value.boolean)
+        case TOFT_TYPE_INT: return .int(value.integer)
+        case TOFT_TYPE_FLOAT: return .float(value.float32)
+        case TOFT_TYPE_DOUBLE: return .double(value.float64)
+        case TOFT_TYPE_STRING: return .string(try Argument.bytes(UnsafeRawPointer(value.string.data), value.string.size, name))
+        case TOFT_TYPE_DATA: return .data(try Argument.bytes(value.data.data, value.data.size, name))
+        case TOFT_TYPE_DATE: return .date(Timestamp(value.date))
+        case TOFT_TYPE_LINK: return .link(ObjectRef(value.link))
+        case TOFT_TYPE_LIST: return .list(try elements(value.list, name))
+        default: throw .invalidArgument("'\(name)' has the unknown type \(value.type.rawValue).")
+        }
+    }
+
+    /// Lists don't nest, so this goes no deeper.
+    private func elements(_ list: toft_values, _ name: StaticString) throws(EngineError) -> UnsafeBufferPointer<BorrowedValue> {
+        let given = try Argument.array(list.data, list.count, name)
+        for element in given where element.type == TOFT_TYPE_LIST { throw .invalidArgument("'\(name)' is a list that contains a list.") }
+        return try values(list.data, list.count, name)
+    }
+}
+
+extension Timestamp {
+    init(_ date: toft_date) {
+        self.init(seconds: date.seconds, nanoseconds: date.nanoseconds)
+    }
+}
+
+extension ObjectRef {
+    init(_ link: toft_link) {
+        self.init(classID: link.class_key, key: link.object_key)
+    }
+}
+
+extension toft_link {
+    init(_ ref: ObjectRef) {
+        self.init(object_key: ref.key, class_key: ref.classID)
+    }
+}
+
+extension toft_value {
+    /// A value of the file, as long as the cell is valid.
+    init(_ cell: Cell, _ type: PropertyType, target: ClassID?) {
+        switch cell {
+        case .null: self.init()
+        case .bool(let value): self = toft_bool(value)
+        case .int64(let key) where type == .link: self = toft_link_value(toft_link(object_key: key, class_key: target ?? 0))
+        case .int64(let value): self = toft_int(value)
+        case .float32(let value): self = toft_float(value)
+        case .float64(let value): self = toft_double(value)
+        case .timestamp(let date): self = toft_date_value(date.seconds, date.nanoseconds)
+        case .bytes(let bytes) where type == .data: self = toft_data_value(bytes.baseAddress, bytes.count)
+        case .bytes(let bytes): self = toft_string_value(toft_string(bytes))
+        }
+    }
+}
+
+extension toft_string {
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.init(data: bytes.baseAddress?.assumingMemoryBound(to: CChar.self), size: bytes.count)
+    }
+}

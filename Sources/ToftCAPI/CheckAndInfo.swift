@@ -1,0 +1,41 @@
+public import CToft
+internal import ToftEngine
+internal import ToftStorage
+
+@c @implementation
+public func toft_realm_info(_ realm: OpaquePointer?, _ out_info: UnsafeMutablePointer<toft_info>?) -> toft_status {
+    entry { () throws(EngineError) in
+        let session = try Named(realm: realm).session
+        let out = try Argument.outStructure(out_info, "out_info")
+        let facts = try session.facts()
+        var info = toft_info()
+        info.version = try session.version
+        info.latest_version = facts.version
+        info.oldest_pinned_version = facts.oldestPinnedVersion
+        info.file_size = facts.fileSize
+        info.free_size = facts.freeSize
+        info.page_size = UInt32(Page.size)
+        info.format_version = MetaLayout.currentFormat
+        Argument.fill(out, info)
+    }
+}
+
+@c @implementation
+public func toft_realm_check(
+    _ realm: OpaquePointer?, _ out_report: UnsafeMutablePointer<toft_check_report>?, _ out_text: UnsafeMutablePointer<CChar>?,
+    _ capacity: Int, _ out_size: UnsafeMutablePointer<Int>?
+) -> toft_status {
+    entry { () throws(EngineError) in
+        let session = try Named(realm: realm).session
+        let out = try Argument.outStructure(out_report, "out_report")
+        let room = try Argument.room(out_text, capacity, "out_text")
+        let size = try Argument.out(out_size, "out_size")
+        let findings = try session.checkEverything()
+        var report = toft_check_report()
+        report.problem_count = UInt64(findings.problems.count)
+        report.page_count = UInt64(findings.pageCount)
+        report.object_count = UInt64(findings.objectCount)
+        size.pointee = Argument.fill(room, findings.problems.joined(separator: "\n"))
+        Argument.fill(out, report)
+    }
+}

@@ -1,0 +1,104 @@
+public import CToft
+internal import ToftEngine
+internal import ToftModel
+
+@c @implementation
+public func toft_realm_classes(
+    _ realm: OpaquePointer?, _ out_keys: UnsafeMutablePointer<toft_class_key>?, _ capacity: Int, _ out_count: UnsafeMutablePointer<Int>?
+) -> toft_status {
+    entry { () throws(EngineError) in
+        let session = try Named(realm: realm).session
+        let room = try Argument.room(out_keys, capacity, "out_keys")
+        let count = try Argument.out(out_count, "out_count")
+        try session.check()
+        let classes = session.schema.visibleClasses.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        Argument.fill(room, classes.map(\.id))
+        count.pointee = classes.count
+    }
+}
+
+@c @implementation
+public func toft_realm_find_class(_ realm: OpaquePointer?, _ name: toft_string, _ out_key: UnsafeMutablePointer<toft_class_key>?) -> toft_status {
+    entry { () throws(EngineError) in
+        let session = try Named(realm: realm).session
+        let out = try Argument.out(out_key, "out_key")
+        out.pointee = try session.classHandle(named: try Argument.text(name, "name")).id
+    }
+}
+
+@c @implementation
+public func toft_realm_class_info(
+    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ out_info: UnsafeMutablePointer<toft_class_info>?
+) -> toft_status {
+    entry { () throws(EngineError) in
+        let realm = try Named(realm: realm)
+        let out = try Argument.outStructure(out_info, "out_info")
+        let found = try realm.session.classHandle(class_key)
+        var info = toft_class_info()
+        info.key = found.id
+        info.primary_key = found.primaryKey.map { $0.isHidden ? 0 : $0.id } ?? 0
+        info.name = realm.box.name(found.name, classID: found.id).string
+        info.property_count = UInt64(found.visibleProperties.count)
+        Argument.fill(out, info)
+    }
+}
+
+@c @implementation
+public func toft_realm_properties(
+    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ out_keys: UnsafeMutablePointer<toft_property_key>?, _ capacity: Int,
+    _ out_count: UnsafeMutablePointer<Int>?
+) -> toft_status {
+    entry { () throws(EngineError) in
+        let session = try Named(realm: realm).session
+        let room = try Argument.room(out_keys, capacity, "out_keys")
+        let count = try Argument.out(out_count, "out_count")
+        let properties = try session.classHandle(class_key).visibleProperties
+        Argument.fill(room, properties.map(\.id))
+        count.pointee = properties.count
+    }
+}
+
+@c @implementation
+public func toft_realm_find_property(
+    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ name: toft_string, _ out_key: UnsafeMutablePointer<toft_property_key>?
+) -> toft_status {
+    entry { () throws(EngineError) in
+        let session = try Named(realm: realm).session
+        let out = try Argument.out(out_key, "out_key")
+        let name = try Argument.text(name, "name")
+        let found = try session.classHandle(class_key)
+        out.pointee = try model { () throws(ModelError) in try found.property(named: name) }.id
+    }
+}
+
+@c @implementation
+public func toft_realm_property_info(
+    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ property_key: toft_property_key,
+    _ out_info: UnsafeMutablePointer<toft_property_info>?
+) -> toft_status {
+    entry { () throws(EngineError) in
+        let realm = try Named(realm: realm)
+        let out = try Argument.outStructure(out_info, "out_info")
+        let found = try realm.session.classHandle(class_key)
+        let property = try model { () throws(ModelError) in try found.property(id: property_key) }
+        var info = toft_property_info()
+        info.key = property.id
+        info.type = property.type.typeInC
+        info.flags = PropertyFlag.flags(of: property)
+        info.target_class = property.targetClassID ?? 0
+        info.target_property = property.originPropertyID ?? 0
+        info.name = realm.box.name(property.name, classID: found.id, property: property.id).string
+        Argument.fill(out, info)
+    }
+}
+
+@c @implementation
+public func toft_realm_object_count(
+    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ out_count: UnsafeMutablePointer<UInt64>?
+) -> toft_status {
+    entry { () throws(EngineError) in
+        let session = try Named(realm: realm).session
+        let out = try Argument.out(out_count, "out_count")
+        out.pointee = UInt64(try session.count(of: class_key))
+    }
+}

@@ -1,0 +1,122 @@
+internal import CToft
+internal import ToftEngine
+internal import ToftModel
+
+/// What a `toft_realm *` names.
+final class RealmBox {
+    let session: Session
+    /// Names that C points to, by class and property.
+    private var names: [PropertyName: ForeignText] = [:]
+
+    private struct PropertyName: Hashable {
+        let classID: ClassID
+        let property: PropertyID
+    }
+
+    init(_ session: Session) {
+        self.session = session
+    }
+
+    /// A name as C sees it, until this realm is gone. Property 0 is the class.
+    func name(_ name: String, classID: ClassID, property: PropertyID = 0) -> ForeignText {
+        let place = PropertyName(classID: classID, property: property)
+        if let text = names[place] { return text }
+        let text = ForeignText(name)
+        names[place] = text
+        return text
+    }
+}
+
+/// What a `toft_object *` names.
+final class ObjectBox {
+    let object: ObjectHandle
+
+    init(_ object: ObjectHandle) {
+        self.object = object
+    }
+}
+
+/// What a `toft_list *` names.
+final class ListBox {
+    let list: ListHandle
+
+    init(_ list: ListHandle) {
+        self.list = list
+    }
+}
+
+/// What a `toft_results *` names.
+final class ResultsBox {
+    let results: Results
+    /// Texts that C may still point to: elements of results that are not in the file.
+    private var kept: [ForeignBytes] = []
+
+    init(_ results: Results) {
+        self.results = results
+    }
+
+    /// An element as C sees it.
+    func valueInC(at index: Int) throws(EngineError) -> toft_value {
+        toft_value(try results.value(at: index), keeping: &kept)
+    }
+}
+
+/// What a handle named, and the owner that handles made from it get.
+struct Named<Box: AnyObject> {
+    let box: Box
+    let owner: HandleOwner
+
+    init(_ handle: OpaquePointer?, _ kind: HandleKind) throws(EngineError) {
+        let target = try HandleTable.shared.look(handle, kind)
+        guard let owner = target.owner else { throw .invalidHandle(kind) }
+        // The kind is part of the handle's bits, and each kind has one class.
+        box = unsafeDowncast(target.object, to: Box.self)
+        self.owner = owner
+    }
+
+    func handle(_ object: ObjectHandle?) throws(EngineError) -> OpaquePointer? {
+        guard let object else { return nil }
+        return try make(.object, ObjectBox(object))
+    }
+
+    func handle(_ list: ListHandle) throws(EngineError) -> OpaquePointer? {
+        try make(.list, ListBox(list))
+    }
+
+    func handle(_ results: Results) throws(EngineError) -> OpaquePointer? {
+        try make(.results, ResultsBox(results))
+    }
+
+    private func make(_ kind: HandleKind, _ object: AnyObject) throws(EngineError) -> OpaquePointer? {
+        owner.emptyIfNeeded()
+        return try HandleTable.shared.make(kind, object, owner: owner)
+    }
+}
+
+extension Named where Box == RealmBox {
+    /// For entry points that move the realm or need only it. What other threads released ends here.
+    init(realm: OpaquePointer?) throws(EngineError) {
+        try self.init(realm, .realm)
+        owner.emptyIfNeeded()
+    }
+
+    var session: Session { box.session }
+}
+
+extension Named where Box == ObjectBox {
+    init(object: OpaquePointer?) throws(EngineError) { try self.init(object, .object) }
+
+    var object: ObjectHandle { box.object }
+}
+
+extension Named where Box == ListBox {
+    init(list: OpaquePointer?) throws(EngineError) { try self.init(list, .list) }
+
+    var list: ListHandle { box.list }
+}
+
+extension Named where Box == ResultsBox {
+    init(results: OpaquePointer?) throws(EngineError) { try self.init(results, .results) }
+
+    var results: Results { box.results }
+}

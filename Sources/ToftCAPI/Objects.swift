@@ -1,0 +1,94 @@
+public import CToft
+internal import ToftEngine
+internal import ToftModel
+
+@c @implementation
+public func toft_object_create(
+    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ policy: toft_update_policy, _ property_keys: UnsafePointer<toft_property_key>?,
+    _ values: UnsafePointer<toft_value>?, _ count: Int, _ out_object: UnsafeMutablePointer<OpaquePointer?>?,
+    _ out_link: UnsafeMutablePointer<toft_link>?, _ out_created: UnsafeMutablePointer<Bool>?
+) -> toft_status {
+    entry { () throws(EngineError) in
+        let realm = try Named(realm: realm)
+        let policy = try UpdatePolicy(policy)
+        let loan = Loan()
+        defer { withExtendedLifetime(loan) {} }
+        let assignments = try loan.assignments(property_keys, values, count)
+        let (object, isNew) = try realm.session.create(class_key, assignments, policy: policy)
+        if let out_object { out_object.pointee = try realm.handle(object) }
+        out_link?.pointee = toft_link(object.ref)
+        out_created?.pointee = isNew
+    }
+}
+
+@c @implementation
+public func toft_object_find(
+    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ primary_key: UnsafePointer<toft_value>?,
+    _ out_object: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
+    entry { () throws(EngineError) in
+        let realm = try Named(realm: realm)
+        let out = try Argument.out(out_object, "out_object")
+        let loan = Loan()
+        defer { withExtendedLifetime(loan) {} }
+        out.pointee = try realm.handle(try realm.session.find(try loan.value(primary_key, "primary_key"), in: class_key))
+    }
+}
+
+@c @implementation
+public func toft_object_follow(_ realm: OpaquePointer?, _ link: toft_link, _ out_object: UnsafeMutablePointer<OpaquePointer?>?) -> toft_status {
+    entry { () throws(EngineError) in
+        let realm = try Named(realm: realm)
+        let out = try Argument.out(out_object, "out_object")
+        out.pointee = try realm.handle(try realm.session.object(ObjectRef(link)))
+    }
+}
+
+@c @implementation
+public func toft_object_link(_ object: OpaquePointer?, _ out_link: UnsafeMutablePointer<toft_link>?) -> toft_status {
+    entry { () throws(EngineError) in
+        let object = try Named(object: object).object
+        let out = try Argument.out(out_link, "out_link")
+        try object.session.check()
+        out.pointee = toft_link(object.ref)
+    }
+}
+
+@c @implementation
+public func toft_object_is_valid(_ object: OpaquePointer?, _ out_is_valid: UnsafeMutablePointer<Bool>?) -> toft_status {
+    entry { () throws(EngineError) in
+        let object = try Named(object: object).object
+        let out = try Argument.out(out_is_valid, "out_is_valid")
+        out.pointee = try object.isValid
+    }
+}
+
+@c @implementation
+public func toft_object_delete(_ object: OpaquePointer?) -> toft_status {
+    entry { () throws(EngineError) in
+        try Named(object: object).object.delete()
+    }
+}
+
+@c @implementation
+public func toft_object_delete_all(_ realm: OpaquePointer?, _ class_key: toft_class_key) -> toft_status {
+    entry { () throws(EngineError) in
+        try Named(realm: realm).session.deleteAll(class_key)
+    }
+}
+
+@c @implementation
+public func toft_object_release(_ object: OpaquePointer?) {
+    HandleTable.shared.release(object, .object)
+}
+
+extension UpdatePolicy {
+    fileprivate init(_ policy: toft_update_policy) throws(EngineError) {
+        switch policy {
+        case TOFT_UPDATE_ERROR: self = .error
+        case TOFT_UPDATE_ALL: self = .all
+        case TOFT_UPDATE_MODIFIED: self = .modified
+        default: throw .invalidArgument("There is no update policy \(policy.rawValue).")
+        }
+    }
+}

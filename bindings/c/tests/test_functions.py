@@ -1,0 +1,384 @@
+"""Every function with right arguments: what it does is checked, and a function that nobody called fails the test."""
+
+import ctypes
+import tempfile
+import pathlib
+import unittest
+
+from toft_door import (
+    Date, E, Float, HEADER, LIBRARY, Link, S, ToftError, check, get, last_error, new_schema, on_another_thread, open_realm, property_schema,
+    python, sized, status, status_name, succeeded, text, text_of, value, values,
+)
+from world import CHANGES_CALLBACK, CLASSES, DESTRUCTOR, World
+
+SCALARS = {
+    "bool": (E.TOFT_TYPE_BOOL, True, False),
+    "int": (E.TOFT_TYPE_INT, -(2**63), 0),
+    "float": (E.TOFT_TYPE_FLOAT, Float(1.5), Float(0.0)),
+    "double": (E.TOFT_TYPE_DOUBLE, 2.25, 0.0),
+    "string": (E.TOFT_TYPE_STRING, "Grüße, 世界 \0 end", ""),
+    "data": (E.TOFT_TYPE_DATA, b"\0\xff\x80", b""),
+    "date": (E.TOFT_TYPE_DATE, Date(-5, -7), Date(0, 0)),
+}
+
+
+class FunctionTests(unittest.TestCase):
+    def setUp(self):
+        self.world = World()
+
+    def tearDown(self):
+        self.world.close()
+
+    # --- Versions, errors, handles
+
+    def test_versions_are_those_of_the_header(self):
+        self.assertIn(f'#define TOFT_VERSION "{LIBRARY.toft_version().decode()}"', HEADER.text)
+        self.assertIn(f"#define TOFT_ABI_VERSION {LIBRARY.toft_abi_version()}\n", HEADER.text)
+        major, minor, patch = LIBRARY.toft_version().decode().split(".")
+        for name, number in (("MAJOR", major), ("MINOR", minor), ("PATCH", patch)):
+            self.assertIn(f"#define TOFT_VERSION_{name} {number}\n", HEADER.text)
+        self.assertGreater(get("toft_handle_count"), 0)
+        succeeded.update(["toft_version", "toft_abi_version", "toft_status_name"])
+
+    def test_every_status_has_the_name_that_the_header_gives_it(self):
+        for name, number in HEADER.enumerations["toft_status"].items():
+            self.assertEqual(status_name(number), name)
+
+    def test_the_last_error_belongs_to_its_thread_and_stays_until_it_is_cleared(self):
+        self.assertEqual(status("toft_realm_cancel", self.world.realm), E.TOFT_ERROR_NOT_IN_TRANSACTION)
+        self.assertEqual(on_another_thread(last_error), (E.TOFT_OK, "", "", 0))
+        check("toft_realm_refresh", self.world.realm, None)
+        self.assertEqual(last_error()[0], E.TOFT_ERROR_NOT_IN_TRANSACTION)
+        check("toft_clear_last_error")
+        self.assertEqual(last_error(), (E.TOFT_OK, "", "", 0))
+        succeeded["toft_last_error"] += 1
+
+    # --- Schema
+
+    def test_a_schema_is_found_again_as_it_was_declared(self):
+        realm, person = self.world.realm, self.world.person
+        keys, count = (ctypes.c_uint32 * 9)(), ctypes.c_size_t()
+        check("toft_realm_classes", realm, keys, 9, ctypes.byref(count))
+        self.assertEqual((count.value, keys[0]), (1, person))
+        check("toft_realm_classes", realm, None, 0, ctypes.byref(count))
+        self.assertEqual(count.value, 1)
+        check("toft_realm_properties", realm, person, keys, 2, ctypes.byref(count))
+        self.assertEqual((count.value, list(keys)[2:]), (7, [0] * 7), "no more than there is room for")
+        check("toft_realm_properties", realm, person, keys, 9, ctypes.byref(count))
+        info = get("toft_realm_class_info", realm, person)
+        self.assertEqual((text_of(info.name), info.key, info.property_count), ("Person", person, 7))
+        self.assertEqual(info.primary_key, self.world.keys["name"])
+        for declared, key in zip(CLASSES["Person"], list(keys)[:7]):
+            found = get("toft_realm_property_info", realm, person, key)
+            self.assertEqual(text_of(found.name), text_of(declared.name))
+            self.assertEqual((found.type, found.key), (declared.type, key))
+            self.assertEqual(found.flags & ~E.TOFT_PROPERTY_INDEXED, declared.flags & ~E.TOFT_PROPERTY_INDEXED)
+            self.assertEqual(found.target_class, person if text_of(declared.target_class) else 0)
+            self.assertEqual(found.target_property, self.world.keys["boss"] if text_of(declared.target_property) else 0)
+
+    # --- Realms and transactions
+
+    def test_realms_share_versions_and_move_when_told(self):
+        other = open_realm(memory=self.world.name)
+        before = get("toft_realm_version", other)
+        self.write(lambda: check("toft_object_release", self.world.create("Barbara", 38)))
+        self.assertEqual(get("toft_realm_version", other), before)
+        self.assertEqual(get("toft_realm_object_count", other, self.world.person), 3)
+        self.assertTrue(get("toft_realm_refresh", other))
+        self.assertFalse(get("toft_realm_refresh", other))
+        self.assertEqual(get("toft_realm_object_count", other, self.world.person), 4)
+        self.assertEqual(get("toft_realm_version", other), get("toft_realm_version", self.world.realm))
+        check("toft_realm_close", other)
+        self.assertEqual(status("toft_realm_close", other), E.TOFT_ERROR_CLOSED)
+        check("toft_realm_release", other)
+
+    def test_a_commit_gives_its_version_and_a_cancelled_transaction_leaves_nothing(self):
+        realm = self.world.realm
+        self.assertFalse(get("toft_realm_is_writing", realm))
+        check("toft_realm_begin_write", realm)
+        self.assertTrue(get("toft_realm_is_writing", realm))
+        self.assertEqual(status("toft_realm_begin_write", realm), E.TOFT_ERROR_ALREADY_IN_TRANSACTION)
+        check("toft_object_release", self.world.create("Barbara", 38))
+        self.assertEqual(get("toft_realm_commit", realm), get("toft_realm_version", realm))
+        check("toft_realm_begin_write", realm)
+        made = self.world.create("Dennis", 29)
+        self.assertEqual(get("toft_results_count", self.world.results), 5, "results see what the transaction did")
+        check("toft_realm_cancel", realm)
+        self.assertFalse(get("toft_object_is_valid", made))
+        self.assertEqual(status("toft_object_get", made, self.world.keys["age"], ctypes.byref(S.toft_value())), E.TOFT_ERROR_OBJECT_DELETED)
+        self.assertEqual(get("toft_results_count", self.world.results), 4)
+        check("toft_object_release", made)
+
+    def test_a_writer_waits_no_longer_than_it_was_told(self):
+        check("toft_realm_begin_write", self.world.realm)
+        other = open_realm(memory=self.world.name, timeout=-1)
+        self.assertEqual(status("toft_realm_begin_write", other), E.TOFT_ERROR_LOCK_TIMEOUT)
+        check("toft_realm_cancel", self.world.realm)
+        check("toft_realm_begin_write", other)
+        check("toft_realm_cancel", other)
+        check("toft_realm_release", other)
+
+    # --- Objects
+
+    def test_every_type_keeps_its_value_its_null_and_its_default(self):
+        for flags, suffix in ((0, ""), (E.TOFT_PROPERTY_NULLABLE, "Optional"), (E.TOFT_PROPERTY_LIST, "List")):
+            declared = [property_schema(name + suffix, kind, flags) for name, (kind, _, _) in SCALARS.items()]
+            realm = open_realm({"Thing": declared}, memory=f"types{suffix}")
+            thing = get("toft_realm_find_class", realm, text("Thing"))
+            check("toft_realm_begin_write", realm)
+            made = ctypes.c_void_p()
+            check("toft_object_create", realm, thing, E.TOFT_UPDATE_ERROR, None, None, 0, ctypes.byref(made), None, None)
+            for name, (_, given, default) in SCALARS.items():
+                key = get("toft_realm_find_property", realm, thing, text(name + suffix))
+                if suffix == "List":
+                    self.check_list(made, key, given, default)
+                    continue
+                self.assertEqual(get("toft_object_get", made, key), None if suffix else default)
+                check("toft_object_set", made, key, value(given))
+                self.assertEqual(get("toft_object_get", made, key), given)
+                if suffix:
+                    check("toft_object_set", made, key, value(None))
+                    self.assertIsNone(get("toft_object_get", made, key))
+            check("toft_realm_commit", realm, None)
+            check("toft_object_release", made)
+            check("toft_realm_release", realm)
+
+    def check_list(self, made, key, given, default):
+        elements = get("toft_object_list", made, key)
+        self.assertEqual(get("toft_list_count", elements), 0)
+        check("toft_list_append", elements, values([given, default]), 2)
+        self.assertEqual([get("toft_list_get", elements, index) for index in range(2)], [given, default])
+        self.assertEqual(get("toft_list_find", elements, value(default)), 1)
+        check("toft_list_release", elements)
+
+    def test_objects_are_created_updated_found_followed_and_deleted(self):
+        realm, person, keys = self.world.realm, self.world.person, self.world.keys
+        check("toft_realm_begin_write", realm)
+        link, created = S.toft_link(), ctypes.c_bool(True)
+        names = (ctypes.c_uint32 * 2)(keys["name"], keys["age"])
+        for policy, age in ((E.TOFT_UPDATE_ALL, 48), (E.TOFT_UPDATE_MODIFIED, 49)):
+            check("toft_object_create", realm, person, policy, names, values(["Grace", age]), 2, None, ctypes.byref(link), ctypes.byref(created))
+            self.assertFalse(created.value)
+            grace = get("toft_object_find", realm, person, value("Grace"))
+            self.assertEqual(get("toft_object_link", grace), Link(link.object_key, person))
+            self.assertEqual(get("toft_object_get", grace, keys["age"]), age)
+            self.assertEqual(get("toft_object_get", grace, keys["boss"]), get("toft_object_link", self.world.object), "the rest stayed")
+            check("toft_object_release", grace)
+        self.assertIsNone(get("toft_object_find", realm, person, value("Nobody")))
+        grace = get("toft_object_follow", realm, link)
+        reports = get("toft_object_linking_objects", self.world.object, keys["reports"])
+        self.assertEqual(get("toft_results_count", reports), 2)
+        check("toft_object_delete", grace)
+        self.assertEqual(get("toft_results_count", reports), 1)
+        self.assertFalse(get("toft_object_is_valid", grace))
+        self.assertIsNone(get("toft_object_follow", realm, link))
+        check("toft_object_delete_all", realm, person)
+        self.assertEqual(get("toft_realm_object_count", realm, person), 0)
+        check("toft_realm_cancel", realm)
+        self.assertTrue(get("toft_object_is_valid", grace))
+        for handle in (grace, None):
+            check("toft_object_release", handle)
+        check("toft_results_release", reports)
+
+    def test_several_values_are_set_at_once_or_not_at_all(self):
+        keys = (ctypes.c_uint32 * 2)(self.world.keys["age"], self.world.keys["nickname"])
+        read = (S.toft_value * 2)()
+        check("toft_realm_begin_write", self.world.realm)
+        check("toft_object_set_values", self.world.object, keys, values([53, "Countess"]), 2)
+        wrong = status("toft_object_set_values", self.world.object, keys, values([54, 3]), 2)
+        self.assertEqual(status_name(wrong), "TOFT_ERROR_TYPE_MISMATCH")
+        check("toft_object_get_values", self.world.object, keys, 2, read)
+        self.assertEqual([python(item) for item in read], [53, "Countess"])
+        check("toft_realm_cancel", self.world.realm)
+
+    # --- Lists
+
+    def test_lists_are_edited_as_a_python_list_would_be(self):
+        elements, model = self.world.list, [1, 2, 3]
+        check("toft_realm_begin_write", self.world.realm)
+        for name, arguments, edit in (
+            ("toft_list_insert", (1, values([7, 8]), 2), lambda: model.__setitem__(slice(1, 1), [7, 8])),
+            ("toft_list_append", (values([9]), 1), lambda: model.append(9)),
+            ("toft_list_set", (0, value(5)), lambda: model.__setitem__(0, 5)),
+            ("toft_list_move", (0, 3), lambda: model.insert(3, model.pop(0))),
+            ("toft_list_move", (5, 0), lambda: model.insert(0, model.pop(5))),
+            ("toft_list_swap", (1, 2), lambda: model.__setitem__(slice(1, 3), [model[2], model[1]])),
+            ("toft_list_erase", (2, 2), lambda: model.__delitem__(slice(2, 4))),
+        ):
+            check(name, elements, *arguments)
+            edit()
+            self.assertEqual(self.contents(elements), model, name)
+        self.assertEqual(get("toft_list_find", elements, value(model[1])), 1)
+        self.assertEqual(get("toft_list_find", elements, value(1000)), 2**64 - 1)
+        self.assertEqual(get("toft_list_get", elements, 1), model[1])
+        as_results = get("toft_list_results", elements)
+        self.assertEqual(get("toft_results_count", as_results), len(model))
+        self.assertEqual(get("toft_results_class", as_results), 0)
+        self.assertEqual(get("toft_results_sum", as_results, 0), sum(model))
+        check("toft_results_release", as_results)
+        check("toft_list_clear", elements)
+        self.assertEqual(get("toft_list_count", elements), 0)
+        check("toft_realm_cancel", self.world.realm)
+        self.assertEqual(self.contents(elements), [1, 2, 3])
+
+    def contents(self, elements):
+        """A list read in pieces of two."""
+        read, count, found = (S.toft_value * 2)(), ctypes.c_size_t(), []
+        while True:
+            check("toft_list_get_values", elements, len(found), read, 2, ctypes.byref(count))
+            found += [python(item) for item in read[: count.value]]
+            if count.value == 0:
+                return found
+
+    # --- Results
+
+    def test_results_are_filtered_sorted_cut_and_looked_at(self):
+        results, keys = self.world.results, self.world.keys
+        self.assertEqual(get("toft_results_class", results), self.world.person)
+        older = get("toft_results_filter", results, text("age > $0 AND name != $1"), values([46, "Nobody"]), 2)
+        self.assertEqual(self.names(older), ["Ada", "Grace", "Edsger"])
+        among = get("toft_results_filter", results, text("name IN $0"), values([["Ada", "Edsger"]]), 1)
+        self.assertEqual(self.names(among), ["Ada", "Edsger"])
+        criterion = S.toft_sort(text("age"), True)
+        by_age = get("toft_results_sort", older, ctypes.byref(criterion), 1)
+        self.assertEqual(self.names(by_age), ["Edsger", "Ada", "Grace"])
+        two = get("toft_results_limit", by_age, 2)
+        self.assertEqual(self.names(two), ["Edsger", "Ada"])
+        by_boss = get("toft_results_distinct", results, ctypes.byref(text("nickname")), 1)
+        self.assertEqual(self.names(by_boss), ["Ada"])
+        frozen = get("toft_results_snapshot", results)
+        self.assertEqual(get("toft_results_get", results, 0), get("toft_object_link", self.world.object))
+        self.assertEqual(get("toft_results_find", by_age, value(get("toft_object_link", self.world.object))), 1)
+        first = get("toft_results_object", by_age, 0)
+        self.assertEqual(get("toft_object_get", first, keys["name"]), "Edsger")
+        self.assertNotEqual(self.plan(by_age), "")
+        check("toft_realm_begin_write", self.world.realm)
+        check("toft_results_delete_all", two)
+        self.assertEqual(get("toft_results_count", results), 1)
+        self.assertEqual(get("toft_results_count", frozen), 3)
+        self.assertIsNone(get("toft_results_get", frozen, 0))
+        check("toft_realm_cancel", self.world.realm)
+        check("toft_object_release", first)
+        for made in (older, among, by_age, two, by_boss, frozen):
+            check("toft_results_release", made)
+
+    def plan(self, results):
+        size = ctypes.c_size_t()
+        check("toft_query_explain", results, None, 0, ctypes.byref(size))
+        buffer = ctypes.create_string_buffer(b"#" * (size.value + 1), size.value + 1)
+        check("toft_query_explain", results, buffer, size.value, ctypes.byref(size))
+        self.assertEqual(buffer.raw[size.value :], b"#")
+        return buffer.raw[: size.value].decode()
+
+    def names(self, results):
+        rows, _ = self.column(results, "name", S.toft_string, capacity=10)
+        return [text_of(row) for row in rows]
+
+    def column(self, results, name, element, capacity, first=0):
+        buffer, nulls, count = (element * capacity)(), (ctypes.c_uint8 * capacity)(), ctypes.c_size_t()
+        column = sized(S.toft_column, property_key=self.world.keys[name] if name else 0, element_size=ctypes.sizeof(element))
+        column.values, column.nulls = ctypes.addressof(buffer), nulls
+        check("toft_results_columns", results, first, ctypes.byref(column), 1, capacity, ctypes.byref(count))
+        return list(buffer)[: count.value], list(nulls)[: count.value]
+
+    def test_columns_are_read_in_pieces_with_their_nulls(self):
+        results = self.world.results
+        self.assertEqual(self.column(results, "age", ctypes.c_int64, 2), ([52, 47], [0, 0]))
+        self.assertEqual(self.column(results, "age", ctypes.c_int64, 2, first=2), ([61], [0]))
+        self.assertEqual(self.column(results, "age", ctypes.c_int64, 2, first=3), ([], []))
+        ada = get("toft_object_link", self.world.object).object_key
+        self.assertEqual(self.column(results, "boss", ctypes.c_int64, 3), ([0, ada, ada], [1, 0, 0]))
+        self.assertEqual(self.column(results, "nickname", S.toft_string, 3)[1], [1, 1, 1])
+        keys, _ = self.column(results, None, ctypes.c_int64, 3)
+        self.assertEqual(keys, [get("toft_results_get", results, index).object_key for index in range(3)])
+
+    def test_aggregates_are_those_of_python(self):
+        ages, age = [52, 47, 61], self.world.keys["age"]
+        self.assertEqual(get("toft_results_minimum", self.world.results, age), min(ages))
+        self.assertEqual(get("toft_results_maximum", self.world.results, age), max(ages))
+        self.assertEqual(get("toft_results_sum", self.world.results, age), sum(ages))
+        self.assertAlmostEqual(get("toft_results_average", self.world.results, age), sum(ages) / 3)
+        nobody = get("toft_results_filter", self.world.results, text("age > 100"), None, 0)
+        self.assertEqual(get("toft_results_sum", nobody, age), 0)
+        for name in ("toft_results_minimum", "toft_results_maximum", "toft_results_average"):
+            self.assertIsNone(get(name, nobody, age))
+        check("toft_results_release", nobody)
+
+    # --- Observation
+
+    def test_each_kind_of_observer_is_called_and_its_user_data_destroyed(self):
+        calls, destroyed = [], []
+        callback = CHANGES_CALLBACK(lambda user_data, changes: calls.append((user_data, changes.contents.kind, changes.contents.version)))
+        destructor = DESTRUCTOR(destroyed.append)
+        world = self.world
+        tokens = [
+            get(name, handle, callback, user_data, destructor)
+            for user_data, (name, handle) in enumerate(
+                (
+                    ("toft_realm_observe", world.realm),
+                    ("toft_object_observe", world.object),
+                    ("toft_list_observe", world.list),
+                    ("toft_results_observe", world.results),
+                ),
+                start=1,
+            )
+        ]
+        self.assertGreaterEqual(get("toft_realm_descriptor", world.realm), 0)
+        self.assertEqual(get("toft_realm_dispatch", world.realm), 2)
+        self.assertEqual(sorted(call[:2] for call in calls), [(3, E.TOFT_CHANGE_INITIAL), (4, E.TOFT_CHANGE_INITIAL)])
+        calls.clear()
+        other = open_realm(memory=world.name)
+        check("toft_realm_begin_write", other)
+        ada = get("toft_object_find", other, world.person, value("Ada"))
+        numbers = get("toft_object_list", ada, world.keys["numbers"])
+        check("toft_list_append", numbers, values([4]), 1)
+        version = get("toft_realm_commit", other)
+        check("toft_realm_refresh", world.realm, None)
+        self.assertEqual(sorted(calls), [(number, E.TOFT_CHANGE_UPDATE, version) for number in (1, 2, 3, 4)])
+        for token in tokens:
+            check("toft_token_release", token)
+        self.assertEqual(sorted(destroyed), [1, 2, 3, 4])
+        check("toft_list_release", numbers)
+        check("toft_object_release", ada)
+        check("toft_realm_release", other)
+
+    # --- Info and check
+
+    def test_info_and_check_tell_about_a_file(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = str(pathlib.Path(directory) / "people.toft")
+            realm = open_realm(CLASSES, path=path)
+            info = get("toft_realm_info", realm)
+            self.assertEqual(info.file_size, pathlib.Path(path).stat().st_size)
+            self.assertEqual((info.version, info.page_size), (get("toft_realm_version", realm), 4096))
+            self.assertLessEqual(info.oldest_pinned_version, info.latest_version)
+            report, size = sized(S.toft_check_report), ctypes.c_size_t(99)
+            check("toft_realm_check", realm, ctypes.byref(report), None, 0, ctypes.byref(size))
+            self.assertEqual((report.problem_count, size.value), (0, 0))
+            self.assertGreater(report.page_count, 2)
+            check("toft_realm_close", realm)
+            check("toft_realm_release", realm)
+
+    def write(self, body):
+        check("toft_realm_begin_write", self.world.realm)
+        body()
+        check("toft_realm_commit", self.world.realm, None)
+
+
+class CoverageTest(unittest.TestCase):
+    """Runs last, for the order is that of the names of classes in this module."""
+
+    def test_no_function_of_the_header_was_left_out(self):
+        self.assertEqual([name for name in HEADER.functions if name not in succeeded], [])
+
+
+def load_tests(loader, _, __):
+    """The coverage is looked at when all others have run."""
+    suite = unittest.TestSuite()
+    suite.addTests(loader.loadTestsFromTestCase(FunctionTests))
+    suite.addTests(loader.loadTestsFromTestCase(CoverageTest))
+    return suite
+
+
+if __name__ == "__main__":
+    unittest.main()
