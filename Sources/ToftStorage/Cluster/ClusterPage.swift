@@ -68,6 +68,8 @@ struct ClusterPage {
     /// The row of a key; nil where there is none.
     @inline(__always)
     func row(of key: Int64) -> Int? {
+        let guess = UInt64(bitPattern: key &- keys[0])
+        if guess < UInt64(rowCount), keys[Int(guess)] == key { return Int(guess) }
         let row = lowerBound(key)
         return row < rowCount && keys[row] == key ? row : nil
     }

@@ -5,11 +5,11 @@
 package final class Table: @unchecked Sendable {
     package let space: PageSpace
     /// Where the tree begins; the transaction writes it to the catalog.
-    package internal(set) var root: TreeRoot
+    @exclusivity(unchecked) package internal(set) var root: TreeRoot
     /// The columns in the order of their ids; the transaction writes them to the catalog.
-    package internal(set) var columns: [Column]
+    @exclusivity(unchecked) package internal(set) var columns: [Column]
     weak var owner: (any TreeOwner)?
-    var writer: TableWriter?
+    @exclusivity(unchecked) var writer: TableWriter?
 
     package init(space: PageSpace, root: TreeRoot, columns: [Column], owner: any TreeOwner) {
         self.space = space

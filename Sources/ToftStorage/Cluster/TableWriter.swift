@@ -4,11 +4,11 @@
 /// other than exchanging the finger's own extent, clears it.
 final class TableWriter {
     let spine: Spine
-    private(set) var finger = Ref.nowhere
+    @exclusivity(unchecked) private(set) var finger = Ref.nowhere
     /// Whether no cluster follows the finger's.
-    private(set) var isAtEnd = false
+    @exclusivity(unchecked) private(set) var isAtEnd = false
     /// Rows appended by this transaction: whoever appends many gets larger clusters at once.
-    var appendedRows = 0
+    @exclusivity(unchecked) var appendedRows = 0
 
     private let memory: UnsafeMutableRawPointer
 

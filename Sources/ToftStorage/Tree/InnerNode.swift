@@ -98,8 +98,29 @@ struct RowRoute: Route {
 
     @inline(__always)
     func child(in node: InnerNode) -> Int {
-        var low = 0
-        var length = node.count
+        let last = node.count &- 1
+        if last == 0 || prefix < node.prefix(1) { return 0 }
+        if prefix >= node.prefix(last) { return last }
+        return guess(in: node, last)
+    }
+
+    /// Keys are spread evenly as a rule: the first guess or one beside it is right. The separators of `1` and `last` enclose the key.
+    @inline(__always)
+    private func guess(in node: InnerNode, _ last: Int) -> Int {
+        let first = node.prefix(1)
+        let share = Double(prefix &- first) / Double(node.prefix(last) &- first)
+        let index = min(max(1, 1 &+ Int(share * Double(last &- 1))), last &- 1)
+        if node.prefix(index) > prefix {
+            return node.prefix(index &- 1) <= prefix && index > 1 ? index &- 1 : search(node, 0, index)
+        }
+        if node.prefix(index &+ 1) > prefix { return index }
+        return search(node, index &+ 1, last)
+    }
+
+    /// The last entry before `high` whose separator is not after the key; that of `low` is not.
+    private func search(_ node: InnerNode, _ low: Int, _ high: Int) -> Int {
+        var low = low
+        var length = high &- low
         while length > 1 {
             let half = length >> 1
             low = node.prefix(low &+ half) <= prefix ? low &+ half : low

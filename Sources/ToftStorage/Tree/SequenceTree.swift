@@ -5,8 +5,8 @@
 package final class SequenceTree: @unchecked Sendable {
     let space: PageSpace
     /// Where the tree begins; the transaction writes it to the catalog.
-    package var root: TreeRoot
-    private var spine: Spine?
+    @exclusivity(unchecked) package var root: TreeRoot
+    @exclusivity(unchecked) private var spine: Spine?
 
     package init(space: PageSpace, root: TreeRoot) {
         self.space = space

@@ -20,7 +20,7 @@ final class Spine {
     private let scratch: UnsafeMutableRawPointer
     /// Two pages for whoever rewrites a leaf.
     let leafScratch: UnsafeMutableRawPointer
-    private(set) var depth = 0
+    @exclusivity(unchecked) private(set) var depth = 0
 
     init(space: PageSpace, leafType: ExtentType) {
         self.space = space
