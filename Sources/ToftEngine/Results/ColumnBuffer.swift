@@ -60,26 +60,54 @@ struct ColumnCopier {
             fill(rows, nulls, first, DateElement()) { DateElement(seconds: values.seconds[$0], nanoseconds: values.nanoseconds[$0]) }
         case .string, .data:
             let values = try cluster.bytes(column)
-            try fill(rows, nulls, first, BytesElement()) { row throws(StorageError) in BytesElement(try values[row]) }
+            try fillBytes(rows, nulls, first, values)
         case .linkingObjects: break
         }
     }
 
-    @inline(__always)
-    private func fill<Element: BitwiseCopyable, Failure>(
-        _ rows: some RandomAccessCollection<Int>, _ nulls: UnsafePointer<UInt64>?, _ first: Int, _ null: Element,
-        _ value: (Int) throws(Failure) -> Element
-    ) throws(Failure) {
+    // A call of its own on purpose. Inlined, its loop may become the move of memory that ends a throwing function, where Swift 6.3's optimiser
+    // forgets the register of the error.
+    @inline(never)
+    private func fill<Element: BitwiseCopyable>(
+        _ rows: some RandomAccessCollection<Int>, _ nulls: UnsafePointer<UInt64>?, _ first: Int, _ null: Element, _ value: (Int) -> Element
+    ) {
         let size = MemoryLayout<Element>.stride
         var place = buffer.values + first * size
-        var index = first
         for row in rows {
-            let isNull = nulls.map { $0[row >> 6] >> UInt64(row & 63) & 1 != 0 } ?? false
-            place.storeBytes(of: isNull ? null : try value(row), as: Element.self)
-            buffer.nulls?[index] = isNull ? 1 : 0
+            place.storeBytes(of: nulls.isNull(row) ? null : value(row), as: Element.self)
             place += size
-            index += 1
         }
+        noteNulls(rows, nulls, first)
+    }
+
+    private func fillBytes(
+        _ rows: some RandomAccessCollection<Int>, _ nulls: UnsafePointer<UInt64>?, _ first: Int, _ values: BytesColumn
+    ) throws(StorageError) {
+        let size = MemoryLayout<BytesElement>.stride
+        var place = buffer.values + first * size
+        for row in rows {
+            place.storeBytes(of: nulls.isNull(row) ? BytesElement() : BytesElement(try values[row]), as: BytesElement.self)
+            place += size
+        }
+        noteNulls(rows, nulls, first)
+    }
+
+    @inline(never)
+    private func noteNulls(_ rows: some RandomAccessCollection<Int>, _ nulls: UnsafePointer<UInt64>?, _ first: Int) {
+        guard var place = buffer.nulls.map({ $0 + first }) else { return }
+        for row in rows {
+            place.pointee = nulls.isNull(row) ? 1 : 0
+            place += 1
+        }
+    }
+}
+
+extension UnsafePointer<UInt64>? {
+    /// Whether a bitmap of nulls, if there is one, says so of a row.
+    @inline(__always)
+    fileprivate func isNull(_ row: Int) -> Bool {
+        guard let self else { return false }
+        return self[row >> 6] >> UInt64(row & 63) & 1 != 0
     }
 }
 
