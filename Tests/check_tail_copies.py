@@ -12,12 +12,14 @@ import sys
 
 FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 COPY = re.compile(r"\bjmp\b.*<(?:memmove|memcpy|memset|bzero)(?:@plt)?>")
+SAVES = re.compile(r"^mov\s+%r12,(-?0x[0-9a-f]+\(%r[bs]p\))$")
+RELOADS = re.compile(r"^mov\s+(-?0x[0-9a-f]+\(%r[bs]p\)),%r12$")
 WRITES = re.compile(r",\s*%r12[dwb]?$|\b(?:pop|inc|dec|neg|not)\w*\s+%r12")
 
 
 def suspects(path: str) -> list[str]:
     found: list[str] = []
-    name, copies, writes, restores = "", False, False, False
+    name, copies, writes, restores, saved = "", False, False, False, set[str]()
     listing = subprocess.Popen(["objdump", "-d", "--no-show-raw-insn", path], stdout=subprocess.PIPE, text=True)
     assert listing.stdout is not None
     for line in listing.stdout:
@@ -25,11 +27,16 @@ def suspects(path: str) -> list[str]:
         if start:
             if copies and writes and not restores:
                 found.append(name)
-            name, copies, writes, restores = start.group(1), False, False, False
+            name, copies, writes, restores, saved = start.group(1), False, False, False, set()
             continue
         instruction = line.split("\t")[-1].strip() if "\t" in line else ""
         copies |= bool(COPY.search(instruction))
         restores |= instruction.startswith("pop") and "%r12" in instruction
+        if save := SAVES.match(instruction):
+            saved.add(save.group(1))
+        reload = RELOADS.match(instruction)
+        if reload and reload.group(1) in saved:
+            continue  # gives the register the value it came with
         writes |= bool(WRITES.search(instruction)) and not instruction.startswith(("cmp", "test", "push"))
     if copies and writes and not restores:
         found.append(name)

@@ -1,4 +1,5 @@
-# Links the Swift objects and the Swift runtime into one library: cmake -DSWIFTC -DOBJECTS -DLIBRARY -DSONAME -DABI -DCXX -P Link.cmake
+cmake_minimum_required(VERSION 3.22)
+# Links the Swift objects and the Swift runtime into one library: cmake -DSWIFTC -DOBJECTS -DLIBRARY -DSONAME -DABI -DCXX -DSTRIP -DPACK -P Link.cmake
 
 file(GLOB objects LIST_DIRECTORIES false
   "${OBJECTS}/CPlatform.build/*.o" "${OBJECTS}/ToftStorage.build/*.o" "${OBJECTS}/ToftModel.build/*.o" "${OBJECTS}/ToftQuery.build/*.o"
@@ -26,6 +27,7 @@ endif()
 
 get_filename_component(directory "${LIBRARY}" DIRECTORY)
 set(link_directory "${directory}/link")
+set(unstripped "${link_directory}/libtoft.so")
 file(MAKE_DIRECTORY "${link_directory}")
 file(WRITE "${link_directory}/toft.map" "TOFT_${ABI} {\n  global: toft_*;\n  local: *;\n};\n")
 string(REPLACE ";" "\n" response "${current}")
@@ -37,11 +39,18 @@ if(IS_ABSOLUTE "${static_cxx}")
   file(CREATE_LINK "${static_cxx}" "${link_directory}/libstdc++.a" SYMBOLIC)
 endif()
 
+set(packing "")
+if(PACK)
+  set(packing -Xlinker -z -Xlinker pack-relative-relocs)
+endif()
+
 execute_process(
-  COMMAND "${SWIFTC}" -emit-library -static-stdlib -use-ld=lld "-L${link_directory}" "@${link_directory}/objects" -o "${LIBRARY}"
+  COMMAND "${SWIFTC}" -emit-library -static-stdlib -use-ld=lld "-L${link_directory}" "@${link_directory}/objects" -o "${unstripped}"
           -Xlinker "--version-script=${link_directory}/toft.map" -Xlinker "-soname=${SONAME}" -Xlinker --gc-sections -Xlinker --icf=safe
-          -Xlinker --strip-all -Xlinker -z -Xlinker nodelete -Xclang-linker -static-libgcc
+          -Xlinker -z -Xlinker nodelete -Xclang-linker -static-libgcc ${packing}
   COMMAND_ERROR_IS_FATAL ANY)
+# With its names it is for debuggers and tests; what is installed has none.
+execute_process(COMMAND "${STRIP}" --strip-all -o "${LIBRARY}" "${unstripped}" COMMAND_ERROR_IS_FATAL ANY)
 
 get_filename_component(file "${LIBRARY}" NAME)
 file(CREATE_LINK "${file}" "${directory}/${SONAME}" SYMBOLIC)

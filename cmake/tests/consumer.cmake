@@ -1,3 +1,4 @@
+cmake_minimum_required(VERSION 3.22)
 # Installs the package, then builds and runs the consumer project as on a machine without Swift: an empty environment, no path to it.
 set(work "${BUILD}/consumer")
 set(prefix "${work}/prefix")

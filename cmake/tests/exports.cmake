@@ -1,3 +1,4 @@
+cmake_minimum_required(VERSION 3.22)
 # Compares the dynamic symbols with the declarations marked TOFT_API, both ways.
 file(READ "${ROOT}/include/toft.h" header)
 string(REGEX REPLACE "/\\*([^*]|\\*+[^*/])*\\*+/" "" header "${header}")

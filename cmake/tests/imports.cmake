@@ -1,3 +1,4 @@
+cmake_minimum_required(VERSION 3.22)
 # No Foundation below the Swift door; the C library in ToftStorage/Platform alone.
 foreach(target ToftStorage ToftModel ToftQuery ToftEngine ToftCAPI)
   file(GLOB_RECURSE sources "${ROOT}/Sources/${target}/*.swift")

@@ -1,3 +1,4 @@
+cmake_minimum_required(VERSION 3.22)
 file(SIZE "${LIBRARY}" size)
 message(STATUS "${size} bytes")
 if(size GREATER 8388608)
