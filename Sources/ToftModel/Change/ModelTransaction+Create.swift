@@ -14,7 +14,7 @@ extension ModelTransaction {
         try prepare(assignments, owner)
         if let existing = try findPrepared(owner) {
             guard policy != .error else { throw duplicate(owner) }
-            for element in prepared.elements where !element.property.isPrimaryKey { try apply(element, to: existing, policy: policy) }
+            for element in prepared.pointee.elements where !element.property.isPrimaryKey { try apply(element, to: existing, policy: policy) }
             return (existing, false)
         }
         return (try insert(owner), true)
@@ -35,7 +35,7 @@ extension ModelTransaction {
     }
 
     private func primaryKeyCell(_ property: PropertyHandle, _ owner: ClassHandle) throws(ModelError) -> Cell {
-        guard let position = owner.anyPosition(id: property.id), let cell = prepared.cell(at: position) else {
+        guard let position = owner.anyPosition(id: property.id), let cell = prepared.pointee.cell(at: position) else {
             throw .primaryKeyMissing(className: owner.name, property: property.name)
         }
         return cell
@@ -54,7 +54,7 @@ extension ModelTransaction {
         let key = try stored { () throws(StorageError) in
             let key = try writing.takeKey(table)
             try writing.rowInsert(table, id: owner.table, key, derived: false)
-            for element in prepared.elements where element.list == nil {
+            for element in prepared.pointee.elements where element.list == nil {
                 try writing.cellSet(table, id: owner.table, key, element.property.column, element.cell, derived: false)
             }
             return key
@@ -62,9 +62,9 @@ extension ModelTransaction {
         if let property = owner.primaryKey { try putPrimaryKey(try primaryKeyCell(property, owner), property, owner, key) }
         for property in owner.indexed {
             guard let position = owner.anyPosition(id: property.id) else { continue }
-            try putIndex(prepared.cell(at: position) ?? property.defaultCell, property, key)
+            try putIndex(prepared.pointee.cell(at: position) ?? property.defaultCell, property, key)
         }
-        for element in prepared.elements where element.property.type == .link || element.list != nil {
+        for element in prepared.pointee.elements where element.property.type == .link || element.list != nil {
             try insertLinks(element, key)
         }
         return key

@@ -19,11 +19,11 @@ extension ModelTransaction {
         _ key: Int64, _ owner: ClassHandle, _ assignments: UnsafeBufferPointer<Assignment>, policy: UpdatePolicy = .all
     ) throws(ModelError) {
         try prepare(assignments, owner)
-        for element in prepared.elements where element.property.isPrimaryKey {
+        for element in prepared.pointee.elements where element.property.isPrimaryKey {
             throw .primaryKeyImmutable(className: owner.name, property: element.property.name)
         }
         try view.requireObject(key, owner)
-        for element in prepared.elements { try apply(element, to: key, policy: policy) }
+        for element in prepared.pointee.elements { try apply(element, to: key, policy: policy) }
     }
 
     /// The same for values to keep.

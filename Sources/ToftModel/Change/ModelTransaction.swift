@@ -10,18 +10,28 @@ package final class ModelTransaction {
     /// What the transaction sees: its own changes too.
     package let view: ModelView
     let writing: WriteTransaction
+    /// Entries of primary keys, indexes and backlinks on their way to their trees.
+    let pending: PendingEntries
     let arena = ByteArena()
-    var prepared = PreparedAssignments()
+    /// What a call was given, checked. Behind a pointer: a class's own property would be guarded at each access.
+    let prepared = UnsafeMutablePointer<PreparedAssignments>.allocate(capacity: 1)
     /// Room for two keys, of `KeyBytes.capacity` each.
     private let keyRoom = UnsafeMutableRawPointer.allocate(byteCount: 2 * KeyBytes.capacity, alignment: 16)
 
     /// Works on a write transaction, which the caller ends. `previous` is the schema of an earlier view: it is used again where it still holds.
     package init(_ transaction: WriteTransaction, declared: Schema? = nil, previous: ModelSchema? = nil) throws(ModelError) {
         writing = transaction
-        view = try ModelView(transaction.view, declared: declared, previous: previous)
+        prepared.initialize(to: PreparedAssignments())
+        let schema = try ModelSchema.read(transaction.view, declared: declared, previous: previous)
+        pending = PendingEntries(slotCount: schema.slotCount, for: transaction)
+        view = ModelView(transaction.view, schema: schema, pending: pending)
     }
 
-    deinit { keyRoom.deallocate() }
+    deinit {
+        prepared.deinitialize(count: 1)
+        prepared.deallocate()
+        keyRoom.deallocate()
+    }
 
     /// An empty key in the first room.
     var firstKey: KeyBytes { KeyBytes(keyRoom) }
@@ -33,15 +43,15 @@ package final class ModelTransaction {
     /// Checks assignments of one class and keeps them in `prepared`.
     func prepare(_ assignments: UnsafeBufferPointer<Assignment>, _ owner: ClassHandle) throws(ModelError) {
         arena.reset()
-        prepared.begin(owner)
+        prepared.pointee.begin(owner)
         for assignment in assignments {
             let position = try owner.position(id: assignment.property)
             let property = owner.properties[position]
             if property.isList {
-                prepared.add(try prepareList(assignment.value, property), at: position)
+                prepared.pointee.add(try prepareList(assignment.value, property), at: position)
             } else {
                 let cell = try prepareCell(assignment.value, property)
-                prepared.add(.init(property: property, cell: cell, list: nil), at: position)
+                prepared.pointee.add(.init(property: property, cell: cell, list: nil), at: position)
             }
         }
     }
@@ -62,15 +72,15 @@ package final class ModelTransaction {
     }
 
     private func prepareList(_ value: BorrowedValue, _ property: PropertyHandle) throws(ModelError) -> PreparedAssignments.Element {
-        let first = prepared.listCells.count
+        let first = prepared.pointee.listCells.count
         switch value {
         case .null: break
         case .list(let values):
-            for value in values { prepared.addListCell(try prepareElement(value, property)) }
+            for value in values { prepared.pointee.addListCell(try prepareElement(value, property)) }
         default:
             throw .typeMismatch(className: property.className, property: property.name, expected: property.typeName, found: value.kindName)
         }
-        return .init(property: property, cell: .null, list: first..<prepared.listCells.count)
+        return .init(property: property, cell: .null, list: first..<prepared.pointee.listCells.count)
     }
 
     /// A link leads to an object that is there.

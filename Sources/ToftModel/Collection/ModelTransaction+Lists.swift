@@ -12,8 +12,8 @@ extension ModelTransaction {
             throw .listTooLong(className: property.className, property: property.name, limit: Limits.listElements)
         }
         arena.reset()
-        prepared.begin(view.schema.classes[property.classPosition])
-        for value in values { prepared.addListCell(try prepareElement(value, property)) }
+        prepared.pointee.begin(view.schema.classes[property.classPosition])
+        for value in values { prepared.pointee.addListCell(try prepareElement(value, property)) }
         try append(0..<values.count, to: key, property, from: index)
     }
 
@@ -107,7 +107,7 @@ extension ModelTransaction {
         }
         let count = try listCount(key, property)
         for (index, place) in range.enumerated().prefix(count) {
-            let cell = prepared.listCells[place]
+            let cell = prepared.pointee.listCells[place]
             if try !view.listCell(key, property, at: index).isIdentical(to: cell) { try replace(index, of: key, property, by: cell) }
         }
         for index in stride(from: count - 1, through: range.count, by: -1) { try remove(index, of: key, property, derived: false) }
@@ -118,7 +118,7 @@ extension ModelTransaction {
     func append(_ range: Range<Int>, to key: Int64, _ property: PropertyHandle, from index: Int) throws(ModelError) {
         var index = index
         for place in range {
-            let cell = prepared.listCells[place], position = index
+            let cell = prepared.pointee.listCells[place], position = index
             try change(key, property) { table, id throws(StorageError) in
                 try writing.listInsert(table, id: id, key, property.column, at: position, cell, derived: false)
             }

@@ -1,17 +1,17 @@
 internal import ToftStorage
 
-/// The entries that lead to objects: primary keys, indexes and backlinks. All are derived effects.
+/// The entries that lead to objects: primary keys, indexes and backlinks. All are derived effects, and reach their trees through `pending`.
 extension ModelTransaction {
     // MARK: Primary keys
 
     func putPrimaryKey(_ cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle, _ key: Int64) throws(ModelError) {
         let bytes = try primaryKeyBytes(cell, property, key)
-        var value = key.littleEndian
-        try put(try view.primaryKeyTree(owner), owner.primaryKeyTree, bytes, &value)
+        let value = UInt64(bitPattern: key).littleEndian
+        try pending.put(owner.primaryKeySlot, tree: owner.primaryKeyTree ?? 0, bytes, value, length: 8)
     }
 
     func removePrimaryKey(_ cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle, _ key: Int64) throws(ModelError) {
-        try delete(try view.primaryKeyTree(owner), owner.primaryKeyTree, try primaryKeyBytes(cell, property, key))
+        try pending.remove(owner.primaryKeySlot, tree: owner.primaryKeyTree ?? 0, try primaryKeyBytes(cell, property, key))
     }
 
     private func primaryKeyBytes(_ cell: Cell, _ property: PropertyHandle, _ key: Int64) throws(ModelError) -> KeyBytes {
@@ -24,13 +24,11 @@ extension ModelTransaction {
     // MARK: Indexes
 
     func putIndex(_ cell: Cell, _ property: PropertyHandle, _ key: Int64) throws(ModelError) {
-        let bytes = try indexBytes(cell, property, key, firstKey)
-        try put(try view.indexTree(property), property.indexTree, bytes)
+        try pending.put(property.indexSlot, tree: property.indexTree ?? 0, try indexBytes(cell, property, key, firstKey))
     }
 
     func removeIndex(_ cell: Cell, _ property: PropertyHandle, _ key: Int64) throws(ModelError) {
-        let bytes = try indexBytes(cell, property, key, firstKey)
-        try delete(try view.indexTree(property), property.indexTree, bytes)
+        try pending.remove(property.indexSlot, tree: property.indexTree ?? 0, try indexBytes(cell, property, key, firstKey))
     }
 
     /// Moves an object's entry from its old value to its new one, around the change of the value: the old one may lie in the page that changes.
@@ -40,9 +38,8 @@ extension ModelTransaction {
         let was = try indexBytes(old, property, key, firstKey), now = try indexBytes(new, property, key, secondKey)
         try change()
         guard !was.bytes.isSame(as: now.bytes) else { return }
-        let tree = try view.indexTree(property)
-        try delete(tree, property.indexTree, was)
-        try put(tree, property.indexTree, now)
+        try pending.remove(property.indexSlot, tree: property.indexTree ?? 0, was)
+        try pending.put(property.indexSlot, tree: property.indexTree ?? 0, now)
     }
 
     private func indexBytes(_ cell: Cell, _ property: PropertyHandle, _ key: Int64, _ room: KeyBytes) throws(ModelError) -> KeyBytes {
@@ -54,25 +51,24 @@ extension ModelTransaction {
 
     // MARK: Backlinks
 
-    func addBacklink(_ property: PropertyHandle, target: Int64, source: Int64, count: Int = 1) throws(ModelError) {
-        let tree = try view.backlinkTree(property), bytes = backlinkBytes(target, source)
-        let links = property.isList ? try links(tree, bytes) : 0
-        try putLinks(tree, property, bytes, links + count)
+    func addBacklink(_ property: PropertyHandle, target: Int64, source: Int64) throws(ModelError) {
+        let bytes = backlinkBytes(target, source)
+        try putLinks(property, bytes, property.isList ? try links(property, bytes) + 1 : 1)
     }
 
-    func removeBacklink(_ property: PropertyHandle, target: Int64, source: Int64, count: Int = 1) throws(ModelError) {
-        let tree = try view.backlinkTree(property), bytes = backlinkBytes(target, source)
-        let links = property.isList ? try links(tree, bytes) : 1
-        guard links >= count else {
+    func removeBacklink(_ property: PropertyHandle, target: Int64, source: Int64) throws(ModelError) {
+        let bytes = backlinkBytes(target, source)
+        let links = property.isList ? try links(property, bytes) : 1
+        guard links > 0 else {
             throw .inconsistent("object \(source) has fewer backlinks of '\(property.className).\(property.name)' than links")
         }
-        if links == count { return try delete(tree, property.backlinkTree, bytes) }
-        try putLinks(tree, property, bytes, links - count)
+        if links > 1 { return try putLinks(property, bytes, links - 1) }
+        try pending.remove(property.backlinkSlot, tree: property.backlinkTree ?? 0, bytes)
     }
 
     /// Removes the whole entry, however many links it stands for.
     func dropBacklink(_ property: PropertyHandle, target: Int64, source: Int64) throws(ModelError) {
-        try delete(try view.backlinkTree(property), property.backlinkTree, backlinkBytes(target, source))
+        try pending.remove(property.backlinkSlot, tree: property.backlinkTree ?? 0, backlinkBytes(target, source))
     }
 
     private func backlinkBytes(_ target: Int64, _ source: Int64) -> KeyBytes {
@@ -82,42 +78,20 @@ extension ModelTransaction {
         return bytes
     }
 
-    private func links(_ tree: OrderedTree, _ bytes: KeyBytes) throws(ModelError) -> Int {
-        let value = try stored { () throws(StorageError) in try tree.value(forKey: bytes.bytes) }
-        guard let value else { return 0 }
-        return try BacklinkEntry.links(value)
-    }
-
-    private func putLinks(_ tree: OrderedTree, _ property: PropertyHandle, _ bytes: KeyBytes, _ links: Int) throws(ModelError) {
-        if links == 1 { return try put(tree, property.backlinkTree, bytes) }
-        var value = UInt32(truncatingIfNeeded: links).littleEndian
-        try put(tree, property.backlinkTree, bytes, &value)
-    }
-
-    // MARK: The funnel
-
-    @inline(__always)
-    private func put(_ tree: OrderedTree, _ id: UInt64?, _ key: KeyBytes) throws(ModelError) {
-        do {
-            try writing.treePut(tree, id: id ?? 0, key.bytes, UnsafeRawBufferPointer(start: nil, count: 0), derived: true)
-        } catch { throw .storage(error) }
-    }
-
-    @inline(__always)
-    private func put<Number: FixedWidthInteger>(
-        _ tree: OrderedTree, _ id: UInt64?, _ key: KeyBytes, _ value: inout Number
-    ) throws(ModelError) {
-        let result: Result<Void, StorageError> = withUnsafeBytes(of: &value) { value in
-            do throws(StorageError) {
-                return .success(try writing.treePut(tree, id: id ?? 0, key.bytes, value, derived: true))
-            } catch { return .failure(error) }
+    private func links(_ property: PropertyHandle, _ bytes: KeyBytes) throws(ModelError) -> Int {
+        switch pending.find(property.backlinkSlot, bytes) {
+        case .removed: return 0
+        case .value(let value, let length): return length == 0 ? 1 : Int(UInt32(truncatingIfNeeded: UInt64(littleEndian: value)))
+        case .unknown:
+            let tree = try view.openTree(property.backlinkSlot, property.backlinkTree)
+            let value = try stored { () throws(StorageError) in try tree.value(forKey: bytes.bytes) }
+            return try value.map { value throws(ModelError) in try BacklinkEntry.links(value) } ?? 0
         }
-        do { try result.get() } catch { throw .storage(error) }
     }
 
-    private func delete(_ tree: OrderedTree, _ id: UInt64?, _ key: KeyBytes) throws(ModelError) {
-        let wasThere = try stored { () throws(StorageError) in try writing.treeDelete(tree, id: id ?? 0, key.bytes, derived: true) }
-        guard wasThere else { throw .inconsistent("an entry that leads to an object is missing") }
+    private func putLinks(_ property: PropertyHandle, _ bytes: KeyBytes, _ links: Int) throws(ModelError) {
+        let value = UInt64(truncatingIfNeeded: links).littleEndian
+        try pending.put(property.backlinkSlot, tree: property.backlinkTree ?? 0, bytes, value, length: links == 1 ? 0 : 4)
     }
 
     private func wrongCell(_ property: PropertyHandle) -> ModelError {

@@ -15,10 +15,15 @@ extension ModelView {
     /// Looks a checked primary key up.
     @inline(__always)
     func find(cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle) throws(ModelError) -> Int64? {
-        let tree = try primaryKeyTree(owner)
-        return try KeyBytes.with { key throws(ModelError) in
+        try KeyBytes.with { key throws(ModelError) in
             guard key.put(cell, optional: property.isOptional) else { return nil }
-            if !key.isExact { return try findLong(cell, key, in: tree, property) }
+            if !key.isExact { return try findLong(cell, key, in: try primaryKeyTree(owner), property) }
+            switch pending?.find(owner.primaryKeySlot, key) ?? .unknown {
+            case .removed: return nil
+            case .value(let value, _): return Int64(bitPattern: UInt64(littleEndian: value))
+            case .unknown: break
+            }
+            let tree = try openTree(owner.primaryKeySlot, owner.primaryKeyTree)
             let entry = try stored { () throws(StorageError) in try tree.value(forKey: key.bytes) }
             return try entry.map { value throws(ModelError) in try PrimaryKeyEntry.objectKey(value, property) }
         }

@@ -9,15 +9,18 @@ package final class ModelView: Sendable {
     package let snapshot: Snapshot
     package let schema: ModelSchema
     private let slots: TreeSlots
+    /// In a transaction's view, the entries that have not reached their trees yet.
+    let pending: PendingEntries?
 
     /// The objects of `snapshot`. `previous` is the schema of an earlier view: it is used again where it still holds.
     package convenience init(_ snapshot: Snapshot, declared: Schema? = nil, previous: ModelSchema? = nil) throws(ModelError) {
         self.init(snapshot, schema: try ModelSchema.read(snapshot, declared: declared, previous: previous))
     }
 
-    init(_ snapshot: Snapshot, schema: ModelSchema) {
+    init(_ snapshot: Snapshot, schema: ModelSchema, pending: PendingEntries? = nil) {
         self.snapshot = snapshot
         self.schema = schema
+        self.pending = pending
         slots = TreeSlots(tableCount: schema.classes.count, treeCount: schema.slotCount)
     }
 
@@ -34,18 +37,29 @@ package final class ModelView: Sendable {
     }
 
     func primaryKeyTree(_ owner: ClassHandle) throws(ModelError) -> OrderedTree {
-        guard let id = owner.primaryKeyTree else { throw .noPrimaryKey(className: owner.name) }
-        do { return try slots.tree(owner.primaryKeySlot, id: id, in: snapshot) } catch { throw .storage(error) }
+        guard owner.primaryKey != nil else { throw .noPrimaryKey(className: owner.name) }
+        return try completeTree(owner.primaryKeySlot, owner.primaryKeyTree)
     }
 
     func indexTree(_ property: PropertyHandle) throws(ModelError) -> OrderedTree {
-        guard let id = property.indexTree else { throw .inconsistent("'\(property.className).\(property.name)' has no index") }
-        do { return try slots.tree(property.indexSlot, id: id, in: snapshot) } catch { throw .storage(error) }
+        try completeTree(property.indexSlot, property.indexTree)
     }
 
     func backlinkTree(_ property: PropertyHandle) throws(ModelError) -> OrderedTree {
-        guard let id = property.backlinkTree else { throw .inconsistent("'\(property.className).\(property.name)' is no link") }
-        do { return try slots.tree(property.backlinkSlot, id: id, in: snapshot) } catch { throw .storage(error) }
+        try completeTree(property.backlinkSlot, property.backlinkTree)
+    }
+
+    /// A tree with all its entries.
+    private func completeTree(_ slot: Int, _ id: UInt64?) throws(ModelError) -> OrderedTree {
+        let tree = try openTree(slot, id)
+        if let pending { try stored { () throws(StorageError) in try pending.bring(slot) } }
+        return tree
+    }
+
+    /// A tree, without the entries that are pending.
+    func openTree(_ slot: Int, _ id: UInt64?) throws(ModelError) -> OrderedTree {
+        guard let id else { throw .inconsistent("a tree was asked for that is not there") }
+        do { return try slots.tree(slot, id: id, in: snapshot) } catch { throw .storage(error) }
     }
 
     // MARK: Objects

@@ -3,32 +3,62 @@ internal import ToftStorage
 
 /// The trees that a view has opened, each at a fixed place, so that finding one again is one load. Any thread.
 final class TreeSlots: @unchecked Sendable {
-    private let tables: UnsafeMutableBufferPointer<AtomicLazyReference<Table>>
-    private let trees: UnsafeMutableBufferPointer<AtomicLazyReference<OrderedTree>>
+    private let tables: Slots<Table>
+    private let trees: Slots<OrderedTree>
 
     init(tableCount: Int, treeCount: Int) {
-        tables = .allocate(capacity: tableCount)
-        trees = .allocate(capacity: treeCount)
-        for index in tables.indices { tables.initializeElement(at: index, to: AtomicLazyReference()) }
-        for index in trees.indices { trees.initializeElement(at: index, to: AtomicLazyReference()) }
+        tables = Slots(count: tableCount)
+        trees = Slots(count: treeCount)
     }
 
     deinit {
-        tables.deinitialize()
-        trees.deinitialize()
-        tables.deallocate()
-        trees.deallocate()
+        tables.free()
+        trees.free()
     }
 
     @inline(__always)
     func table(_ slot: Int, id: UInt64, in snapshot: Snapshot) throws(StorageError) -> Table {
-        if let table = tables[slot].load() { return table }
-        return tables[slot].storeIfNil(try snapshot.table(id))
+        if let table = tables[slot] { return table }
+        return tables.keep(try snapshot.table(id), at: slot)
     }
 
     @inline(__always)
     func tree(_ slot: Int, id: UInt64, in snapshot: Snapshot) throws(StorageError) -> OrderedTree {
-        if let tree = trees[slot].load() { return tree }
-        return trees[slot].storeIfNil(try snapshot.orderedTree(id))
+        if let tree = trees[slot] { return tree }
+        return trees.keep(try snapshot.orderedTree(id), at: slot)
+    }
+}
+
+/// References that are set once, by whichever thread comes first, and kept until the end. (The standard library's `AtomicLazyReference` does the
+/// same, but asks for its own type's metadata at each load.)
+private struct Slots<Object: AnyObject> {
+    private let words: UnsafeMutableBufferPointer<Atomic<UInt>>
+
+    init(count: Int) {
+        words = .allocate(capacity: count)
+        for index in words.indices { words.initializeElement(at: index, to: Atomic(0)) }
+    }
+
+    @inline(__always)
+    subscript(slot: Int) -> Object? {
+        let word = words[slot].load(ordering: .acquiring)
+        return UnsafeRawPointer(bitPattern: word).map { Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Keeps an object at a slot; gives back the one that is there already, if another thread was first.
+    func keep(_ object: Object, at slot: Int) -> Object {
+        let word = UInt(bitPattern: Unmanaged.passRetained(object).toOpaque())
+        if words[slot].compareExchange(expected: 0, desired: word, ordering: .acquiringAndReleasing).exchanged { return object }
+        Unmanaged.passUnretained(object).release()
+        return self[slot] ?? object
+    }
+
+    func free() {
+        for index in words.indices {
+            let word = words[index].load(ordering: .acquiring)
+            if let object = UnsafeRawPointer(bitPattern: word) { Unmanaged<Object>.fromOpaque(object).release() }
+        }
+        words.deinitialize()
+        words.deallocate()
     }
 }

@@ -27,6 +27,8 @@ package final class WriteTransaction {
     /// Whether trees or columns were made or dropped, which the record does not count as user data.
     private(set) var isStructureChanged = false
     private var state = State.active
+    /// What is still to be done before the commit: effects that the caller has kept back to bring them in a better order.
+    package var beforeCommit: (() throws(StorageError) -> Void)?
 
     init(store: Store, published: PublishedVersion, version: UInt64, pins: [UInt64]) throws(StorageError) {
         self.store = store
@@ -228,7 +230,8 @@ package final class WriteTransaction {
     }
 
     private func run() throws(StorageError) -> UInt64 {
-        hasChanges ? try Commit(self).run() : baseVersion
+        try beforeCommit?()
+        return hasChanges ? try Commit(self).run() : baseVersion
     }
 
     /// Whether anything was changed so far.
@@ -241,6 +244,7 @@ package final class WriteTransaction {
 
     private func end() {
         state = .ended
+        beforeCommit = nil
         view.release()
         store.endWrite()
     }
