@@ -14,7 +14,7 @@ struct SchemaTests {
         let names = Set(ClassDiscovery.objectTypes().map { $0.className() })
         #expect(names.isSuperset(of: ["Person", "Dog", "Everything", "City", "Vehicle", "Bicycle", "SupportTicket", "Egg", "Hidden", "Local"]))
         #expect(!names.contains("Object"))
-        #expect(ClassDiscovery.objectTypes().contains { $0 == Nest.egg })
+        #expect(ClassDiscovery.objectTypes().map(ObjectIdentifier.init).contains(ObjectIdentifier(Nest.egg)))
     }
 
     @Test("Generic classes are left out, for they are no single class")
@@ -22,7 +22,8 @@ struct SchemaTests {
         class Box<Content>: Object {
             @Persisted var label: String
         }
-        #expect(!ClassDiscovery.objectTypes().contains { "\($0)".hasPrefix("Box") })
+        let boxes = ClassDiscovery.objectTypes().filter { "\($0)".hasPrefix("Box") }
+        #expect(boxes.isEmpty)
     }
 
     @Test("Properties come in the order of declaration, with type, optionality, key and index")
@@ -64,19 +65,24 @@ struct SchemaTests {
         try TestRealm.with([Hidden.self]) { realm in
             #expect(realm.schema.objectSchema.map(\.className) == ["Hidden"])
             try realm.write { realm.add(Hidden()) }
-            #expect(misuse { _ = realm.objects(Person.self) } == .noSuchClass)
+            expectError(.noSuchClass) { _ = realm.objects(Person.self) }
         }
     }
 
     @Test("A class that links out of the realm's classes is refused, with every problem in the detail")
     func incompleteClasses() throws {
-        let error = #expect(throws: Realm.Error.self) { try Realm(configuration: TestRealm.inMemory([Person.self])) }
-        #expect(error?.code == .invalidSchema)
-        #expect(error?.detail.contains("Person.dogs") == true)
+        do {
+            _ = try Realm(configuration: TestRealm.inMemory([Person.self]))
+            Issue.record("opened")
+        } catch let error as Realm.Error {
+            #expect(error.code == .invalidSchema)
+            #expect(error.detail.contains("Person.dogs"))
+        }
     }
 
     @Test("Every code of the engine has the same name and number here")
     func codes() {
-        #expect(Realm.Error.Code.allCases.map { "\($0) \($0.rawValue)" } == ErrorCodes.engine)
+        let codes = Realm.Error.Code.allCases.map { "\($0) \($0.rawValue)" }
+        #expect(codes == ErrorCodes.engine)
     }
 }

@@ -47,12 +47,16 @@ enum TestRealm {
     }
 }
 
-/// The code of the misuse in a block; nil when there is none.
-func misuse<Result>(_ block: () throws -> Result) -> Realm.Error.Code? {
+/// Expects a block to throw, or to be misuse, with a code.
+///
+/// A function and not `#expect(misuse { ... } == code)`: closures within the macro can get the symbol of another closure around it (Swift 6.3).
+func expectError<Result>(
+    _ code: Realm.Error.Code, _ block: () throws -> Result, sourceLocation: SourceLocation = #_sourceLocation
+) {
     do {
         _ = try Realm.attempt(block)
-        return nil
+        Issue.record("no error, where \(code) was expected", sourceLocation: sourceLocation)
     } catch {
-        return (error as? Realm.Error)?.code
+        #expect((error as? Realm.Error)?.code == code, sourceLocation: sourceLocation)
     }
 }

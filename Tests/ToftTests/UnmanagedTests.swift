@@ -53,7 +53,7 @@ struct UnmanagedTests {
     @Test("An object is made of an array with a value for each property")
     func array() {
         #expect(Dog(value: ["Rex", 4] as [Any]).age == 4)
-        #expect(misuse { _ = Dog(value: ["Rex"]) } == .invalidArgument)
+        expectError(.invalidArgument) { _ = Dog(value: ["Rex"]) }
     }
 
     @Test("A copy of an object shares its links")
@@ -74,9 +74,9 @@ struct UnmanagedTests {
         #expect(everything.float == 2.5)
         #expect(everything.int == 9)
         #expect(everything.maybeInt == nil)
-        #expect(misuse { _ = Everything(value: ["int8": 1000]) } == .typeMismatch)
-        #expect(misuse { _ = Everything(value: ["int": "five"]) } == .typeMismatch)
-        #expect(misuse { _ = Everything(value: ["int": NSNull()]) } == .nullNotAllowed)
+        expectError(.typeMismatch) { _ = Everything(value: ["int8": 1000]) }
+        expectError(.typeMismatch) { _ = Everything(value: ["int": "five"]) }
+        expectError(.nullNotAllowed) { _ = Everything(value: ["int": NSNull()]) }
     }
 
     @Test("Properties can be reached by name")
@@ -87,7 +87,7 @@ struct UnmanagedTests {
         #expect(person["name"] as? String == "Ada")
         person.setValue(["name": "Rex"], forKey: "boss")
         #expect(person.value(forKeyPath: "boss.name") as? String == "Rex")
-        #expect(misuse { _ = person["wings"] } == .noSuchProperty)
+        expectError(.noSuchProperty) { _ = person["wings"] }
     }
 
     @Test("Unmanaged objects are equal only when they are one")
@@ -121,9 +121,9 @@ struct UnmanagedTests {
         #expect(list.first == 5 && list.last == 9)
         list.removeAll()
         #expect(list.isEmpty && list.first == nil)
-        #expect(misuse { _ = list[0] } == .indexOutOfRange)
-        #expect(misuse { list.remove(at: -1) } == .indexOutOfRange)
-        #expect(misuse { _ = list.filter("self > 3") } == .unsupported)
+        expectError(.indexOutOfRange) { _ = list[0] }
+        expectError(.indexOutOfRange) { list.remove(at: -1) }
+        expectError(.unsupported) { _ = list.filter("self > 3") }
     }
 
     @Test("Lists are coded as arrays")

@@ -1,0 +1,202 @@
+import Foundation
+import RealmSwift
+import Testing
+
+@testable import Toft
+
+@Suite("Opening")
+struct ConfigurationTests {
+    private func configuration(_ url: URL, readOnly: Bool = false, schemaVersion: UInt64 = 0) -> Realm.Configuration {
+        Realm.Configuration(fileURL: url, readOnly: readOnly, schemaVersion: schemaVersion)
+    }
+
+    @Test("A file keeps what was written, for the next who opens it")
+    func persistence() throws {
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("a.realm")
+            try autoreleased {
+                let realm = try Realm(fileURL: url)
+                try realm.write { realm.add(Person(1, "Ada")) }
+            }
+            #expect(Realm.fileExists(for: configuration(url)))
+            let realm = try Realm(fileURL: url)
+            #expect(realm.object(ofType: Person.self, forPrimaryKey: 1)?.name == "Ada")
+            try TestRealm.check(realm)
+        }
+    }
+
+    @Test("A database in memory lives as long as somebody has it, shared by its name")
+    func inMemory() throws {
+        let configuration = TestRealm.inMemory()
+        try autoreleased {
+            let realm = try Realm(configuration: configuration)
+            try realm.write { realm.add(Dog("Rex")) }
+            let count = try elsewhere { try Realm(configuration: configuration).objects(Dog.self).count }
+            #expect(count == 1)
+        }
+        #expect(try Realm(configuration: configuration).isEmpty)
+    }
+
+    @Test("The default file lies in the data folder of the user, under the program's name")
+    func defaultFile() throws {
+        let url = try #require(Realm.Configuration.defaultFileURL)
+        #expect(url.lastPathComponent == "default.realm")
+        #expect(url.deletingLastPathComponent().lastPathComponent == ProcessInfo.processInfo.processName)
+    }
+
+    @Test("Realm() makes its folder and opens the default file; another default configuration takes its place")
+    func defaultRealm() async {
+        await #expect(processExitsWith: .success) {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("toft-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            setenv("XDG_DATA_HOME", folder.path, 1)
+            guard let url = Realm.Configuration.defaultFileURL, url.path.hasPrefix(folder.path) else { exit(1) }
+            let realm = try Realm(configuration: Realm.Configuration(fileURL: url))
+            try realm.write { realm.add(Dog("Rex")) }
+            guard FileManager.default.fileExists(atPath: url.path) else { exit(2) }
+            Realm.Configuration.defaultConfiguration = Realm.Configuration(inMemoryIdentifier: "default")
+            let other = try Realm()
+            guard other.isEmpty, other.configuration.inMemoryIdentifier == "default" else { exit(3) }
+        }
+    }
+
+    @Test("Setting a file clears the name in memory, and the other way round")
+    func exclusion() {
+        var configuration = Realm.Configuration(inMemoryIdentifier: "x")
+        #expect(configuration.fileURL == nil)
+        configuration.fileURL = URL(fileURLWithPath: "/tmp/x.realm")
+        #expect(configuration.inMemoryIdentifier == nil)
+        configuration.inMemoryIdentifier = "y"
+        #expect(configuration.fileURL == nil)
+        expectError(.invalidArgument) { try Realm(configuration: Realm.Configuration(fileURL: nil)) }
+    }
+
+    @Test("A read-only realm reads, and writes nothing")
+    func readOnly() throws {
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("a.realm")
+            expectError(.fileNotFound) { try Realm(configuration: configuration(url, readOnly: true)) }
+            try autoreleased {
+                let realm = try Realm(fileURL: url)
+                try realm.write { realm.add(Person(1, "Ada")) }
+            }
+            let realm = try Realm(configuration: configuration(url, readOnly: true))
+            #expect(realm.objects(Person.self).count == 1)
+            expectError(.readOnly) { try realm.write {} }
+            expectError(.configurationMismatch) { try Realm(fileURL: url) }
+        }
+    }
+
+    @Test("Files that are none, folders, and paths that lead nowhere are told apart")
+    func wrongFiles() throws {
+        try TestRealm.withFolder { folder in
+            let text = folder.appendingPathComponent("text.realm")
+            try Data("This is a text and no database, however long it may become.".utf8).write(to: text)
+            expectError(.notADatabase) { try Realm(fileURL: text) }
+            #expect(try Data(contentsOf: text).starts(with: Data("This is a text".utf8)))
+            expectError(.isDirectory) { try Realm(fileURL: folder) }
+            expectError(.fileNotFound) { try Realm(fileURL: folder.appendingPathComponent("missing/a.realm")) }
+        }
+    }
+
+    @Test("A file of a higher schema version is refused")
+    func schemaVersion() throws {
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("a.realm")
+            try autoreleased { _ = try Realm(configuration: configuration(url, schemaVersion: 3)) }
+            expectError(.schemaVersionTooLow) { try Realm(configuration: configuration(url, schemaVersion: 2)) }
+            _ = try Realm(configuration: configuration(url, schemaVersion: 3))
+        }
+    }
+
+    @Test("A class that changed so that data would be lost is refused, or the file is made anew")
+    func mismatch() throws {
+        enum Old {
+            final class Note: Object {
+                @Persisted var text: String
+                override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            }
+        }
+        enum New {
+            final class Note: Object {
+                @Persisted var text: Int
+                override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            }
+        }
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("a.realm")
+            try autoreleased {
+                let realm = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [Old.Note.self]))
+                try realm.write { realm.add(Old.Note(value: ["text": "x"])) }
+            }
+            expectError(.schemaMismatch) { try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [New.Note.self])) }
+            let realm = try Realm(
+                configuration: Realm.Configuration(fileURL: url, deleteRealmIfMigrationNeeded: true, objectTypes: [New.Note.self]))
+            #expect(realm.isEmpty)
+        }
+    }
+
+    @Test("New properties and classes are added to a file, with their values empty")
+    func growth() throws {
+        enum Old {
+            final class Note: Object {
+                @Persisted var text: String
+                override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            }
+        }
+        enum New {
+            final class Note: Object {
+                @Persisted(indexed: true) var text: String
+                @Persisted var stars: Int
+                @Persisted var tags: List<String>
+                override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            }
+        }
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("a.realm")
+            try autoreleased {
+                let realm = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [Old.Note.self]))
+                try realm.write { realm.add(Old.Note(value: ["text": "x"])) }
+            }
+            let realm = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [New.Note.self, Dog.self, Person.self]))
+            let note = try #require(realm.objects(New.Note.self).first)
+            #expect(note.text == "x" && note.stars == 0 && note.tags.isEmpty)
+            try realm.write { note.tags.append("new") }
+            try TestRealm.check(realm)
+        }
+    }
+
+    @Test("A seed file comes to its place when there is no file yet")
+    func seed() throws {
+        try TestRealm.withFolder { folder in
+            let (seed, url) = (folder.appendingPathComponent("seed.realm"), folder.appendingPathComponent("a.realm"))
+            try autoreleased {
+                let realm = try Realm(fileURL: seed)
+                try realm.write { realm.add(Dog("Rex")) }
+            }
+            let realm = try Realm(configuration: Realm.Configuration(fileURL: url, seedFilePath: seed))
+            #expect(realm.objects(Dog.self).count == 1)
+        }
+    }
+
+    @Test("Files can be deleted once nobody has them open")
+    func deleteFiles() throws {
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("a.realm")
+            #expect(try !Realm.deleteFiles(for: configuration(url)))
+            try autoreleased {
+                let realm = try Realm(fileURL: url)
+                expectError(.alreadyOpen) { try Realm.deleteFiles(for: configuration(url)) }
+                withExtendedLifetime(realm) {}
+            }
+            #expect(try Realm.deleteFiles(for: configuration(url)))
+            #expect(!Realm.fileExists(for: configuration(url)))
+        }
+    }
+
+    /// Lets go of everything that a block made.
+    @inline(never)
+    private func autoreleased(_ block: () throws -> Void) throws {
+        try block()
+    }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import RealmSwift
+import Testing
+
+@testable import Toft
+
+@Suite("Misuse prints what is wrong and stops the process")
+struct MisuseTests {
+    /// Expects a process to have ended by the default handler, with a code on its standard error.
+    private func expectStop(_ result: ExitTest.Result?, _ code: Realm.Error.Code, sourceLocation: SourceLocation = #_sourceLocation) {
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("Toft was misused. \(code): "), "\(text)", sourceLocation: sourceLocation)
+    }
+
+    @Test("Setting a property outside a write transaction")
+    func setOutside() async {
+        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+            let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
+            let person = Person(1, "Ada")
+            try realm.write { realm.add(person) }
+            person.age = 5
+        }
+        expectStop(result, .notInTransaction)
+    }
+
+    @Test("Changing a list outside a write transaction")
+    func appendOutside() async {
+        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+            let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
+            let person = Person(1, "Ada")
+            try realm.write { realm.add(person) }
+            person.dogs.append(Dog("Rex"))
+        }
+        expectStop(result, .notInTransaction)
+    }
+
+    @Test("Adding outside a write transaction")
+    func addOutside() async {
+        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+            let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
+            realm.add(Dog("Rex"))
+        }
+        expectStop(result, .notInTransaction)
+    }
+
+    @Test("A second object with the same primary key")
+    func duplicateKey() async {
+        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+            let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
+            try realm.write {
+                realm.add(Person(1, "Ada"))
+                realm.add(Person(1, "Ben"))
+            }
+        }
+        expectStop(result, .duplicatePrimaryKey)
+    }
+
+    @Test("Reading a property of a deleted object")
+    func deletedObject() async {
+        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+            let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
+            let dog = Dog("Rex")
+            try realm.write { realm.add(dog) }
+            try realm.write { realm.delete(dog) }
+            print(dog.name)
+        }
+        expectStop(result, .objectDeleted)
+    }
+
+    @Test("A query that is none")
+    func badPredicate() async {
+        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+            let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
+            print(realm.objects(Dog.self).filter("name ==").count)
+        }
+        expectStop(result, .querySyntax)
+    }
+
+    @Test("An index out of range")
+    func indexOutOfRange() async {
+        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+            let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
+            print(realm.objects(Dog.self)[0].name)
+        }
+        expectStop(result, .indexOutOfRange)
+    }
+
+    @Test("A wrong thread")
+    func wrongThread() async {
+        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+            let realm = Box(try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse")))
+            try elsewhere { print(realm.value.objects(Dog.self).count) }
+        }
+        expectStop(result, .wrongThread)
+    }
+
+    @Test("A transaction inside a transaction")
+    func nestedTransaction() async {
+        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+            let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
+            realm.beginWrite()
+            realm.beginWrite()
+        }
+        expectStop(result, .alreadyInTransaction)
+    }
+
+    @Test("Observing where no run loop is running")
+    func noRunLoop() async {
+        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+            try elsewhere {
+                let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
+                _ = realm.objects(Dog.self).observe { _ in }
+            }
+        }
+        expectStop(result, .observationUnavailable)
+    }
+
+    @Test("A handler of the app's own hears it, and the program goes on when it returns")
+    func ownHandler() async {
+        await #expect(processExitsWith: .success) {
+            let errors = Shared<[Realm.Error]>([])
+            Realm.misuseHandler = { error in errors.change { $0.append(error) } }
+            let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
+            let dog = Dog("Rex", age: 4)
+            try realm.write { realm.add(dog) }
+            dog.age = 5
+            let missing = realm.objects(Dog.self)[7]
+            let codes = errors.current.map(\.code)
+            guard codes == [.notInTransaction, .indexOutOfRange], dog.age == 4, missing.realm == nil else { exit(1) }
+            guard errors.current[1].number == 7, errors.current[1].message.contains("7") else { exit(2) }
+        }
+    }
+
+    @Test("attempt throws the first misuse of its block, and gives back what it returns")
+    func attempt() throws {
+        try TestRealm.with { realm in
+            let dog = Dog("Rex", age: 4)
+            try realm.write { realm.add(dog) }
+            let age = try Realm.attempt { dog.age }
+            #expect(age == 4)
+            do {
+                try Realm.attempt {
+                    dog.age = 5
+                    dog.name = ""
+                    _ = realm.objects(Dog.self)[9]
+                }
+                Issue.record("no error")
+            } catch let error as Realm.Error {
+                #expect(error.code == .notInTransaction)
+                #expect(error.description.hasPrefix("notInTransaction: "))
+            }
+            #expect(dog.age == 4 && dog.name == "Rex")
+        }
+    }
+
+    @Test("attempt inside a write cancels it by throwing")
+    func attemptInWrite() throws {
+        try TestRealm.with { realm in
+            expectError(.duplicatePrimaryKey) {
+                try realm.write {
+                    try Realm.attempt {
+                        realm.add(Person(1, "Ada"))
+                        realm.add(Person(1, "Ben"))
+                    }
+                }
+            }
+            #expect(realm.objects(Person.self).isEmpty)
+        }
+    }
+
+    @Test("Linking objects can't be set")
+    func readOnlyProperty() throws {
+        try TestRealm.with { realm in
+            let dog = Dog("Rex")
+            try realm.write { realm.add(dog) }
+            expectError(.readOnlyProperty) { try realm.write { dog.owners = dog.owners } }
+        }
+    }
+
+    @Test("An object of another realm can't be linked")
+    func otherRealm() throws {
+        try TestRealm.with { realm in
+            try TestRealm.with { other in
+                let (ada, ben) = (Person(1, "Ada"), Person(2, "Ben"))
+                try realm.write { realm.add(ada) }
+                try other.write { other.add(ben) }
+                expectError(.wrongSession) { try realm.write { ada.boss = ben } }
+                expectError(.wrongSession) { try realm.write { realm.delete(ben) } }
+                expectError(.invalidArgument) { try realm.write { realm.delete(Dog("Unmanaged")) } }
+            }
+        }
+    }
+
+    @Test("Values that are too long are refused")
+    func tooLong() throws {
+        try TestRealm.with { realm in
+            let dog = Dog("Rex")
+            try realm.write { realm.add(dog) }
+            expectError(.valueTooLong) { try realm.write { dog.name = String(repeating: "x", count: 16 << 20) } }
+            #expect(dog.name == "Rex")
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import RealmSwift
+import Synchronization
+import Testing
+
+@testable import Toft
+
+@Suite("Threads and queues")
+struct ThreadTests {
+    @Test("One thread gets one instance, another thread another")
+    func instances() throws {
+        let configuration = TestRealm.inMemory()
+        let realm = try Realm(configuration: configuration)
+        #expect(try Realm(configuration: configuration) == realm)
+        let mine = ObjectIdentifier(realm.session)
+        let other = try elsewhere { ObjectIdentifier(try Realm(configuration: configuration).session) }
+        #expect(other != mine)
+    }
+
+    @Test("A realm belongs to its thread: used on another one it is misuse, and gives nothing")
+    func wrongThread() throws {
+        let realm = try Realm(configuration: TestRealm.inMemory())
+        let person = Person(1, "Ada")
+        try realm.write { realm.add(person) }
+        let people = realm.objects(Person.self)
+        let things = Box((realm, person, people))
+        try elsewhere {
+            let (realm, person, people) = things.value
+            expectError(.wrongThread) { _ = person.name }
+            expectError(.wrongThread) { _ = person.dogs.count }
+            expectError(.wrongThread) { _ = people.count }
+            expectError(.wrongThread) { _ = realm.objects(Dog.self) }
+            expectError(.wrongThread) { realm.beginWrite() }
+            expectError(.wrongThread) { _ = realm.refresh() }
+        }
+        #expect(person.name == "Ada")
+    }
+
+    @Test("An unmanaged object may go anywhere")
+    func unmanaged() throws {
+        let person = Box(Person(1, "Ada"))
+        try elsewhere { person.value.name = "Ben" }
+        #expect(person.value.name == "Ben")
+    }
+
+    @Test("A thread stays at its version until it refreshes")
+    func versions() throws {
+        let configuration = TestRealm.inMemory()
+        let realm = try Realm(configuration: configuration)
+        let dogs = realm.objects(Dog.self)
+        #expect(dogs.isEmpty)
+        try elsewhere {
+            let realm = try Realm(configuration: configuration)
+            try realm.write { realm.add(Dog("Rex")) }
+        }
+        #expect(dogs.isEmpty)
+        #expect(realm.refresh())
+        #expect(dogs.count == 1)
+        #expect(!realm.refresh())
+    }
+
+    @Test("References carry objects, lists, results and linking objects to another thread, once")
+    func references() throws {
+        let configuration = TestRealm.inMemory()
+        let realm = try Realm(configuration: configuration)
+        let person = Person(1, "Ada")
+        person.dogs.append(objectsIn: [Dog("Rex"), Dog("Fido")])
+        try realm.write { realm.add(person) }
+        let object = ThreadSafeReference(to: person)
+        let list = ThreadSafeReference(to: person.dogs)
+        let results = ThreadSafeReference(to: realm.objects(Dog.self))
+        let owners = ThreadSafeReference(to: person.dogs[0].owners)
+        try elsewhere {
+            let realm = try Realm(configuration: configuration)
+            #expect(realm.resolve(object)?.name == "Ada")
+            let dogs = try #require(realm.resolve(list))
+            #expect(dogs.map(\.name) == ["Rex", "Fido"])
+            #expect(realm.resolve(results)?.count == 2)
+            #expect(realm.resolve(owners)?.first?.name == "Ada")
+            #expect(object.isInvalidated)
+            expectError(.invalidArgument) { _ = realm.resolve(object) }
+        }
+        expectError(.invalidArgument) { _ = ThreadSafeReference(to: Dog("Unmanaged")) }
+    }
+
+    @Test("A reference to what was deleted meanwhile resolves to nil")
+    func deletedReference() throws {
+        let configuration = TestRealm.inMemory()
+        let realm = try Realm(configuration: configuration)
+        let person = Person(1, "Ada")
+        try realm.write { realm.add(person) }
+        let (object, list) = (ThreadSafeReference(to: person), ThreadSafeReference(to: person.dogs))
+        try realm.write { realm.delete(person) }
+        try elsewhere {
+            let realm = try Realm(configuration: configuration)
+            #expect(realm.resolve(object) == nil)
+            #expect(realm.resolve(list) == nil)
+        }
+    }
+
+    @Test("A realm of a queue is used on the queue, on whatever thread that runs")
+    func queues() throws {
+        let configuration = TestRealm.inMemory()
+        let queue = DispatchQueue(label: "realm")
+        let box = Box<Realm?>(nil)
+        try queue.sync {
+            let realm = try Realm(configuration: configuration, queue: queue)
+            try realm.write { realm.add(Dog("Rex")) }
+            box.value = realm
+        }
+        try elsewhere {
+            try queue.sync {
+                #expect(box.value?.objects(Dog.self).count == 1)
+                let again = try Realm(configuration: configuration, queue: queue)
+                #expect(again == box.value)
+            }
+            expectError(.wrongThread) { _ = box.value?.objects(Dog.self) }
+            expectError(.wrongThread) { try Realm(configuration: configuration, queue: queue) }
+        }
+    }
+
+    @Test("Many threads write in turn, and nothing is lost")
+    func manyWriters() throws {
+        let configuration = TestRealm.inMemory()
+        let realm = try Realm(configuration: configuration)
+        try realm.write { realm.add(Person(1, "Ada", age: 0)) }
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            try? elsewhere {
+                let realm = try Realm(configuration: configuration)
+                for _ in 0..<25 { try realm.write { realm.object(ofType: Person.self, forPrimaryKey: 1)?.age += 1 } }
+            }
+        }
+        realm.refresh()
+        #expect(realm.object(ofType: Person.self, forPrimaryKey: 1)?.age == 200)
+        try TestRealm.check(realm)
+    }
+
+    @Test("After invalidate, objects are invalid and results empty, and the realm goes on")
+    func invalidate() throws {
+        try TestRealm.with { realm in
+            let person = Person(1, "Ada")
+            try realm.write { realm.add(person) }
+            let people = realm.objects(Person.self)
+            realm.invalidate()
+            #expect(person.isInvalidated)
+            #expect(people.isEmpty && people.isInvalidated)
+            #expect(realm.objects(Person.self).count == 1)
+        }
+    }
+}
