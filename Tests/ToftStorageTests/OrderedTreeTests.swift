@@ -62,7 +62,7 @@ import Testing
         for step in 0..<6_000 {
             let isShrinking = (step / 1_500) % 2 == 1
             let known = isShrinking ? model.keys.randomElement(using: &random) : nil
-            let key = known ?? (random.below(4) == 0 ? random.bytes(random.below(longestKey + 1)) : random.word(longestKey))
+            let key = known ?? randomKey(longestKey, &random)
             if random.below(10) < (isShrinking ? 8 : 2) {
                 #expect(try with(key) { try tree.delete($0) } == (model.removeValue(forKey: key) != nil))
             } else {
@@ -82,6 +82,44 @@ import Testing
         if !isCommitting { #expect(visited.pages.count == workshop.ownPages) }
         try tree.freeAll()
         #expect(workshop.ownPages == 0)
+    }
+
+    private func randomKey(_ longest: Int, _ random: inout SeededGenerator) -> [UInt8] {
+        switch random.below(8) {
+        case 0: return random.bytes(random.below(longest + 1))
+        case 1...3: return random.word(longest)
+        default:
+            let prefix = [UInt8](repeating: UInt8(random.below(3)), count: random.below(3) * (longest / 3))
+            return prefix + bytes(random.below(5_000))
+        }
+    }
+
+    @Test func `Entries of the greatest size split into leaves that hold them`() throws {
+        let tree = makeTree()
+        var random = SeededGenerator(seed: 3)
+        var keys: [[UInt8]] = []
+        for step in 0..<600 {
+            let shared = [UInt8](repeating: 1, count: [0, 3, 250, 500][random.below(4)])
+            let key = shared + random.bytes(step % 3 == 0 ? 512 - shared.count : random.below(12))
+            let value = random.bytes(step % 2 == 0 ? 1_024 : random.below(1_025))
+            if try with(key, { key in try with(value) { try tree.put(key, $0) } }) { keys.append(key) }
+        }
+        try tree.check(VisitedExtents())
+        for key in keys.shuffled(using: &random) {
+            #expect(try with(key) { try tree.delete($0) })
+            if tree.count % 50 == 0 { try tree.check(VisitedExtents()) }
+        }
+        #expect(workshop.ownPages == 0)
+    }
+
+    @Test func `What keys begin with is kept once in a leaf`() throws {
+        let tree = makeTree()
+        let prefix = [UInt8](repeating: 9, count: 400)
+        for number in 0..<2_000 { try with(prefix + bytes(number)) { _ = try tree.put($0, UnsafeRawBufferPointer(start: nil, count: 0)) } }
+        let visited = VisitedExtents()
+        try tree.check(visited)
+        #expect(visited.pages.count < 12)
+        for number in 0..<2_000 { #expect(try with(prefix + bytes(number)) { try tree.rank(of: $0) } == number) }
     }
 
     private func compare(_ tree: OrderedTree, _ model: [[UInt8]: [UInt8]]) throws {

@@ -31,27 +31,33 @@ enum InnerLayout {
     static let maximumHeight = 64
 }
 
-/// Leaf of an ordered tree: slots in key order grow up, the heap of keys and values grows down.
+/// Leaf of an ordered tree: slots in key order grow up, the heap of keys and values grows down. What all keys begin with lies in the heap once.
 ///
-///      0               32      34        36        38  40                                             4096
-///     +---------------+-------+---------+---------+---+----------------------+----------+-----------+
-///     | extent header | count | heapLow | garbage | 0 | slots, 6 bytes each  | free ... | heap      |
-///     +---------------+-------+---------+---------+---+----------------------+----------+-----------+
+///      0               32      34        36        38              40              42  48                                             4096
+///     +---------------+-------+---------+---------+---------------+---------------+---+----------------------+----------+-----------+
+///     | extent header | count | heapLow | garbage | shared offset | shared length | 0 | slots, 10 bytes each | free ... | heap      |
+///     +---------------+-------+---------+---------+---------------+---------------+---+----------------------+----------+-----------+
 ///
-///     slot: | offset u16 | key length u16 | value length u16 |     heap: key bytes, then value bytes
+///     slot: | first 4 bytes of the suffix, as a number | offset u16 | suffix length u16 | value length u16 |
+///     heap: | the suffix from its fifth byte on | value |
 ///
-/// The top bit of the value length says that the value is the reference of a blob.
+/// A key is the shared bytes, then its suffix. The top bit of the value length says that the value is the reference of a blob.
 enum OrderedLeafLayout {
     static let count = ExtentHeader.size
     static let heapLow = count + 2
     static let garbage = heapLow + 2
-    static let slots = garbage + 2 + 2
+    static let sharedOffset = garbage + 2
+    static let sharedLength = sharedOffset + 2
+    static let slots = sharedLength + 2 + 6
 
-    static let slotOffset = 0
-    static let slotKeyLength = slotOffset + 2
-    static let slotValueLength = slotKeyLength + 2
+    static let slotHint = 0
+    static let slotOffset = slotHint + 4
+    static let slotSuffixLength = slotOffset + 2
+    static let slotValueLength = slotSuffixLength + 2
     static let slotSize = slotValueLength + 2
 
+    /// Bytes of a suffix that lie in its slot.
+    static let hintSize = 4
     static let blobFlag = 0x8000
     /// Bytes for slots and heap.
     static let room = Page.size - slots

@@ -1,21 +1,29 @@
-/// A position in an ordered tree. Stands at an entry or nowhere; good until the snapshot is released or the tree changes.
+/// A position in an ordered tree. Stands at an entry or nowhere; good until the snapshot is released or the tree changes. One thread uses it.
 package final class OrderedCursor {
     private let tree: OrderedTree
     private let leaves: LeafCursor
     private var leaf: OrderedLeaf?
     private var index = 0
     private var entry: OrderedLeaf.Entry?
+    /// Where the key is put together.
+    private let memory: UnsafeMutableRawPointer
 
     init(tree: OrderedTree) {
         self.tree = tree
         leaves = LeafCursor(space: tree.space, root: tree.root, leafType: .orderedLeaf)
+        memory = .allocate(byteCount: OrderedLeafRewrite.keySize, alignment: 8)
     }
+
+    deinit { memory.deallocate() }
 
     /// Whether the cursor stands at an entry.
     package var isValid: Bool { entry != nil }
 
-    /// The key where the cursor stands; empty where it stands nowhere.
-    package var key: UnsafeRawBufferPointer { entry?.key ?? UnsafeRawBufferPointer(start: nil, count: 0) }
+    /// The key where the cursor stands, until it moves; empty where it stands nowhere.
+    package var key: UnsafeRawBufferPointer {
+        guard let leaf, let entry else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        return leaf.key(of: entry, in: memory)
+    }
 
     /// The value where the cursor stands; empty where it stands nowhere.
     package var value: UnsafeRawBufferPointer {
@@ -28,29 +36,33 @@ package final class OrderedCursor {
     /// Goes to the first key that is not before `key`; false where there is none.
     @discardableResult
     package func seek(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
-        var route = KeyRoute(key: Separator(key: key))
-        guard try leaves.seek(&route) else { return leave() }
-        try enter()
-        index = try leaf?.search(key).index ?? 0
+        guard try approach(key) != nil else { return leave() }
         return try settleForward()
     }
 
     /// Goes to the first key that is after `key`; false where there is none.
     @discardableResult
     package func seek(after key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
-        guard try seek(key) else { return false }
-        guard let found = entry?.key, found.count == key.count, isEqual(found, key) else { return true }
-        return try next()
+        guard let isFound = try approach(key) else { return leave() }
+        if isFound { index += 1 }
+        return try settleForward()
     }
 
     /// Goes to the last key that is before `key`; false where there is none.
     @discardableResult
     package func seek(before key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
-        var route = KeyRoute(key: Separator(key: key))
-        guard try leaves.seek(&route) else { return leave() }
-        try enter()
-        index = try leaf?.search(key).index ?? 0
+        guard try approach(key) != nil else { return leave() }
         return try previous()
+    }
+
+    /// Goes to where a key stands or would stand, which may be behind its leaf's last entry; nil in an empty tree, else whether it is there.
+    private func approach(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool? {
+        var route = KeyRoute(key: Separator(key: key))
+        guard try leaves.seek(&route) else { return nil }
+        try enter()
+        guard let place = try leaf?.search(key) else { return nil }
+        index = place.index
+        return place.found
     }
 
     /// Goes to the first key of all.
@@ -116,11 +128,4 @@ package final class OrderedCursor {
         entry = nil
         return false
     }
-}
-
-/// Whether two strings of bytes of the same length are equal.
-@inline(__always)
-func isEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
-    guard let a = left.baseAddress, let b = right.baseAddress, left.count == right.count else { return left.isEmpty && right.isEmpty }
-    return compareBytes(a, left.count, b, right.count) == 0
 }

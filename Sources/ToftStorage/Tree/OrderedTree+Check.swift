@@ -10,8 +10,7 @@ extension OrderedTree {
         try root.freeNodes(in: space) { (ref) throws(StorageError) in
             let leaf = try OrderedLeaf(try space.view(ref, as: .orderedLeaf), page: ref.page)
             for index in 0..<leaf.count {
-                let entry = try leaf.entry(index)
-                if entry.isBlob, let stored = entry.stored.baseAddress { try space.free(Ref(decoding: stored)) }
+                if let blob = try leaf.entry(index).blob { try space.free(blob) }
             }
             try space.free(ref)
         }
@@ -26,24 +25,24 @@ private struct OrderedLeafWalker: LeafWalker {
     func leaf(_ ref: Ref, _ base: UnsafeRawPointer, from low: Separator?, below high: Separator?) throws(StorageError) -> UInt64 {
         let leaf = try OrderedLeaf(base, page: ref.page)
         guard try leaf.usedBytes() <= OrderedLeafLayout.room else { throw .corrupt(page: ref.page, reason: "the entries of a leaf overlap") }
+        let keys = UnsafeMutableRawPointer.allocate(byteCount: 2 * OrderedLeafRewrite.keySize, alignment: 8)
+        defer { keys.deallocate() }
         var last: Separator?
         for index in 0..<leaf.count {
             let entry = try leaf.entry(index)
-            let key = Separator(key: entry.key)
+            let key = Separator(key: leaf.key(of: entry, in: keys + index % 2 * OrderedLeafRewrite.keySize))
             let isOrdered = last.map { $0.compare(key) < 0 } ?? low.map { $0.compare(key) <= 0 } ?? true
             guard isOrdered, high.map({ key.compare($0) < 0 }) ?? true else {
                 throw .corrupt(page: ref.page, reason: "the keys of a leaf are out of order")
             }
             last = key
-            try checkBlob(of: entry)
+            if let blob = entry.blob { try check(blob) }
         }
         return UInt64(leaf.count)
     }
 
-    private func checkBlob(of entry: OrderedLeaf.Entry) throws(StorageError) {
-        guard entry.isBlob, let stored = entry.stored.baseAddress else { return }
-        let ref = Ref(decoding: stored)
-        guard try space.blob(ref).count > TreeLimits.inlineValue else { throw .corrupt(page: ref.page, reason: "a blob is too short to be one") }
-        try visitor.visit(ref, as: .blob)
+    private func check(_ blob: Ref) throws(StorageError) {
+        guard try space.blob(blob).count > TreeLimits.inlineValue else { throw .corrupt(page: blob.page, reason: "a blob is too short to be one") }
+        try visitor.visit(blob, as: .blob)
     }
 }

@@ -70,7 +70,7 @@ package final class OrderedTree: @unchecked Sendable {
 
     private func put(_ key: UnsafeRawBufferPointer, stored: UnsafeRawBufferPointer, isBlob: Bool) throws(StorageError) -> Bool {
         let spine = writer()
-        let new = OrderedLeaf.Entry(key: key, stored: stored, isBlob: isBlob)
+        let new = OrderedEntry(key: key, stored: stored, isBlob: isBlob)
         if root.isEmpty { try plantLeaf(spine) }
         var route = KeyRoute(key: Separator(key: key))
         let (ref, base) = try spine.descend(&root, &route)
@@ -79,16 +79,17 @@ package final class OrderedTree: @unchecked Sendable {
         let (index, found) = try leaf.search(key)
         if !found {
             try spine.addRows(&root, 1)
-            try insert(new, at: index, editor, spine)
+            try insert(new, at: index, leaf, editor, spine)
             return true
         }
         let old = try leaf.entry(index)
-        try freeBlob(of: old)
+        if let blob = old.blob { try space.free(blob) }
         if old.stored.count == stored.count && old.isBlob == isBlob {
             editor.overwrite(old, with: stored)
         } else {
+            let kept = keep(new, spine.leafScratch + Page.size)
             editor.remove(at: index, old)
-            try insert(new, at: index, editor, spine)
+            try insert(kept, at: index, try OrderedLeaf(base, page: ref.page), editor, spine)
         }
         return false
     }
@@ -102,66 +103,49 @@ package final class OrderedTree: @unchecked Sendable {
 
     private func plantLeaf(_ spine: Spine) throws(StorageError) {
         let (ref, base) = try space.allocate(.orderedLeaf, pageCount: 1)
-        _ = OrderedLeafEditor.create(in: base, page: ref.page)
+        _ = OrderedLeafEditor.create(in: base, page: ref.page, shared: UnsafeRawBufferPointer(start: nil, count: 0))
         spine.plant(&root, ref)
     }
 
-    private func freeBlob(of entry: OrderedLeaf.Entry) throws(StorageError) {
-        guard entry.isBlob, let stored = entry.stored.baseAddress else { return }
-        try space.free(Ref(decoding: stored))
+    /// Adds an entry where the spine stands. Counts know it already.
+    private func insert(_ entry: OrderedEntry, at index: Int, _ leaf: OrderedLeaf, _ editor: OrderedLeafEditor, _ spine: Spine) throws(StorageError) {
+        let kept = keep(entry, spine.leafScratch + Page.size)
+        let isSharing = leaf.count > 0 && commonPrefix(kept.key, leaf.shared) == leaf.shared.count
+        if isSharing {
+            guard try !editor.insert(at: index, kept, scratch: spine.leafScratch) else { return }
+        }
+        spine.leafScratch.store(editor.base, count: Page.size, at: 0)
+        let old = try OrderedLeaf(spine.leafScratch, page: editor.page)
+        let rewrite = OrderedLeafRewrite(old, inserting: kept, at: index, keys: spine.keyScratch)
+        if !isSharing {
+            let size = try rewrite.usedBytes()
+            if size <= OrderedLeafLayout.room { return try rewrite.write(0..<rewrite.count, to: editor.base, page: editor.page) }
+        }
+        try split(rewrite, at: try cut(rewrite, index, isSharing: isSharing), editor, spine)
     }
 
-    /// Adds an entry where the spine stands, splitting the leaf where it is full. Counts know the new entry already.
-    private func insert(_ entry: OrderedLeaf.Entry, at index: Int, _ editor: OrderedLeafEditor, _ spine: Spine) throws(StorageError) {
-        let kept = keep(entry, spine.leafScratch + Page.size)
-        if try editor.insert(at: index, kept, scratch: spine.leafScratch) { return }
-        try split(adding: kept, at: index, editor, spine)
+    /// Entries that come in ascending order leave full leaves behind; one that shares less than the others gets a leaf of its own; else the weight decides.
+    private func cut(_ rewrite: OrderedLeafRewrite, _ index: Int, isSharing: Bool) throws(StorageError) -> Int {
+        if index == rewrite.count - 1 { return index }
+        return isSharing ? try rewrite.middle() : 1
     }
 
     /// An entry whose bytes may lie in the leaf that is about to be rewritten, copied aside.
-    private func keep(_ entry: OrderedLeaf.Entry, _ place: UnsafeMutableRawPointer) -> OrderedLeaf.Entry {
+    private func keep(_ entry: OrderedEntry, _ place: UnsafeMutableRawPointer) -> OrderedEntry {
         if let key = entry.key.baseAddress { place.store(key, count: entry.key.count, at: 0) }
         if let value = entry.stored.baseAddress { place.store(value, count: entry.stored.count, at: entry.key.count) }
-        return OrderedLeaf.Entry(
+        return OrderedEntry(
             key: UnsafeRawBufferPointer(start: place, count: entry.key.count),
             stored: UnsafeRawBufferPointer(start: place + entry.key.count, count: entry.stored.count), isBlob: entry.isBlob)
     }
 
-    /// Divides a full leaf and the new entry over two leaves; entries that come in ascending order leave full leaves behind.
-    private func split(adding entry: OrderedLeaf.Entry, at index: Int, _ left: OrderedLeafEditor, _ spine: Spine) throws(StorageError) {
-        spine.leafScratch.store(left.base, count: Page.size, at: 0)
-        let old = try OrderedLeaf(spine.leafScratch, page: left.page)
-        let cut = index == old.count && index > 0 ? index : try middle(of: old, adding: entry, at: index)
+    /// Divides the entries of a full leaf over it and a new one on its right.
+    private func split(_ rewrite: OrderedLeafRewrite, at cut: Int, _ left: OrderedLeafEditor, _ spine: Spine) throws(StorageError) {
+        guard cut > 0 && cut < rewrite.count else { throw .corrupt(page: left.page, reason: "a leaf cannot be split") }
         let (rightRef, rightBase) = try space.allocate(.orderedLeaf, pageCount: 1)
-        let right = OrderedLeafEditor.create(in: rightBase, page: rightRef.page)
-        _ = OrderedLeafEditor.create(in: left.base, page: left.page)
-        for position in 0...old.count {
-            let next = position == index ? entry : try old.entry(position < index ? position : position - 1)
-            try (position < cut ? left : right).append(next, left.page)
-        }
-        let separator = try shortestSeparator(try OrderedLeaf(left.base, page: left.page), try OrderedLeaf(rightBase, page: rightRef.page))
-        try spine.insertLeafRight(&root, separator, rightRef, rows: UInt64(old.count + 1 - cut))
-    }
-
-    /// How many of the entries, the new one among them, stay left so that both sides weigh about the same.
-    private func middle(of old: OrderedLeaf, adding entry: OrderedLeaf.Entry, at index: Int) throws(StorageError) -> Int {
-        let half = (try old.usedBytes() + entry.size) / 2
-        var sum = 0
-        for position in 0..<old.count {
-            sum += position == index ? entry.size : try old.entry(position < index ? position : position - 1).size
-            if sum >= half { return position + 1 }
-        }
-        return old.count
-    }
-
-    /// The shortest key that stands after the left leaf's last and not after the right leaf's first; borrows from the right leaf.
-    private func shortestSeparator(_ left: OrderedLeaf, _ right: OrderedLeaf) throws(StorageError) -> Separator {
-        guard left.count > 0 && right.count > 0 else { throw .corrupt(page: left.page, reason: "a leaf cannot be split") }
-        let low = try left.entry(left.count - 1).key
-        let high = try right.entry(0).key
-        var shared = 0
-        while shared < low.count, shared < high.count, low[shared] == high[shared] { shared += 1 }
-        return Separator(key: UnsafeRawBufferPointer(rebasing: high[..<min(shared + 1, high.count)]))
+        try rewrite.write(0..<cut, to: left.base, page: left.page)
+        try rewrite.write(cut..<rewrite.count, to: rightBase, page: rightRef.page)
+        try spine.insertLeafRight(&root, try rewrite.separator(at: cut), rightRef, rows: UInt64(rewrite.count - cut))
     }
 
     /// Removes a key and its value; false where there is none.
@@ -175,7 +159,7 @@ package final class OrderedTree: @unchecked Sendable {
         let (index, found) = try leaf.search(key)
         guard found else { return false }
         let entry = try leaf.entry(index)
-        try freeBlob(of: entry)
+        if let blob = entry.blob { try space.free(blob) }
         OrderedLeafEditor(base: base, page: ref.page).remove(at: index, entry)
         try spine.addRows(&root, -1)
         if leaf.count == 1 {
@@ -190,32 +174,36 @@ package final class OrderedTree: @unchecked Sendable {
     /// Pours a leaf that fell below a quarter together with a neighbour, where both fit into three quarters of one.
     private func mergeSmall(_ ref: Ref, _ base: UnsafeMutableRawPointer, _ spine: Spine) throws(StorageError) {
         let leaf = try OrderedLeaf(base, page: ref.page)
-        let used = try leaf.usedBytes()
-        guard used < OrderedLeafLayout.room / 4 else { return }
-        if let rightRef = try spine.sibling(1, root), let right = try neighbour(rightRef, used) {
-            try pour(leaf, right, into: base, ref, spine)
-            try spine.removeLeafRight(&root)
-            try space.free(rightRef)
-        } else if var leftRef = try spine.sibling(-1, root), try neighbour(leftRef, used) != nil {
-            spine.stepLeft()
-            let leftBase = try space.edit(&leftRef, as: .orderedLeaf)
-            spine.replaceLeaf(&root, by: leftRef)
-            try pour(try OrderedLeaf(leftBase, page: leftRef.page), leaf, into: leftBase, leftRef, spine)
-            try spine.removeLeafRight(&root)
-            try space.free(ref)
+        guard try leaf.usedBytes() < OrderedLeafLayout.room / 4 else { return }
+        if let rightRef = try spine.sibling(1, root) {
+            let right = try OrderedLeaf(try space.view(rightRef, as: .orderedLeaf), page: rightRef.page)
+            if try pour(leaf, right, into: base, ref, spine) {
+                try spine.removeLeafRight(&root)
+                return try space.free(rightRef)
+            }
         }
+        guard var leftRef = try spine.sibling(-1, root) else { return }
+        let left = try OrderedLeaf(try space.view(leftRef, as: .orderedLeaf), page: leftRef.page)
+        guard try isFitting(OrderedLeafRewrite(left, leaf, keys: spine.keyScratch)) else { return }
+        spine.stepLeft()
+        let leftBase = try space.edit(&leftRef, as: .orderedLeaf)
+        spine.replaceLeaf(&root, by: leftRef)
+        _ = try pour(try OrderedLeaf(leftBase, page: leftRef.page), leaf, into: leftBase, leftRef, spine)
+        try spine.removeLeafRight(&root)
+        try space.free(ref)
     }
 
-    private func neighbour(_ ref: Ref, _ used: Int) throws(StorageError) -> OrderedLeaf? {
-        let leaf = try OrderedLeaf(try space.view(ref, as: .orderedLeaf), page: ref.page)
-        return try leaf.usedBytes() + used <= OrderedLeafLayout.room * 3 / 4 ? leaf : nil
+    private func isFitting(_ rewrite: OrderedLeafRewrite) throws(StorageError) -> Bool {
+        try rewrite.usedBytes() <= OrderedLeafLayout.room * 3 / 4
     }
 
-    private func pour(_ left: OrderedLeaf, _ right: OrderedLeaf, into base: UnsafeMutableRawPointer, _ ref: Ref, _ spine: Spine) throws(StorageError) {
+    /// Writes the entries of two leaves into the left one's page, or the right one's; false where they do not fit.
+    private func pour(_ left: OrderedLeaf, _ right: OrderedLeaf, into base: UnsafeMutableRawPointer, _ ref: Ref, _ spine: Spine) throws(StorageError) -> Bool {
         spine.leafScratch.store(left.base, count: Page.size, at: 0)
         let old = try OrderedLeaf(spine.leafScratch, page: ref.page)
-        let joined = OrderedLeafEditor.create(in: base, page: ref.page)
-        try joined.append(0..<old.count, of: old)
-        try joined.append(0..<right.count, of: right)
+        let rewrite = OrderedLeafRewrite(old, right, keys: spine.keyScratch)
+        guard try isFitting(rewrite) else { return false }
+        try rewrite.write(0..<rewrite.count, to: base, page: ref.page)
+        return true
     }
 }

@@ -20,14 +20,17 @@ final class Spine {
     private let scratch: UnsafeMutableRawPointer
     /// Two pages for whoever rewrites a leaf.
     let leafScratch: UnsafeMutableRawPointer
+    /// Memory for two whole keys.
+    let keyScratch: UnsafeMutableRawPointer
     @exclusivity(unchecked) private(set) var depth = 0
 
     init(space: PageSpace, leafType: ExtentType) {
         self.space = space
         self.leafType = leafType
         steps = .allocate(capacity: InnerLayout.maximumHeight)
-        scratch = .allocate(byteCount: 4 * Page.size, alignment: 16)
+        scratch = .allocate(byteCount: 5 * Page.size, alignment: 16)
         leafScratch = scratch + 2 * Page.size
+        keyScratch = scratch + 4 * Page.size
     }
 
     deinit {

@@ -1,0 +1,86 @@
+/// The entries of a leaf with at most one more among them, or those of two leaves, on their way to new leaves. Whole keys are put together in
+/// memory of the writer; the leaves they come from are not those that are written.
+struct OrderedLeafRewrite {
+    private let first: OrderedLeaf
+    private let second: OrderedLeaf?
+    private let entry: OrderedEntry?
+    private let index: Int
+    let count: Int
+    /// Memory for two whole keys.
+    private let keys: UnsafeMutableRawPointer
+
+    /// A leaf with a new entry before `index`.
+    init(_ leaf: OrderedLeaf, inserting entry: OrderedEntry, at index: Int, keys: UnsafeMutableRawPointer) {
+        (first, second, self.entry, self.index, self.keys) = (leaf, nil, entry, index, keys)
+        count = leaf.count + 1
+    }
+
+    /// Two leaves, one after the other.
+    init(_ left: OrderedLeaf, _ right: OrderedLeaf, keys: UnsafeMutableRawPointer) {
+        (first, second, entry, index, self.keys) = (left, right, nil, .max, keys)
+        count = left.count + right.count
+    }
+
+    /// Bytes of memory for one whole key.
+    static let keySize = TreeLimits.key + 8
+
+    /// An entry with its whole key, which is good until the next call with the same `place`, 0 or 1.
+    func whole(_ position: Int, place: Int = 0) throws(StorageError) -> OrderedEntry {
+        if let entry, position == index { return entry }
+        let memory = keys + place * Self.keySize
+        if let second, position >= first.count { return try second.whole(position - first.count, in: memory) }
+        return try first.whole(position < index ? position : position - 1, in: memory)
+    }
+
+    /// Writes a range of the entries, not empty, to a leaf.
+    func write(_ range: Range<Int>, to base: UnsafeMutableRawPointer, page: UInt64) throws(StorageError) {
+        let shared = try sharedBytes(range)
+        let low = try whole(range.lowerBound)
+        let editor = OrderedLeafEditor.create(in: base, page: page, shared: UnsafeRawBufferPointer(rebasing: low.key[..<shared]))
+        for position in range { try editor.append(try whole(position)) }
+    }
+
+    /// How many bytes to share: all that can be, unless what the old leaf shared takes less room. What is divided then always fits.
+    private func sharedBytes(_ range: Range<Int>) throws(StorageError) -> Int {
+        let most = try whole(range.lowerBound, place: 0).sharedBytes(with: try whole(range.upperBound - 1, place: 1))
+        let least = min(first.shared.count, most)
+        guard second == nil, range.count > 1, most > least, most < least + 2 * OrderedLeafLayout.hintSize else { return most }
+        var saved = least - most
+        for position in range {
+            let entry = try whole(position)
+            saved += entry.size(shared: least) - entry.size(shared: most)
+        }
+        return saved >= 0 ? most : least
+    }
+
+    /// Bytes that all entries would take in one leaf.
+    func usedBytes() throws(StorageError) -> Int {
+        guard count > 0 else { return 0 }
+        let shared = try whole(0, place: 0).sharedBytes(with: try whole(count - 1, place: 1))
+        var sum = shared + (entry?.size(shared: shared) ?? 0)
+        sum += try first.usedBytes(sharingFewer: first.shared.count - shared) - shared
+        if let second { sum += try second.usedBytes(sharingFewer: second.shared.count - shared) - shared }
+        return sum
+    }
+
+    /// How many of the entries stay left so that both sides weigh about the same. All keys begin with the first leaf's shared bytes.
+    func middle() throws(StorageError) -> Int {
+        let shared = first.shared.count
+        var total = 0
+        for position in 0..<count { total += try whole(position).size(shared: shared) }
+        var left = 0
+        for position in 0..<count {
+            let size = try whole(position).size(shared: shared)
+            if 2 * left + size >= total { return max(1, position) }
+            left += size
+        }
+        return count - 1
+    }
+
+    /// The shortest key that stands after the entry before `cut` and not after the one at it.
+    func separator(at cut: Int) throws(StorageError) -> Separator {
+        let low = try whole(cut - 1, place: 0).key
+        let high = try whole(cut, place: 1).key
+        return Separator(key: UnsafeRawBufferPointer(rebasing: high[..<min(commonPrefix(low, high) + 1, high.count)]))
+    }
+}
