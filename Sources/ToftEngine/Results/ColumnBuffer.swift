@@ -39,7 +39,14 @@ struct ColumnCopier {
     let buffer: ColumnBuffer
 
     /// Copies rows of a cluster to the elements from `first` on.
-    func copy(_ rows: some RandomAccessCollection<Int>, of cluster: ClusterView, to first: Int) throws(StorageError) {
+    func copy(_ rows: ClusterRows, of cluster: ClusterView, to first: Int) throws(StorageError) {
+        switch rows {
+        case .range(let range): try copy(each: range, of: cluster, to: first)
+        case .places(let places): try copy(each: places, of: cluster, to: first)
+        }
+    }
+
+    private func copy(each rows: some RandomAccessCollection<Int>, of cluster: ClusterView, to first: Int) throws(StorageError) {
         guard let column else { return fill(rows, nil, first, Int64(0)) { cluster.keys[$0] } }
         let nulls = try cluster.nulls(column)
         switch type {
@@ -105,7 +112,7 @@ struct ColumnCopier {
 extension UnsafePointer<UInt64>? {
     /// Whether a bitmap of nulls, if there is one, says so of a row.
     @inline(__always)
-    fileprivate func isNull(_ row: Int) -> Bool {
+    func isNull(_ row: Int) -> Bool {
         guard let self else { return false }
         return self[row >> 6] >> UInt64(row & 63) & 1 != 0
     }

@@ -14,7 +14,7 @@ extension Recipe {
             case .list: return .list
             case .backlinks(let target, let link): return .keys(try view.sources(of: target, through: link), isAscending: true)
             case .objects(let keys): return .keys(keys, isAscending: false)
-            case .values(let values): return .values(values)
+            case .values(let values, _): return .values(values)
             }
         }
     }

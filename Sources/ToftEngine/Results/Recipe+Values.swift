@@ -13,7 +13,7 @@ extension Recipe {
 
     private func baseValues(in view: ModelView) throws(ModelError) -> [Value] {
         switch base {
-        case .values(let values): values
+        case .values(let values, _): values
         case .list(let place):
             try view.listValues(place.owner.key, try view.property(PropertyPlace(classID: place.owner.classID, property: place.property)))
         case .all, .backlinks, .objects: []

@@ -12,8 +12,8 @@ final class Recipe: Sendable {
         case backlinks(target: ObjectRef, link: PropertyPlace)
         /// These objects, whether they still exist or not.
         case objects([Int64])
-        /// These values.
-        case values([Value])
+        /// These values, which a list had.
+        case values([Value], of: ListPlace)
     }
 
     let base: Base
@@ -54,6 +54,14 @@ extension Recipe {
 
     /// Whether the elements are those of the base, in its order.
     var isPlain: Bool { query == nil && valueSteps.isEmpty }
+
+    /// The list that the elements come from, or came from.
+    var listPlace: ListPlace? {
+        switch base {
+        case .list(let place), .values(_, let place): place
+        case .all, .backlinks, .objects: nil
+        }
+    }
 
     /// The object that the elements hang on: without it there are no results.
     var root: ObjectRef? {

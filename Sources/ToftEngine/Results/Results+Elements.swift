@@ -147,7 +147,7 @@ extension Results {
 
     /// The property of the list that values come from.
     package func listProperty() throws(EngineError) -> PropertyHandle {
-        guard case .list(let place) = recipe.base else { throw EngineError(.typeMismatch, "These are not the elements of a list.") }
+        guard let place = recipe.listPlace else { throw EngineError(.typeMismatch, "These are not the elements of a list.") }
         return try model { () throws(ModelError) in
             try session.view.property(PropertyPlace(classID: place.owner.classID, property: place.property))
         }

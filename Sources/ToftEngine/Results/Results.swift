@@ -111,9 +111,10 @@ extension Results {
     /// The results as they are now: elements no longer come or go.
     package func snapshot() throws(EngineError) -> Results {
         if recipe.classID != nil { return Results(Recipe(.objects(try keys()), classID: recipe.classID), in: session) }
+        guard let place = recipe.listPlace else { return self }
         var values: [Value] = []
         for index in 0..<(try count) { values.append(try value(at: index)) }
-        return Results(Recipe(.values(values), classID: nil), in: session)
+        return Results(Recipe(.values(values, of: place), classID: nil), in: session)
     }
 }
 

@@ -1,0 +1,58 @@
+internal import ToftModel
+internal import ToftStorage
+
+/// Rows of one cluster, by their places there.
+enum ClusterRows {
+    case range(Range<Int>)
+    case places([Int])
+}
+
+extension Results {
+    /// Calls `body` for the rows of `range` of the results, in order, a cluster at a time: in the order of a class cluster after cluster, else with a
+    /// look-up for each run of neighbours. A deleted object of a snapshot is an error.
+    func forEachRows(
+        of range: Range<Int>, _ body: (ClusterView, ClusterRows) throws(StorageError) -> Void
+    ) throws(EngineError) {
+        guard !range.isEmpty else { return }
+        let owner = try objectClass()
+        let table = try model { () throws(ModelError) in try session.view.table(owner) }
+        if case .whole = try current() {
+            try storage { () throws(StorageError) in try Self.forEachRows(of: table, range, body) }
+        } else {
+            try forEachRun(of: try keys()[range], table, owner, body)
+        }
+    }
+
+    private static func forEachRows(
+        of table: Table, _ range: Range<Int>, _ body: (ClusterView, ClusterRows) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let start = try table.cluster(atRank: range.lowerBound)
+        var row = start.row
+        var left = range.count
+        try table.forEachCluster(from: start.view.keys[row]) { cluster throws(StorageError) in
+            let count = min(cluster.count - row, left)
+            try body(cluster, .range(row..<row + count))
+            left -= count
+            row = 0
+            return left > 0
+        }
+    }
+
+    private func forEachRun(
+        of keys: ArraySlice<Int64>, _ table: Table, _ owner: ClassHandle, _ body: (ClusterView, ClusterRows) throws(StorageError) -> Void
+    ) throws(EngineError) {
+        var next = keys.startIndex
+        while next < keys.endIndex {
+            let key = keys[next]
+            guard let cluster = try storage({ () throws(StorageError) in try table.cluster(containing: key) }) else {
+                throw EngineError(ModelError.noSuchObject(className: owner.name, key: key))
+            }
+            var places: [Int] = []
+            while next < keys.endIndex, let row = cluster.row(of: keys[next]) {
+                places.append(row)
+                next += 1
+            }
+            try storage { () throws(StorageError) in try body(cluster, .places(places)) }
+        }
+    }
+}
