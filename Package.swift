@@ -39,7 +39,7 @@ let package = Package(
         .target(name: "ToftTestKit", dependencies: ["ToftEngine", "ToftStorage"], path: "Tests/ToftTestKit"),
         // Trials that take longer or more than one process: crashes, faults, kills. `swift run -c release ToftTrials`.
         .executableTarget(name: "ToftTrials", dependencies: ["ToftTestKit", "ToftStorage"], path: "Tests/ToftTrials"),
-        .testTarget(name: "ToftStorageTests", dependencies: ["ToftStorage", "ToftTestKit"]),
+        .testTarget(name: "ToftStorageTests", dependencies: ["ToftStorage", "ToftTestKit", "ToftTrials"]),
         .testTarget(name: "ToftModelTests", dependencies: ["ToftModel", "ToftTestKit"]),
         .testTarget(name: "ToftQueryTests", dependencies: ["ToftQuery", "ToftTestKit"], exclude: ["Fixtures"]),
         .testTarget(name: "ToftEngineTests", dependencies: ["ToftEngine", "ToftTestKit"], exclude: ["Fixtures"]),

@@ -1,24 +1,42 @@
 internal import Glibc
+internal import ToftTestKit
 
-/// `ToftTrials crash [floor]`, ...: each prints what it did and ends with 1 if something was wrong.
+/// `ToftTrials crash`, ...: each prints what it did and ends with 1 if something was wrong.
 @main
-struct Main {
+enum Main {
     static func main() {
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
-            exit(try run(arguments.first ?? "", Array(arguments.dropFirst())) ? 0 : 1)
+            exit(try Trials.run(arguments.first ?? "", Array(arguments.dropFirst())) ? 0 : 1)
         } catch {
-            print("ToftTrials: \(error)")
+            print("ToftTrials \(arguments.joined(separator: " ")): \(error)")
             exit(1)
         }
     }
+}
 
-    private static func run(_ name: String, _ arguments: [String]) throws -> Bool {
+enum Trials {
+    /// This program, for children of it.
+    static let executable: String = {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &path, path.count - 1)
+        return count > 0 ? String(decoding: path.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) : CommandLine.arguments[0]
+    }()
+
+    static func run(_ name: String, _ arguments: [String]) throws -> Bool {
+        func number(_ index: Int, _ standard: Int) -> Int { arguments.count > index ? Int(arguments[index]) ?? standard : standard }
         switch name {
-        case "crash": return try CrashTrials.run(floor: arguments.first.flatMap { Int($0) } ?? 20_000)
+        case "crash": return try CrashTrials.run(floor: number(0, 20_000))
+        case "members": return try MemberTrial.run(commits: number(0, 1_000))
+        case "kills": return try KillTrial.run(kills: number(0, 50), seed: UInt64(number(1, 1)))
+        case "all": return try ["crash", "members", "kills"].allSatisfy { try run($0, []) }
+        case "member" where arguments.count == 3: try MemberTrial.member(arguments[0], number(1, 0), number(2, 0))
+        case "endless" where arguments.count == 2: try KillTrial.endless(arguments[0], number(1, 0))
+        case "victim" where arguments.count == 3: try KillTrial.doomed(arguments[0], UInt64(number(1, 0)), pause: arguments[2] == "pause")
         default:
-            print("usage: ToftTrials crash [images]")
+            print("usage: ToftTrials crash [images] | members [commits] | kills [kills [seed]] | all")
             return false
         }
+        return true
     }
 }

@@ -1,0 +1,133 @@
+internal import ToftStorage
+internal import ToftTestKit
+
+/// The data of the trials with several processes: accounts between which money moves, and entries that tell who moved it.
+///
+/// In every version the balances add up to the same, and each member has as many entries as its counter says.
+struct Ledger {
+    static let accountCount = 100
+    static let sum: Int64 = 100_000
+
+    private static let accounts: UInt64 = 16
+    private static let entries: UInt64 = 17
+    private static let counters: UInt64 = 18
+
+    private static let balance: UInt32 = 1
+    private static let owner: UInt32 = 1
+    private static let number: UInt32 = 2
+
+    static func create(in store: Store) throws {
+        let transaction = try store.beginWrite()
+        let ids = [
+            try transaction.createTable(columns: [Column(id: balance, type: .int64, isNullable: false)]),
+            try transaction.createTable(columns: [
+                Column(id: owner, type: .int64, isNullable: false), Column(id: number, type: .int64, isNullable: false),
+            ]),
+            try transaction.createOrderedTree(),
+        ]
+        guard ids == [accounts, entries, counters] else { throw Failure("unexpected ids \(ids)") }
+        let table = try transaction.view.table(accounts)
+        for _ in 0..<accountCount {
+            let key = try transaction.takeKey(table)
+            try transaction.rowInsert(table, id: accounts, key, derived: false)
+            try transaction.cellSet(table, id: accounts, key, balance, .int64(sum / Int64(accountCount)), derived: false)
+        }
+        _ = try transaction.commit()
+    }
+
+    /// Moves money and makes an entry; removes an older one now and then. Returns the member's new number.
+    static func move(_ transaction: WriteTransaction, member: Int, _ numbers: inout SeededNumbers) throws -> Int64 {
+        let table = try transaction.view.table(accounts)
+        let from = try table.key(atRank: numbers.below(table.rowCount))
+        let to = try table.key(atRank: numbers.below(table.rowCount))
+        let amount = Int64(numbers.below(50))
+        try add(-amount, to: from, table, transaction)
+        try add(amount, to: to, table, transaction)
+        let next = try counter(member, transaction.view) + 1
+        try put(next, member, transaction)
+        let log = try transaction.view.table(entries)
+        let key = try transaction.takeKey(log)
+        try transaction.rowInsert(log, id: entries, key, derived: false)
+        try transaction.cellSet(log, id: entries, key, owner, .int64(Int64(member)), derived: false)
+        try transaction.cellSet(log, id: entries, key, number, .int64(next), derived: false)
+        if next % 7 == 0 { try transaction.rowErase(log, id: entries, try log.key(atRank: numbers.below(log.rowCount)), derived: false) }
+        return next
+    }
+
+    private static func add(_ amount: Int64, to key: Int64, _ table: Table, _ transaction: WriteTransaction) throws {
+        try transaction.cellSet(table, id: accounts, key, balance, .int64(try int(table, key, balance) + amount), derived: false)
+    }
+
+    /// How many commits of a member a version holds.
+    static func counter(_ member: Int, _ snapshot: Snapshot) throws -> Int64 {
+        try [UInt8(member)].withUnsafeBytes { key throws in
+            try snapshot.orderedTree(counters).value(forKey: key)?.loadUnaligned(as: Int64.self) ?? 0
+        }
+    }
+
+    private static func put(_ count: Int64, _ member: Int, _ transaction: WriteTransaction) throws {
+        try [UInt8(member)].withUnsafeBytes { key throws in
+            try withUnsafeBytes(of: count) { value throws in try transaction.treePut(counters, key, value, derived: false) }
+        }
+    }
+
+    private static func int(_ table: Table, _ key: Int64, _ column: UInt32) throws -> Int64 {
+        guard case .int64(let value) = try table.cell(key, column) else { throw Failure("no integer at \(key)") }
+        return value
+    }
+
+    // MARK: A copy of it, kept up to date by records
+
+    /// What a version holds, in dictionaries.
+    struct Copy: Equatable {
+        var balances: [Int64: Int64] = [:]
+        var log: [Int64: [Int64]] = [:]
+
+        var sum: Int64 { balances.values.reduce(0, +) }
+
+        init(_ snapshot: Snapshot) throws {
+            try snapshot.table(accounts).forEachKey { key throws in balances[key] = try int(snapshot.table(accounts), key, balance) }
+            try snapshot.table(entries).forEachKey { key throws in log[key] = try Self.entry(key, snapshot) }
+        }
+
+        /// Applies what commits did, as far as `snapshot`. Whatever a record touched is read from there.
+        mutating func apply(_ records: [CommitRecord], _ snapshot: Snapshot) throws {
+            var touched: Set<Int64> = []
+            var logged: Set<Int64> = []
+            for record in records {
+                record.forEach { effect in
+                    if effect.tree == accounts { touched.insert(effect.key) }
+                    if effect.tree == entries { logged.insert(effect.key) }
+                }
+            }
+            for key in touched { balances[key] = try int(snapshot.table(accounts), key, balance) }
+            for key in logged { log[key] = try snapshot.table(entries).contains(key) ? Self.entry(key, snapshot) : nil }
+        }
+
+        private static func entry(_ key: Int64, _ snapshot: Snapshot) throws -> [Int64] {
+            let table = try snapshot.table(entries)
+            return [try int(table, key, owner), try int(table, key, number)]
+        }
+
+        /// The same in every process that has the same content.
+        var fingerprint: UInt64 {
+            var state: UInt64 = 14_695_981_039_346_656_037
+            func mix(_ value: Int64) { state = (state ^ UInt64(bitPattern: value)) &* 1_099_511_628_211 }
+            for (key, value) in balances.sorted(by: { $0.key < $1.key }) {
+                mix(key)
+                mix(value)
+            }
+            for (key, values) in log.sorted(by: { $0.key < $1.key }) {
+                mix(key)
+                values.forEach(mix)
+            }
+            return state
+        }
+    }
+}
+
+extension Table {
+    func forEachKey(_ body: (Int64) throws -> Void) throws {
+        for rank in 0..<rowCount { try body(try key(atRank: rank)) }
+    }
+}
