@@ -28,6 +28,11 @@ struct TestDatabase {
         session = try Session.open(Self.configuration(name, timeout: timeout))
     }
 
+    init(opening configuration: Configuration) throws(EngineError) {
+        name = ""
+        session = try Session.open(configuration)
+    }
+
     static func configuration(_ name: String, timeout: Int? = nil) -> Configuration {
         Configuration(location: .memory(name: name), schema: schema, writeTimeoutMilliseconds: timeout)
     }

@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+import ToftModel
+import ToftStorage
+import ToftTestKit
+@testable import ToftEngine
+
+@Suite struct FileTests {
+    private static func configuration(_ path: String, _ mode: Configuration.Mode = .readWrite, _ schema: Schema? = TestDatabase.schema) -> Configuration {
+        Configuration(location: .file(path: path), mode: mode, schema: schema)
+    }
+
+    @Test func `What is committed is there when the file is opened again`() throws {
+        try withTemporaryDatabase { file in
+            do {
+                let database = try TestDatabase(opening: Self.configuration(file.path))
+                try database.write { () throws(EngineError) in for id in 0..<500 as Range<Int64> { try database.addPerson(id, name: "p\(id)") } }
+                try database.session.close()
+            }
+            let database = try TestDatabase(opening: Self.configuration(file.path, .existing))
+            #expect(try database.people().count == 500)
+            #expect(try database.findPerson(123).value(try database.property("name")) == .string("p123"))
+            try database.expectSound()
+        }
+    }
+
+    @Test func `Two sessions of one file are sessions of one database, and see each other's commits`() throws {
+        try withTemporaryDatabase { file in
+            let one = try TestDatabase(opening: Self.configuration(file.path))
+            let other = try TestDatabase(opening: Self.configuration(file.path))
+            #expect(one.session.database === other.session.database)
+            let calls = Calls()
+            let token = try other.people().observe(calls.handler)
+            try settle(other.session)
+            try one.write { () throws(EngineError) in try one.addPerson(1) }
+            try settle(other.session)
+            #expect(calls.last?.collection.insertions == [0])
+            token.stop()
+        }
+    }
+
+    @Test func `Paths that can't be opened say why`() throws {
+        try withTemporaryDatabase { file in
+            let missing = Self.configuration(file.path, .existing)
+            #expect(code { () throws(EngineError) in _ = try Session.open(missing) } == .fileNotFound)
+            #expect(code { () throws(EngineError) in _ = try Session.open(Self.configuration(file.path, .readOnly)) } == .fileNotFound)
+            #expect(code { () throws(EngineError) in _ = try Session.open(Self.configuration(file.directory)) } == .isDirectory)
+            try Data("not a database at all".utf8).write(to: URL(fileURLWithPath: file.path + ".txt"))
+            #expect(code { () throws(EngineError) in _ = try Session.open(Self.configuration(file.path + ".txt")) } == .notADatabase)
+        }
+    }
+
+    @Test func `A file opened read-only is read, without a schema and with one that fits`() throws {
+        try withTemporaryDatabase { file in
+            do {
+                let database = try TestDatabase(opening: Self.configuration(file.path))
+                try database.write { () throws(EngineError) in try database.addPerson(1) }
+            }
+            let reader = try Session.open(Self.configuration(file.path, .readOnly, nil))
+            #expect(Set(reader.schema.visibleClasses.map(\.name)) == ["Person", "Dog"])
+            #expect(code { () throws(EngineError) in try reader.beginWrite() } == .readOnly)
+            try reader.close()
+            let fitting = try TestDatabase(opening: Self.configuration(file.path, .readOnly))
+            #expect(try fitting.people().count == 1)
+            try fitting.session.close()
+            let more = Schema([ClassSchema("Cat", [PropertySchema("lives", .int)])])
+            #expect(code { () throws(EngineError) in _ = try Session.open(Self.configuration(file.path, .readOnly, more)) } == .schemaMismatch)
+        }
+    }
+
+    /// The other process commits a hundred times; this one sleeps on the descriptor and follows.
+    @Test func `Commits of another process wake an observer, and following them gives what is there`() async throws {
+        let directory = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(directory) }
+        let path = directory + "/test.toft"
+        let watcher = try Worker {
+            let database = try TestDatabase(opening: Self.configuration(path))
+            let follower = try Follower.following(try database.people(), try database.property("name"))
+            var wakes = 0
+            while try database.people().count < 100 {
+                guard database.session.channel?.flag.wait(timeoutMilliseconds: 20_000) == true else { break }
+                wakes += 1
+                try database.session.dispatch()
+            }
+            #expect(try database.people().count == 100)
+            #expect(follower.difference == nil)
+            #expect(try follower.isUpToDate())
+            #expect(wakes > 1)
+            try database.expectSound()
+        }
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let database = try TestDatabase(opening: Self.configuration(path))
+            for id in 0..<100 as Range<Int64> {
+                try database.write { () throws(EngineError) in try database.addPerson(id, name: "p\(id)") }
+            }
+            try database.session.close()
+        }
+        watcher.join()
+    }
+}
