@@ -1,0 +1,259 @@
+"""Stories of live objects: made, read, changed, linked, deleted."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+import toft
+
+from models import Dog, Everything, Person
+
+NOON = datetime(2024, 2, 29, 12, 30, 15, 123456, tzinfo=timezone.utc)
+
+
+def test_the_first_program(realm: toft.Realm) -> None:
+    with realm.write():
+        realm.create(Dog, name="Rex", age=3)
+        realm.create(Dog, name="Max", age=1)
+    assert [dog.name for dog in realm.objects(Dog).where("age > $0", 2)] == ["Rex"]
+
+
+def test_each_type_comes_back_as_it_was_put(realm: toft.Realm) -> None:
+    given = dict(
+        flag=True, count=-(2**63), ratio=0.5, score=math.pi, title="Straße 🐕 \0 end", picture=b"\0\xff", born=NOON,
+        maybe_flag=False, maybe_count=0, maybe_ratio=-1.5, maybe_score=-0.0, maybe_title="", maybe_picture=b"", maybe_born=NOON,
+        flags=[True, False], counts=[1, -1], ratios=[1.5], scores=[2.5, math.inf], titles=["a", ""], pictures=[b"x"], dates=[NOON],
+        maybe_counts=[1, None, 2],
+    )  # fmt: skip
+    with realm.write():
+        made = realm.create(Everything, id=1, **given)
+        made.other = made
+        made.others = [made, made]
+    for item in (made, realm.object(Everything, 1), realm.objects(Everything)[0], next(iter(realm.objects(Everything)))):
+        assert item is not None
+        for name, value in given.items():
+            assert getattr(item, name) == value, name
+        assert item.other == item and item.others == [item, item]
+
+
+def test_what_is_not_given_is_the_class_default_then_the_type_default(realm: toft.Realm) -> None:
+    class Cat(toft.Object):
+        name: str = "Tom"
+        lives: int = 9
+        tags: list[str] = toft.field(default_factory=lambda: ["soft"])
+        weight: float
+        born: datetime
+        owner: Cat | None
+
+    with toft.open_in_memory([Cat]) as cats, cats.write():
+        cat = cats.create(Cat)
+        assert (cat.name, cat.lives, cat.tags, cat.weight, cat.owner) == ("Tom", 9, ["soft"], 0.0, None)
+        assert cat.born == datetime(1970, 1, 1, tzinfo=timezone.utc)
+        added = cats.add(Cat(lives=7))
+        assert (added.name, added.lives, added.tags) == ("Tom", 7, ["soft"])
+
+
+def test_objects_are_live(realm: toft.Realm) -> None:
+    with realm.write():
+        rex = realm.create(Dog, name="Rex", age=1)
+    same = realm.objects(Dog)[0]
+    assert same.age == 1
+    with realm.write():
+        rex.age = 2
+        assert same.age == 2
+        rex.age += 1
+    assert same.age == 3 and rex.age == 3
+
+
+def test_a_cancelled_write_leaves_nothing_behind(realm: toft.Realm) -> None:
+    with realm.write():
+        rex = realm.create(Dog, name="Rex", age=1)
+    with pytest.raises(ZeroDivisionError), realm.write():
+        rex.age = 2
+        max_ = realm.create(Dog, name="Max")
+        assert rex.age == 2
+        rex.age = 1 // 0
+    assert rex.age == 1
+    assert not max_.is_valid
+    with pytest.raises(toft.ObjectDeletedError):
+        max_.name
+    assert len(realm.objects(Dog)) == 1
+
+
+def test_a_block_may_end_its_write_itself(realm: toft.Realm) -> None:
+    with realm.write():
+        realm.create(Dog, name="Rex")
+        realm.cancel()
+    assert not realm.is_writing and len(realm.objects(Dog)) == 0
+    with realm.write():
+        realm.create(Dog, name="Rex")
+        realm.commit()
+    assert len(realm.objects(Dog)) == 1
+
+
+def test_dates_keep_their_moment_whatever_their_zone(realm: toft.Realm) -> None:
+    east = timezone(timedelta(hours=5, minutes=30))
+    moments = [
+        NOON.astimezone(east),
+        datetime(1969, 12, 31, 23, 59, 59, 999999, tzinfo=timezone.utc),
+        datetime(1, 1, 1, tzinfo=timezone.utc),
+        datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=timezone.utc),
+        datetime(1969, 12, 31, 23, 59, 58, 1, tzinfo=timezone.utc),
+    ]
+    with realm.write():
+        for number, moment in enumerate(moments):
+            realm.create(Everything, id=number, born=moment, maybe_born=moment, dates=[moment])
+    for number, moment in enumerate(moments):
+        item = realm.object(Everything, number)
+        assert item is not None
+        assert item.born == moment and item.maybe_born == moment and list(item.dates) == [moment]
+        assert item.born.tzinfo is timezone.utc
+    assert [item.born for item in realm.objects(Everything)] == moments
+    assert realm.objects(Everything).where("born == $0", moments[1]).count() == 1
+
+
+def test_links_both_ways(realm: toft.Realm) -> None:
+    with realm.write():
+        ada = realm.create(Person, name="Ada")
+        rex = realm.create(Dog, name="Rex", owner=ada)
+        max_ = realm.create(Dog, name="Max")
+        assert list(ada.dogs) == [rex]
+        max_.owner = ada
+    assert rex.owner == ada and rex.owner.name == "Ada"
+    assert [dog.name for dog in ada.dogs] == ["Rex", "Max"]
+    assert ada.dogs.where("name == 'Max'")[0] == max_
+    with realm.write():
+        realm.delete(ada)
+    assert rex.owner is None
+
+
+def test_adding_an_object_adds_what_it_links_to(realm: toft.Realm) -> None:
+    ada = Person(name="Ada")
+    rex, max_ = Dog(name="Rex", owner=ada, tags=["a"]), Dog(name="Max", owner=ada)
+    rex.friends, max_.friends = [max_, rex], [rex]
+    with realm.write():
+        assert realm.add(rex) is rex
+    assert rex.realm is realm and ada.realm is realm and max_.realm is realm
+    assert rex.friends == [max_, rex] and rex.tags == ["a"] and max_.friends == [rex]
+    assert set(ada.dogs) == {rex, max_}
+    with realm.write():
+        realm.add(rex)  # again: nothing to do
+        rex.age = 5
+    assert realm.objects(Dog).where("name == 'Rex'")[0].age == 5
+
+
+def test_a_chain_of_links_may_be_long(realm: toft.Realm) -> None:
+    class Node(toft.Object):
+        next: Node | None
+
+    last = first = Node()
+    for _ in range(5000):
+        last.next = Node()
+        last = last.next
+    with toft.open_in_memory([Node]) as nodes:
+        with nodes.write():
+            nodes.add(first)
+        assert len(nodes.objects(Node)) == 5001
+
+
+def test_adding_is_all_or_nothing(realm: toft.Realm) -> None:
+    with realm.write():
+        realm.create(Person, name="Ada", age=36)
+    rex = Dog(name="Rex", owner=Person(name="Ada"))
+    with realm.write():
+        with pytest.raises(toft.DuplicatePrimaryKeyError):
+            realm.add(rex)
+        assert rex.realm is None and len(realm.objects(Dog)) == 0
+        wrong = Dog(name="Max", friends=[Dog(name="Tim", tags=[3])])
+        with pytest.raises(toft.TypeMismatchError):
+            realm.add(wrong)
+        assert wrong.realm is None and len(realm.objects(Dog)) == 0
+        realm.add(rex, update="all")
+    assert rex.owner is not None and rex.owner.age == 0
+    assert len(realm.objects(Person)) == 1
+
+
+def test_setting_a_link_to_an_object_in_no_database_adds_it(realm: toft.Realm) -> None:
+    with realm.write():
+        rex = realm.create(Dog, name="Rex", owner=Person(name="Ada"))
+        rex.friends.append(Dog(name="Max"))
+    assert [person.name for person in realm.objects(Person)] == ["Ada"]
+    assert [dog.name for dog in realm.objects(Dog)] == ["Rex", "Max"]
+
+
+def test_upsert_updates_what_is_given(realm: toft.Realm) -> None:
+    with realm.write():
+        realm.upsert(Person, name="Ada", age=36)
+        realm.upsert(Person, name="Ada")  # the default of age is for new objects
+        assert realm.objects(Person)[0].age == 36
+        realm.upsert(Person, {"name": "Ada", "age": 37}, update="modified")
+        realm.upsert(Everything, id=1, counts=[1, 2], title="a")
+        realm.upsert(Everything, id=1, counts=[3])
+    ada, item = realm.object(Person, "Ada"), realm.object(Everything, 1)
+    assert ada is not None and ada.age == 37 and len(realm.objects(Person)) == 1
+    assert item is not None and item.counts == [3] and item.title == "a"
+
+
+def test_objects_are_equal_when_they_are_the_same_object(realm: toft.Realm) -> None:
+    with realm.write():
+        rex, other = realm.create(Dog, name="Rex"), realm.create(Dog, name="Rex")
+    again = realm.objects(Dog)[0]
+    assert rex == again and hash(rex) == hash(again) and rex is not again
+    assert rex != other and rex != "Rex" and rex != Dog(name="Rex")
+    assert {rex, again, other} == {rex, other}
+    assert copy.copy(rex) == rex
+    with pytest.raises(TypeError):
+        pickle.dumps(rex)
+
+
+def test_deleting_objects_lists_results_and_classes(realm: toft.Realm) -> None:
+    with realm.write():
+        dogs = [realm.create(Dog, name=f"Dog {number}", age=number) for number in range(10)]
+        dogs[0].friends = dogs[1:3]
+        realm.delete(dogs[9])
+        realm.delete(dogs[0].friends)
+        assert dogs[0].friends == []
+        realm.delete(realm.objects(Dog).where("age > 6"))
+        realm.delete([dogs[3], dogs[4]], dogs[5])
+    assert [dog.age for dog in realm.objects(Dog)] == [0, 6]
+    assert [dog.is_valid for dog in dogs] == [True, *[False] * 5, True, *[False] * 3]
+    assert repr(dogs[9]).startswith("<Dog: ")
+    with realm.write():
+        realm.create(Person, name="Ada")
+        realm.delete_all(Dog)
+        assert len(realm.objects(Dog)) == 0 and len(realm.objects(Person)) == 1
+        realm.delete_all()
+    assert len(realm.objects(Person)) == 0
+
+
+def test_a_number_of_another_kind_is_converted_where_nothing_is_lost(realm: toft.Realm) -> None:
+    numpy = pytest.importorskip("numpy")
+    with realm.write():
+        item = realm.create(Everything, id=1, score=3, ratio=2, scores=[1, 2], maybe_score=4)
+        assert (item.score, item.ratio, item.scores, item.maybe_score) == (3.0, 2.0, [1.0, 2.0], 4.0)
+        item.count, item.score, item.flag = numpy.int32(7), numpy.float32(0.5), numpy.bool_(True)
+        item.counts = numpy.array([1, 2, 3])
+        item.picture = bytearray(b"abc")
+    assert (item.count, item.score, item.flag, item.counts, item.picture) == (7, 0.5, True, [1, 2, 3], b"abc")
+
+
+def test_classes_that_no_program_declares_come_from_the_file(realm: toft.Realm, path: object) -> None:
+    with realm.write():
+        ada = realm.create(Person, name="Ada", age=36)
+        realm.create(Dog, name="Rex", owner=ada, tags=["x"])
+    with toft.open(str(path)) as other:
+        assert sorted(other.classes) == ["Dog", "Everything", "Person"]
+        rex = other.objects("Dog")[0]
+        assert (rex.name, rex.owner.name, rex.tags, rex.owner.dogs[0]) == ("Rex", "Ada", ["x"], rex)
+        assert repr(rex) == "Dog(name='Rex', age=0)"
+        with other.write():
+            other.create("Dog", name="Max")
+            other.object("Person", "Ada").age += 1
+        assert other.create is not None
+    realm.refresh()
+    assert ada.age == 37 and len(realm.objects(Dog)) == 2

@@ -1,0 +1,303 @@
+"""Observation: by callback, by asyncio, and of what other threads and processes commit."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import toft
+
+from models import ALL, Dog, Person
+
+Runner = Callable[..., object]
+
+
+def elsewhere(path: Path, change: Callable[[toft.Realm], object]) -> None:
+    """Commits a change on another thread."""
+    failures = []
+
+    def work() -> None:
+        try:
+            with toft.open(path, ALL) as realm, realm.write():
+                change(realm)
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert not failures, failures
+
+
+def until(realm: toft.Realm, done: Callable[[], bool]) -> None:
+    """Waits for changes until they have done something."""
+    for _ in range(50):
+        if done():
+            return
+        realm.wait(1)
+    raise AssertionError("it never came")
+
+
+def test_a_callback_is_told_the_indices(realm: toft.Realm, path: Path) -> None:
+    with realm.write():
+        for age in (1, 3, 5):
+            realm.create(Dog, name=f"Dog {age}", age=age)
+    seen: list[toft.Changes] = []
+    dogs = realm.objects(Dog).where("age > 2").sort("age")
+    dogs.observe(seen.append)
+    assert seen == []
+    until(realm, lambda: len(seen) == 1)
+    assert seen[0].is_initial and seen[0].previous_version == 0
+
+    def change(other: toft.Realm) -> None:
+        dogs = other.objects(Dog)
+        dogs[0].age = 4  # comes
+        dogs[1].age = 0  # goes
+        dogs[2].name = "changed"
+
+    elsewhere(path, change)
+    until(realm, lambda: len(seen) == 2)
+    assert (seen[1].deletions, seen[1].insertions, seen[1].modifications, seen[1].modifications_after) == ((0,), (0,), (1,), (1,))
+    assert seen[1].version > seen[1].previous_version >= seen[0].version
+    assert [dog.age for dog in dogs] == [4, 5]
+
+
+def test_an_own_commit_is_told_too(realm: toft.Realm) -> None:
+    seen: list[toft.Changes] = []
+    realm.objects(Dog).observe(seen.append)
+    until(realm, lambda: len(seen) == 1)
+    with realm.write():
+        realm.create(Dog, name="Rex")
+    until(realm, lambda: len(seen) == 2)
+    assert seen[1].insertions == (0,)
+
+
+def test_an_object_tells_its_properties_and_its_end(realm: toft.Realm, path: Path) -> None:
+    with realm.write():
+        rex = realm.create(Dog, name="Rex")
+    seen: list[toft.Changes] = []
+    observation = rex.observe(seen.append)
+    elsewhere(path, lambda other: [setattr(other.objects(Dog)[0], "age", 3), other.objects(Dog)[0].tags.append("x")])
+    until(realm, lambda: len(seen) == 1)
+    assert set(seen[0].properties) == {"age", "tags"} and rex.age == 3
+    elsewhere(path, lambda other: other.delete_all(Dog))
+    until(realm, lambda: len(seen) == 2)
+    assert seen[1].kind == toft.ChangeKind.DELETED and seen[1].is_last
+    observation.stop()
+
+
+def test_a_list_tells_moves(realm: toft.Realm, path: Path) -> None:
+    with realm.write():
+        rex = realm.create(Dog, name="Rex", tags=["a", "b", "c"])
+    seen: list[toft.Changes] = []
+    tags = rex.tags
+    tags.observe(seen.append)
+    until(realm, lambda: len(seen) == 1)
+
+    def change(other: toft.Realm) -> None:
+        tags = other.objects(Dog)[0].tags
+        assert isinstance(tags, toft.List)
+        tags.move(0, 2)
+        tags.insert(0, "new")
+
+    elsewhere(path, change)
+    until(realm, lambda: len(seen) == 2)
+    assert tags == ["new", "b", "c", "a"]
+    assert seen[1].moves == ((0, 3),) and 0 in seen[1].insertions
+
+
+def test_a_realm_tells_of_each_commit(realm: toft.Realm, path: Path) -> None:
+    seen: list[toft.Changes] = []
+    realm.observe(seen.append)
+    elsewhere(path, lambda other: other.create(Person, name="Ada"))
+    until(realm, lambda: len(seen) >= 1)
+    assert seen[-1].version == realm.version
+
+
+def test_a_copy_that_follows_the_indices_stays_right(realm: toft.Realm, path: Path) -> None:
+    dogs = realm.objects(Dog).where("age < 50").sort("age", "name")
+    copy: list[tuple[str, int]] = []
+
+    def follow(changes: toft.Changes) -> None:
+        if changes.is_initial:
+            copy[:] = [(dog.name, dog.age) for dog in dogs]
+            return
+        for index in reversed(changes.deletions):
+            del copy[index]
+        for index in changes.insertions:
+            copy.insert(index, (dogs[index].name, dogs[index].age))
+        for index in changes.modifications_after:
+            copy[index] = (dogs[index].name, dogs[index].age)
+
+    dogs.observe(follow)
+    import random
+
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    chance = random.Random(seed)
+
+    def change(other: toft.Realm) -> None:
+        for _ in range(chance.randint(1, 8)):
+            all_dogs = other.objects(Dog)
+            if len(all_dogs) < 5 or chance.random() < 0.4:
+                other.create(Dog, name=str(chance.random()), age=chance.randint(0, 99))
+            elif chance.random() < 0.5:
+                other.delete(all_dogs[chance.randrange(len(all_dogs))])
+            else:
+                all_dogs[chance.randrange(len(all_dogs))].age = chance.randint(0, 99)
+
+    for _ in range(25):
+        elsewhere(path, change)
+        realm.wait(10)
+        realm.refresh()
+        assert copy == [(dog.name, dog.age) for dog in dogs], seed
+
+
+def test_stopping_ends_it(realm: toft.Realm, path: Path) -> None:
+    seen: list[toft.Changes] = []
+    with realm.objects(Dog).observe(seen.append):
+        until(realm, lambda: len(seen) == 1)
+    elsewhere(path, lambda other: other.create(Dog, name="Rex"))
+    realm.wait(5)
+    realm.refresh()
+    assert len(seen) == 1 and len(realm.objects(Dog)) == 1
+
+
+def test_the_realm_keeps_callbacks_running(realm: toft.Realm, path: Path) -> None:
+    seen: list[toft.Changes] = []
+    realm.objects(Dog).observe(seen.append)
+    gc.collect()
+    elsewhere(path, lambda other: other.create(Dog, name="Rex"))
+    until(realm, lambda: sum(len(changes.insertions) for changes in seen) == 1 or any(c.is_initial for c in seen))
+
+
+def test_what_a_callback_raises_comes_out_of_the_call_that_called_it(realm: toft.Realm, path: Path) -> None:
+    def fail(changes: toft.Changes) -> None:
+        if not changes.is_initial:
+            raise ZeroDivisionError("in a callback")
+
+    seen: list[toft.Changes] = []
+    realm.objects(Dog).observe(fail)
+    realm.objects(Dog).observe(seen.append)
+    until(realm, lambda: len(seen) == 1)
+    elsewhere(path, lambda other: other.create(Dog, name="Rex"))
+    with pytest.raises(ZeroDivisionError):
+        while not realm.wait(10):
+            pass
+    assert len(seen) == 2
+    elsewhere(path, lambda other: other.create(Dog, name="Max"))
+    with pytest.raises(ZeroDivisionError):
+        realm.begin_write()
+    assert not realm.is_writing
+
+
+def test_a_callback_may_write_and_may_stop_itself(realm: toft.Realm, path: Path) -> None:
+    calls = []
+
+    def answer(changes: toft.Changes) -> None:
+        calls.append(changes)
+        if changes.insertions:
+            observation.stop()
+            with realm.write():
+                realm.create(Person, name="Ada")
+
+    observation = realm.objects(Dog).observe(answer)
+    until(realm, lambda: len(calls) == 1)
+    elsewhere(path, lambda other: other.create(Dog, name="Rex"))
+    until(realm, lambda: len(realm.objects(Person)) == 1)
+    realm.wait(0.2)
+    assert len(calls) == 2
+
+
+def test_waiting_ends_in_time(realm: toft.Realm) -> None:
+    while realm.wait(0.3):
+        pass
+    assert realm.wait(0.05) is False
+    assert realm.wait(0) is False
+
+
+def test_observing_in_a_transaction_that_changed_something_is_refused(realm: toft.Realm) -> None:
+    with realm.write():
+        realm.create(Dog, name="Rex")
+        with pytest.raises(toft.ObserveInTransactionError):
+            realm.objects(Dog).observe(print)
+    with pytest.raises(ValueError):
+        realm.observe(3)  # type: ignore[arg-type]
+
+
+def test_asyncio_gets_what_another_thread_commits(realm: toft.Realm, path: Path) -> None:
+    async def program() -> list[toft.Changes]:
+        seen = []
+        observation = realm.objects(Dog).sort("name").observe()
+        async for changes in observation:
+            seen.append(changes)
+            if changes.is_initial:
+                await asyncio.to_thread(elsewhere, path, lambda other: other.create(Dog, name="Rex"))
+            elif len(seen) == 2:
+                await asyncio.to_thread(elsewhere, path, lambda other: other.create(Dog, name="Ann"))
+            else:
+                observation.stop()
+        return seen
+
+    seen = asyncio.run(asyncio.wait_for(program(), 30))
+    assert [changes.insertions for changes in seen] == [(), (0,), (0,)]
+    assert [dog.name for dog in realm.objects(Dog).sort("name")] == ["Ann", "Rex"]
+
+
+def test_many_tasks_observe_one_realm(realm: toft.Realm, path: Path) -> None:
+    async def first(observation: toft.Observation) -> toft.Changes:
+        async for changes in observation:
+            if not changes.is_initial:
+                return changes
+        raise AssertionError
+
+    async def program() -> list[toft.Changes]:
+        tasks = [
+            asyncio.create_task(first(realm.objects(Dog).observe())),
+            asyncio.create_task(first(realm.objects(Dog).where("age > 2").observe())),
+            asyncio.create_task(first(realm.observe())),
+        ]
+        await asyncio.sleep(0.2)
+        await asyncio.to_thread(elsewhere, path, lambda other: other.create(Dog, name="Rex", age=3))
+        return await asyncio.gather(*tasks)
+
+    assert [changes.insertions for changes in asyncio.run(asyncio.wait_for(program(), 30))] == [(0,), (0,), ()]
+
+
+def test_closing_the_realm_ends_an_async_loop(realm: toft.Realm) -> None:
+    async def program() -> int:
+        count = 0
+        async for _ in realm.objects(Dog).observe():
+            count += 1
+            asyncio.get_running_loop().call_later(0.05, realm.close)
+        return count
+
+    assert asyncio.run(asyncio.wait_for(program(), 30)) == 1
+
+
+def test_the_end_of_an_object_ends_its_async_loop(realm: toft.Realm, path: Path) -> None:
+    with realm.write():
+        rex = realm.create(Dog, name="Rex")
+
+    async def program() -> list[toft.ChangeKind]:
+        asyncio.get_running_loop().call_later(0.1, elsewhere, path, lambda other: other.delete_all(Dog))
+        return [changes.kind async for changes in rex.observe()]
+
+    assert asyncio.run(asyncio.wait_for(program(), 30)) == [toft.ChangeKind.DELETED]
+
+
+def test_callbacks_are_called_by_asyncio_while_attached(realm: toft.Realm, path: Path) -> None:
+    async def program() -> None:
+        came = asyncio.Event()
+        realm.objects(Dog).observe(lambda changes: changes.insertions and came.set())
+        with realm.attached():
+            await asyncio.sleep(0.1)
+            await asyncio.to_thread(elsewhere, path, lambda other: other.create(Dog, name="Rex"))
+            await asyncio.wait_for(came.wait(), 10)
+
+    asyncio.run(program())

@@ -1,0 +1,233 @@
+"""Results: chained, live, sliced, looped over, summed, read as columns."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime, timezone
+
+import pytest
+
+import toft
+
+from models import Dog, Everything, Person
+
+
+@pytest.fixture
+def dogs(realm: toft.Realm) -> toft.Results[Dog]:
+    with realm.write():
+        ada = realm.create(Person, name="Ada", age=36)
+        for name, age in [("Rex", 3), ("Max", 1), ("Tim", 3), ("Ann", 7), ("Bob", 2)]:
+            realm.create(Dog, name=name, age=age, owner=ada if age == 3 else None, tags=[name.lower()])
+    return realm.objects(Dog)
+
+
+def names(results: object) -> list[str]:
+    return [dog.name for dog in results]  # type: ignore[attr-defined]
+
+
+def test_chains(dogs: toft.Results[Dog]) -> None:
+    assert names(dogs.where("age > $0", 1).sort("-age", "name")) == ["Ann", "Rex", "Tim", "Bob"]
+    assert names(dogs.sort("age").distinct("age").limit(3)) == ["Max", "Bob", "Rex"]
+    assert names(dogs.where("owner.name == 'Ada'")) == ["Rex", "Tim"]
+    assert names(dogs.where("age IN $0", [1, 2])) == ["Max", "Bob"]
+    assert names(dogs.where("age IN $0 AND name != $1", {1, 7}, "Max")) == ["Ann"]
+    assert names(dogs.where("ANY tags == $0", "bob")) == ["Bob"]
+    assert names(dogs.sort("-owner.age", "-name").limit(2)) == ["Tim", "Rex"]
+    assert names(dogs.where("owner == $0", dogs[0].owner)) == ["Rex", "Tim"]
+    assert names(dogs.where("owner == $0", None).where("age > 1")) == ["Ann", "Bob"]
+
+
+def test_results_are_sequences(dogs: toft.Results[Dog]) -> None:
+    assert len(dogs) == 5 and dogs.count() == 5 and bool(dogs)
+    assert dogs[0].name == "Rex" and dogs[-1].name == "Bob"
+    everything = ["Rex", "Max", "Tim", "Ann", "Bob"]
+    for cut in (slice(None), slice(1, 3), slice(-2, None), slice(None, None, 2), slice(None, None, -1), slice(4, 0, -3), slice(9, 3), slice(3, 99)):
+        assert names(dogs[cut]) == everything[cut], cut
+    assert names(reversed(dogs)) == everything[::-1]
+    assert dogs[2] in dogs and dogs.index(dogs[2]) == 2
+    old = dogs.where("age > 2")
+    assert dogs[1] not in old and "Rex" not in old and None not in old
+    with pytest.raises(ValueError):
+        old.index(dogs[1])
+    for wrong in (5, -6, 2**70):
+        with pytest.raises(IndexError):
+            dogs[wrong]
+    first, last, none = dogs.first(), dogs.last(), dogs.where("age > 99")
+    assert first is not None and last is not None and (first.name, last.name) == ("Rex", "Bob")
+    assert none.first() is None and none.last() is None and not none and list(none) == []
+    assert repr(dogs) == "<Results of Dog: 5>"
+
+
+def test_a_large_slice_is_read_by_blocks(realm: toft.Realm) -> None:
+    with realm.write():
+        for number in range(5000):
+            realm.create(Dog, age=number)
+    dogs = realm.objects(Dog)
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    chance = random.Random(seed)
+    for _ in range(60):
+        cut = slice(chance.randint(-6000, 6000), chance.randint(-6000, 6000), chance.choice([1, 1, 7, 2500, -1, -13, -4000]))
+        assert [dog.age for dog in dogs[cut]] == list(range(5000))[cut], (cut, seed)
+    assert [dog.age for dog in dogs] == list(range(5000))
+
+
+def test_results_are_live(dogs: toft.Results[Dog], realm: toft.Realm) -> None:
+    old = dogs.where("age > 2").sort("name")
+    assert names(old) == ["Ann", "Rex", "Tim"]
+    kept = old.snapshot()
+    with realm.write():
+        dogs[0].age = 0
+        assert names(old) == ["Ann", "Tim"]
+        realm.create(Dog, name="New", age=9)
+        assert names(old) == ["Ann", "New", "Tim"]
+    assert names(kept) == ["Ann", "Rex", "Tim"]
+
+
+def test_a_loop_goes_through_what_there_was_when_it_began(dogs: toft.Results[Dog], realm: toft.Realm) -> None:
+    seen = []
+    with realm.write():
+        for dog in dogs.where("age < 5").sort("age"):
+            seen.append((dog.name, dog.age))
+            dog.age += 10  # leaves the results
+            realm.create(Dog, name="New", age=0)
+    assert seen == [("Max", 1), ("Bob", 2), ("Rex", 3), ("Tim", 3)]
+    assert sorted(dog.age for dog in dogs if dog.name != "New") == [7, 11, 12, 13, 13]
+
+
+def test_a_loop_leaves_out_what_is_deleted_on_its_way(realm: toft.Realm) -> None:
+    with realm.write():
+        for number in range(300):
+            realm.create(Dog, age=number)
+        seen = []
+        dogs = realm.objects(Dog)
+        for dog in dogs:
+            seen.append(dog.age)
+            if dog.age % 10 == 0:
+                realm.delete(dogs.where("age > $0 AND age < $1", dog.age, dog.age + 9))
+            if dog.age == 29:
+                realm.delete(dog)
+    assert seen == [number for number in range(300) if number % 10 in (0, 9)]
+    assert len(dogs) == 59
+
+
+def test_a_row_of_a_loop_never_shows_what_is_no_longer_true(realm: toft.Realm) -> None:
+    with realm.write():
+        for number in range(100):
+            realm.create(Dog, name=str(number), age=number)
+    rows = list(realm.objects(Dog))
+    assert sum(dog.age for dog in rows) == 4950
+    with realm.write():
+        rows[3].age = 1000
+        assert rows[3].age == 1000 and realm.objects(Dog)[3].age == 1000
+        realm.delete(rows[4])
+        assert rows[5].age == 5 and rows[5].name == "5"
+        with pytest.raises(toft.ObjectDeletedError):
+            rows[4].age
+        realm.cancel()
+    assert rows[3].age == 3 and rows[4].age == 4
+    with toft.open(realm.path, [Dog, Person, Everything]) as other, other.write():
+        other.objects(Dog)[6].age = 60
+    assert rows[6].age == 6
+    realm.refresh()
+    assert rows[6].age == 60
+
+
+def test_aggregates(dogs: toft.Results[Dog], realm: toft.Realm) -> None:
+    assert (dogs.min("age"), dogs.max("age"), dogs.sum("age"), dogs.average("age")) == (1, 7, 16, 3.2)
+    none = dogs.where("age > 99")
+    assert (none.min("age"), none.max("age"), none.sum("age"), none.average("age")) == (None, None, 0, None)
+    with realm.write():
+        noon = datetime(2024, 1, 1, 12, tzinfo=timezone.utc)
+        item = realm.create(Everything, id=1, counts=[3, 1, 2], scores=[0.5], maybe_born=noon, score=0.25)
+    assert item.counts and (item.counts.results.min(), item.counts.results.sum(), item.counts.results.average()) == (1, 6, 2.0)
+    assert list(item.counts.results.sort("self")) == [1, 2, 3]
+    assert realm.objects(Everything).max("maybe_born") == noon
+    assert realm.objects(Everything).sum("score") == 0.25
+    for wrong in ("name", "tags", "owner"):
+        with pytest.raises(toft.UnsupportedAggregateError):
+            dogs.sum(wrong)
+    with pytest.raises(TypeError):
+        dogs.sum()
+    with pytest.raises(AttributeError):
+        dogs.sum("nothing")
+
+
+def test_columns_as_arrays(realm: toft.Realm) -> None:
+    numpy = pytest.importorskip("numpy")
+    noon = datetime(2024, 1, 1, 12, tzinfo=timezone.utc)
+    with realm.write():
+        one = realm.create(Everything, id=1, flag=True, count=5, ratio=0.5, score=1.5, title="a", picture=b"x", born=noon, maybe_count=7)
+        realm.create(Everything, id=2, other=one, maybe_title="b")
+    columns = realm.objects(Everything).columns()
+    assert columns["count"].dtype == numpy.int64 and columns["count"].tolist() == [5, 0]
+    assert columns["flag"].dtype == numpy.bool_ and columns["flag"].tolist() == [True, False]
+    assert columns["ratio"].dtype == numpy.float32 and columns["score"].tolist() == [1.5, 0.0]
+    assert columns["title"].tolist() == ["a", ""] and columns["picture"].tolist() == [b"x", b""]
+    assert columns["born"].tolist() == [noon.replace(tzinfo=None), datetime(1970, 1, 1)]
+    assert columns["maybe_count"].tolist() == [7, None] and columns["maybe_count"].mask.tolist() == [False, True]
+    assert columns["maybe_title"].tolist() == [None, "b"]
+    assert columns["other"].mask.tolist() == [True, False]
+    assert list(realm.objects(Everything).columns("score", "id")) == ["score", "id"]
+    assert realm.objects(Everything).where("id > 5").columns("id")["id"].shape == (0,)
+
+
+def test_columns_as_lists(realm: toft.Realm) -> None:
+    with realm.write():
+        for number in range(3000):
+            realm.create(Everything, id=number, title=f"title {number}", maybe_count=number if number % 3 else None)
+    lists = realm.objects(Everything).where("id >= 5").lists("title", "maybe_count")
+    assert lists["title"] == [f"title {number}" for number in range(5, 3000)]
+    assert lists["maybe_count"] == [number if number % 3 else None for number in range(5, 3000)]
+    for wrong, error in (("tags", AttributeError), ("counts", TypeError)):
+        with pytest.raises(error):
+            realm.objects(Everything).lists(wrong)
+
+
+def test_columns_hold_dates_beyond_pythons(realm: toft.Realm) -> None:
+    numpy = pytest.importorskip("numpy")
+    with realm.write():
+        realm.create(Everything, id=1)
+    from toft import _ffi, _lib, _values
+    import ctypes
+
+    item = realm.objects(Everything)[0]
+    far = _ffi.toft_value(type=_values.DATE, date=_ffi.toft_date(10**12, 5000))
+    with realm.write():
+        single = item._rows.single(item)  # type: ignore[attr-defined]
+        key = single.binding.property("born").key
+        _lib.library().toft_object_set(single.handle().address, key, ctypes.byref(far))
+        realm.create(Everything, id=2)
+    with pytest.raises(ValueError, match="1000000000000 seconds"):
+        realm.objects(Everything)[0].born
+    assert [each.born.year for each in realm.objects(Everything) if each.id == 2] == [1970]
+    born = realm.objects(Everything).columns("born")["born"]
+    assert born[0] == numpy.datetime64(10**12 * 1_000_000 + 5, "us")
+
+
+def test_a_plan_can_be_read(dogs: toft.Results[Dog]) -> None:
+    assert "age" in dogs.where("age > 3").explain()
+
+
+def test_bad_queries_say_where_they_are_wrong(dogs: toft.Results[Dog]) -> None:
+    with pytest.raises(toft.QuerySyntaxError) as raised:
+        dogs.where("age > > 3")
+    assert "^" in raised.value.detail and raised.value.number > 0 and isinstance(raised.value, ValueError)
+    for query, arguments, error in [
+        ("agee > 3", (), toft.InvalidQueryError),
+        ("age > 'x'", (), toft.QueryTypeMismatchError),
+        ("age > $0", (), toft.InvalidQueryArgumentError),
+        ("age > $0", ("x",), toft.QueryError),
+    ]:
+        with pytest.raises(error):
+            dogs.where(query, *arguments)
+    for results in (lambda: dogs.sort("nothing"), lambda: dogs.distinct("nothing"), lambda: dogs.sort(), lambda: dogs.limit(-1)):
+        with pytest.raises(toft.Error):
+            results()
+    for wrong in (3, None, ["age"]):
+        with pytest.raises(TypeError):
+            dogs.where(wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        dogs.where("age > $0", object())
+    with pytest.raises(ValueError):
+        dogs.where("name == '\ud800'")
