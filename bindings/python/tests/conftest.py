@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import toft
+from toft import _lib
 
 from models import ALL
 
@@ -40,17 +41,11 @@ def realm(path: Path) -> Iterator[toft.Realm]:
             realm.cancel()
 
 
-@pytest.fixture(autouse=True)
-def no_handle_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Counts the library's handles before and after. It is set up first, so it looks when all other fixtures are gone."""
-    if request.node.get_closest_marker("no_library"):
-        yield
-        return
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """When all tests are gone, so are all handles."""
     gc.collect()
-    before = toft.handle_count()
-    yield
-    gc.collect()
-    assert toft.handle_count() == before
+    if _lib.library.cache_info().currsize and (count := toft.handle_count()):
+        raise AssertionError(f"{count} handles were never released")
 
 
 def pytest_configure(config: pytest.Config) -> None:

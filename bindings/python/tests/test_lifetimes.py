@@ -57,7 +57,7 @@ def test_a_realm_in_a_circle_is_collected(path: Path) -> None:
 
     make()
     gc.collect()
-    assert toft.handle_count() == before
+    assert toft.handle_count() <= before
 
 
 def test_handles_are_released_on_other_threads(realm: toft.Realm) -> None:
@@ -72,7 +72,7 @@ def test_handles_are_released_on_other_threads(realm: toft.Realm) -> None:
         [dog.name for dog in realm.objects(Dog)]
         thread.join()
     gc.collect()
-    assert toft.handle_count() == before
+    assert toft.handle_count() <= before
 
 
 def test_nothing_is_printed_when_the_interpreter_ends_with_everything_open(python: Callable[..., Any]) -> None:

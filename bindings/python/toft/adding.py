@@ -38,7 +38,7 @@ class Adding:
                     filled[each.name] = each.default()
                     properties[each.name] = each
         try:
-            return self._create(binding, properties, filled)
+            return self._create(binding, properties, filled, self._policy)
         except BaseException:
             self._take_back()
             raise
@@ -68,7 +68,8 @@ class Adding:
         binding = self._realm._binding(type(draft))
         given = {each.name: getattr(draft, each.name) for each in binding.properties.values() if each.type != values.LINKING_OBJECTS}
         filled = {name: value for name, value in given.items() if not _drafts_in(value)}
-        return self._create(binding, {name: binding.property(name) for name in filled}, filled)
+        policy = self._policy if binding.primary_key else toft_update_policy.ERROR  # without a key it is always a new object
+        return self._create(binding, {name: binding.property(name) for name in filled}, filled, policy)
 
     def _link(self, draft: Object, made: Mapping[int, Single]) -> None:
         single = made[id(draft)]
@@ -84,7 +85,7 @@ class Adding:
         key = given.get(binding.primary_key) if binding.primary_key else None
         return self._policy != toft_update_policy.ERROR and key is not None and self._realm.object(binding.cls, key) is not None
 
-    def _create(self, binding: Binding, properties: Mapping[str, BoundProperty], given: Mapping[str, Any]) -> Single:
+    def _create(self, binding: Binding, properties: Mapping[str, BoundProperty], given: Mapping[str, Any], policy: int) -> Single:
         plain = tuple(name for name, each in properties.items() if not each.is_list)
         lists = [(each, given[name]) for name, each in properties.items() if each.is_list]
         address, link, is_new = ctypes.c_void_p(), toft_link(), ctypes.c_bool()
@@ -95,7 +96,7 @@ class Adding:
             library().toft_object_create(
                 self._realm._address,
                 binding.key,
-                self._policy,
+                policy,
                 binding.keys(plain),
                 arguments.address,
                 len(plain),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, cast, overloa
 from . import _values as values
 from ._ffi import TOFT_NO_INDEX
 from ._lib import Handle, library
-from .errors import Error, IndexOutOfRangeError, InvalidArgumentError, TypeMismatchError
+from .errors import Error, IndexOutOfRangeError, InvalidArgumentError, NullNotAllowedError, TypeMismatchError
 
 if TYPE_CHECKING:
     from .database import Realm
@@ -203,14 +203,10 @@ class List(MutableSequence[T], Generic[T]):
             with self._realm._arguments() as arguments:
                 arguments.add(value, self._realm, self._property.type)
                 library().toft_list_find(self._handle.address, arguments.address, ctypes.byref(found))
-        except (TypeMismatchError, InvalidArgumentError) as error:
-            self._still_there(error)
+        except (TypeMismatchError, NullNotAllowedError, InvalidArgumentError):
+            len(self)  # a value of another type is simply not in the list; but a list that cannot be read is a failure
             return None
         return None if found.value == TOFT_NO_INDEX else found.value
-
-    def _still_there(self, error: Error) -> None:
-        """A value of another type is simply not in the list; but a list that cannot be read is a failure."""
-        len(self)
 
     def _set_slice(self, index: slice, items: list[Any]) -> None:
         span = range(*index.indices(len(self)))

@@ -16,6 +16,7 @@ from .errors import (
     IndexOutOfRangeError,
     InvalidArgumentError,
     InvalidQueryError,
+    NullNotAllowedError,
     TypeMismatchError,
     UnsupportedAggregateError,
     WrongSessionError,
@@ -128,7 +129,7 @@ class Results(Collection[T], Generic[T]):
     def __contains__(self, value: object) -> bool:
         try:
             return self._find(value) is not None
-        except (TypeMismatchError, WrongSessionError, InvalidArgumentError):
+        except (TypeMismatchError, NullNotAllowedError, WrongSessionError, InvalidArgumentError):
             len(self)  # what cannot be among them is not; but results that cannot be read are a failure
             return False
 
