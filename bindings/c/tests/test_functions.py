@@ -43,6 +43,8 @@ class FunctionTests(unittest.TestCase):
     def test_every_status_has_the_name_that_the_header_gives_it(self):
         for name, number in HEADER.enumerations["toft_status"].items():
             self.assertEqual(status_name(number), name)
+        known = {number: status_name(number) for number in range(1000) if status_name(number) != "TOFT_ERROR_UNKNOWN"}
+        self.assertEqual(known, {number: name for name, number in HEADER.enumerations["toft_status"].items()}, "the library has no other")
 
     def test_the_last_error_belongs_to_its_thread_and_stays_until_it_is_cleared(self):
         self.assertEqual(status("toft_realm_cancel", self.world.realm), E.TOFT_ERROR_NOT_IN_TRANSACTION)
