@@ -41,7 +41,8 @@ let package = Package(
         .executableTarget(name: "ToftTrials", dependencies: ["ToftTestKit", "ToftStorage"], path: "Tests/ToftTrials"),
         .testTarget(name: "ToftStorageTests", dependencies: ["ToftStorage", "ToftTestKit", "ToftTrials"]),
         .testTarget(name: "ToftModelTests", dependencies: ["ToftModel", "ToftTestKit"]),
-        .testTarget(name: "ToftQueryTests", dependencies: ["ToftQuery", "ToftTestKit"], exclude: ["Fixtures"]),
+        .testTarget(
+            name: "ToftQueryTests", dependencies: ["ToftQuery", "ToftEngine", "ToftTestKit"], exclude: ["Fixtures", "make-folding-table.py"]),
         .testTarget(name: "ToftEngineTests", dependencies: ["ToftEngine", "ToftTestKit"], exclude: ["Fixtures"]),
         .testTarget(name: "ToftTests", dependencies: ["Toft", "RealmSwift", "ToftTestKit"]),
     ],

@@ -1,4 +1,3 @@
-import ToftTestKit
 import Foundation
 
 /// Queries with the answers of the real Realm, and the data they were asked of.

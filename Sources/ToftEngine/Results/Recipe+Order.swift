@@ -24,6 +24,15 @@ extension Recipe {
         return .keys(try query.keys(in: view, of: try queryBase(in: view)), isAscending: isAscending)
     }
 
+    /// How many results a query has, without a list of them; nil where there is no query, or nothing to ask it of.
+    func count(in view: ModelView) throws(EngineError) -> Int? {
+        guard let query else { return nil }
+        return try model { () throws(ModelError) -> Int? in
+            if let root, try !view.exists(root) { return nil }
+            return try query.count(in: view, of: try queryBase(in: view))
+        }
+    }
+
     /// What a query runs over.
     func queryBase(in view: ModelView) throws(ModelError) -> QueryBase {
         switch base {

@@ -1,44 +1,107 @@
 package import ToftModel
+internal import ToftQuery
 internal import ToftStorage
 
+/// What can be made of many values.
+package enum Aggregate: Sendable {
+    case minimum
+    case maximum
+    case sum
+    case average
+}
+
 extension Results {
-    /// Makes one value of a property of all objects, or of the values themselves (nil). Null and NaN do not count. Sums of integers wrap around;
-    /// averages, and sums of other numbers, are doubles. One pass over one column; no object is made.
-    package func aggregate(_ aggregate: Aggregate, of id: PropertyID?) throws(EngineError) -> Value {
-        let property = try aggregated(id)
-        guard property.collection == .none || id == nil, aggregate.exists(for: property.type) else {
-            throw EngineError(.unsupportedAggregate, "'\(property.className).\(property.name)', \(property.typeName), has no \(aggregate).")
+    /// Makes one value of a property of all objects, or of the values themselves (nil). Null and NaN do not count. Sums of integers wrap around.
+    /// One pass over one column; no object and no list of results is made.
+    package func aggregate(_ aggregate: Aggregate, of property: PropertyID?) throws(EngineError) -> Value {
+        try session.check()
+        guard let classID = recipe.classID else { return try aggregateOfValues(aggregate, property) }
+        let owner = try session.classHandle(classID)
+        guard let property else {
+            throw EngineError(.noSuchProperty, "Say which property of '\(owner.name)' the \(aggregate) is to be of.")
         }
-        var aggregation = Aggregation()
-        if id == nil {
-            try addValues(to: &aggregation)
-        } else {
-            try forEachRows(of: 0..<(try count)) { cluster, rows throws(StorageError) in
-                try aggregation.add(rows, of: cluster, property.column, property.type)
-            }
+        let handle = try session.property(property, of: owner)
+        let view = session.view
+        let value = try model { () throws(ModelError) -> Value? in
+            if let root = recipe.root, try !view.exists(root) { return aggregate == .sum ? .int(0) : .null }
+            let query = recipe.query ?? BoundQuery(all: classID)
+            return try query.aggregate(aggregate.operation, of: handle, in: view, over: try recipe.queryBase(in: view))
         }
-        return aggregation.value(aggregate, of: property.type)
+        guard let value else { throw Self.unsupported(aggregate, "'\(owner.name).\(handle.name)' is \(handle.typeName)") }
+        return value
     }
 
-    /// The property of the objects, or the list that the values are from.
-    private func aggregated(_ id: PropertyID?) throws(EngineError) -> PropertyHandle {
-        guard let id else {
-            guard classID == nil else { throw EngineError(.noSuchProperty, "Name the property of the objects that is to be aggregated.") }
-            return try listProperty()
+    private func aggregateOfValues(_ aggregate: Aggregate, _ property: PropertyID?) throws(EngineError) -> Value {
+        guard property == nil || property == 0 else {
+            throw EngineError(.noSuchProperty, "These are results of values, which have no properties.")
         }
-        return try session.property(id, of: try objectClass())
+        let type = try listProperty().type
+        guard aggregate.isPossible(of: type) else { throw Self.unsupported(aggregate, "these are values of type \(type.name)") }
+        var values: [Value] = []
+        for index in 0..<(try count) {
+            let value = try value(at: index)
+            if !value.isNull && !value.isNaN { values.append(value) }
+        }
+        return aggregate.value(of: values, type)
     }
 
-    private func addValues(to aggregation: inout Aggregation) throws(EngineError) {
-        if case .values(let values) = try current() {
-            for value in values { aggregation.add(value) }
-        } else {
-            for index in 0..<(try count) { aggregation.add(try cell(at: index)) }
-        }
+    private static func unsupported(_ aggregate: Aggregate, _ what: String) -> EngineError {
+        EngineError(.unsupportedAggregate, "There is no \(aggregate): \(what). Numbers have all four aggregates, dates minimum and maximum.")
     }
 
-    /// How the results are worked out: the plan as text.
+    /// How the results are worked out: the plan as text, a line for each step.
     package func explain() throws(EngineError) -> String {
-        throw EngineError(.unsupported, "Not built yet.")
+        try session.check()
+        let view = session.view
+        return try model { () throws(ModelError) in
+            guard let classID = recipe.classID else { return "read the values of a list" }
+            let query = recipe.query ?? BoundQuery(all: classID)
+            return try query.explain(in: view, of: try recipe.queryBase(in: view))
+        }
+    }
+}
+
+extension Aggregate {
+    fileprivate var operation: AggregateOperation {
+        switch self {
+        case .minimum: .minimum
+        case .maximum: .maximum
+        case .sum: .sum
+        case .average: .average
+        }
+    }
+
+    fileprivate func isPossible(of type: PropertyType) -> Bool {
+        switch type {
+        case .int, .float, .double: true
+        case .date: self == .minimum || self == .maximum
+        default: false
+        }
+    }
+
+    /// The aggregate of values of one type, none of them null or NaN.
+    fileprivate func value(of values: [Value], _ type: PropertyType) -> Value {
+        switch self {
+        case .minimum: values.min { $0.isOrderedBefore($1) } ?? .null
+        case .maximum: values.max { $0.isOrderedBefore($1) } ?? .null
+        case .sum where type == .int: .int(values.reduce(0) { $0 &+ $1.integer })
+        case .sum: .double(values.reduce(0) { $0 + $1.number })
+        case .average: values.isEmpty ? .null : .double(values.reduce(0) { $0 + $1.number } / Double(values.count))
+        }
+    }
+}
+
+extension Value {
+    fileprivate var isNaN: Bool { number.isNaN }
+
+    fileprivate var integer: Int64 { if case .int(let value) = self { value } else { 0 } }
+
+    fileprivate var number: Double {
+        switch self {
+        case .int(let value): Double(value)
+        case .float(let value): Double(value)
+        case .double(let value): value
+        default: 0
+        }
     }
 }

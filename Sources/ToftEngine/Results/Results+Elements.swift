@@ -5,9 +5,11 @@ extension Results {
     static let invalidated = EngineError(
         .collectionInvalidated, "The results are invalid: the object that they were made from has been deleted.")
 
+    /// How many elements there are. A query that has not been worked out yet is only counted: no list is made.
     package var count: Int {
         get throws(EngineError) {
-            switch try current() {
+            if let counted = try countWithoutOrder() { return counted }
+            return switch try current() {
             case .whole: try session.count(of: recipe.classID ?? 0)
             case .list: try list().count
             case .keys(let keys, _): keys.count

@@ -11,6 +11,8 @@ package final class Results {
     private var order: Order?
     /// When `order` was found.
     private var stamp: UInt64 = 0
+    /// The count and when it was taken, of a query that has only been counted.
+    private var counted: (count: Int, stamp: UInt64)?
 
     init(_ recipe: Recipe, in session: Session) {
         self.recipe = recipe
@@ -32,6 +34,17 @@ package final class Results {
     }
 
     /// What is known already of how the results are now, without working it out.
+    /// The count of a query that has not been worked out; nil where an order is known or there is no query.
+    func countWithoutOrder() throws(EngineError) -> Int? {
+        try session.check()
+        let last = session.stamps.last(of: recipe.watched)
+        if order != nil && stamp == last { return nil }
+        if let counted, counted.stamp == last { return counted.count }
+        guard let found = try recipe.count(in: session.view) else { return nil }
+        counted = (found, last)
+        return found
+    }
+
     var known: Order? { stamp == session.stamps.last(of: recipe.watched) ? order : nil }
 }
 

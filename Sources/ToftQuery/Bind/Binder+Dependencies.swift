@@ -1,0 +1,50 @@
+internal import ToftModel
+
+extension Binder {
+    /// Notes what `path`, which begins at the end of `outer`, reads.
+    mutating func record(_ path: BoundPath, from outer: [PathStep]) {
+        var steps = outer
+        for step in path.steps {
+            note(steps, step.property, isBacklink: step.isBacklink)
+            steps.append(step)
+        }
+        switch path.leaf {
+        case .property(let property, _), .elements(let property, _), .element(let property, _, _), .lengths(let property), .size(let property):
+            note(steps, property)
+        case .object, .subquery: break
+        case .count(let collection): record(collection, at: steps)
+        case .aggregate(_, let collection, let property, _):
+            record(collection, at: steps)
+            if let property, let step = collection.step(to: property.classID) { note(steps + [step], property) }
+        }
+    }
+
+    private mutating func record(_ collection: BoundCollection, at steps: [PathStep]) {
+        switch collection {
+        case .list(let property), .link(let property): note(steps, property)
+        case .backlinks(let origin): note(steps, origin, isBacklink: true)
+        case .allBacklinks(let origins): for origin in origins { note(steps, origin, isBacklink: true) }
+        }
+    }
+
+    private mutating func note(_ steps: [PathStep], _ property: PropertyRef, isBacklink: Bool = false) {
+        let dependency = QueryDependency(steps: steps, property: property, isBacklink: isBacklink)
+        if !dependencies.contains(dependency) { dependencies.append(dependency) }
+    }
+}
+
+extension PathStep {
+    var isBacklink: Bool { if case .backlinks = self { true } else { false } }
+}
+
+extension BoundCollection {
+    /// The step to the objects of the collection, which are of class `target`; nil where it holds no objects.
+    func step(to target: ClassID) -> PathStep? {
+        switch self {
+        case .list(let property): .list(property, target: target)
+        case .backlinks(let origin): .backlinks(origin: origin)
+        case .link(let property): .link(property, target: target)
+        case .allBacklinks: nil
+        }
+    }
+}

@@ -1,0 +1,48 @@
+internal import ToftModel
+
+/// SORT, DISTINCT or LIMIT, bound.
+enum BoundOrdering: Sendable {
+    case sort([BoundSortKey])
+    case distinct([BoundSortKey])
+    case limit(Int)
+}
+
+/// What objects are sorted or told apart by: a property at the end of to-one links.
+struct BoundSortKey: Sendable {
+    var steps: [PathStep]
+    var property: PropertyRef
+    var type: ValueType
+    var isAscending: Bool
+    /// As it is written.
+    var description: String
+}
+
+extension Binder {
+    mutating func bind(_ ordering: OrderingSyntax) throws(QueryError) -> BoundOrdering {
+        switch ordering {
+        case .sort(let keys):
+            var bound: [BoundSortKey] = []
+            for key in keys { bound.append(try sortKey(key.path, isAscending: key.isAscending, purpose: "sorted")) }
+            return .sort(bound)
+        case .distinct(let paths):
+            var bound: [BoundSortKey] = []
+            for path in paths { bound.append(try sortKey(path, isAscending: true, purpose: "told apart")) }
+            return .distinct(bound)
+        case .limit(let count):
+            return .limit(max(0, count))
+        }
+    }
+
+    private mutating func sortKey(_ syntax: PathSyntax, isAscending: Bool, purpose: String) throws(QueryError) -> BoundSortKey {
+        let path = try bind(syntax)
+        guard !path.isMultiple, syntax.quantifier == nil else {
+            throw failure(
+                .invalidQuery, "Objects cannot be \(purpose) by '\(path.description)', which has more than one value.",
+                hint: "Only properties and paths over links to one object have an order.", at: syntax.offset)
+        }
+        guard case .property(let property, let type) = path.leaf else {
+            throw failure(.invalidQuery, "Objects cannot be \(purpose) by '\(path.description)'.", at: syntax.offset)
+        }
+        return BoundSortKey(steps: path.steps, property: property, type: type, isAscending: isAscending, description: path.description)
+    }
+}

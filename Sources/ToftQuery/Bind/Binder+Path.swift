@@ -1,0 +1,373 @@
+internal import ToftModel
+
+extension Binder {
+    /// A path, from a variable or from the object that the predicate is asked of.
+    mutating func bind(_ syntax: PathSyntax) throws(QueryError) -> BoundPath {
+        let elements = try expandedElements(syntax)
+        var walk = PathWalk(description: Self.description(syntax, elements), offset: syntax.offset, classID: scopes[scopes.count - 1].classID)
+        var rest = elements[...]
+        if case .name(let name) = elements[0].kind, let depth = scopes.lastIndex(where: { $0.variable == name }) {
+            walk.scope = scopes.count - 1 - depth
+            walk.classID = scopes[depth].classID
+            rest = rest.dropFirst()
+        }
+        let origin = scopes[scopes.count - 1 - walk.scope]
+        while let element = rest.first {
+            rest = rest.dropFirst()
+            try walkElement(element, &rest, &walk)
+        }
+        let leaf = walk.leaf ?? .object(walk.classID)
+        let path = BoundPath(
+            scope: walk.scope, classID: origin.classID, steps: walk.steps, leaf: leaf, quantifier: syntax.quantifier, description: walk.description)
+        if let quantifier = syntax.quantifier, !path.isMultiple, !walk.hasCollection {
+            throw failure(
+                .invalidQuery, "\(quantifier.rawValue) needs a collection, but '\(path.description)' has only one value.",
+                hint: "Leave \(quantifier.rawValue) out.", at: syntax.offset)
+        }
+        record(path, from: origin.steps)
+        return path
+    }
+
+    /// A subquery: the predicate is bound to the objects that the path leads to.
+    mutating func bind(_ syntax: SubquerySyntax) throws(QueryError) -> BoundPath {
+        let collection = try bind(syntax.collection)
+        guard case .object(let target) = collection.leaf, collection.steps.contains(where: \.isCollection) else {
+            let isPrimitive = collection.leaf.isCollection
+            throw failure(
+                .invalidQuery,
+                isPrimitive
+                    ? "SUBQUERY works on objects, but '\(collection.description)' holds single values."
+                    : "SUBQUERY works on a collection of objects, but '\(collection.description)' is \(collection.type.name).",
+                at: syntax.collection.offset)
+        }
+        if scopes.contains(where: { $0.variable == syntax.variable }) {
+            throw failure(.invalidQuery, "The variable '\(syntax.variable)' is already in use further out.", hint: "Give each subquery its own.", at: syntax.offset)
+        }
+        let outer = scopes[scopes.count - 1 - collection.scope]
+        scopes.append(Scope(classID: target, variable: syntax.variable, steps: outer.steps + collection.steps))
+        defer { scopes.removeLast() }
+        let predicate = try bind(syntax.predicate)
+        return BoundPath(
+            scope: collection.scope, classID: outer.classID, steps: [], leaf: .subquery(collection.steps, predicate), quantifier: nil,
+            description: "SUBQUERY(\(collection.description), \(syntax.variable), …).@count")
+    }
+
+    // MARK: Walking
+
+    /// How far a path has been followed.
+    struct PathWalk {
+        var description: String
+        var offset: Int
+        var classID: ClassID
+        var scope = 0
+        var steps: [PathStep] = []
+        var leaf: PathLeaf?
+        /// The property that the path stands at, when it has been read and could still be counted or indexed.
+        var property: StoredProperty?
+        /// A collection is on the path, even if only one value comes out of it.
+        var hasCollection = false
+    }
+
+    private mutating func walkElement(
+        _ element: PathSyntax.Element, _ rest: inout ArraySlice<PathSyntax.Element>, _ walk: inout PathWalk
+    ) throws(QueryError) {
+        if walk.leaf != nil {
+            throw try afterLeaf(element, walk)
+        }
+        switch element.kind {
+        case .name(let name): try walkName(name, element, &rest, &walk)
+        case .operation(.links): try walkBacklinks(element, &rest, &walk)
+        case .operation(let operation):
+            throw failure(.typeMismatch, "\(operation.rawValue) needs a property before it.", at: element.offset)
+        case .index: throw failure(.invalidQuery, "An index needs a list before it.", at: element.offset)
+        case .argument: throw failure(.invalidArgument, "A key path argument may not hold another.", at: element.offset)
+        }
+    }
+
+    private mutating func walkName(
+        _ name: String, _ element: PathSyntax.Element, _ rest: inout ArraySlice<PathSyntax.Element>, _ walk: inout PathWalk
+    ) throws(QueryError) {
+        let owner = try storedClass(walk.classID, at: element.offset)
+        guard let property = owner.property(named: name) else {
+            throw unknownProperty(name, of: owner, at: element.offset)
+        }
+        let reference = PropertyRef(classID: owner.id, propertyID: property.id)
+        walk.property = property
+        if property.type == .linkingObjects {
+            guard let origin = property.targetClassID, let originProperty = property.originPropertyID else {
+                throw failure(.invalidQuery, "The inverse link '\(owner.name).\(name)' leads nowhere.", at: element.offset)
+            }
+            try walkCollection(.backlinks(origin: PropertyRef(classID: origin, propertyID: originProperty)), element, &rest, &walk)
+        } else if property.type == .link {
+            try walkLink(property, reference, element, &rest, &walk)
+        } else {
+            try walkScalar(property, reference, &rest, &walk)
+        }
+    }
+
+    /// `@links.@count` or `@links.Class.property`
+    private mutating func walkBacklinks(
+        _ element: PathSyntax.Element, _ rest: inout ArraySlice<PathSyntax.Element>, _ walk: inout PathWalk
+    ) throws(QueryError) {
+        walk.hasCollection = true
+        if case .operation(let operation)? = rest.first?.kind, operation == .count || operation == .size {
+            rest = rest.dropFirst()
+            let origins = schema.linkProperties(targeting: walk.classID).map { PropertyRef(classID: $0.origin.id, propertyID: $0.property.id) }
+            walk.leaf = .count(.allBacklinks(origins))
+            return
+        }
+        guard case .name(let className)? = rest.first?.kind, case .name(let propertyName)? = rest.dropFirst().first?.kind else {
+            throw failure(.invalidQuery, "After @links come a class and its property, or @count.", hint: "Write @links.Person.dogs.", at: element.offset)
+        }
+        rest = rest.dropFirst(2)
+        guard let origin = schema.storedClass(named: className), let property = origin.property(named: propertyName),
+            property.type == .link, property.targetClassID == walk.classID
+        else {
+            let here = try storedClass(walk.classID, at: element.offset).name
+            throw failure(.invalidQuery, "There is no property '\(propertyName)' of a class '\(className)' that links to '\(here)'.", at: element.offset)
+        }
+        walk.property = nil
+        try walkCollection(.backlinks(origin: PropertyRef(classID: origin.id, propertyID: property.id)), element, &rest, &walk)
+    }
+
+    private mutating func walkLink(
+        _ property: StoredProperty, _ reference: PropertyRef, _ element: PathSyntax.Element, _ rest: inout ArraySlice<PathSyntax.Element>,
+        _ walk: inout PathWalk
+    ) throws(QueryError) {
+        guard let target = property.targetClassID else {
+            throw failure(.invalidQuery, "The link '\(property.name)' leads nowhere.", at: element.offset)
+        }
+        if property.isList {
+            return try walkCollection(.list(reference, target: target), element, &rest, &walk)
+        }
+        switch rest.first?.kind {
+        case nil: walk.leaf = .property(reference, .link(target))
+        case .operation(.count), .operation(.size):
+            rest = rest.dropFirst()
+            walk.leaf = .count(.link(reference))
+        case .name, .operation(.links):
+            walk.steps.append(.link(reference, target: target))
+            walk.classID = target
+        case .index: throw failure(.invalidQuery, "'\(property.name)' links to one object and has no index.", at: rest[rest.startIndex].offset)
+        case .operation(let operation): throw wrongAggregate(operation, property.name, at: rest[rest.startIndex].offset)
+        case .argument: throw failure(.invalidArgument, "A key path argument may not hold another.", at: element.offset)
+        }
+    }
+
+    /// Objects at the other end of `step`: counted, aggregated, indexed, or walked on from.
+    private mutating func walkCollection(
+        _ step: PathStep, _ element: PathSyntax.Element, _ rest: inout ArraySlice<PathSyntax.Element>, _ walk: inout PathWalk
+    ) throws(QueryError) {
+        walk.hasCollection = true
+        var step = step
+        let collection: BoundCollection = if case .backlinks(let origin) = step { .backlinks(origin: origin) } else { .list(step.property) }
+        switch rest.first?.kind {
+        case .operation(.count), .operation(.size), .index(.size):
+            rest = rest.dropFirst()
+            walk.leaf = .count(collection)
+            return
+        case .operation(let operation):
+            if let aggregate = AggregateOperation(rawValue: operation.rawValue) {
+                let offset = rest[rest.startIndex].offset
+                rest = rest.dropFirst()
+                walk.leaf = try objectAggregate(aggregate, collection, target: step.target, &rest, walk, at: offset)
+                return
+            }
+            guard operation == .links else { throw wrongAggregate(operation, walk.description, at: rest[rest.startIndex].offset) }
+        case .index(let index):
+            if let position = try position(index, at: rest[rest.startIndex].offset) {
+                guard case .list(let reference, let target) = step else {
+                    throw failure(.invalidQuery, "Inverse links have no order and no index.", at: rest[rest.startIndex].offset)
+                }
+                step = .element(reference, position, target: target)
+            }
+            rest = rest.dropFirst()
+        default: break
+        }
+        walk.steps.append(step)
+        walk.classID = step.target
+    }
+
+    private mutating func walkScalar(
+        _ property: StoredProperty, _ reference: PropertyRef, _ rest: inout ArraySlice<PathSyntax.Element>, _ walk: inout PathWalk
+    ) throws(QueryError) {
+        guard let type = ValueType(property) else { return }
+        guard property.isList else {
+            walk.leaf = .property(reference, type)
+            if type.isText, case .operation(let operation)? = rest.first?.kind, operation == .count || operation == .size {
+                rest = rest.dropFirst()
+                walk.leaf = .size(reference)
+            }
+            return
+        }
+        walk.hasCollection = true
+        walk.leaf = .elements(reference, type)
+        switch rest.first?.kind {
+        case .operation(.count), .operation(.size), .index(.size):
+            walk.leaf = .count(.list(reference))
+        case .operation(let operation):
+            let offset = rest[rest.startIndex].offset
+            guard let aggregate = AggregateOperation(rawValue: operation.rawValue), type.isNumeric else {
+                throw wrongAggregate(operation, property.name, at: offset)
+            }
+            walk.leaf = .aggregate(aggregate, .list(reference), of: nil, Self.type(of: aggregate, over: type))
+        case .index(let index):
+            if let position = try position(index, at: rest[rest.startIndex].offset) {
+                walk.leaf = .element(reference, position, type)
+            }
+        case .name(let name) where type.isText && name.lowercased() == "length":
+            walk.leaf = .lengths(reference)
+        default: return
+        }
+        rest = rest.dropFirst()
+    }
+
+    /// After `dogs.@max`: the property of the objects that is aggregated.
+    private func objectAggregate(
+        _ operation: AggregateOperation, _ collection: BoundCollection, target: ClassID, _ rest: inout ArraySlice<PathSyntax.Element>,
+        _ walk: PathWalk, at offset: Int
+    ) throws(QueryError) -> PathLeaf {
+        guard case .name(let name)? = rest.first?.kind else {
+            throw failure(
+                .typeMismatch, "\(operation.rawValue) over objects needs to know of which property.", hint: "Write dogs.\(operation.rawValue).age.", at: offset)
+        }
+        let nameOffset = rest[rest.startIndex].offset
+        rest = rest.dropFirst()
+        let owner = try storedClass(target, at: nameOffset)
+        guard let property = owner.property(named: name) else { throw unknownProperty(name, of: owner, at: nameOffset) }
+        let isOrdered = operation == .minimum || operation == .maximum
+        guard let type = ValueType(property), !property.isList, type.isNumeric || (type == .date && isOrdered) else {
+            throw failure(
+                .typeMismatch, "\(operation.rawValue) cannot be made of '\(owner.name).\(name)', which is \(property.isList ? "a list" : property.type.name).",
+                at: nameOffset)
+        }
+        return .aggregate(operation, collection, of: PropertyRef(classID: target, propertyID: property.id), Self.type(of: operation, over: type))
+    }
+
+    static func type(of operation: AggregateOperation, over type: ValueType) -> ValueType {
+        switch operation {
+        case .minimum, .maximum: type
+        case .sum: type == .int ? .int : .double
+        case .average: .double
+        }
+    }
+
+    /// Where in a list; nil for `[*]`.
+    private func position(_ index: PathIndex, at offset: Int) throws(QueryError) -> ListPosition? {
+        switch index {
+        case .position(let position): return .index(position)
+        case .first: return .index(0)
+        case .last: return .last
+        case .every: return nil
+        case .argument(let argumentIndex):
+            guard case .value(.int(let position)) = try argument(argumentIndex, at: offset), position >= 0 else {
+                throw failure(.invalidQuery, "The index $\(argumentIndex) must be a whole number from 0 on.", at: offset)
+            }
+            return .index(Int(position))
+        case .key: throw failure(.invalidQuery, "A list has numbers as indexes; texts belong to dictionaries.", at: offset)
+        case .size: throw failure(.invalidQuery, "SIZE is no position in a list.", at: offset)
+        }
+    }
+
+    // MARK: Errors
+
+    private func afterLeaf(_ element: PathSyntax.Element, _ walk: PathWalk) throws(QueryError) -> QueryError {
+        let name = walk.property?.name ?? walk.description
+        let owner = try storedClass(walk.classID, at: element.offset).name
+        switch element.kind {
+        case .name(let next):
+            return failure(.invalidQuery, "Property '\(owner).\(name)' has no property '\(next)'.", at: element.offset)
+        case .index: return failure(.invalidQuery, "Property '\(owner).\(name)' has no index.", at: element.offset)
+        case .operation(let operation): return wrongAggregate(operation, name, at: element.offset)
+        case .argument: return failure(.invalidArgument, "A key path argument may not hold another.", at: element.offset)
+        }
+    }
+
+    private func wrongAggregate(_ operation: PathOperation, _ name: String, at offset: Int) -> QueryError {
+        switch operation {
+        case .type, .keys, .values: notSupportedYet("\(operation.rawValue) is", at: offset)
+        default: failure(.typeMismatch, "\(operation.rawValue) cannot be made of '\(name)'.", at: offset)
+        }
+    }
+
+    func unknownProperty(_ name: String, of owner: StoredClass, at offset: Int) -> QueryError {
+        failure(
+            .invalidQuery, "Class '\(owner.name)' has no property '\(name)'.",
+            hint: suggestion(for: name, among: owner.visibleProperties.map(\.name)), at: offset)
+    }
+
+    /// "Did you mean", for a name that differs in case or in a letter or two.
+    func suggestion(for name: String, among candidates: [String]) -> String? {
+        let near = candidates.min { Self.distance($0, name) < Self.distance($1, name) }
+        guard let near, Self.distance(near, name) <= max(1, name.utf8.count / 4) else { return nil }
+        return "Did you mean '\(near)'?"
+    }
+
+    /// How many letters have to be put in, taken out or changed, letter case aside; long names count as far.
+    private static func distance(_ left: String, _ right: String) -> Int {
+        let left = Array(left.lowercased().utf8)
+        let right = Array(right.lowercased().utf8)
+        guard left.count <= 64, right.count <= 64 else { return .max }
+        var row = Array(0...right.count)
+        for (index, byte) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = index + 1
+            for column in 1..<(right.count + 1) {
+                let substituted = diagonal + (byte == right[column - 1] ? 0 : 1)
+                diagonal = row[column]
+                row[column] = min(substituted, row[column] + 1, row[column - 1] + 1)
+            }
+        }
+        return row[right.count]
+    }
+
+    // MARK: Text
+
+    /// The elements with `$K0` replaced by the names that it stands for.
+    private func expandedElements(_ syntax: PathSyntax) throws(QueryError) -> [PathSyntax.Element] {
+        var elements: [PathSyntax.Element] = []
+        for element in syntax.elements {
+            guard case .argument(let index) = element.kind else {
+                elements.append(element)
+                continue
+            }
+            guard case .value(.string(let text)) = try argument(index, at: element.offset), !text.isEmpty else {
+                throw failure(.invalidArgument, "$K\(index) must be a key path as text.", at: element.offset)
+            }
+            elements += text.split(separator: ".", omittingEmptySubsequences: false).map { part in
+                let name = String(part)
+                return PathSyntax.Element(PathOperation(rawValue: name).map { .operation($0) } ?? .name(name), offset: element.offset)
+            }
+        }
+        guard !elements.isEmpty else { throw failure(.invalidQuery, "A path needs at least one name.", at: syntax.offset) }
+        return elements
+    }
+
+    private static func description(_ syntax: PathSyntax, _ elements: [PathSyntax.Element]) -> String {
+        var text = ""
+        for element in elements {
+            switch element.kind {
+            case .name(let name): text += text.isEmpty ? name : "." + name
+            case .operation(let operation): text += text.isEmpty ? operation.rawValue : "." + operation.rawValue
+            case .index(let index): text += "[\(index.description)]"
+            case .argument(let index): text += "$K\(index)"
+            }
+        }
+        return text
+    }
+}
+
+extension PathIndex {
+    /// As it is written.
+    fileprivate var description: String {
+        switch self {
+        case .position(let position): "\(position)"
+        case .first: "FIRST"
+        case .last: "LAST"
+        case .size: "SIZE"
+        case .every: "*"
+        case .key(let key): "'\(key)'"
+        case .argument(let index): "$\(index)"
+        }
+    }
+}

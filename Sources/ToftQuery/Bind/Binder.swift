@@ -1,0 +1,218 @@
+internal import ToftModel
+
+/// Holds a syntax tree against a schema: finds what names mean, checks that types go together, and brings constants into the types that they
+/// are compared with.
+struct Binder {
+    let schema: StoredSchema
+    let arguments: [QueryArgument]
+    let source: QuerySource
+    /// From the outermost object to that of the innermost subquery.
+    var scopes: [Scope]
+    /// What the query reads, in the order of its mention.
+    var dependencies: [QueryDependency] = []
+
+    /// An object that paths may begin at.
+    struct Scope {
+        var classID: ClassID
+        /// With its `$`; nil for the object of the whole query.
+        var variable: String?
+        /// The path from the object of the whole query to this one.
+        var steps: [PathStep]
+    }
+
+    init(_ schema: StoredSchema, classID: ClassID, arguments: [QueryArgument], source: QuerySource) {
+        self.schema = schema
+        self.arguments = arguments
+        self.source = source
+        scopes = [Scope(classID: classID, variable: nil, steps: [])]
+    }
+
+    // MARK: Errors
+
+    func failure(_ kind: QueryError.Kind, _ summary: String, hint: String? = nil, at offset: Int) -> QueryError {
+        QueryError(kind, summary, hint: hint, at: offset, in: source)
+    }
+
+    /// The error for parts of the language whose types are not built yet.
+    func notSupportedYet(_ what: String, at offset: Int) -> QueryError {
+        failure(.invalidQuery, "\(what) not supported yet.", at: offset)
+    }
+
+    /// The class with this id, which the schema has: ids come from it.
+    func storedClass(_ id: ClassID, at offset: Int) throws(QueryError) -> StoredClass {
+        guard let found = schema.storedClass(id: id) else { throw failure(.invalidQuery, "The class of this path is gone.", at: offset) }
+        return found
+    }
+
+    // MARK: Predicates
+
+    mutating func bind(_ predicate: PredicateSyntax) throws(QueryError) -> BoundPredicate {
+        switch predicate {
+        case .constant(let value): return .constant(value)
+        case .not(let inner): return Self.negation(of: try bind(inner))
+        case .and(let parts): return .and(try bindAll(parts))
+        case .or(let parts): return .or(try bindAll(parts))
+        case .comparison(let comparison): return try bind(comparison)
+        }
+    }
+
+    private mutating func bindAll(_ parts: [PredicateSyntax]) throws(QueryError) -> [BoundPredicate] {
+        var bound: [BoundPredicate] = []
+        bound.reserveCapacity(parts.count)
+        for part in parts { bound.append(try bind(part)) }
+        return bound
+    }
+
+    static func negation(of predicate: BoundPredicate) -> BoundPredicate {
+        switch predicate {
+        case .constant(let value): .constant(!value)
+        case .not(let inner): inner
+        default: .not(predicate)
+        }
+    }
+
+    // MARK: Constants
+
+    /// One operand of a comparison, bound.
+    enum Operand {
+        case expression(BoundExpression)
+        case constant(GivenConstant)
+        case list(Quantifier?, [GivenConstant])
+    }
+
+    /// A constant and where it comes from.
+    struct GivenConstant {
+        var constant: Constant
+        var offset: Int
+        /// The argument that it is; nil when it is written in the query.
+        var argument: Int?
+    }
+
+    mutating func operand(_ expression: ExpressionSyntax) throws(QueryError) -> Operand {
+        switch expression {
+        case .literal(.argument(let index), let offset):
+            switch try argument(index, at: offset) {
+            case .value(let value): return .constant(GivenConstant(constant: Constant(value), offset: offset, argument: index))
+            case .list(let values): return Self.list(nil, values, index, at: offset)
+            }
+        case .quantifiedArgument(let quantifier, let index, let offset):
+            guard case .list(let values) = try argument(index, at: offset) else {
+                throw failure(.invalidArgument, "\(quantifier.rawValue) needs a list, but $\(index) is one value.", at: offset)
+            }
+            return Self.list(quantifier, values, index, at: offset)
+        case .list(let quantifier, let elements, _):
+            var constants: [GivenConstant] = []
+            for element in elements { constants.append(try given(element.literal, at: element.offset)) }
+            return .list(quantifier, constants)
+        case .literal(let literal, let offset):
+            return .constant(try given(literal, at: offset))
+        case .path, .arithmetic, .subquery:
+            let bound = try bind(expression)
+            guard case .constant(let constant) = bound else { return .expression(bound) }
+            return .constant(GivenConstant(constant: constant, offset: expression.offset))
+        }
+    }
+
+    private static func list(_ quantifier: Quantifier?, _ values: [Value], _ index: Int, at offset: Int) -> Operand {
+        .list(quantifier, values.map { GivenConstant(constant: Constant($0), offset: offset, argument: index) })
+    }
+
+    private func given(_ literal: Literal, at offset: Int) throws(QueryError) -> GivenConstant {
+        let index: Int? = if case .argument(let index) = literal { index } else { nil }
+        return GivenConstant(constant: try constant(literal, at: offset), offset: offset, argument: index)
+    }
+
+    /// A constant; an argument must be one value.
+    func constant(_ literal: Literal, at offset: Int) throws(QueryError) -> Constant {
+        switch literal {
+        case .null: return .null
+        case .bool(let value): return .bool(value)
+        case .integer(let integer): return Constant(integer)
+        case .double(let value): return .double(value)
+        case .float(let value): return .float(value)
+        case .string(let text): return .string(text)
+        case .data(let bytes): return .data(bytes)
+        case .date(let date): return .date(date)
+        case .uuid: throw notSupportedYet("UUIDs are", at: offset)
+        case .objectID: throw notSupportedYet("Object ids are", at: offset)
+        case .argument(let index):
+            guard case .value(let value) = try argument(index, at: offset) else {
+                throw failure(.invalidArgument, "$\(index) is a list, but one value is needed here.", at: offset)
+            }
+            return Constant(value)
+        case .object(let className, let key): return try object(className, key, at: offset)
+        }
+    }
+
+    func argument(_ index: Int, at offset: Int) throws(QueryError) -> QueryArgument {
+        guard index < arguments.count else {
+            let given = arguments.isEmpty ? "no argument was given" : arguments.count == 1 ? "only $0 was given" : "only $0 to $\(arguments.count - 1) were given"
+            throw failure(.invalidArgument, "The query asks for $\(index), but \(given).", hint: "Hand in a value for every $n.", at: offset)
+        }
+        return arguments[index]
+    }
+
+    private func object(_ className: String, _ key: Literal.PrimaryKeyLiteral, at offset: Int) throws(QueryError) -> Constant {
+        guard let target = schema.storedClass(named: className) else {
+            throw failure(.invalidQuery, "There is no class '\(className)'.", hint: suggestion(for: className, among: schema.visibleClasses.map(\.name)), at: offset)
+        }
+        guard let primaryKey = target.primaryKey else {
+            throw failure(.invalidQuery, "Class '\(className)' has no primary key to find an object by.", at: offset)
+        }
+        let value = try primaryKeyValue(key, at: offset)
+        switch (value, primaryKey.type) {
+        case (.null, _), (.int, .int), (.string, .string): return .objectWithKey(target.id, value)
+        default:
+            throw failure(
+                .typeMismatch, "The primary key '\(className).\(primaryKey.name)' is \(primaryKey.type.name), but \(value.description) is \(value.kindName).",
+                at: offset)
+        }
+    }
+
+    private func primaryKeyValue(_ key: Literal.PrimaryKeyLiteral, at offset: Int) throws(QueryError) -> Value {
+        switch key {
+        case .null: return .null
+        case .integer(let value): return .int(value)
+        case .string(let value): return .string(value)
+        case .argument(let index):
+            guard case .value(let value) = try argument(index, at: offset) else {
+                throw failure(.invalidArgument, "$\(index) is a list, but a primary key is needed here.", at: offset)
+            }
+            return value
+        case .other: throw failure(.typeMismatch, "A primary key is a whole number or a text.", at: offset)
+        }
+    }
+
+    // MARK: Expressions
+
+    mutating func bind(_ expression: ExpressionSyntax) throws(QueryError) -> BoundExpression {
+        switch expression {
+        case .literal(let literal, let offset): return .constant(try constant(literal, at: offset))
+        case .list(_, _, let offset), .quantifiedArgument(_, _, let offset):
+            throw failure(.typeMismatch, "A list cannot be computed with.", at: offset)
+        case .path(let path): return .path(try bind(path))
+        case .subquery(let subquery): return .path(try bind(subquery))
+        case .arithmetic(let operation, let left, let right, let offset):
+            return try arithmetic(operation, left, right, at: offset)
+        }
+    }
+
+    private mutating func arithmetic(
+        _ operation: ArithmeticOperator, _ left: ExpressionSyntax, _ right: ExpressionSyntax, at offset: Int
+    ) throws(QueryError) -> BoundExpression {
+        let boundLeft = try bind(left)
+        let boundRight = try bind(right)
+        if case .constant(let leftConstant) = boundLeft, case .constant(let rightConstant) = boundRight {
+            return .constant(Arithmetic.fold(operation, leftConstant, rightConstant))
+        }
+        for operand in [boundLeft, boundRight] where operand.type?.isNumeric != true {
+            throw failure(
+                .typeMismatch,
+                "'\(operation.rawValue)' needs numbers, but \(operand.description) is \(operand.type?.name ?? "null").", at: offset)
+        }
+        if boundLeft.multiplePath != nil, boundRight.multiplePath != nil {
+            throw failure(.invalidQuery, "Two collections cannot be computed with each other.", hint: "Use an aggregate such as @sum of one of them.", at: offset)
+        }
+        return .arithmetic(operation, boundLeft, boundRight)
+    }
+}

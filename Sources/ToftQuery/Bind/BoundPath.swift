@@ -1,0 +1,135 @@
+package import ToftModel
+
+/// One step from an object to another, or to several.
+package enum PathStep: Hashable, Sendable {
+    /// Over a to-one link.
+    case link(PropertyRef, target: ClassID)
+    /// To every object of a list.
+    case list(PropertyRef, target: ClassID)
+    /// To one object of a list.
+    case element(PropertyRef, ListPosition, target: ClassID)
+    /// To every object of class `origin.classID` whose property links here.
+    case backlinks(origin: PropertyRef)
+
+    /// The class of the objects that the step leads to.
+    var target: ClassID {
+        switch self {
+        case .link(_, let target), .list(_, let target), .element(_, _, let target): target
+        case .backlinks(let origin): origin.classID
+        }
+    }
+
+    /// Whether an object has none, one or several at the other end, rather than exactly one or null.
+    var isCollection: Bool { if case .link = self { false } else { true } }
+
+    /// The property that the step reads.
+    package var property: PropertyRef {
+        switch self {
+        case .link(let property, _), .list(let property, _), .element(let property, _, _), .backlinks(let property): property
+        }
+    }
+}
+
+/// A property of a class.
+package struct PropertyRef: Hashable, Sendable {
+    package var classID: ClassID
+    package var propertyID: PropertyID
+
+    package init(classID: ClassID, propertyID: PropertyID) {
+        self.classID = classID
+        self.propertyID = propertyID
+    }
+}
+
+/// One place in a list.
+package enum ListPosition: Hashable, Sendable {
+    case index(Int)
+    case last
+}
+
+/// Something to count or aggregate: many values that belong to one object.
+enum BoundCollection: Hashable, Sendable {
+    /// A list of scalars or links.
+    case list(PropertyRef)
+    case backlinks(origin: PropertyRef)
+    /// Everything that links to the object.
+    case allBacklinks([PropertyRef])
+    /// A to-one link: no object or one.
+    case link(PropertyRef)
+}
+
+/// @min, @max, @sum, @avg: what many values are made one by. Null and NaN do not count.
+package enum AggregateOperation: String, Sendable {
+    case minimum = "@min"
+    case maximum = "@max"
+    case sum = "@sum"
+    case average = "@avg"
+}
+
+/// What is read at the end of a path.
+indirect enum PathLeaf: Sendable {
+    /// A property that holds one value; for a link its target.
+    case property(PropertyRef, ValueType)
+    /// The object itself.
+    case object(ClassID)
+    /// Every element of a list of scalars.
+    case elements(PropertyRef, ValueType)
+    /// One element of a list of scalars; none where the list is shorter.
+    case element(PropertyRef, ListPosition, ValueType)
+    /// The length in bytes of every element of a list of strings or data.
+    case lengths(PropertyRef)
+    /// How many a collection has.
+    case count(BoundCollection)
+    /// The length in bytes of a string or data property; null of null.
+    case size(PropertyRef)
+    /// An aggregate over a list of numbers, or over a property of the objects of a collection.
+    case aggregate(AggregateOperation, BoundCollection, of: PropertyRef?, ValueType)
+    /// How many of the objects that the steps lead to satisfy a predicate.
+    case subquery([PathStep], BoundPredicate)
+
+    var type: ValueType {
+        switch self {
+        case .property(_, let type), .elements(_, let type), .element(_, _, let type), .aggregate(_, _, _, let type): type
+        case .object(let classID): .link(classID)
+        case .lengths, .count, .size, .subquery: .int
+        }
+    }
+
+    /// Whether one object has none, one or several of it.
+    var isCollection: Bool {
+        switch self {
+        case .elements, .element, .lengths: true
+        default: false
+        }
+    }
+}
+
+/// A path bound to a schema.
+struct BoundPath: Sendable {
+    /// How many subqueries further out the path begins: 0 is the object that the predicate is asked of.
+    var scope: Int
+    /// The class of the object that the path begins at.
+    var classID: ClassID
+    var steps: [PathStep]
+    var leaf: PathLeaf
+    var quantifier: Quantifier?
+    /// As it is written.
+    var description: String
+
+    var type: ValueType { leaf.type }
+
+    /// Whether it stands for none, one or several values rather than for exactly one.
+    var isMultiple: Bool { leaf.isCollection || steps.contains(where: \.isCollection) }
+
+    /// The steps up to and including the last collection, and those after it.
+    var splitSteps: (collections: [PathStep], rest: [PathStep]) {
+        let end = leaf.isCollection ? steps.count : (steps.lastIndex(where: \.isCollection) ?? -1) + 1
+        return (Array(steps[..<end]), Array(steps[end...]))
+    }
+
+    /// A property of the object itself that holds one value.
+    var directProperty: PropertyRef? {
+        guard scope == 0, steps.isEmpty, case .property(let property, _) = leaf else { return nil }
+        return property
+    }
+}

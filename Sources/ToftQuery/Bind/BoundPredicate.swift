@@ -1,0 +1,56 @@
+/// A predicate bound to a schema.
+indirect enum BoundPredicate: Sendable {
+    case constant(Bool)
+    case not(BoundPredicate)
+    case and([BoundPredicate])
+    case or([BoundPredicate])
+    /// One value against constants; for a multiple value, how many of its elements must pass.
+    case test(BoundExpression, ConstantTest, Quantifier)
+    /// The whole of a multiple value against a list of constants, element by element, in order.
+    case wholeList(BoundExpression, [ConstantTest])
+    /// Two values against each other.
+    case pair(BoundExpression, Comparator, StringOptions, BoundExpression, Quantifier, Quantifier)
+}
+
+/// A value bound to a schema: constants are folded, so at least one path is in it, or it is a constant.
+indirect enum BoundExpression: Sendable {
+    case constant(Constant)
+    case path(BoundPath)
+    case arithmetic(ArithmeticOperator, BoundExpression, BoundExpression)
+
+    /// Nil for null.
+    var type: ValueType? {
+        switch self {
+        case .constant(let constant): constant.type
+        case .path(let path): path.type
+        case .arithmetic(_, let left, let right): left.type == .int && right.type == .int ? .int : .double
+        }
+    }
+
+    /// The path in it that stands for several values.
+    var multiplePath: BoundPath? {
+        switch self {
+        case .constant: nil
+        case .path(let path): path.isMultiple ? path : nil
+        case .arithmetic(_, let left, let right): left.multiplePath ?? right.multiplePath
+        }
+    }
+
+    /// The quantifier written before one of its paths.
+    var quantifier: Quantifier? {
+        switch self {
+        case .constant: nil
+        case .path(let path): path.quantifier
+        case .arithmetic(_, let left, let right): left.quantifier ?? right.quantifier
+        }
+    }
+
+    /// As it is written.
+    var description: String {
+        switch self {
+        case .constant(let constant): constant.description
+        case .path(let path): path.description
+        case .arithmetic(let operation, let left, let right): "(\(left.description) \(operation.rawValue) \(right.description))"
+        }
+    }
+}

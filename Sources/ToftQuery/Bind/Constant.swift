@@ -1,0 +1,133 @@
+package import ToftModel
+package import ToftStorage
+
+/// A constant of a bound query.
+package enum Constant: Sendable {
+    case null
+    case bool(Bool)
+    case int(Int64)
+    /// A whole number beyond 64 bits.
+    case large(LargeInteger)
+    case float(Float)
+    case double(Double)
+    case string(StringLiteral)
+    case data([UInt8])
+    case date(Timestamp)
+    case link(ObjectRef)
+    /// The object of the class with this primary key; whether it exists shows when the query runs.
+    case objectWithKey(ClassID, Value)
+
+    /// A value that a caller handed in.
+    package init(_ value: Value) {
+        switch value {
+        case .null: self = .null
+        case .bool(let value): self = .bool(value)
+        case .int(let value): self = .int(value)
+        case .float(let value): self = .float(value)
+        case .double(let value): self = .double(value)
+        case .string(let value): self = .string(StringLiteral(value))
+        case .data(let value): self = .data(value)
+        case .date(let value): self = .date(value)
+        case .link(let value): self = .link(value)
+        }
+    }
+
+    /// Nil for null, which fits every type.
+    var type: ValueType? {
+        switch self {
+        case .null: nil
+        case .bool: .bool
+        case .int, .large: .int
+        case .float: .float
+        case .double: .double
+        case .string: .string
+        case .data: .data
+        case .date: .date
+        case .link(let object): .link(object.classID)
+        case .objectWithKey(let classID, _): .link(classID)
+        }
+    }
+
+    var isNull: Bool { if case .null = self { true } else { false } }
+
+    /// The constant as a message or a plan shows it.
+    var description: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): "\(value)"
+        case .int(let value): "\(value)"
+        case .large(let value): value.description
+        case .float(let value): "\(value)f"
+        case .double(let value): "\(value)"
+        case .string(let text): Value.string(String(decoding: text.bytes, as: UTF8.self)).description
+        case .data(let bytes): "\(bytes.count) bytes of data"
+        case .date(let date): "T\(date.seconds):\(date.nanoseconds)"
+        case .link(let object): "object \(object.key)"
+        case .objectWithKey(_, let key): "object with key \(key.description)"
+        }
+    }
+
+    /// The nearest double of a number; nil for what is none.
+    var number: Double? {
+        switch self {
+        case .int(let value): Double(value)
+        case .large(let value): value.nearest
+        case .float(let value): Double(value)
+        case .double(let value): value
+        default: nil
+        }
+    }
+}
+
+/// A whole number beyond 64 bits, placed exactly among the doubles.
+package struct LargeInteger: Sendable {
+    /// The double next to it.
+    let nearest: Double
+    /// -1, 0 or 1 as `nearest` is less than, equal to or greater than the number.
+    let orderOfNearest: Int
+    let description: String
+
+    init(isNegative: Bool, digits: [UInt8]) {
+        let magnitude = Double(String(decoding: digits, as: UTF8.self)) ?? .infinity
+        let order = magnitude.isInfinite ? 1 : WideInteger(magnitude).order(to: WideInteger(decimalDigits: digits))
+        nearest = isNegative ? -magnitude : magnitude
+        orderOfNearest = isNegative ? -order : order
+        description = (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self)
+    }
+
+    var isNegative: Bool { nearest < 0 }
+}
+
+extension Constant {
+    /// What a number within quotes stands for where a number is expected; nil when the whole text is none.
+    static func number(spelledBy bytes: [UInt8], allowingInfinity: Bool) -> Constant? {
+        let text = String(decoding: bytes, as: UTF8.self)
+        let signed = text.first == "-" || text.first == "+"
+        let unsigned = (signed ? String(text.dropFirst()) : text).lowercased()
+        if allowingInfinity {
+            if unsigned == "nan" { return .double(.nan) }
+            if unsigned == "inf" || unsigned == "infinity" { return .double(text.first == "-" ? -.infinity : .infinity) }
+        }
+        guard let first = unsigned.utf8.first, Lexer.isDigit(first) || first == UInt8(ascii: "."),
+            unsigned.utf8.allSatisfy({ Lexer.isDigit($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "e") || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") })
+        else { return nil }
+        if unsigned.utf8.allSatisfy(Lexer.isDigit) {
+            let literal = Lexer.integer(digits: ArraySlice(Array(unsigned.utf8)))
+            return Constant(text.first == "-" ? literal.negated : literal)
+        }
+        return Double(text).map { .double($0) }
+    }
+
+    init(_ literal: IntegerLiteral) {
+        switch literal {
+        case .small(let value): self = .int(value)
+        case .large(let isNegative, let digits): self = .large(LargeInteger(isNegative: isNegative, digits: digits))
+        }
+    }
+}
+
+/// What a caller gives for `$0`, `$1`...
+package enum QueryArgument: Sendable {
+    case value(Value)
+    case list([Value])
+}

@@ -1,0 +1,17 @@
+internal import ToftModel
+
+/// Something that the answer of a query hangs on: a property of the objects at the end of a path.
+package struct QueryDependency: Hashable, Sendable {
+    /// From the queried object to the one whose property is read.
+    package var steps: [PathStep]
+    /// The property that is read there; for a collection its membership.
+    package var property: PropertyRef
+    /// The property is read backwards: what changes is who links to the object.
+    package var isBacklink: Bool
+
+    package init(steps: [PathStep], property: PropertyRef, isBacklink: Bool = false) {
+        self.steps = steps
+        self.property = property
+        self.isBacklink = isBacklink
+    }
+}

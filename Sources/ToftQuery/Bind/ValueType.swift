@@ -1,0 +1,65 @@
+package import ToftModel
+
+/// The type of a value in a query.
+package enum ValueType: Hashable, Sendable {
+    case bool
+    case int
+    case float
+    case double
+    case string
+    case data
+    case date
+    /// A link to an object of this class, or the object itself.
+    case link(ClassID)
+
+    /// The type of a stored property, or of the elements of a list; nil for inverse links, which are objects.
+    init?(_ property: StoredProperty) {
+        self.init(property.type, target: property.targetClassID)
+    }
+
+    init?(_ type: PropertyType, target: ClassID?) {
+        switch type {
+        case .bool: self = .bool
+        case .int: self = .int
+        case .float: self = .float
+        case .double: self = .double
+        case .string: self = .string
+        case .data: self = .data
+        case .date: self = .date
+        case .link:
+            guard let target else { return nil }
+            self = .link(target)
+        case .linkingObjects: return nil
+        }
+    }
+
+    /// Int, float or double: compared with one another by value.
+    var isNumeric: Bool {
+        switch self {
+        case .int, .float, .double: true
+        default: false
+        }
+    }
+
+    /// String or data: what BEGINSWITH and its kin work on.
+    var isText: Bool { self == .string || self == .data }
+
+    /// The type in plain words.
+    var name: String {
+        switch self {
+        case .bool: "bool"
+        case .int: "int"
+        case .float: "float"
+        case .double: "double"
+        case .string: "string"
+        case .data: "data"
+        case .date: "date"
+        case .link: "link"
+        }
+    }
+
+    /// Whether values of both types may stand on two sides of an operator.
+    func isComparable(with other: ValueType) -> Bool {
+        self == other || (isNumeric && other.isNumeric)
+    }
+}

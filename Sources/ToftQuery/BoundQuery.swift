@@ -1,0 +1,85 @@
+package import ToftModel
+
+/// A query that is bound to a class: checked, typed, ready to run against any snapshot, by any thread, any number of times.
+///
+/// It is a pipeline: the objects of a base pass a filter, then SORT, DISTINCT and LIMIT in written order; further filters and orderings may be
+/// appended, as `results.filter(...).sorted(...)` does.
+package struct BoundQuery: Sendable {
+    /// One stage of the pipeline.
+    enum Stage: Sendable {
+        case filter(BoundPredicate)
+        case ordering(BoundOrdering)
+    }
+
+    /// The class whose objects are asked for.
+    package let classID: ClassID
+    let stages: [Stage]
+    /// What the answer hangs on, each thing once: for deciding whether a change can alter it.
+    package let dependencies: [QueryDependency]
+
+    /// Binds a query that is given as text.
+    package static func parse(
+        _ text: String, arguments: [QueryArgument] = [], className: String, schema: StoredSchema
+    ) throws(QueryError) -> BoundQuery {
+        let syntax = try Parser.parse(text, hyphenatedNames: text.utf8.contains(UInt8(ascii: "-")) ? schema.hyphenatedNames : [])
+        return try BoundQuery(syntax, arguments: arguments, className: className, schema: schema)
+    }
+
+    /// Binds a query that was parsed or built from code.
+    package init(_ syntax: QuerySyntax, arguments: [QueryArgument] = [], className: String, schema: StoredSchema) throws(QueryError) {
+        guard let target = schema.storedClass(named: className) else {
+            throw QueryError(.invalidQuery, "There is no class '\(className)'.", at: -1, in: syntax.source)
+        }
+        var binder = Binder(schema, classID: target.id, arguments: arguments, source: syntax.source)
+        var stages: [Stage] = [.filter(try binder.bind(syntax.predicate))]
+        for ordering in syntax.orderings { stages.append(.ordering(try binder.bind(ordering))) }
+        self.init(classID: target.id, stages: stages, dependencies: binder.dependencies)
+    }
+
+    /// All objects of a class.
+    package init(all classID: ClassID) {
+        self.init(classID: classID, stages: [], dependencies: [])
+    }
+
+    /// The filters of a query, without its orderings.
+    init(filtersOf query: BoundQuery) {
+        self.init(
+            classID: query.classID, stages: query.stages.filter { if case .filter = $0 { true } else { false } }, dependencies: query.dependencies)
+    }
+
+    private init(classID: ClassID, stages: [Stage], dependencies: [QueryDependency]) {
+        self.classID = classID
+        self.stages = stages
+        self.dependencies = dependencies
+    }
+
+    /// This query, then `next` of its results. Both ask for the same class.
+    package func appending(_ next: BoundQuery) -> BoundQuery {
+        BoundQuery(
+            classID: classID, stages: stages + next.stages,
+            dependencies: dependencies + next.dependencies.filter { !dependencies.contains($0) })
+    }
+
+    /// Whether SORT, DISTINCT or LIMIT is in it, so that the results are more than a filtered base.
+    package var hasOrderings: Bool {
+        stages.contains { if case .ordering = $0 { true } else { false } }
+    }
+
+    /// Whether every object of the base is a result, in the order of the base.
+    package var passesEverything: Bool {
+        stages.allSatisfy { if case .filter(.constant(true)) = $0 { true } else { false } }
+    }
+}
+
+extension StoredSchema {
+    /// The names that a query may spell with a hyphen; elsewhere a hyphen subtracts.
+    fileprivate var hyphenatedNames: Set<String> {
+        var names: Set<String> = []
+        for storedClass in visibleClasses {
+            for name in [storedClass.name] + storedClass.visibleProperties.map(\.name) where name.utf8.contains(UInt8(ascii: "-")) {
+                names.insert(name)
+            }
+        }
+        return names
+    }
+}

@@ -1,0 +1,33 @@
+/// The rules of `+ - * /`: null with anything is null; so are division by zero and what does not fit 64 bits.
+enum Arithmetic {
+    /// Two constants; what are no numbers give null.
+    static func fold(_ operation: ArithmeticOperator, _ left: Constant, _ right: Constant) -> Constant {
+        if case .int(let left) = left, case .int(let right) = right {
+            return compute(operation, left, right).map { .int($0) } ?? .null
+        }
+        guard let left = left.number, let right = right.number else { return .null }
+        return compute(operation, left, right).map { .double($0) } ?? .null
+    }
+
+    @inline(__always)
+    static func compute(_ operation: ArithmeticOperator, _ left: Int64, _ right: Int64) -> Int64? {
+        let (result, hasOverflowed) =
+            switch operation {
+            case .add: left.addingReportingOverflow(right)
+            case .subtract: left.subtractingReportingOverflow(right)
+            case .multiply: left.multipliedReportingOverflow(by: right)
+            case .divide: left.dividedReportingOverflow(by: right)
+            }
+        return hasOverflowed ? nil : result
+    }
+
+    @inline(__always)
+    static func compute(_ operation: ArithmeticOperator, _ left: Double, _ right: Double) -> Double? {
+        switch operation {
+        case .add: left + right
+        case .subtract: left - right
+        case .multiply: left * right
+        case .divide: right == 0 ? nil : left / right
+        }
+    }
+}

@@ -1,0 +1,85 @@
+internal import ToftStorage
+
+/// One column of one cluster, its pointers looked up once.
+struct ClusterColumn {
+    private let count: Int
+    private let layout: Vector.Layout
+    private let isFloat: Bool
+    /// Rows that are null.
+    private let nulls: Mask
+    private let bits: Mask
+    private let ints: UnsafePointer<Int64>?
+    private let floats: UnsafePointer<Float>?
+    private let doubles: UnsafePointer<Double>?
+    private let nanoseconds: UnsafePointer<Int32>?
+    private let texts: BytesColumn?
+
+    init(_ cluster: ClusterView, _ column: ColumnRead) throws(StorageError) {
+        count = cluster.count
+        layout = column.layout
+        isFloat = column.type == .float
+        nulls = try cluster.nulls(column.column).map { Mask(bitmap: UnsafeRawPointer($0), count: cluster.count) } ?? .empty
+        var bits = Mask.empty
+        var ints: UnsafePointer<Int64>?
+        var floats: UnsafePointer<Float>?
+        var doubles: UnsafePointer<Double>?
+        var nanoseconds: UnsafePointer<Int32>?
+        var texts: BytesColumn?
+        switch column.layout {
+        case .bool: bits = Mask(bitmap: UnsafeRawPointer(try cluster.bools(column.column)), count: cluster.count)
+        case .int: ints = try cluster.int64s(column.column)
+        case .double where isFloat: floats = try cluster.float32s(column.column)
+        case .double: doubles = try cluster.float64s(column.column)
+        case .date:
+            let parts = try cluster.timestamps(column.column)
+            ints = parts.seconds
+            nanoseconds = parts.nanoseconds
+        case .text: texts = try cluster.bytes(column.column)
+        }
+        self.bits = bits
+        self.ints = ints
+        self.floats = floats
+        self.doubles = doubles
+        self.nanoseconds = nanoseconds
+        self.texts = texts
+    }
+
+    /// Makes `vector` the whole column, in place where values lie as the vector has them.
+    func read(into vector: Vector, wanted: Mask) throws(StorageError) {
+        vector.useOwnStorage()
+        vector.nulls = nulls
+        if let texts {
+            let own = vector.ownTexts
+            var rows = wanted.subtracting(nulls).rows
+            while let row = rows.next() { own[row] = try texts[row] }
+        } else if let floats {
+            let own = vector.ownDoubles
+            for row in 0..<count { own[row] = Double(floats[row]) }
+        } else if let doubles {
+            vector.doubles = doubles
+        } else if let ints {
+            vector.ints = ints
+            if let nanoseconds { vector.nanoseconds = nanoseconds }
+        } else {
+            vector.bits = bits
+        }
+    }
+
+    /// Copies one row of the column to a row of the vector's own storage.
+    @inline(__always)
+    func copy(_ place: Int, to row: Int, of vector: Vector) throws(StorageError) {
+        if nulls[place] {
+            vector.nulls.insert(row)
+            return
+        }
+        switch layout {
+        case .bool: if bits[place] { vector.bits.insert(row) }
+        case .int: vector.ownInts[row] = ints?[place] ?? 0
+        case .double: vector.ownDoubles[row] = isFloat ? Double(floats?[place] ?? 0) : doubles?[place] ?? 0
+        case .date:
+            vector.ownInts[row] = ints?[place] ?? 0
+            vector.ownNanoseconds[row] = nanoseconds?[place] ?? 0
+        case .text: vector.ownTexts[row] = try texts?[place] ?? UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+    }
+}

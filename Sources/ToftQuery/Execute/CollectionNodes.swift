@@ -1,0 +1,174 @@
+internal import ToftModel
+internal import ToftStorage
+
+/// How many elements or objects a collection of each row has.
+final class CountNode: ValueNode {
+    private let collection: BoundCollection
+    private let source: DataSource
+    private let links: PropertyNode?
+
+    init(_ collection: BoundCollection, _ source: DataSource) {
+        self.collection = collection
+        self.source = source
+        if case .link(let property) = collection {
+            links = PropertyNode(ColumnRead(property, .link(property.classID)))
+        } else {
+            links = nil
+        }
+        super.init(.int)
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+        let nulls = try links?.evaluate(frame, wanted: wanted).nulls
+        vector.useOwnStorage()
+        for row in 0..<frame.count { vector.ownInts[row] = 0 }
+        switch collection {
+        case .list(let property):
+            try frame.reader?.forEachList(property.propertyID, frame, wanted: wanted) { row, list throws(ModelError) in
+                vector.ownInts[row] = Int64(list.count)
+            }
+        case .link:
+            var rows = wanted.subtracting(nulls ?? .empty).rows
+            while let row = rows.next() { vector.ownInts[row] = 1 }
+        case .backlinks(let origin): try countBacklinks(origin, frame, wanted)
+        case .allBacklinks(let origins): for origin in origins { try countBacklinks(origin, frame, wanted) }
+        }
+        return vector
+    }
+
+    private func countBacklinks(_ origin: PropertyRef, _ frame: Frame, _ wanted: Mask) throws(ModelError) {
+        var rows = wanted.subtracting(frame.absent).rows
+        while let row = rows.next() {
+            try source.forEachBacklink(to: frame.keys[row], through: origin) { _, links throws(ModelError) in
+                vector.ownInts[row] += Int64(links)
+            }
+        }
+    }
+
+    override var cost: Double {
+        switch collection {
+        case .list: 10
+        case .link: 1
+        case .backlinks: 300
+        case .allBacklinks(let origins): 300 * Double(origins.count)
+        }
+    }
+}
+
+/// @min, @max, @sum or @avg of the elements of a list, or of a property of the objects of a collection. Null and NaN do not count.
+final class AggregateNode: ValueNode {
+    private let walker: Walker
+    private let value: ValueNode
+    private let operation: AggregateOperation
+    private var accumulators: [Accumulator]
+
+    /// `value` is computed for what `walker` leads to.
+    init(_ operation: AggregateOperation, _ walker: Walker, _ value: ValueNode, _ type: ValueType) {
+        self.operation = operation
+        self.walker = walker
+        self.value = value
+        accumulators = Array(repeating: Accumulator(), count: Mask.capacity)
+        super.init(Vector.Layout(type))
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+        for row in 0..<frame.count { accumulators[row] = Accumulator() }
+        try walker.forEachBatch(from: frame, base: frame, wanted: wanted) { batch throws(ModelError) in
+            let values = try value.evaluate(batch, wanted: batch.rows)
+            for row in 0..<batch.count { accumulators[Int(batch.owners[row])].add(values, row) }
+        }
+        vector.useOwnStorage()
+        for row in 0..<frame.count { accumulators[row].store(operation, row, in: vector) }
+        return vector
+    }
+
+    override var cost: Double { 100 }
+}
+
+/// What an aggregate knows of the values so far.
+struct Accumulator {
+    private(set) var count = 0
+    private var sum: Int64 = 0
+    private var hasOverflowed = false
+    private var total = 0.0
+    private var least = 0
+    private var minimum = Timestamp(seconds: 0, nanoseconds: 0)
+    private var maximum = Timestamp(seconds: 0, nanoseconds: 0)
+    private var lowest = 0.0
+    private var highest = 0.0
+
+    /// Adds a row of a vector, unless it is null or NaN.
+    mutating func add(_ vector: Vector, _ row: Int) {
+        guard !vector.nulls[row] else { return }
+        switch vector.layout {
+        case .int: add(vector.ints[row])
+        case .double: add(vector.doubles[row])
+        case .date: add(Timestamp(seconds: vector.ints[row], nanoseconds: vector.nanoseconds[row]))
+        case .bool, .text: return
+        }
+    }
+
+    mutating func add(_ value: Int64) {
+        let (next, overflow) = sum.addingReportingOverflow(value)
+        sum = next
+        hasOverflowed = hasOverflowed || overflow
+        total += Double(value)
+        add(Timestamp(seconds: value, nanoseconds: 0))
+    }
+
+    mutating func add(_ value: Double) {
+        guard !value.isNaN else { return }
+        total += value
+        lowest = count == 0 ? value : Swift.min(lowest, value)
+        highest = count == 0 ? value : Swift.max(highest, value)
+        count += 1
+    }
+
+    mutating func add(_ value: Timestamp) {
+        minimum = count == 0 || value < minimum ? value : minimum
+        maximum = count == 0 || value > maximum ? value : maximum
+        count += 1
+    }
+
+    /// Leaves the result in a row of `vector`, whose layout is that of the result.
+    func store(_ operation: AggregateOperation, _ row: Int, in vector: Vector) {
+        guard count > 0 || operation == .sum else {
+            vector.nulls.insert(row)
+            return
+        }
+        switch (operation, vector.layout) {
+        case (.sum, .int): if hasOverflowed { vector.nulls.insert(row) } else { vector.ownInts[row] = sum }
+        case (.sum, _): vector.ownDoubles[row] = total
+        case (.average, _): vector.ownDoubles[row] = total / Double(count)
+        case (_, .int): vector.ownInts[row] = operation == .minimum ? minimum.seconds : maximum.seconds
+        case (_, .double): vector.ownDoubles[row] = operation == .minimum ? lowest : highest
+        default: vector.set(row, .timestamp(operation == .minimum ? minimum : maximum))
+        }
+    }
+}
+
+/// How many of the objects that a path leads to satisfy a predicate.
+final class SubqueryNode: ValueNode {
+    private let start: OuterStart
+    private let walker: Walker
+    private let predicate: PredicateNode
+
+    init(_ start: OuterStart, _ walker: Walker, _ predicate: PredicateNode) {
+        self.start = start
+        self.walker = walker
+        self.predicate = predicate
+        super.init(.int)
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+        vector.useOwnStorage()
+        for row in 0..<frame.count { vector.ownInts[row] = 0 }
+        try walker.forEachBatch(from: start.frame(for: frame), base: frame, wanted: wanted) { batch throws(ModelError) in
+            var rows = (try predicate.evaluate(batch, wanted: batch.rows) & batch.rows).rows
+            while let row = rows.next() { vector.ownInts[Int(batch.owners[row])] += 1 }
+        }
+        return vector
+    }
+
+    override var cost: Double { 100 + predicate.cost }
+}

@@ -1,0 +1,195 @@
+internal import ToftModel
+internal import ToftStorage
+
+/// Compares two values of the same row.
+struct PairTest {
+    let comparator: Comparator
+    let options: StringOptions
+
+    /// The wanted rows for which `left comparator right` holds.
+    func evaluate(_ left: Vector, _ right: Vector, wanted: Mask) -> Mask {
+        let open = wanted.subtracting(left.nulls | right.nulls)
+        let bothNull = left.nulls & right.nulls
+        let oneNull = (left.nulls | right.nulls).subtracting(bothNull)
+        switch comparator {
+        case .beginsWith, .endsWith, .contains: return texts(left, right, open)
+        case .like: return texts(left, right, open) | bothNull
+        case .equal, .in: return equal(left, right, open) | bothNull
+        case .notEqual: return open.subtracting(equal(left, right, open)) | oneNull
+        case .less: return ordered(left, right, open).less
+        case .greater: return ordered(left, right, open).greater
+        case .lessOrEqual:
+            let order = ordered(left, right, open)
+            return order.less | order.equal | bothNull
+        case .greaterOrEqual:
+            let order = ordered(left, right, open)
+            return order.greater | order.equal | bothNull
+        case .between, .text, .geoWithin: return .empty
+        }
+    }
+
+    /// BEGINSWITH and its kin.
+    private func texts(_ left: Vector, _ right: Vector, _ open: Mask) -> Mask {
+        guard left.layout == .text, right.layout == .text, let operation = TextTest.Operation(comparator) else { return .empty }
+        var found = Mask.empty
+        var rows = open.rows
+        while let row = rows.next() {
+            if TextMatcher.matches(operation, options, left.texts[row], right.texts[row]) { found.insert(row) }
+        }
+        return found
+    }
+
+    private func equal(_ left: Vector, _ right: Vector, _ open: Mask) -> Mask {
+        guard left.layout == .text, right.layout == .text else { return ordered(left, right, open).equal }
+        var found = Mask.empty
+        var rows = open.rows
+        while let row = rows.next() {
+            let isEqual = options.isEmpty
+                ? ByteSearch.isEqual(left.texts[row], right.texts[row])
+                : TextMatcher.matches(.equal, options, left.texts[row], right.texts[row])
+            if isEqual { found.insert(row) }
+        }
+        return found
+    }
+
+    /// Which rows are less, equal, greater; NaN with a number is none of them.
+    private func ordered(_ left: Vector, _ right: Vector, _ open: Mask) -> (less: Mask, equal: Mask, greater: Mask) {
+        var less = Mask.empty
+        var equal = Mask.empty
+        var greater = Mask.empty
+        var rows = open.rows
+        while let row = rows.next() {
+            guard let order = Self.order(left, right, row) else { continue }
+            if order < 0 { less.insert(row) } else if order == 0 { equal.insert(row) } else { greater.insert(row) }
+        }
+        return (less, equal, greater)
+    }
+
+    private static func order(_ left: Vector, _ right: Vector, _ row: Int) -> Int? {
+        switch (left.layout, right.layout) {
+        case (.int, .int): compare(left.ints[row], right.ints[row])
+        case (.double, .double): compare(left.doubles[row], right.doubles[row])
+        case (.double, .int): left.doubles[row].isNaN ? nil : ConstantTest.order(of: left.doubles[row], to: right.ints[row])
+        case (.int, .double): right.doubles[row].isNaN ? nil : -ConstantTest.order(of: right.doubles[row], to: left.ints[row])
+        case (.bool, .bool): compare(left.bits[row] ? 1 : 0, right.bits[row] ? 1 : 0)
+        case (.date, .date):
+            compare(
+                Timestamp(seconds: left.ints[row], nanoseconds: left.nanoseconds[row]),
+                Timestamp(seconds: right.ints[row], nanoseconds: right.nanoseconds[row]))
+        case (.text, .text): ByteSearch.order(left.texts[row], right.texts[row])
+        default: nil
+        }
+    }
+
+    private static func compare<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
+        left < right ? -1 : left == right ? 0 : 1
+    }
+
+    private static func compare(_ left: Double, _ right: Double) -> Int? {
+        if left.isNaN || right.isNaN { return left.isNaN && right.isNaN ? 0 : nil }
+        return left < right ? -1 : left == right ? 0 : 1
+    }
+}
+
+/// Two values of each row against each other.
+final class PairNode: PredicateNode {
+    private let left: ValueNode
+    private let right: ValueNode
+    private let test: PairTest
+
+    init(_ left: ValueNode, _ right: ValueNode, _ test: PairTest) {
+        self.left = left
+        self.right = right
+        self.test = test
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
+        test.evaluate(try left.evaluate(frame, wanted: wanted), try right.evaluate(frame, wanted: wanted), wanted: wanted)
+    }
+
+    override var cost: Double { left.cost + right.cost + 5 }
+}
+
+/// A value of a collection of each row against another value, which is broadcast.
+final class CollectionPairNode: PredicateNode {
+    private let start: OuterStart
+    private let walker: Walker
+    private let left: ValueNode
+    private let right: ValueNode
+    private let test: PairTest
+    private let quantifier: Quantifier
+
+    /// `left` and `right` are computed for what `walker` leads to.
+    init(_ start: OuterStart, _ walker: Walker, _ left: ValueNode, _ right: ValueNode, _ test: PairTest, _ quantifier: Quantifier) {
+        self.start = start
+        self.walker = walker
+        self.left = left
+        self.right = right
+        self.test = test
+        self.quantifier = quantifier
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
+        var verdicts = Verdicts()
+        try walker.forEachBatch(from: start.frame(for: frame), base: frame, wanted: wanted) { batch throws(ModelError) in
+            let leftValues = try left.evaluate(batch, wanted: batch.rows)
+            let rightValues = try right.evaluate(batch, wanted: batch.rows)
+            verdicts.note(test.evaluate(leftValues, rightValues, wanted: batch.rows), of: batch)
+        }
+        return verdicts.rows(quantifier)
+    }
+
+    override var cost: Double { 150 }
+}
+
+/// The values of two collections of each row against each other, every one with every other: for each left value the right quantifier decides,
+/// then the left one.
+final class CrossPairNode: PredicateNode {
+    private let left: Side
+    private let right: Side
+    private let test: PairTest
+
+    /// A collection, what is computed of its elements, and how many of them must agree.
+    struct Side {
+        let start: OuterStart
+        let walker: Walker
+        let value: ValueNode
+        let quantifier: Quantifier
+    }
+
+    init(_ left: Side, _ right: Side, _ test: PairTest) {
+        self.left = left
+        self.right = right
+        self.test = test
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
+        var outer = Verdicts()
+        let single = Vector(left.value.layout)
+        try left.walker.forEachBatch(from: left.start.frame(for: frame), base: frame, wanted: wanted) { batch throws(ModelError) in
+            let values = try left.value.evaluate(batch, wanted: batch.rows)
+            var passing = Mask.empty
+            for row in 0..<batch.count {
+                if try passes(values, row, owner: Int(batch.owners[row]), frame, single) { passing.insert(row) }
+            }
+            outer.note(passing, of: batch)
+        }
+        return outer.rows(left.quantifier)
+    }
+
+    /// Whether one left value agrees with the right values of the same owner.
+    private func passes(_ values: Vector, _ row: Int, owner: Int, _ frame: Frame, _ single: Vector) throws(ModelError) -> Bool {
+        single.useOwnStorage()
+        for place in 0..<Mask.capacity { single.copy(place, from: values, row) }
+        var only = Mask.empty
+        only.insert(owner)
+        var inner = Verdicts()
+        try right.walker.forEachBatch(from: right.start.frame(for: frame), base: frame, wanted: only) { batch throws(ModelError) in
+            let others = try right.value.evaluate(batch, wanted: batch.rows)
+            inner.note(test.evaluate(single, others, wanted: batch.rows), of: batch)
+        }
+        return inner.rows(right.quantifier)[owner]
+    }
+
+    override var cost: Double { 5000 }
+}

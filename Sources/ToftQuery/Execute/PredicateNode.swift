@@ -1,0 +1,188 @@
+internal import ToftModel
+internal import ToftStorage
+
+/// A predicate made ready to run: finds the rows of a frame that satisfy it. One virtual call per batch; loops inside.
+class PredicateNode {
+    /// The rows of `wanted` that satisfy the predicate; what it says of other rows means nothing.
+    func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask { wanted }
+
+    /// How long a row takes, roughly, in nanoseconds.
+    var cost: Double { 0 }
+}
+
+final class FixedNode: PredicateNode {
+    private let value: Bool
+
+    init(_ value: Bool) {
+        self.value = value
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask { value ? wanted : .empty }
+}
+
+final class NotNode: PredicateNode {
+    private let inner: PredicateNode
+
+    init(_ inner: PredicateNode) {
+        self.inner = inner
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
+        wanted.subtracting(try inner.evaluate(frame, wanted: wanted))
+    }
+
+    override var cost: Double { inner.cost }
+}
+
+/// All parts, the cheapest first: each is asked only of the rows that are left.
+final class AndNode: PredicateNode {
+    private let parts: [PredicateNode]
+
+    init(_ parts: [PredicateNode]) {
+        self.parts = parts.stablySorted { $0.cost }
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
+        var left = wanted
+        for part in parts {
+            left &= try part.evaluate(frame, wanted: left)
+            if left.isEmpty { break }
+        }
+        return left
+    }
+
+    override var cost: Double { parts.reduce(0) { $0 + $1.cost } }
+}
+
+/// Any part, the cheapest first: each is asked only of the rows that no other has found.
+final class OrNode: PredicateNode {
+    private let parts: [PredicateNode]
+
+    init(_ parts: [PredicateNode]) {
+        self.parts = parts.stablySorted { $0.cost }
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
+        var found = Mask.empty
+        var open = wanted
+        for part in parts {
+            let more = try part.evaluate(frame, wanted: open) & open
+            found |= more
+            open = open.subtracting(more)
+            if open.isEmpty { break }
+        }
+        return found
+    }
+
+    override var cost: Double { parts.reduce(0) { $0 + $1.cost } }
+}
+
+extension Array where Element == PredicateNode {
+    fileprivate func stablySorted(by cost: (PredicateNode) -> Double) -> [PredicateNode] {
+        enumerated().sorted { (cost($0.element), $0.offset) < (cost($1.element), $1.offset) }.map(\.element)
+    }
+}
+
+/// One value of each row against constants.
+final class TestNode: PredicateNode {
+    private let value: ValueNode
+    private let test: RowTest
+
+    init(_ value: ValueNode, _ test: RowTest) {
+        self.value = value
+        self.test = test
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
+        if let cluster = frame.cluster, value.verdict(test, cluster) == .noRow { return .empty }
+        return test.evaluate(try value.evaluate(frame, wanted: wanted), count: frame.count, wanted: wanted)
+    }
+
+    override var cost: Double { value.cost + 1 }
+}
+
+/// Collects, for the rows of a base, what was found out about the elements that belong to them.
+struct Verdicts {
+    private var passed = Mask.empty
+    private var failed = Mask.empty
+
+    /// Notes which rows of a batch pass.
+    mutating func note(_ passing: Mask, of batch: Frame) {
+        for row in 0..<batch.count {
+            if passing[row] { passed.insert(Int(batch.owners[row])) } else { failed.insert(Int(batch.owners[row])) }
+        }
+    }
+
+    /// The rows whose elements pass as `quantifier` asks.
+    func rows(_ quantifier: Quantifier) -> Mask {
+        switch quantifier {
+        case .any: passed
+        case .all: ~failed
+        case .none: ~passed
+        }
+    }
+}
+
+/// The values of a collection of each row against constants, one by one.
+final class CollectionTestNode: PredicateNode {
+    private let start: OuterStart
+    private let walker: Walker
+    private let value: ValueNode
+    private let test: RowTest
+    private let quantifier: Quantifier
+
+    init(_ start: OuterStart, _ walker: Walker, _ value: ValueNode, _ test: RowTest, _ quantifier: Quantifier) {
+        self.start = start
+        self.walker = walker
+        self.value = value
+        self.test = test
+        self.quantifier = quantifier
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
+        var verdicts = Verdicts()
+        try walker.forEachBatch(from: start.frame(for: frame), base: frame, wanted: wanted) { batch throws(ModelError) in
+            let values = try value.evaluate(batch, wanted: batch.rows)
+            verdicts.note(test.evaluate(values, count: batch.count, wanted: batch.rows), of: batch)
+        }
+        return verdicts.rows(quantifier)
+    }
+
+    override var cost: Double { 100 + value.cost }
+}
+
+/// The values of a collection of each row as a whole: as many as there are tests, each passing its own.
+final class WholeListNode: PredicateNode {
+    private let start: OuterStart
+    private let walker: Walker
+    private let value: ValueNode
+    private let tests: [RowTest]
+    private var counts = [Int](repeating: 0, count: Mask.capacity)
+
+    init(_ start: OuterStart, _ walker: Walker, _ value: ValueNode, _ tests: [RowTest]) {
+        self.start = start
+        self.walker = walker
+        self.value = value
+        self.tests = tests
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
+        for row in 0..<frame.count { counts[row] = 0 }
+        var failed = Mask.empty
+        try walker.forEachBatch(from: start.frame(for: frame), base: frame, wanted: wanted) { batch throws(ModelError) in
+            let values = try value.evaluate(batch, wanted: batch.rows)
+            for row in 0..<batch.count {
+                let owner = Int(batch.owners[row])
+                let index = counts[owner]
+                counts[owner] += 1
+                var only = Mask.empty
+                only.insert(row)
+                if index >= tests.count || !tests[index].evaluate(values, count: batch.count, wanted: only)[row] { failed.insert(owner) }
+            }
+        }
+        for row in 0..<frame.count where counts[row] != tests.count { failed.insert(row) }
+        return ~failed
+    }
+
+    override var cost: Double { 150 }
+}

@@ -1,0 +1,296 @@
+internal import ToftModel
+internal import ToftStorage
+
+/// An expression made ready to run: computes a vector for the rows of a frame. One virtual call per batch; loops inside.
+class ValueNode {
+    /// Where the result is left, unless it is that of another node.
+    let vector: Vector
+
+    init(_ layout: Vector.Layout) {
+        vector = Vector(layout)
+    }
+
+    var layout: Vector.Layout { vector.layout }
+
+    /// The values of the wanted rows; of other rows the result says nothing. It is good until the next call.
+    func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector { vector }
+
+    /// What the zone map of a cluster says about a test of this value.
+    func verdict(_ test: RowTest, _ cluster: ClusterView) -> ZoneVerdict { .unknown }
+
+    /// How long a row takes, roughly, in nanoseconds: the cheaper of two conditions is asked first.
+    var cost: Double { 1 }
+}
+
+/// The same value for every row.
+final class ConstantNode: ValueNode {
+    init(_ constant: Constant, as type: ValueType) {
+        super.init(Vector.Layout(type))
+        for row in 0..<Mask.capacity { Self.set(vector, row, constant) }
+    }
+
+    private static func set(_ vector: Vector, _ row: Int, _ constant: Constant) {
+        switch (constant, vector.layout) {
+        case (.int(let value), .int): vector.ownInts[row] = value
+        case (.link(let object), .int): vector.ownInts[row] = object.key
+        case (.bool(let value), .bool): if value { vector.bits.insert(row) }
+        case (.date(let value), .date): vector.set(row, .timestamp(value))
+        case (_, .double): if let number = constant.number { vector.ownDoubles[row] = number } else { vector.nulls.insert(row) }
+        default: vector.nulls.insert(row)
+        }
+    }
+}
+
+/// A constant text, which the node keeps.
+final class ConstantTextNode: ValueNode {
+    private let bytes: UnsafeMutableRawBufferPointer
+
+    init(_ text: [UInt8]) {
+        bytes = .allocate(byteCount: text.count, alignment: 8)
+        bytes.copyBytes(from: text)
+        super.init(.text)
+        for row in 0..<Mask.capacity { vector.ownTexts[row] = UnsafeRawBufferPointer(bytes) }
+    }
+
+    deinit { bytes.deallocate() }
+}
+
+/// A property of the objects themselves.
+final class PropertyNode: ValueNode {
+    private let column: ColumnRead
+
+    init(_ column: ColumnRead) {
+        self.column = column
+        super.init(column.layout)
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+        try frame.reader?.read(column, frame, wanted: wanted, into: vector)
+        return vector
+    }
+
+    override func verdict(_ test: RowTest, _ cluster: ClusterView) -> ZoneVerdict {
+        cluster.verdict(test, column)
+    }
+
+    override var cost: Double { layout == .text ? 5 : 1 }
+}
+
+/// The objects themselves, as links to them.
+final class ObjectNode: ValueNode {
+    init() {
+        super.init(.int)
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+        vector.ints = frame.keys
+        vector.nulls = frame.absent
+        return vector
+    }
+}
+
+/// The elements of a list, in a frame of elements.
+final class ElementNode: ValueNode {
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+        frame.elements ?? vector
+    }
+}
+
+/// The length in bytes of a text; null of null.
+final class LengthNode: ValueNode {
+    private let inner: ValueNode
+
+    init(_ inner: ValueNode) {
+        self.inner = inner
+        super.init(.int)
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+        let texts = try inner.evaluate(frame, wanted: wanted)
+        vector.useOwnStorage()
+        vector.nulls = texts.nulls
+        var rows = wanted.subtracting(texts.nulls).rows
+        while let row = rows.next() { vector.ownInts[row] = Int64(texts.texts[row].count) }
+        return vector
+    }
+
+    override var cost: Double { inner.cost + 1 }
+}
+
+/// A value at the other end of to-one links, one or several: null where one of them is.
+final class LinkedNode: ValueNode {
+    private let hops: [Hop]
+    private let inner: ValueNode
+    /// Where the last hop leads.
+    private var last: Frame?
+
+    private final class Hop {
+        let column: ColumnRead
+        let links = Vector(.int)
+        let frame: Frame
+
+        init(_ step: PathStep, _ source: DataSource) throws(ModelError) {
+            column = ColumnRead(step.property, .link(step.target))
+            frame = Frame(try source.reader(step.target))
+        }
+    }
+
+    init(_ steps: [PathStep], _ inner: ValueNode, _ source: DataSource) throws(ModelError) {
+        var hops: [Hop] = []
+        for step in steps { hops.append(try Hop(step, source)) }
+        self.hops = hops
+        self.inner = inner
+        super.init(inner.layout)
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+        var current = frame
+        for hop in hops {
+            try current.reader?.read(hop.column, current, wanted: wanted, into: hop.links)
+            hop.frame.fill(links: hop.links, of: current, wanted: wanted)
+            current = hop.frame
+        }
+        return try inner.evaluate(current, wanted: wanted)
+    }
+
+    override var cost: Double { 30 * Double(hops.count) + inner.cost }
+}
+
+/// A computation with two values, row by row.
+final class ArithmeticNode: ValueNode {
+    private let operation: ArithmeticOperator
+    private let left: ValueNode
+    private let right: ValueNode
+
+    init(_ operation: ArithmeticOperator, _ left: ValueNode, _ right: ValueNode) {
+        self.operation = operation
+        self.left = left
+        self.right = right
+        super.init(left.layout == .int && right.layout == .int ? .int : .double)
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+        let first = try left.evaluate(frame, wanted: wanted)
+        let second = try right.evaluate(frame, wanted: wanted)
+        vector.useOwnStorage()
+        vector.nulls = first.nulls | second.nulls
+        let open = wanted.subtracting(vector.nulls)
+        if layout == .int {
+            computeInts(first, second, open)
+        } else {
+            computeDoubles(first, second, open)
+        }
+        return vector
+    }
+
+    private func computeInts(_ first: Vector, _ second: Vector, _ open: Mask) {
+        var rows = open.rows
+        while let row = rows.next() {
+            if let result = Arithmetic.compute(operation, first.ints[row], second.ints[row]) {
+                vector.ownInts[row] = result
+            } else {
+                vector.nulls.insert(row)
+            }
+        }
+    }
+
+    private func computeDoubles(_ first: Vector, _ second: Vector, _ open: Mask) {
+        var rows = open.rows
+        while let row = rows.next() {
+            if let result = Arithmetic.compute(operation, first.number(row), second.number(row)) {
+                vector.ownDoubles[row] = result
+            } else {
+                vector.nulls.insert(row)
+            }
+        }
+    }
+
+    override var cost: Double { left.cost + right.cost + 3 }
+}
+
+extension Vector {
+    /// A row of a numeric vector as a double.
+    @inline(__always)
+    func number(_ row: Int) -> Double {
+        layout == .int ? Double(ints[row]) : doubles[row]
+    }
+}
+
+/// A value of the base's rows, for the rows that belong to them.
+final class BroadcastNode: ValueNode {
+    private let inner: ValueNode
+    /// What the base's rows gave, kept while the base stays the same.
+    private var known: (frame: ObjectIdentifier, generation: Int, vector: Vector)?
+
+    init(_ inner: ValueNode) {
+        self.inner = inner
+        super.init(inner.layout)
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+        guard let base = frame.base else { return try inner.evaluate(frame, wanted: wanted) }
+        vector.gather(try values(of: base), frame.owners, count: frame.count)
+        return vector
+    }
+
+    private func values(of base: Frame) throws(ModelError) -> Vector {
+        if let known, known.frame == ObjectIdentifier(base), known.generation == base.generation { return known.vector }
+        let values = try inner.evaluate(base, wanted: base.rows)
+        known = (ObjectIdentifier(base), base.generation, values)
+        return values
+    }
+
+    override var cost: Double { inner.cost + 2 }
+}
+
+/// A value of an object further out, seen from within a subquery: for each row the object of the enclosing row.
+final class OuterNode: ValueNode {
+    private let start: OuterStart
+    private let inner: ValueNode
+
+    init(_ depth: Int, _ inner: ValueNode, _ reader: ClassReader) {
+        start = OuterStart(depth, reader)
+        self.inner = inner
+        super.init(inner.layout)
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+        try inner.evaluate(start.frame(for: frame), wanted: wanted)
+    }
+
+    override var cost: Double { inner.cost + 20 }
+}
+
+/// Where a path begins: at the objects of the frame, or at those some subqueries further out.
+final class OuterStart {
+    private let depth: Int
+    private let outer: Frame
+
+    init(_ depth: Int, _ reader: ClassReader) {
+        self.depth = depth
+        outer = Frame(reader)
+    }
+
+    /// The frame whose rows are where the path begins, one for each row of `frame`.
+    func frame(for frame: Frame) -> Frame {
+        guard depth > 0 else { return frame }
+        var ancestor = frame
+        for _ in 0..<depth { ancestor = ancestor.base ?? ancestor }
+        outer.fill(ancestor, count: frame.count) { row in
+            var place = row
+            var current = frame
+            for _ in 0..<depth {
+                guard let base = current.base else { break }
+                place = Int(current.owners[place])
+                current = base
+            }
+            return place
+        }
+        return outer
+    }
+}
+
+extension ClusterView {
+    /// What the zone map of `column` says about a test of it.
+    func verdict(_ test: RowTest, _ column: ColumnRead) -> ZoneVerdict { .unknown }
+}

@@ -1,0 +1,108 @@
+internal import ToftStorage
+
+/// The values of up to `Mask.capacity` rows, one type for all: where an expression leaves its result.
+///
+/// The pointers lead into a cluster where the values can be read in place, else into storage of the vector's own, which lives as long as it.
+final class Vector {
+    /// How values lie in a vector.
+    enum Layout {
+        case bool
+        /// Int, and the key of the object that a link leads to.
+        case int
+        /// Float and double.
+        case double
+        case date
+        case text
+
+        init(_ type: ValueType) {
+            switch type {
+            case .bool: self = .bool
+            case .int, .link: self = .int
+            case .float, .double: self = .double
+            case .date: self = .date
+            case .string, .data: self = .text
+            }
+        }
+    }
+
+    let layout: Layout
+    /// Rows without a value. What lies in the arrays for them means nothing.
+    var nulls = Mask.empty
+    /// The rows that are true, for bool.
+    var bits = Mask.empty
+    /// Int; the seconds of dates.
+    var ints: UnsafePointer<Int64>
+    var doubles: UnsafePointer<Double>
+    var nanoseconds: UnsafePointer<Int32>
+    var texts: UnsafePointer<UnsafeRawBufferPointer>
+    /// Storage of the vector's own.
+    private let storage: UnsafeMutableRawPointer
+
+    init(_ layout: Layout) {
+        self.layout = layout
+        let size = layout == .text ? Mask.capacity * MemoryLayout<UnsafeRawBufferPointer>.stride : Mask.capacity * 12
+        storage = .allocate(byteCount: size, alignment: 64)
+        storage.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+        ints = UnsafePointer(storage.assumingMemoryBound(to: Int64.self))
+        doubles = UnsafePointer(storage.assumingMemoryBound(to: Double.self))
+        nanoseconds = UnsafePointer((storage + Mask.capacity * 8).assumingMemoryBound(to: Int32.self))
+        texts = UnsafePointer(storage.assumingMemoryBound(to: UnsafeRawBufferPointer.self))
+    }
+
+    deinit { storage.deallocate() }
+
+    var ownInts: UnsafeMutablePointer<Int64> { storage.assumingMemoryBound(to: Int64.self) }
+    var ownDoubles: UnsafeMutablePointer<Double> { storage.assumingMemoryBound(to: Double.self) }
+    var ownNanoseconds: UnsafeMutablePointer<Int32> { (storage + Mask.capacity * 8).assumingMemoryBound(to: Int32.self) }
+    var ownTexts: UnsafeMutablePointer<UnsafeRawBufferPointer> { storage.assumingMemoryBound(to: UnsafeRawBufferPointer.self) }
+
+    /// Points the vector at its own storage again.
+    func useOwnStorage() {
+        ints = UnsafePointer(ownInts)
+        doubles = UnsafePointer(ownDoubles)
+        nanoseconds = UnsafePointer(ownNanoseconds)
+        texts = UnsafePointer(ownTexts)
+        nulls = .empty
+        bits = .empty
+    }
+
+    /// Sets one row of the vector's own storage from a cell of the right type; anything else counts as null.
+    @inline(__always)
+    func set(_ row: Int, _ cell: Cell) {
+        switch (cell, layout) {
+        case (.int64(let value), .int): ownInts[row] = value
+        case (.float64(let value), .double): ownDoubles[row] = value
+        case (.float32(let value), .double): ownDoubles[row] = Double(value)
+        case (.bool(let value), .bool): if value { bits.insert(row) }
+        case (.timestamp(let value), .date):
+            ownInts[row] = value.seconds
+            ownNanoseconds[row] = value.nanoseconds
+        case (.bytes(let value), .text): ownTexts[row] = value
+        default: nulls.insert(row)
+        }
+    }
+
+    /// Makes row `row` of this vector's own storage a copy of row `other` of `source`, which has the same layout.
+    @inline(__always)
+    func copy(_ row: Int, from source: Vector, _ other: Int) {
+        if source.nulls[other] {
+            nulls.insert(row)
+            return
+        }
+        switch layout {
+        case .bool: if source.bits[other] { bits.insert(row) }
+        case .int: ownInts[row] = source.ints[other]
+        case .double: ownDoubles[row] = source.doubles[other]
+        case .date:
+            ownInts[row] = source.ints[other]
+            ownNanoseconds[row] = source.nanoseconds[other]
+        case .text: ownTexts[row] = source.texts[other]
+        }
+    }
+
+    /// Fills the first `count` rows of this vector with the rows of `source` that `owners` name.
+    func gather(_ source: Vector, _ owners: UnsafePointer<UInt8>, count: Int) {
+        useOwnStorage()
+        for row in 0..<count { copy(row, from: source, Int(owners[row])) }
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import Testing
+import ToftEngine
+import ToftModel
+import ToftStorage
+
+@testable import ToftQuery
+
+/// The data set in a database in memory: every class and property of a type that exists today. Embedded objects are ordinary ones here, and primary
+/// keys of types that do not exist yet are strings.
+final class ConformanceData {
+    /// What is left out; a query that names one of these is out of scope.
+    static let leftOut: Set<String> = {
+        var names: Set<String> = []
+        for item in schemaJSON {
+            for property in item["properties"].array ?? [] where PropertySchema(property) == nil {
+                if let name = property["name"].string { names.insert(name) }
+            }
+        }
+        return names
+    }()
+
+    private static let json: JSON = {
+        let data = (try? Data(contentsOf: Fixtures.folder.appendingPathComponent("dataset.json"))) ?? Data()
+        return JSON(data)
+    }()
+
+    private static var schemaJSON: [JSON] { json["schema"].array ?? [] }
+
+    let session: Session
+    /// Object keys by class and primary key, as the answers spell it.
+    private var keys: [String: [JSON: Int64]] = [:]
+    private var names: [String: [Int64: JSON]] = [:]
+
+    init(indexed: Bool) throws {
+        let schema = Schema(Self.schemaJSON.compactMap { item -> ClassSchema? in
+            guard let name = item["name"].string, name != "Doc" else { return nil }
+            return ClassSchema(name, (item["properties"].array ?? []).compactMap { json in
+                var property = PropertySchema(json)
+                if indexed, let found = property, found.type.canBeIndexed, found.collection == .none { property?.isIndexed = true }
+                return property
+            })
+        })
+        let name = "conformance \(indexed) \(UInt64.random(in: 0...UInt64.max))"
+        session = try Session.open(Configuration(location: .memory(name: name), schema: schema))
+        try session.beginWrite()
+        for item in Self.schemaJSON where item["embedded"].bool != true { try create(item) }
+        for item in Self.schemaJSON where item["embedded"].bool != true { try fill(item) }
+        try session.commit()
+    }
+
+    // MARK: Loading
+
+    private func primaryKey(_ item: JSON) -> JSON? {
+        (item["properties"].array ?? []).first { $0["primary"].bool == true }
+    }
+
+    private func create(_ item: JSON) throws {
+        guard let name = item["name"].string, name != "Doc", let primary = primaryKey(item), let primaryName = primary["name"].string else { return }
+        let owner = try session.classHandle(named: name)
+        let property = try owner.property(named: primaryName)
+        for object in Self.json["objects"][name].array ?? [] {
+            let spelled = object[primaryName]
+            let handle = try session.create(owner.id, [(property.id, try value(spelled, property))])
+            keys[name, default: [:]][spelled] = handle.ref.key
+            names[name, default: [:]][handle.ref.key] = spelled
+        }
+    }
+
+    private func fill(_ item: JSON) throws {
+        guard let name = item["name"].string, name != "Doc", let primary = primaryKey(item)?["name"].string else { return }
+        for object in Self.json["objects"][name].array ?? [] {
+            guard let key = keys[name]?[object[primary]], let handle = try session.object(ObjectRef(classID: try session.classHandle(named: name).id, key: key))
+            else { continue }
+            try set(object, of: handle, className: name, except: primary)
+        }
+    }
+
+    private func set(_ object: JSON, of handle: ObjectHandle, className: String, except primary: String?) throws {
+        let owner = try session.classHandle(named: className)
+        for property in owner.visibleProperties where property.isStored && property.name != primary {
+            guard let json = object.object?[property.name] else { continue }
+            if property.isList {
+                let list = try handle.list(property.id)
+                for element in json.array ?? [] { try list.append(try value(element, property)) }
+            } else {
+                try handle.set(property.id, try value(json, property))
+            }
+        }
+    }
+
+    private func value(_ json: JSON, _ property: PropertyHandle) throws -> Value {
+        if property.type == .link, let target = property.targetName {
+            if case .null = json { return .null }
+            let owner = try session.classHandle(named: target)
+            if owner.primaryKey == nil {
+                let made = try session.create(owner.id)
+                try set(json, of: made, className: target, except: nil)
+                return .link(made.ref)
+            }
+            return keys[target]?[json].map { .link(ObjectRef(classID: owner.id, key: $0)) } ?? .null
+        }
+        return Value(json, property.type) ?? .null
+    }
+
+    // MARK: Asking
+
+    /// The primary keys of the results, as the answers spell them.
+    func answer(_ row: Fixtures.Row) throws -> [JSON] {
+        let owner = try session.classHandle(named: row.className)
+        let results = try session.results(of: owner.id).filter(row.query, arguments: try row.arguments.map(argument))
+        return try results.keys().map { names[row.className]?[$0] ?? .null }
+    }
+
+    private func argument(_ json: JSON) throws -> QueryArgument {
+        if json["t"].string == "list" { return .list(try (json["v"].array ?? []).map { try scalar($0) }) }
+        return .value(try scalar(json))
+    }
+
+    private func scalar(_ json: JSON) throws -> Value {
+        guard let type = json["t"].string else { return .null }
+        if type == "link", let name = json["c"].string {
+            return .link(ObjectRef(classID: try session.classHandle(named: name).id, key: keys[name]?[json["v"]] ?? -1))
+        }
+        guard let kind = PropertyType(named: type) else { throw Unsupported() }
+        return Value(json["v"], kind) ?? .null
+    }
+
+    struct Unsupported: Error {}
+}
+
+extension PropertyType {
+    init?(named name: String) {
+        switch name {
+        case "int": self = .int
+        case "bool": self = .bool
+        case "string": self = .string
+        case "data": self = .data
+        case "date": self = .date
+        case "float": self = .float
+        case "double": self = .double
+        case "object": self = .link
+        case "linkingObjects": self = .linkingObjects
+        default: return nil
+        }
+    }
+}
+
+extension PropertySchema {
+    /// Nil for a property of a type or collection that does not exist yet.
+    init?(_ json: JSON) {
+        guard let name = json["name"].string, let typeName = json["type"].string else { return nil }
+        let isPrimary = json["primary"].bool == true
+        guard let type = PropertyType(named: typeName) ?? (isPrimary ? .string : nil) else { return nil }
+        switch json["collection"].string {
+        case nil, "list": break
+        default: return nil
+        }
+        self.init(
+            name, type, collection: json["collection"].string == "list" ? .list : .none,
+            isOptional: json["optional"].bool == true || (type == .link && json["collection"].string == nil), isPrimaryKey: isPrimary,
+            target: json["target"].string, origin: json["origin"].string)
+    }
+}
+
+extension Value {
+    /// A value as the data set spells it.
+    init?(_ json: JSON, _ type: PropertyType) {
+        switch (type, json) {
+        case (_, .null): self = .null
+        case (.int, .int(let value)): self = .int(value)
+        case (.bool, .bool(let value)): self = .bool(value)
+        case (.string, .string(let value)): self = .string(value)
+        case (.double, .string(let text)): self = .double(Double(text) ?? .nan)
+        case (.double, .double(let value)): self = .double(value)
+        case (.double, .int(let value)): self = .double(Double(value))
+        case (.float, .string(let text)): self = .float(Float(text) ?? .nan)
+        case (.float, .double(let value)): self = .float(Float(value))
+        case (.float, .int(let value)): self = .float(Float(value))
+        case (.data, .string(let text)): self = .data([UInt8](Data(base64Encoded: text) ?? Data()))
+        case (.date, .string(let text)):
+            let parts = text.dropFirst().split(separator: ":").map(String.init)
+            guard parts.count == 2, let seconds = Int64(parts[0]), let nanoseconds = Int32(parts[1]) else { return nil }
+            self = .date(Timestamp(seconds: seconds, nanoseconds: nanoseconds))
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Testing
+import ToftEngine
+
+@testable import ToftQuery
+
+/// The answers of the real Realm to queries over types that exist today.
+@Suite struct ConformanceTests {
+    /// Rows on which we differ on purpose, with the reason; those that `quirks.tsv` lists are counted apart.
+    static let differences: [String: String] = [:]
+
+    /// Whether a row needs a type or collection that does not exist yet.
+    static func isOutOfScope(_ row: Fixtures.Row) -> Bool {
+        if row.className == "Doc" { return true }
+        if row.className == "Bag" && row.query.contains("id") && row.query.contains("uuid") { return true }
+        let words = Set(row.query.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
+        if !words.isDisjoint(with: ConformanceData.leftOut) { return true }
+        if !words.isDisjoint(with: ["uuid", "oid", "objectId", "_id", "geobox", "geocircle", "geopolygon", "geoWithin"]) { return true }
+        return row.arguments.contains { argument in
+            ["objectId", "uuid", "decimal128", "dictionary", "set"].contains(argument["t"].string ?? "")
+                || (argument["v"].array ?? []).contains { ["objectId", "uuid", "decimal128"].contains($0["t"].string ?? "") }
+        }
+    }
+
+    @Test(arguments: [false, true]) func everyQueryHasTheAnswerOfRealm(indexed: Bool) throws {
+        let data = try ConformanceData(indexed: indexed)
+        var (run, outOfScope, quirks, failed) = (0, 0, 0, 0)
+        for row in Fixtures.rows {
+            if Self.isOutOfScope(row) {
+                outOfScope += 1
+            } else if Fixtures.quirks[row.id] != nil || Self.differences[row.id] != nil {
+                quirks += 1
+            } else {
+                run += 1
+                if let problem = Self.problem(row, data) {
+                    failed += 1
+                    Issue.record("\(row.id) \(row.className): \(row.query) \(row.arguments.isEmpty ? "" : "\(row.arguments)"): \(problem)")
+                }
+            }
+        }
+        print("conformance\(indexed ? " with indexes" : ""): \(run) run, \(run - failed) right, \(quirks) decided otherwise, \(outOfScope) of types to come")
+        #expect(run > 500)
+    }
+
+    private static func problem(_ row: Fixtures.Row, _ data: ConformanceData) -> String? {
+        do {
+            let answer = try data.answer(row)
+            guard row.kind != .error, let expected = row.result.array else { return "an answer where Realm has the error \(row.errorKind ?? "?")" }
+            if row.kind == .list { return answer == expected ? nil : "\(answer.map(\.plain)) in place of \(expected.map(\.plain))" }
+            if Set(answer) == Set(expected) && answer.count == expected.count { return nil }
+            let missing = expected.filter { !answer.contains($0) }.map(\.plain)
+            let wrong = answer.filter { !expected.contains($0) }.map(\.plain)
+            return "missing \(missing.prefix(6)), wrong \(wrong.prefix(6)) of \(expected.count)"
+        } catch let error as EngineError {
+            guard row.kind == .error else { return "the error \(error.code): \(error.message)" }
+            let isSyntax = error.code == .querySyntax
+            return isSyntax == (row.errorKind == "syntax") ? nil : "\(error.code) in place of \(row.errorKind ?? "?"): \(error.message)"
+        } catch {
+            return "\(error)"
+        }
+    }
+}
+
+extension JSON {
+    fileprivate var plain: String {
+        switch self {
+        case .int(let value): String(value)
+        case .string(let value): value
+        default: "\(self)"
+        }
+    }
+}
