@@ -14,7 +14,9 @@ extension ModelTransaction {
         try prepare(assignments, owner)
         if let existing = try findPrepared(owner) {
             guard policy != .error else { throw duplicate(owner) }
-            for element in prepared.pointee.elements where !element.property.isPrimaryKey { try apply(element, to: existing, policy: policy) }
+            for element in prepared.pointee.elements where !owner.properties[element.position].isPrimaryKey {
+                try apply(element, to: existing, owner, policy: policy)
+            }
             return (existing, false)
         }
         return (try insert(owner), true)
@@ -54,8 +56,8 @@ extension ModelTransaction {
         let key = try stored { () throws(StorageError) in
             let key = try writing.takeKey(table)
             try writing.rowInsert(table, id: owner.table, key, derived: false)
-            for element in prepared.pointee.elements where element.list == nil {
-                try writing.cellSet(table, id: owner.table, key, element.property.column, element.cell, derived: false)
+            for element in prepared.pointee.elements where !element.isList {
+                try writing.cellSet(table, id: owner.table, key, owner.properties[element.position].column, element.cell, derived: false)
             }
             return key
         }
@@ -64,17 +66,16 @@ extension ModelTransaction {
             guard let position = owner.anyPosition(id: property.id) else { continue }
             try putIndex(prepared.pointee.cell(at: position) ?? property.defaultCell, property, key)
         }
-        for element in prepared.pointee.elements where element.property.type == .link || element.list != nil {
-            try insertLinks(element, key)
-        }
+        for element in prepared.pointee.elements { try insertLinks(element, owner, key) }
         return key
     }
 
-    private func insertLinks(_ element: PreparedAssignments.Element, _ key: Int64) throws(ModelError) {
-        if let range = element.list {
-            try append(range, to: key, element.property, from: 0)
-        } else if case .int64(let target) = element.cell {
-            try addBacklink(element.property, target: target, source: key)
+    @inline(__always)
+    private func insertLinks(_ element: PreparedAssignments.Element, _ owner: ClassHandle, _ key: Int64) throws(ModelError) {
+        if element.isList {
+            try append(element.list, to: key, owner.properties[element.position], from: 0)
+        } else if case .int64(let target) = element.cell, owner.properties[element.position].type == .link {
+            try addBacklink(owner.properties[element.position], target: target, source: key)
         }
     }
 

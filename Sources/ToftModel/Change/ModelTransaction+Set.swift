@@ -19,11 +19,11 @@ extension ModelTransaction {
         _ key: Int64, _ owner: ClassHandle, _ assignments: UnsafeBufferPointer<Assignment>, policy: UpdatePolicy = .all
     ) throws(ModelError) {
         try prepare(assignments, owner)
-        for element in prepared.pointee.elements where element.property.isPrimaryKey {
-            throw .primaryKeyImmutable(className: owner.name, property: element.property.name)
+        for element in prepared.pointee.elements where owner.properties[element.position].isPrimaryKey {
+            throw .primaryKeyImmutable(className: owner.name, property: owner.properties[element.position].name)
         }
         try view.requireObject(key, owner)
-        for element in prepared.pointee.elements { try apply(element, to: key, policy: policy) }
+        for element in prepared.pointee.elements { try apply(element, to: key, owner, policy: policy) }
     }
 
     /// The same for values to keep.
@@ -34,10 +34,13 @@ extension ModelTransaction {
     }
 
     /// Gives an object that is there what was prepared for one of its properties.
-    func apply(_ element: PreparedAssignments.Element, to key: Int64, policy: UpdatePolicy) throws(ModelError) {
-        if let range = element.list { return try assign(range, to: key, element.property, policy: policy) }
-        if policy == .modified, try view.cell(key, element.property).isIdentical(to: element.cell) { return }
-        try put(element.cell, to: key, element.property)
+    func apply(
+        _ element: PreparedAssignments.Element, to key: Int64, _ owner: ClassHandle, policy: UpdatePolicy
+    ) throws(ModelError) {
+        let property = owner.properties[element.position]
+        if element.isList { return try assign(element.list, to: key, property, policy: policy) }
+        if policy == .modified, try view.cell(key, property).isIdentical(to: element.cell) { return }
+        try put(element.cell, to: key, property)
     }
 
     /// Sets a checked cell and keeps indexes and backlinks up.

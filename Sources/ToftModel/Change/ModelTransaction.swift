@@ -18,7 +18,7 @@ package final class ModelTransaction {
     /// Room for two keys, of `KeyBytes.capacity` each.
     private let keyRoom = UnsafeMutableRawPointer.allocate(byteCount: 2 * KeyBytes.capacity, alignment: 16)
 
-    /// Works on a write transaction, which the caller ends. `previous` is the schema of an earlier view: it is used again where it still holds.
+    /// Works on a write transaction, which the caller ends and gives to no other at the same time. `previous` is the schema of an earlier view: it is used again where it still holds.
     package init(_ transaction: WriteTransaction, declared: Schema? = nil, previous: ModelSchema? = nil) throws(ModelError) {
         writing = transaction
         prepared.initialize(to: PreparedAssignments())
@@ -48,10 +48,10 @@ package final class ModelTransaction {
             let position = try owner.position(id: assignment.property)
             let property = owner.properties[position]
             if property.isList {
-                prepared.pointee.add(try prepareList(assignment.value, property), at: position)
+                prepared.pointee.add(try prepareList(assignment.value, property, position))
             } else {
                 let cell = try prepareCell(assignment.value, property)
-                prepared.pointee.add(.init(property: property, cell: cell, list: nil), at: position)
+                prepared.pointee.add(.init(position: position, cell: cell))
             }
         }
     }
@@ -71,7 +71,9 @@ package final class ModelTransaction {
         return arena.copy(cell)
     }
 
-    private func prepareList(_ value: BorrowedValue, _ property: PropertyHandle) throws(ModelError) -> PreparedAssignments.Element {
+    private func prepareList(
+        _ value: BorrowedValue, _ property: PropertyHandle, _ position: Int
+    ) throws(ModelError) -> PreparedAssignments.Element {
         let first = prepared.pointee.listCells.count
         switch value {
         case .null: break
@@ -80,7 +82,7 @@ package final class ModelTransaction {
         default:
             throw .typeMismatch(className: property.className, property: property.name, expected: property.typeName, found: value.kindName)
         }
-        return .init(property: property, cell: .null, list: first..<prepared.pointee.listCells.count)
+        return .init(position: position, cell: .null, listStart: first, listCount: prepared.pointee.listCells.count - first)
     }
 
     /// A link leads to an object that is there.

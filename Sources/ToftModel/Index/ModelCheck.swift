@@ -13,6 +13,7 @@ package struct ModelCheck {
     /// Every problem found, in plain words; at most a hundred. O(everything).
     package static func run(_ view: ModelView) -> [String] {
         var check = ModelCheck(view: view)
+        do { try view.pending?.bringAll() } catch { return ["pending entries: \(ModelError.storage(error).message)"] }
         for owner in view.schema.classes { check.run(owner) }
         return check.problems
     }
@@ -36,22 +37,33 @@ package struct ModelCheck {
     private mutating func checkRows(_ owner: ClassHandle) throws(ModelError) {
         let table = try view.table(owner)
         var entries = ContiguousArray(repeating: 0, count: owner.properties.count)
-        for rank in 0..<table.rowCount {
-            let key = try stored { () throws(StorageError) in try table.key(atRank: rank) }
-            if key < 0 || key >= table.nextKey { add("class '\(owner.name)' has the key \(key) beyond its next key \(table.nextKey)") }
-            for (position, property) in owner.properties.enumerated() where property.isStored {
-                entries[position] += try checkProperty(property, key, owner)
+        var rank = 0
+        while rank < table.rowCount {
+            let (cluster, first) = try stored { () throws(StorageError) in try table.cluster(atRank: rank) }
+            for row in first..<cluster.count {
+                checkKey(cluster.keys[row], table, owner)
+                for (position, property) in owner.properties.enumerated() where property.isStored {
+                    entries[position] += try checkProperty(property, cluster, row, owner)
+                }
             }
+            rank += cluster.count - first
         }
         for (position, property) in owner.properties.enumerated() where property.isStored {
             try checkTotals(property, owner, rows: table.rowCount, backlinks: entries[position])
         }
     }
 
+    private mutating func checkKey(_ key: Int64, _ table: Table, _ owner: ClassHandle) {
+        if key < 0 || key >= table.nextKey { add("class '\(owner.name)' has the key \(key), which is not below its next key \(table.nextKey)") }
+    }
+
     /// Checks one property of one row. Returns how many backlink entries the row must have made.
-    private mutating func checkProperty(_ property: PropertyHandle, _ key: Int64, _ owner: ClassHandle) throws(ModelError) -> Int {
-        if property.isList { return try checkList(property, key) }
-        let cell = try view.cell(key, property)
+    private mutating func checkProperty(
+        _ property: PropertyHandle, _ cluster: ClusterView, _ row: Int, _ owner: ClassHandle
+    ) throws(ModelError) -> Int {
+        let key = cluster.keys[row]
+        if property.isList { return try checkList(property, cluster, row) }
+        let cell = try stored { () throws(StorageError) in try cluster.cell(row, property.column) }
         if case .null = cell, !property.isOptional { add("\(place(property, key)) is null") }
         _ = try property.value(of: cell)
         if property.isPrimaryKey, try view.find(cell: cell, property, owner) != key { add("\(place(property, key)) is not found by its value") }
@@ -61,9 +73,10 @@ package struct ModelCheck {
         return 1
     }
 
-    private mutating func checkList(_ property: PropertyHandle, _ key: Int64) throws(ModelError) -> Int {
+    private mutating func checkList(_ property: PropertyHandle, _ cluster: ClusterView, _ row: Int) throws(ModelError) -> Int {
         var links: [Int64: Int] = [:]
-        let list = try view.list(key, property)
+        let key = cluster.keys[row]
+        let list = try stored { () throws(StorageError) in try cluster.list(property.column, row) }
         for index in 0..<list.count {
             let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
             if case .null = cell, !property.isOptional { add("\(place(property, key)) has a null at \(index)") }

@@ -7,11 +7,11 @@ extension ModelTransaction {
     func putPrimaryKey(_ cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle, _ key: Int64) throws(ModelError) {
         let bytes = try primaryKeyBytes(cell, property, key)
         let value = UInt64(bitPattern: key).littleEndian
-        try pending.put(owner.primaryKeySlot, tree: owner.primaryKeyTree ?? 0, bytes, value, length: 8)
+        try pending.put(owner.primaryKeySlot, tree: owner.primaryKeyTree ?? 0, bytes.bytes, value, length: 8)
     }
 
     func removePrimaryKey(_ cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle, _ key: Int64) throws(ModelError) {
-        try pending.remove(owner.primaryKeySlot, tree: owner.primaryKeyTree ?? 0, try primaryKeyBytes(cell, property, key))
+        try pending.remove(owner.primaryKeySlot, tree: owner.primaryKeyTree ?? 0, try primaryKeyBytes(cell, property, key).bytes)
     }
 
     private func primaryKeyBytes(_ cell: Cell, _ property: PropertyHandle, _ key: Int64) throws(ModelError) -> KeyBytes {
@@ -24,11 +24,11 @@ extension ModelTransaction {
     // MARK: Indexes
 
     func putIndex(_ cell: Cell, _ property: PropertyHandle, _ key: Int64) throws(ModelError) {
-        try pending.put(property.indexSlot, tree: property.indexTree ?? 0, try indexBytes(cell, property, key, firstKey))
+        try pending.put(property.indexSlot, tree: property.indexTree ?? 0, try indexBytes(cell, property, key, firstKey).bytes)
     }
 
     func removeIndex(_ cell: Cell, _ property: PropertyHandle, _ key: Int64) throws(ModelError) {
-        try pending.remove(property.indexSlot, tree: property.indexTree ?? 0, try indexBytes(cell, property, key, firstKey))
+        try pending.remove(property.indexSlot, tree: property.indexTree ?? 0, try indexBytes(cell, property, key, firstKey).bytes)
     }
 
     /// Moves an object's entry from its old value to its new one, around the change of the value: the old one may lie in the page that changes.
@@ -38,8 +38,8 @@ extension ModelTransaction {
         let was = try indexBytes(old, property, key, firstKey), now = try indexBytes(new, property, key, secondKey)
         try change()
         guard !was.bytes.isSame(as: now.bytes) else { return }
-        try pending.remove(property.indexSlot, tree: property.indexTree ?? 0, was)
-        try pending.put(property.indexSlot, tree: property.indexTree ?? 0, now)
+        try pending.remove(property.indexSlot, tree: property.indexTree ?? 0, was.bytes)
+        try pending.put(property.indexSlot, tree: property.indexTree ?? 0, now.bytes)
     }
 
     private func indexBytes(_ cell: Cell, _ property: PropertyHandle, _ key: Int64, _ room: KeyBytes) throws(ModelError) -> KeyBytes {
@@ -63,12 +63,12 @@ extension ModelTransaction {
             throw .inconsistent("object \(source) has fewer backlinks of '\(property.className).\(property.name)' than links")
         }
         if links > 1 { return try putLinks(property, bytes, links - 1) }
-        try pending.remove(property.backlinkSlot, tree: property.backlinkTree ?? 0, bytes)
+        try pending.remove(property.backlinkSlot, tree: property.backlinkTree ?? 0, bytes.bytes)
     }
 
     /// Removes the whole entry, however many links it stands for.
     func dropBacklink(_ property: PropertyHandle, target: Int64, source: Int64) throws(ModelError) {
-        try pending.remove(property.backlinkSlot, tree: property.backlinkTree ?? 0, backlinkBytes(target, source))
+        try pending.remove(property.backlinkSlot, tree: property.backlinkTree ?? 0, backlinkBytes(target, source).bytes)
     }
 
     private func backlinkBytes(_ target: Int64, _ source: Int64) -> KeyBytes {
@@ -79,7 +79,7 @@ extension ModelTransaction {
     }
 
     private func links(_ property: PropertyHandle, _ bytes: KeyBytes) throws(ModelError) -> Int {
-        switch pending.find(property.backlinkSlot, bytes) {
+        switch pending.find(property.backlinkSlot, bytes.bytes) {
         case .removed: return 0
         case .value(let value, let length): return length == 0 ? 1 : Int(UInt32(truncatingIfNeeded: UInt64(littleEndian: value)))
         case .unknown:
@@ -91,7 +91,7 @@ extension ModelTransaction {
 
     private func putLinks(_ property: PropertyHandle, _ bytes: KeyBytes, _ links: Int) throws(ModelError) {
         let value = UInt64(truncatingIfNeeded: links).littleEndian
-        try pending.put(property.backlinkSlot, tree: property.backlinkTree ?? 0, bytes, value, length: links == 1 ? 0 : 4)
+        try pending.put(property.backlinkSlot, tree: property.backlinkTree ?? 0, bytes.bytes, value, length: links == 1 ? 0 : 4)
     }
 
     private func wrongCell(_ property: PropertyHandle) -> ModelError {

@@ -18,7 +18,7 @@ extension ModelView {
         try KeyBytes.with { key throws(ModelError) in
             guard key.put(cell, optional: property.isOptional) else { return nil }
             if !key.isExact { return try findLong(cell, key, in: try primaryKeyTree(owner), property) }
-            switch pending?.find(owner.primaryKeySlot, key) ?? .unknown {
+            switch pending?.find(owner.primaryKeySlot, key.bytes) ?? .unknown {
             case .removed: return nil
             case .value(let value, _): return Int64(bitPattern: UInt64(littleEndian: value))
             case .unknown: break

@@ -32,7 +32,11 @@ final class PendingEntries: @unchecked Sendable {
         for slot in buffers.indices { buffers.initializeElement(at: slot, to: EntryBuffer()) }
         trees.initialize(repeating: 0)
         state.initialize(to: 0)
-        transaction.beforeCommit = { () throws(StorageError) in try self.bringAll() }
+        let earlier = transaction.beforeCommit
+        transaction.beforeCommit = { () throws(StorageError) in
+            try earlier?()
+            try self.bringAll()
+        }
     }
 
     deinit {
@@ -45,15 +49,15 @@ final class PendingEntries: @unchecked Sendable {
     // MARK: Noting
 
     @inline(__always)
-    func put(_ slot: Int, tree: UInt64, _ key: KeyBytes, _ value: UInt64 = 0, length: Int = 0) throws(ModelError) {
+    func put(_ slot: Int, tree: UInt64, _ key: UnsafeRawBufferPointer, _ value: UInt64 = 0, length: Int = 0) throws(ModelError) {
         let before = buffers[slot].size
-        buffers[slot].put(key.bytes, value, length: length)
+        buffers[slot].put(key, value, length: length)
         try note(slot, tree, grownBy: buffers[slot].size &- before)
     }
 
-    func remove(_ slot: Int, tree: UInt64, _ key: KeyBytes) throws(ModelError) {
+    func remove(_ slot: Int, tree: UInt64, _ key: UnsafeRawBufferPointer) throws(ModelError) {
         let before = buffers[slot].size
-        guard buffers[slot].remove(key.bytes) else { throw .inconsistent(PendingEntries.missing) }
+        guard buffers[slot].remove(key) else { throw .inconsistent(PendingEntries.missing) }
         try note(slot, tree, grownBy: buffers[slot].size &- before)
     }
 
@@ -68,8 +72,8 @@ final class PendingEntries: @unchecked Sendable {
 
     /// What is known of a key of a tree.
     @inline(__always)
-    func find(_ slot: Int, _ key: KeyBytes) -> Finding {
-        guard let entry = buffers[slot].find(key.bytes) else { return .unknown }
+    func find(_ slot: Int, _ key: UnsafeRawBufferPointer) -> Finding {
+        guard let entry = buffers[slot].find(key) else { return .unknown }
         return entry.isRemoval ? .removed : .value(entry.value, length: Int(entry.valueLength))
     }
 

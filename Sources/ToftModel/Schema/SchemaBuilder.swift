@@ -78,19 +78,31 @@ struct SchemaBuilder {
         let owner = schema.classes[try classIndex(id)]
         guard let indexed = owner.property(id: property) else { return }
         let table = try stored { () throws(StorageError) in try writing.view.table(owner.table) }
-        let index = try stored { () throws(StorageError) in try writing.view.orderedTree(tree) }
-        for rank in 0..<table.rowCount {
+        let pending = PendingEntries(slotCount: 1, for: writing)
+        var batch = EntryBuffer(), rank = 0
+        defer { batch.deallocate() }
+        while rank < table.rowCount {
+            rank += try collect(indexed, owner, table, at: rank, into: &batch)
+            try batch.forEachInOrder { entry throws(ModelError) in try pending.put(0, tree: tree, batch.key(entry)) }
+            batch.removeAll()
+        }
+        try stored { () throws(StorageError) in try pending.bringAll() }
+    }
+
+    /// Makes the entries of one cluster's rows from `rank` on: apart from the tree, whose changes may move the cluster. Returns how many.
+    private func collect(
+        _ indexed: StoredProperty, _ owner: StoredClass, _ table: Table, at rank: Int, into batch: inout EntryBuffer
+    ) throws(ModelError) -> Int {
+        let (cluster, first) = try stored { () throws(StorageError) in try table.cluster(atRank: rank) }
+        for row in first..<cluster.count {
+            let cell = try stored { () throws(StorageError) in try cluster.cell(row, indexed.id) }
             try KeyBytes.with { bytes throws(ModelError) in
-                let key = try stored { () throws(StorageError) in try table.key(atRank: rank) }
-                let cell = try stored { () throws(StorageError) in try table.cell(key, property) }
                 guard bytes.put(cell, optional: indexed.isOptional) else { throw .inconsistent("'\(owner.name).\(indexed.name)' can't be indexed") }
-                bytes.put(key)
-                let entry = bytes.bytes
-                try stored { () throws(StorageError) in
-                    try writing.treePut(index, id: tree, entry, UnsafeRawBufferPointer(start: nil, count: 0), derived: true)
-                }
+                bytes.put(cluster.keys[row])
+                batch.put(bytes.bytes, 0, length: 0)
             }
         }
+        return cluster.count - first
     }
 
     // MARK: Records

@@ -113,6 +113,9 @@ private struct BulkTouch {
     }
 
     private var tables: [UInt64: Table] = [:]
+    /// The row that was inserted last: its cells follow one by one.
+    private var newestTree: UInt64 = 0
+    private var newestKey: Int64 = 0
 
     mutating func add(_ effect: Effect) {
         switch effect.kind {
@@ -124,6 +127,8 @@ private struct BulkTouch {
 
     mutating func add(_ kind: Effect.Kind, _ tree: UInt64, _ key: Int64) {
         if kind == .rowInsert {
+            newestTree = tree
+            newestKey = key
             Self.append(key, to: &tables[tree, default: Table()].inserted)
         } else {
             Self.append(key, to: &tables[tree, default: Table()].erased)
@@ -139,6 +144,7 @@ private struct BulkTouch {
     }
 
     mutating func touch(_ tree: UInt64, _ key: Int64, _ column: UInt32) {
+        if tree == newestTree, key == newestKey { return }
         if let last = tables[tree]?.inserted.last, last.contains(key) { return }
         if tables[tree]?.cells[key]?.contains(column) == true { return }
         tables[tree, default: Table()].cells[key, default: []].append(column)
