@@ -9,9 +9,16 @@ final class ModelDatabase {
     private(set) var schema: ModelSchema
     private static let counter = Atomic(0)
 
-    init(_ classes: ClassSchema..., location: StoreConfiguration.Location? = nil, version: UInt64 = 0) throws {
+    /// How many bytes of index entries may wait for their trees.
+    let pendingLimit: Int
+
+    /// `isTight`: changed pages and waiting entries leave memory all the time.
+    init(_ classes: ClassSchema..., location: StoreConfiguration.Location? = nil, version: UInt64 = 0, isTight: Bool = false) throws {
         let place = location ?? .memory(name: "model-\(Self.counter.add(1, ordering: .relaxed).newValue)")
-        store = try Store.open(StoreConfiguration(location: place))
+        var configuration = StoreConfiguration(location: place)
+        if isTight { configuration.dirtyLimit = 100_000 }
+        pendingLimit = isTight ? 3_000 : PendingEntries.usualLimit
+        store = try Store.open(configuration)
         schema = try ModelSchema.open(store, declared: Schema(classes), version: version)
     }
 
@@ -24,7 +31,7 @@ final class ModelDatabase {
     @discardableResult
     func write<Result>(_ body: (ModelTransaction) throws -> Result) throws -> Result {
         let writing = try store.beginWrite()
-        let transaction = try ModelTransaction(writing, previous: schema)
+        let transaction = try ModelTransaction(writing, declared: nil, previous: schema, pendingLimit: pendingLimit)
         do {
             let result = try body(transaction)
             try expectSound(transaction.view)
@@ -40,7 +47,7 @@ final class ModelDatabase {
     func rolledBack(_ body: (ModelTransaction) throws -> Void) throws {
         let writing = try store.beginWrite()
         defer { writing.rollback() }
-        try body(try ModelTransaction(writing, previous: schema))
+        try body(try ModelTransaction(writing, declared: nil, previous: schema, pendingLimit: pendingLimit))
     }
 
     /// The newest version.

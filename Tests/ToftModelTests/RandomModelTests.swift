@@ -18,10 +18,10 @@ import ToftTestKit
     static let plain = ClassSchema(
         "Plain", scalars.map { PropertySchema("\($0)", $0, isOptional: true, isIndexed: $0.canBeIndexed) } + [.links("plains", to: "Plain")])
 
-    @Test(arguments: [1, 2, 3, 0, 0, 0])
-    func randomCommandsLeaveWhatAPlainModelHolds(given: UInt64) throws {
+    @Test(arguments: [1, 2, 3, 0, 0, 0], [false, true])
+    func randomCommandsLeaveWhatAPlainModelHolds(given: UInt64, isTight: Bool) throws {
         let seed = given == 0 ? Seed.random() : Seed(given)
-        let database = try ModelDatabase(Self.person, Self.dog, Self.plain)
+        let database = try ModelDatabase(Self.person, Self.dog, Self.plain, isTight: isTight)
         var run = RandomRun(seed: seed)
         for _ in 0..<12 {
             let before = run.model

@@ -19,11 +19,16 @@ package final class ModelTransaction {
     private let keyRoom = UnsafeMutableRawPointer.allocate(byteCount: 2 * KeyBytes.capacity, alignment: 16)
 
     /// Works on a write transaction, which the caller ends and gives to no other at the same time. `previous` is the schema of an earlier view: it is used again where it still holds.
-    package init(_ transaction: WriteTransaction, declared: Schema? = nil, previous: ModelSchema? = nil) throws(ModelError) {
+    package convenience init(_ transaction: WriteTransaction, declared: Schema? = nil, previous: ModelSchema? = nil) throws(ModelError) {
+        try self.init(transaction, declared: declared, previous: previous, pendingLimit: PendingEntries.usualLimit)
+    }
+
+    /// `pendingLimit`: how many bytes of index entries may wait for their trees.
+    init(_ transaction: WriteTransaction, declared: Schema?, previous: ModelSchema?, pendingLimit: Int) throws(ModelError) {
         writing = transaction
         prepared.initialize(to: PreparedAssignments())
         let schema = try ModelSchema.read(transaction.view, declared: declared, previous: previous)
-        pending = PendingEntries(slotCount: schema.slotCount, for: transaction)
+        pending = PendingEntries(slotCount: schema.slotCount, for: transaction, limit: pendingLimit)
         view = ModelView(transaction.view, schema: schema, pending: pending)
     }
 

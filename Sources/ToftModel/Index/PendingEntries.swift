@@ -16,16 +16,18 @@ final class PendingEntries: @unchecked Sendable {
         case value(UInt64, length: Int)
     }
 
-    /// Bytes that all entries may take together.
-    private static let limit = 16 << 20
+    /// Bytes that all entries may take together as a rule.
+    static let usualLimit = 16 << 20
 
+    private let limit: Int
     private weak var writing: WriteTransaction?
     private let buffers: UnsafeMutableBufferPointer<EntryBuffer>
     private let trees: UnsafeMutableBufferPointer<UInt64>
     private let state = UnsafeMutablePointer<Int>.allocate(capacity: 1)
 
     /// Room for the trees of a schema's slots. Has `transaction` bring everything before it commits.
-    init(slotCount: Int, for transaction: WriteTransaction) {
+    init(slotCount: Int, for transaction: WriteTransaction, limit: Int = PendingEntries.usualLimit) {
+        self.limit = limit
         writing = transaction
         buffers = .allocate(capacity: slotCount)
         trees = .allocate(capacity: slotCount)
@@ -67,7 +69,7 @@ final class PendingEntries: @unchecked Sendable {
     private func note(_ slot: Int, _ tree: UInt64, grownBy bytes: Int) throws(ModelError) {
         trees[slot] = tree
         state.pointee &+= bytes
-        if state.pointee > Self.limit { try stored { () throws(StorageError) in try bringAll() } }
+        if state.pointee > limit { try stored { () throws(StorageError) in try bringAll() } }
     }
 
     /// What is known of a key of a tree.
