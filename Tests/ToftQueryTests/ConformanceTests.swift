@@ -6,7 +6,23 @@ import ToftEngine
 /// The answers of the real Realm to queries over types that exist today.
 @Suite struct ConformanceTests {
     /// Rows on which we differ on purpose, with the reason; those that `quirks.tsv` lists are counted apart.
-    static let differences: [String: String] = [:]
+    static let differences: [String: String] = {
+        let nan = "NaN equals NaN, and is neither less nor greater than a number"
+        let overflow = "an integer that overflows is null"
+        let noMatch = "no text begins with, contains or ends with null"
+        let folding = "[c] folds all of Unicode, not Latin-1 alone"
+        return [
+            "type-conversion-012": nan, "args-103": nan, "null-nan-paths-273": nan,
+            "arithmetic-006": overflow, "arithmetic-024": overflow, "aggregates-110": overflow, "backlinks-009": overflow,
+            "string-ops-141": noMatch, "args-062": noMatch,
+            "string-ops-084": folding, "string-ops-090": folding, "string-ops-107": folding,
+            "sort-092": "a key path through a null link sorts as null: last when descending",
+            "property-property-066": "null equals null, between links too", "property-property-067": "null equals null, between links too",
+            "list-any-all-087": "ALL means every element of every list, not every element of some list",
+            "cmp-date-027": "the literal names exactly the instant that is stored",
+            "arithmetic-011": "19 / 2.0 is 9.5",
+        ]
+    }()
 
     /// Whether a row needs a type or collection that does not exist yet.
     static func isOutOfScope(_ row: Fixtures.Row) -> Bool {
@@ -15,6 +31,8 @@ import ToftEngine
         let words = Set(row.query.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
         if !words.isDisjoint(with: ConformanceData.leftOut) { return true }
         if !words.isDisjoint(with: ["uuid", "oid", "objectId", "_id", "geobox", "geocircle", "geopolygon", "geoWithin"]) { return true }
+        // All links to a dog: some come from sets and dictionaries.
+        if row.query.contains("@links.@") { return true }
         return row.arguments.contains { argument in
             ["objectId", "uuid", "decimal128", "dictionary", "set"].contains(argument["t"].string ?? "")
                 || (argument["v"].array ?? []).contains { ["objectId", "uuid", "decimal128"].contains($0["t"].string ?? "") }

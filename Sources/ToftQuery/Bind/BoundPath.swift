@@ -121,10 +121,10 @@ struct BoundPath: Sendable {
     /// Whether it stands for none, one or several values rather than for exactly one.
     var isMultiple: Bool { leaf.isCollection || steps.contains(where: \.isCollection) }
 
-    /// The steps up to and including the last collection, and those after it.
+    /// The steps that lead to several objects, and those that then lead from each to one. Behind a collection a null link leads nowhere: it is no
+    /// element, rather than one that is null.
     var splitSteps: (collections: [PathStep], rest: [PathStep]) {
-        let end = leaf.isCollection ? steps.count : (steps.lastIndex(where: \.isCollection) ?? -1) + 1
-        return (Array(steps[..<end]), Array(steps[end...]))
+        isMultiple ? (steps, []) : ([], steps)
     }
 
     /// A property of the object itself that holds one value.

@@ -96,7 +96,7 @@ final class Walker {
         var rows = wanted.rows
         while let row = rows.next() {
             let owner = ownsItself ? row : Int(frame.owners[row])
-            if level.links.nulls[row] { level.frame.appendAbsent(owner: owner) } else { level.frame.append(level.links.ints[row], owner: owner) }
+            if !level.links.nulls[row] { level.frame.append(level.links.ints[row], owner: owner) }
         }
     }
 

@@ -85,7 +85,8 @@ struct IndexPlan {
         case .integers(let low, let high):
             guard try collect(from: .including(.int64(low)), to: .including(.int64(high)), view, limit, &found) else { return nil }
         case .dates(let low, let high):
-            let lower = low == .minimum ? IndexBound.excluding(.null) : .including(.timestamp(low))
+            let least = property.isOptional ? IndexBound.excluding(.null) : .unbounded
+            let lower = low == .minimum ? least : .including(.timestamp(low))
             let upper = high == .maximum ? IndexBound.unbounded : .including(.timestamp(high))
             guard try collect(from: lower, to: upper, view, limit, &found) else { return nil }
         case .prefix(let prefix):
