@@ -116,7 +116,7 @@ typedef enum toft_type {
     TOFT_TYPE_DATE = 7,
     TOFT_TYPE_LINK = 8,            /* to an object of the property's target class */
     TOFT_TYPE_LINKING_OBJECTS = 9, /* properties only: the objects that link here, computed, read-only */
-    TOFT_TYPE_LIST = 10            /* values only, and only as query arguments: IN $0 */
+    TOFT_TYPE_LIST = 10            /* values only: a whole list property that is set, or an argument of a query (IN $0) */
 } toft_type;
 
 /* Limits, in bytes. */
@@ -500,7 +500,7 @@ typedef enum toft_update_policy {
 } toft_update_policy;
 
 /* Writes. Creates an object of a class with `count` properties given as parallel arrays (both may be NULL when it is 0); the others
-   take their defaults: null where nullable, else 0, false, empty, 1970. A class with a primary key needs it among them. All or nothing.
+   take their defaults: null where nullable, else 0, false, empty, 1970. Lists take a TOFT_TYPE_LIST. A class with a primary key needs it among them. All or nothing.
    `out_object` (may be NULL): a handle, release it. `out_link` (may be NULL): its link. `out_created` (may be NULL): false when an object
    with that primary key was updated.
    Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_MISSING_PRIMARY_KEY, TOFT_ERROR_DUPLICATE_PRIMARY_KEY,
@@ -541,7 +541,8 @@ TOFT_API void toft_object_release(toft_object *object);
    Errors: TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH. Cost: O(log n). */
 TOFT_API toft_status toft_object_get(toft_object *object, toft_property_key property_key, toft_value *out_value);
 
-/* Writes. Sets a property, also to the value it has: observers then see it as modified.
+/* Writes. Sets a property, also to the value it has: observers then see it as modified. A list takes a TOFT_TYPE_LIST, whose elements take
+   the place of those it had.
    Errors: TOFT_ERROR_OBJECT_DELETED (also the target of a link), TOFT_ERROR_NO_SUCH_PROPERTY,
    TOFT_ERROR_TYPE_MISMATCH, TOFT_ERROR_NULL_NOT_ALLOWED, TOFT_ERROR_VALUE_TOO_LONG, TOFT_ERROR_READ_ONLY_PROPERTY,
    TOFT_ERROR_PRIMARY_KEY_CHANGE. Cost: O(log n). */

@@ -21,7 +21,9 @@ public func toft_object_set(
         let object = try Named(object: object).object
         let loan = Loan()
         defer { withExtendedLifetime(loan) {} }
-        try object.set(property_key, try loan.value(value, "value"))
+        let lent = try loan.value(value, "value")
+        guard case .list = lent else { return try object.set(property_key, lent) }
+        try object.set(loan.assignment(property_key, lent))
     }
 }
 

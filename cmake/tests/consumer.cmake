@@ -16,7 +16,7 @@ endfunction()
 
 file(MAKE_DIRECTORY "${work}")
 run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${prefix}")
-run(${clean} cmake -S "${ROOT}/cmake/consumer" -B "${work}/build" "-DCMAKE_PREFIX_PATH=${prefix}" -DCMAKE_C_COMPILER=/usr/bin/cc)
+run(${clean} cmake -G "${GENERATOR}" -S "${ROOT}/cmake/consumer" -B "${work}/build" "-DCMAKE_PREFIX_PATH=${prefix}" -DCMAKE_C_COMPILER=/usr/bin/cc)
 run(${clean} cmake --build "${work}/build")
 run(${clean} "${work}/build/consumer")
 if(NOT output MATCHES "Rex is 3 years old")

@@ -30,6 +30,13 @@ final class Loan {
         return UnsafeBufferPointer(assignments)
     }
 
+    /// One property and its value, as several.
+    func assignment(_ key: PropertyID, _ value: BorrowedValue) -> UnsafeBufferPointer<Assignment> {
+        let assignments: UnsafeMutableBufferPointer<Assignment> = buffer(of: 1)
+        assignments.initializeElement(at: 0, to: Assignment(key, value))
+        return UnsafeBufferPointer(assignments)
+    }
+
     /// `count` values. Their texts and bytes are checked for what would not be memory; the rest is the model's.
     func values(_ values: UnsafePointer<toft_value>?, _ count: Int, _ name: StaticString) throws(EngineError) -> UnsafeBufferPointer<BorrowedValue> {
         let given = try Argument.array(values, count, name)

@@ -244,6 +244,17 @@ class BadInputTests(unittest.TestCase):
         self.assertEqual(get("toft_list_count", self.world.list), 3)
         check("toft_realm_cancel", self.world.realm)
 
+    def test_a_list_given_as_a_whole_is_checked(self):
+        keys, ada = self.world.keys, self.world.object
+        check("toft_realm_begin_write", self.world.realm)
+        for name, wrong in (("numbers", [7, "x"]), ("numbers", [None]), ("numbers", 7), ("numbers", None), ("age", [7]), ("age", [])):
+            self.assertIn(
+                status_name(status("toft_object_set", ada, keys[name], value(wrong))), ("TOFT_ERROR_TYPE_MISMATCH", "TOFT_ERROR_NULL_NOT_ALLOWED")
+            )
+        self.fail_with("TOFT_ERROR_INVALID_ARGUMENT", "list", "toft_object_set", ada, keys["numbers"], value([[1]]))
+        self.assertEqual(get("toft_list_count", self.world.list), 3)
+        check("toft_realm_cancel", self.world.realm)
+
     # --- Queries
 
     def ask(self, query, arguments=()):

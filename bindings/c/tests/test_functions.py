@@ -193,6 +193,23 @@ class FunctionTests(unittest.TestCase):
         self.assertEqual([python(item) for item in read], [53, "Countess"])
         check("toft_realm_cancel", self.world.realm)
 
+    def test_a_list_is_given_as_a_whole(self):
+        numbers, age = self.world.keys["numbers"], self.world.keys["age"]
+        check("toft_realm_begin_write", self.world.realm)
+        check("toft_object_set", self.world.object, numbers, value([7, 8]))
+        self.assertEqual(self.contents(self.world.list), [7, 8])
+        check("toft_object_set_values", self.world.object, (ctypes.c_uint32 * 2)(numbers, age), values([[], 53]), 2)
+        self.assertEqual(self.contents(self.world.list), [])
+        keys = (ctypes.c_uint32 * 3)(self.world.keys["name"], numbers, self.world.keys["friends"])
+        made = ctypes.c_void_p()
+        ada = get("toft_object_link", self.world.object)
+        check("toft_object_create", self.world.realm, self.world.person, E.TOFT_UPDATE_ERROR, keys, values(["Zoe", [1], [ada, ada]]), 3, ctypes.byref(made), None, None)
+        friends = get("toft_object_list", made, self.world.keys["friends"])
+        self.assertEqual(self.contents(friends), [ada, ada])
+        check("toft_list_release", friends)
+        check("toft_object_release", made)
+        check("toft_realm_cancel", self.world.realm)
+
     # --- Lists
 
     def test_lists_are_edited_as_a_python_list_would_be(self):

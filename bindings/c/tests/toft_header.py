@@ -147,14 +147,14 @@ class Header:
         for child in node.get("inner", []):
             if child["kind"] == "FieldDecl":
                 yield child
-            elif child["kind"] == "RecordDecl":
+            elif child["kind"] == "RecordDecl" and "name" not in child:
                 yield from Header._fields(child)
 
     def _define(self, node):
         structure = self.structures[node["name"]]
         fields, anonymous = [], []
         for child in node.get("inner", []):
-            if child["kind"] == "RecordDecl":
+            if child["kind"] == "RecordDecl" and "name" not in child:
                 members = [(field["name"], self.ctype(field["type"]["qualType"])) for field in self._fields(child)]
                 fields.append(("members", type(f"{node['name']}_members", (ctypes.Union,), {"_fields_": members})))
                 anonymous.append("members")

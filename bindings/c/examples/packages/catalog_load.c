@@ -2,23 +2,18 @@
 
 #include "catalog.h"
 
-static void append_texts(toft_object *object, toft_property_key property, const names *texts) {
-    toft_value values[64];
-    toft_list *list = NULL;
-    if (texts->count == 0) return;
-    CHECK(toft_object_list(object, property, &list));
-    for (size_t first = 0; first < texts->count; first += 64) {
-        size_t count = texts->count - first < 64 ? texts->count - first : 64;
-        for (size_t index = 0; index < count; index++) values[index] = toft_string_value(texts->items[first + index]);
-        CHECK(toft_list_append(list, values, count));
-    }
-    toft_list_release(list);
+// Texts as one value; `room` holds them. More than it has room for are left out.
+static toft_value list_of(const names *texts, toft_value *room, size_t capacity) {
+    size_t count = texts->count < capacity ? texts->count : capacity;
+    for (size_t index = 0; index < count; index++) room[index] = toft_string_value(texts->items[index]);
+    return toft_list_value(room, count);
 }
 
 static void create(catalog *catalog, const package *package, load_report *report) {
+    toft_value tags[64];
     const toft_property_key keys[] = {
         catalog->name, catalog->version,        catalog->section,   catalog->priority,    catalog->maintainer,
-        catalog->size, catalog->installed_size, catalog->essential, catalog->description, catalog->homepage,
+        catalog->size, catalog->installed_size, catalog->essential, catalog->description, catalog->homepage,    catalog->tags,
     };
     const toft_value values[] = {
         toft_string_value(package->name),
@@ -31,16 +26,14 @@ static void create(catalog *catalog, const package *package, load_report *report
         toft_bool(package->is_essential),
         toft_string_value(package->description),
         package->homepage.size > 0 ? toft_string_value(package->homepage) : toft_null(),
+        list_of(&package->tags, tags, sizeof tags / sizeof tags[0]),
     };
-    toft_object *object = NULL;
-    toft_status status = toft_object_create(catalog->realm, catalog->package, TOFT_UPDATE_ERROR, keys, values, 10, &object, NULL, NULL);
+    toft_status status = toft_object_create(catalog->realm, catalog->package, TOFT_UPDATE_ERROR, keys, values, 11, NULL, NULL, NULL);
     if (status == TOFT_ERROR_DUPLICATE_PRIMARY_KEY) { // the same package for another architecture
         report->repeated++;
         return;
     }
     CHECK(status);
-    append_texts(object, catalog->tags, &package->tags);
-    toft_object_release(object);
     report->packages++;
 }
 
@@ -51,40 +44,45 @@ static toft_object *find(catalog *catalog, toft_string name) {
     return object;
 }
 
-// Links to those of the names that are packages; returns how many those are.
-static uint64_t link_names(catalog *catalog, toft_object *object, toft_property_key property, const names *names) {
-    toft_list *list = NULL;
-    uint64_t count = 0;
-    if (names->count == 0) return 0;
-    CHECK(toft_object_list(object, property, &list));
-    for (size_t index = 0; index < names->count; index++) {
+// The names that are packages, as a list of links; counts them.
+static toft_value links_to(catalog *catalog, const names *names, toft_value *room, size_t capacity, uint64_t *linked, uint64_t *missing) {
+    size_t count = 0;
+    for (size_t index = 0; index < names->count && count < capacity; index++) {
         toft_object *target = find(catalog, names->items[index]);
-        if (target == NULL) continue;
+        if (target == NULL) {
+            ++*missing;
+            continue;
+        }
         toft_link link;
         CHECK(toft_object_link(target, &link));
-        const toft_value value = toft_link_value(link);
-        CHECK(toft_list_append(list, &value, 1));
+        room[count++] = toft_link_value(link);
         toft_object_release(target);
-        count++;
     }
-    toft_list_release(list);
-    return count;
+    *linked += count;
+    return toft_list_value(room, count);
+}
+
+// A package that is listed again, for another architecture, has its links already.
+static bool is_linked(catalog *catalog, toft_object *object) {
+    toft_list *depends = NULL;
+    uint64_t count = 0;
+    CHECK(toft_object_list(object, catalog->depends, &depends));
+    CHECK(toft_list_count(depends, &count));
+    toft_list_release(depends);
+    return count > 0;
 }
 
 static void link_package(catalog *catalog, const package *package, load_report *report) {
+    enum { capacity = 1024 };
+    toft_value depends[capacity], recommends[capacity];
     toft_object *object = find(catalog, package->name);
-    toft_list *depends = NULL;
-    uint64_t linked = 0;
-    CHECK(toft_object_list(object, catalog->depends, &depends));
-    CHECK(toft_list_count(depends, &linked));
-    toft_list_release(depends);
-    if (linked == 0) { // not so for a repeated package
-        uint64_t count = link_names(catalog, object, catalog->depends, &package->depends);
-        report->depends += count;
-        report->missing_depends += package->depends.count - count;
-        count = link_names(catalog, object, catalog->recommends, &package->recommends);
-        report->recommends += count;
-        report->missing_recommends += package->recommends.count - count;
+    if (!is_linked(catalog, object)) {
+        const toft_property_key keys[] = {catalog->depends, catalog->recommends};
+        const toft_value values[] = {
+            links_to(catalog, &package->depends, depends, capacity, &report->depends, &report->missing_depends),
+            links_to(catalog, &package->recommends, recommends, capacity, &report->recommends, &report->missing_recommends),
+        };
+        CHECK(toft_object_set_values(object, keys, values, 2));
     }
     toft_object_release(object);
 }
