@@ -36,33 +36,26 @@ extension Session {
     package func find(_ primaryKey: BorrowedValue, in id: ClassID) throws(EngineError) -> ObjectHandle? {
         let owner = try classHandle(id)
         guard let key = try model({ () throws(ModelError) in try view.find(primaryKey, owner) }) else { return nil }
-        return try handle(key, owner)
+        return handle(key, owner)
     }
 
     /// The same for a value that the caller keeps.
     package func find(_ primaryKey: Value, in id: ClassID) throws(EngineError) -> ObjectHandle? {
         let owner = try classHandle(id)
         guard let key = try model({ () throws(ModelError) in try view.find(primaryKey, owner) }) else { return nil }
-        return try handle(key, owner)
+        return handle(key, owner)
     }
 
     /// A handle of an object by its name; nil if it does not exist.
     package func object(_ ref: ObjectRef) throws(EngineError) -> ObjectHandle? {
         let owner = try classHandle(ref.classID)
         guard try model({ () throws(ModelError) in try view.exists(ref.key, owner) }) else { return nil }
-        return try handle(ref.key, owner)
+        return handle(ref.key, owner)
     }
 
     /// A handle of an object that exists.
-    func handle(_ key: Int64, _ owner: ClassHandle) throws(EngineError) -> ObjectHandle {
-        var birth: UInt64 = 0
-        if transaction != nil, try !existedBefore(key, owner) { birth = transactionNumber }
-        return ObjectHandle(ObjectRef(classID: owner.id, key: key), owner: owner, in: self, birth: birth)
-    }
-
-    private func existedBefore(_ key: Int64, _ owner: ClassHandle) throws(EngineError) -> Bool {
-        guard let before = base.schema.anyClass(id: owner.id) else { return false }
-        return try model { () throws(ModelError) in try base.exists(key, before) }
+    func handle(_ key: Int64, _ owner: ClassHandle) -> ObjectHandle {
+        ObjectHandle(ObjectRef(classID: owner.id, key: key), owner: owner, in: self)
     }
 
     // MARK: Changing
@@ -76,7 +69,7 @@ extension Session {
         let transaction = try writing()
         let created = try model { () throws(ModelError) in try transaction.create(owner, assignments, policy: policy) }
         note(created.isNew, owner)
-        return (try handle(created.key, owner), created.isNew)
+        return (handle(created.key, owner), created.isNew)
     }
 
     /// The same for values that the caller keeps.
@@ -90,7 +83,7 @@ extension Session {
         for (id, value) in values { resolved.append((try property(id, of: owner), value)) }
         let created = try model { () throws(ModelError) in try transaction.create(owner, resolved, policy: policy) }
         note(created.isNew, owner)
-        return try handle(created.key, owner)
+        return handle(created.key, owner)
     }
 
     /// What an update changed is not told apart.

@@ -30,7 +30,6 @@ extension Session {
             let entered = try model { () throws(ModelError) in try ModelTransaction(writing, previous: view.schema) }
             let parcel = view === base ? nil : moveForward(to: view)
             transaction = OpenTransaction(writing: writing, objects: entered)
-            transactionNumber += 1
             noteEverything()
             return parcel
         } catch {
@@ -91,7 +90,6 @@ extension Session {
     }
 
     private func forgetTransaction() {
-        cancelledTransactions.insert(transactionNumber)
         noteEverything()
         channel?.rearm()
     }

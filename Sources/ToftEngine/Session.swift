@@ -17,10 +17,6 @@ package final class Session {
     private(set) var base: ModelView
     /// The write transaction, while there is one.
     var transaction: OpenTransaction?
-    /// Counts the write transactions of this session, see `ObjectHandle`.
-    var transactionNumber: UInt64 = 0
-    /// The numbers of those that were cancelled: what was made in them never was.
-    var cancelledTransactions: Set<UInt64> = []
     /// When what was changed, for the results that are open.
     private(set) var stamps = Stamps()
     package private(set) var isOpen = true

@@ -41,9 +41,11 @@ import ToftStorage
         #expect(try !bob.isValid && !again.isValid)
         #expect(code { () throws(EngineError) in _ = try bob.value(try database.property("name")) } == .objectDeleted)
         #expect(try database.findPerson(1).isValid)
-        // The next object may get the key of the one that never was.
-        try database.write { () throws(EngineError) in try database.addPerson(3) }
+        // The next object does not get the key of the one that never was.
+        let carol = try database.write { () throws(EngineError) in try database.addPerson(3) }
         #expect(try !bob.isValid)
+        #expect(carol.ref != bob.ref)
+        #expect(try database.session.object(bob.ref) == nil)
         try database.expectSound()
     }
 

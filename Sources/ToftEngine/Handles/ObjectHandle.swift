@@ -10,16 +10,12 @@ package struct ObjectHandle {
     package let ref: ObjectRef
     /// The class, as the session saw it when the handle was made.
     let owner: ClassHandle
-    /// The number of the write transaction that made the object, 0 for one that had been there: keys of cancelled transactions are given out
-    /// again.
-    let birth: UInt64
 
     /// The object, whether it exists or not.
-    init(_ ref: ObjectRef, owner: ClassHandle, in session: Session, birth: UInt64) {
+    init(_ ref: ObjectRef, owner: ClassHandle, in session: Session) {
         self.ref = ref
         self.owner = owner
         self.session = session
-        self.birth = birth
     }
 }
 
@@ -28,25 +24,19 @@ extension ObjectHandle {
     package var isValid: Bool {
         get throws(EngineError) {
             try session.check()
-            if wasCancelled { return false }
             return try model { () throws(ModelError) in try session.view.exists(ref) }
         }
     }
 
-    private var wasCancelled: Bool { birth != 0 && session.cancelledTransactions.contains(birth) }
-
     /// A property of the object's class that the session sees.
     package func property(_ id: PropertyID) throws(EngineError) -> PropertyHandle {
         try session.check()
-        guard !wasCancelled else { throw deleted }
         return try session.property(id, of: owner)
     }
 
-    private var deleted: EngineError { EngineError(ModelError.noSuchObject(className: owner.name, key: ref.key)) }
-
     /// Throws if the object is gone.
     func requireExistence() throws(EngineError) {
-        guard try isValid else { throw deleted }
+        guard try isValid else { throw EngineError(ModelError.noSuchObject(className: owner.name, key: ref.key)) }
     }
 
     // MARK: Reading
@@ -126,6 +116,6 @@ extension ObjectHandle {
 extension ObjectHandle: Equatable {
     /// Whether both are the same object of the same session.
     package static func == (left: ObjectHandle, right: ObjectHandle) -> Bool {
-        left.ref == right.ref && left.session === right.session && left.birth == right.birth
+        left.ref == right.ref && left.session === right.session
     }
 }

@@ -10,6 +10,7 @@ struct ModificationTest<Reader: LinkReading> {
     private let links: LinkMap
     private let reader: Reader
     private let distances: [ClassID: Int]
+    let budget: Int
     /// All rows that changed, where the backward way was taken.
     private(set) var rows: Set<Int64>?
     /// What the forward way found to lead nowhere, and with how many links left.
@@ -22,6 +23,7 @@ struct ModificationTest<Reader: LinkReading> {
         self.classID = classID
         self.links = links
         self.reader = reader
+        self.budget = budget
         let distances = links.distances(from: classID)
         self.distances = distances
         self.modified = modified.filter { distances[$0.key] != nil && !$0.value.isEmpty }

@@ -13,6 +13,8 @@ struct Passage {
     let isCompared: Bool
     private let links: LinkMap
     private var tests: [ClassID: ModificationTest<ModelView>] = [:]
+    /// What happened to results that were asked about: the same ones may have several observers.
+    private var known: [ObjectIdentifier: (change: CollectionChange, order: Order?)] = [:]
 
     init(from old: ModelView, to new: ModelView, interest: TouchInterest) throws(EngineError) {
         let records = try storage { () throws(StorageError) in try new.snapshot.records(after: old.snapshot.version) }
@@ -59,9 +61,19 @@ struct Passage {
             let change = try self.change(of: place)
             return change.isEmpty ? .nothing : .collection(change)
         case .results(let recipe):
-            let change = try self.change(of: recipe, basis: basis, next: &next)
+            let change = try knownChange(of: recipe, basis: basis, next: &next)
             return change.isEmpty ? .nothing : .collection(change)
         }
+    }
+
+    private mutating func knownChange(of recipe: Recipe, basis: Basis, next: inout Basis) throws(EngineError) -> CollectionChange {
+        if let known = known[ObjectIdentifier(recipe)] {
+            next.order = known.order
+            return known.change
+        }
+        let change = try self.change(of: recipe, basis: basis, next: &next)
+        known[ObjectIdentifier(recipe)] = (change, next.order)
+        return change
     }
 
     // MARK: What rows reach
@@ -70,12 +82,12 @@ struct Passage {
     mutating func withTest<Result>(
         of classID: ClassID, rowCount: Int, _ body: (inout ModificationTest<ModelView>) throws(EngineError) -> Result
     ) throws(EngineError) -> Result {
+        let budget = Self.budget(rowCount: rowCount)
         var test: ModificationTest<ModelView>
-        if let made = tests[classID] {
+        if let made = tests[classID], made.rows != nil || made.budget >= budget {
             test = made
         } else {
-            test = try ModificationTest(
-                of: classID, modified: touched.modified, links: links, reader: new, budget: Self.budget(rowCount: rowCount))
+            test = try ModificationTest(of: classID, modified: touched.modified, links: links, reader: new, budget: budget)
         }
         defer { tests[classID] = test }
         return try body(&test)

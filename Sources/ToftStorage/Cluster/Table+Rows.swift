@@ -6,7 +6,8 @@ extension Table {
         return key
     }
 
-    private func raiseNextKey(above key: Int64) {
+    /// Gives out no key up to this one from now on.
+    func raiseNextKey(above key: Int64) {
         if key >= root.nextKey { root.nextKey = key == .max ? key : key + 1 }
     }
 

@@ -16,6 +16,8 @@ package final class Snapshot: @unchecked Sendable, TreeOwner {
     private let pin: Mutex<Pin?>
     /// The next id of a tree, while writing.
     private(set) var nextTreeID: UInt64
+    /// While writing: keys of tables that cancelled transactions have taken, see `Store.abandonedKeys`.
+    private let abandonedKeys: [UInt64: Int64]
 
     /// A committed version, pinned by `pin`.
     init(store: Store, published: PublishedVersion, pin: Pin?) throws(StorageError) {
@@ -26,11 +28,13 @@ package final class Snapshot: @unchecked Sendable, TreeOwner {
         root = try Root(reading: rootRef, in: space)
         catalog = OrderedTree(space: space, root: root.catalog)
         nextTreeID = root.nextTreeID
+        abandonedKeys = [:]
         self.pin = Mutex(pin)
     }
 
     /// The view of a write transaction.
-    init(store: Store, writing space: PageSpace, on root: Root, at rootRef: Ref) {
+    init(store: Store, writing space: PageSpace, on root: Root, at rootRef: Ref, abandonedKeys: [UInt64: Int64] = [:]) {
+        self.abandonedKeys = abandonedKeys
         self.store = store
         version = space.version
         self.space = space
@@ -83,6 +87,7 @@ package final class Snapshot: @unchecked Sendable, TreeOwner {
         let entry = try TreeKey.with(id) { key throws(StorageError) in try catalog.value(forKey: key) }
         guard let entry else { throw .noSuchTree(id) }
         let opened = try OpenTree(decoding: entry, id: id, in: self)
+        if case .table(let table) = opened, let key = abandonedKeys[id] { table.raiseNextKey(above: key) }
         return trees.withLock { trees in
             if let other = trees[id] { return other }
             trees[id] = opened
@@ -91,6 +96,15 @@ package final class Snapshot: @unchecked Sendable, TreeOwner {
     }
 
     // MARK: Changing trees, for the transaction
+
+    /// The highest key that each table which was opened has given out.
+    var takenKeys: [UInt64: Int64] {
+        trees.withLock { trees in
+            trees.compactMapValues { tree in
+                if case .table(let table) = tree, table.nextKey > 0 { table.nextKey - 1 } else { nil }
+            }
+        }
+    }
 
     package func newSequence() throws(StorageError) -> UInt64 {
         add(.sequence(SequenceTree(space: space, root: TreeRoot(kind: .sequence))))

@@ -41,6 +41,8 @@ package final class Store: Sendable {
 
     private struct WriterState {
         var oldestPin: UInt64 = 0
+        /// For each table the highest key that a transaction took and then did not commit: somebody may still hold a link to it.
+        var abandonedKeys: [UInt64: Int64] = [:]
     }
 
     init(file: any StorageFile, coordinator: Coordinator, template: Meta, isReadOnly: Bool, dirtyLimit: Int, leavesFile: Bool = true) {
@@ -139,6 +141,13 @@ package final class Store: Sendable {
 
     /// The oldest version that some reader has pinned, as the present writer found it.
     var oldestPin: UInt64 { writer.withLock { $0.oldestPin } }
+
+    /// Keys that no row got and none will get, by table, see `WriterState`.
+    var abandonedKeys: [UInt64: Int64] { writer.withLock { $0.abandonedKeys } }
+
+    func abandon(_ keys: [UInt64: Int64]) {
+        writer.withLock { $0.abandonedKeys.merge(keys, uniquingKeysWith: max) }
+    }
 
     /// Whether a path names this file.
     package func isFile(at path: String) -> Bool {

@@ -38,7 +38,7 @@ package final class WriteTransaction {
         baseVersion = published.version
         let freeSpace = try FreeSpace(file: store.file, root: base, in: reading)
         space = PageSpace(file: store.file, sections: store.sections, version: version, freeSpace: freeSpace)
-        view = Snapshot(store: store, writing: space, on: base, at: published.root)
+        view = Snapshot(store: store, writing: space, on: base, at: published.root, abandonedKeys: store.abandonedKeys)
         try freeSpace.fold(pins: pins, in: space)
     }
 
@@ -230,8 +230,13 @@ package final class WriteTransaction {
     }
 
     private func run() throws(StorageError) -> UInt64 {
-        try beforeCommit?()
-        return hasChanges ? try Commit(self).run() : baseVersion
+        do throws(StorageError) {
+            try beforeCommit?()
+            return hasChanges ? try Commit(self).run() : baseVersion
+        } catch {
+            store.abandon(view.takenKeys)
+            throw error
+        }
     }
 
     /// Whether anything was changed so far.
@@ -239,7 +244,9 @@ package final class WriteTransaction {
 
     /// Forgets every change. Does nothing after the end.
     package func rollback() {
-        if state == .active { end() }
+        guard state == .active else { return }
+        if hasChanges { store.abandon(view.takenKeys) }
+        end()
     }
 
     private func end() {
