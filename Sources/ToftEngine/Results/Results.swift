@@ -33,7 +33,6 @@ package final class Results {
         return found
     }
 
-    /// What is known already of how the results are now, without working it out.
     /// The count of a query that has not been worked out; nil where an order is known or there is no query.
     func countWithoutOrder() throws(EngineError) -> Int? {
         try session.check()
@@ -44,8 +43,6 @@ package final class Results {
         counted = (found, last)
         return found
     }
-
-    var known: Order? { stamp == session.stamps.last(of: recipe.watched) ? order : nil }
 }
 
 // MARK: Chains

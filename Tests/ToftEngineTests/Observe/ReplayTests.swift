@@ -7,11 +7,18 @@ import ToftTestKit
 
 /// Whoever follows the change sets has what is there, whatever others commit and however often he looks.
 @Suite struct ReplayTests {
-    /// Everything of a database that can be followed without a query.
+    private static let queries = [
+        "age > 20", "age > 10 AND boss.age < 30", "ANY dogs.name == 'd3'", "TRUEPREDICATE SORT(age DESC, name ASC)", "age != null SORT(boss.name ASC)",
+        "dogs.@count > 0 SORT(name ASC) LIMIT(5)", "TRUEPREDICATE DISTINCT(name)", "@links.@count > 0", "name BEGINSWITH 'n1' OR notes.@count > 1",
+        "SUBQUERY(reports, $r, $r.age > 10).@count > 0",
+    ]
+
+    /// Everything of a database that can be followed.
     private static func followers(in database: TestDatabase) throws(EngineError) -> [Follower] {
         let name = try database.property("name")
         var followers = [try Follower.following(try database.people(), name)]
         let people = try database.people()
+        for query in queries { followers.append(try .following(try people.filter(query), name)) }
         for index in 0..<min(3, try people.count) {
             let object = try people.object(at: index)
             followers.append(try .following(try object.list(try database.property("notes"))))
