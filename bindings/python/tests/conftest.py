@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from models import ALL
 
 import toft
 from toft import _lib
-
-from models import ALL
 
 TESTS = Path(__file__).resolve().parent
 PACKAGE = TESTS.parent

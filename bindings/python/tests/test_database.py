@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import stat
 import threading
@@ -10,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from models import ALL, Dog, Everything, Person
 
 import toft
-
-from models import ALL, Dog, Everything, Person
 
 
 def in_thread(work: Callable[[], Any]) -> Any:
@@ -48,6 +48,8 @@ def test_databases_in_memory_are_shared_by_name() -> None:
         assert len(other.objects(Dog)) == 1
         with toft.open_in_memory([Person, Dog]) as alone:
             assert len(alone.objects(Dog)) == 0
+    del one, other
+    gc.collect()
     with toft.open_in_memory([Person, Dog], name="shared") as again:
         assert len(again.objects(Dog)) == 0
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import toft
-
 from models import ALL, Dog, Person
+
+import toft
 
 
 def test_things_outlive_the_realm_that_nobody_holds(path: Path) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
+from models import Dog, Everything
 
 import toft
-
-from models import Dog, Everything
 
 
 @pytest.fixture

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from models import ALL, Dog, Person
 
 import toft
-
-from models import ALL, Dog, Person
 
 Runner = Callable[..., object]
 

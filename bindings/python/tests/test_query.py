@@ -6,10 +6,9 @@ import random
 from datetime import datetime, timezone
 
 import pytest
+from models import Dog, Everything, Person
 
 import toft
-
-from models import Dog, Everything, Person
 
 
 @pytest.fixture
@@ -41,7 +40,16 @@ def test_results_are_sequences(dogs: toft.Results[Dog]) -> None:
     assert len(dogs) == 5 and dogs.count() == 5 and bool(dogs)
     assert dogs[0].name == "Rex" and dogs[-1].name == "Bob"
     everything = ["Rex", "Max", "Tim", "Ann", "Bob"]
-    for cut in (slice(None), slice(1, 3), slice(-2, None), slice(None, None, 2), slice(None, None, -1), slice(4, 0, -3), slice(9, 3), slice(3, 99)):
+    for cut in (
+        slice(None),
+        slice(1, 3),
+        slice(-2, None),
+        slice(None, None, 2),
+        slice(None, None, -1),
+        slice(4, 0, -3),
+        slice(9, 3),
+        slice(3, 99),
+    ):
         assert names(dogs[cut]) == everything[cut], cut
     assert names(reversed(dogs)) == everything[::-1]
     assert dogs[2] in dogs and dogs.index(dogs[2]) == 2
@@ -188,8 +196,9 @@ def test_columns_hold_dates_beyond_pythons(realm: toft.Realm) -> None:
     numpy = pytest.importorskip("numpy")
     with realm.write():
         realm.create(Everything, id=1)
-    from toft import _ffi, _lib, _values
     import ctypes
+
+    from toft import _ffi, _lib, _values
 
     item = realm.objects(Everything)[0]
     far = _ffi.toft_value(type=_values.DATE, date=_ffi.toft_date(10**12, 5000))

@@ -6,11 +6,10 @@ import os
 import time
 
 import pytest
+from models import Dog, Person
 
 import toft
 from toft import _ffi, _lib
-
-from models import Dog, Person
 
 
 class Point(toft.Object):

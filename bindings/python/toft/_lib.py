@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ def candidates() -> list[str]:
     return [*found, f"{_NAME}.{_ffi.TOFT_ABI_VERSION}", _NAME]
 
 
-@lru_cache(maxsize=None)
+@cache
 def library() -> _ffi.Library:
     """The library, loaded at the first call. Any thread."""
     shared = _open(candidates())

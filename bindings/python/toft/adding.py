@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 from . import _values as values
 from ._ffi import toft_link, toft_update_policy
@@ -145,7 +145,7 @@ class _Link:
     def _toft_link(self, realm: Realm) -> tuple[int, int]:
         return self._single.key(0), self._single.binding.key
 
-    def __eq__(self, other: Optional[object]) -> bool:
+    def __eq__(self, other: object | None) -> bool:
         return isinstance(other, Object) and isinstance(other._rows, Live) and other._rows.key(other._row) == self._single.key(0)
 
     __hash__ = None  # type: ignore[assignment]

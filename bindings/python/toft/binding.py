@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING
 
 from ._ffi import toft_class_info, toft_property_flags, toft_property_info
 from ._lib import borrowed, library, text_of
@@ -29,7 +29,7 @@ class _Stored:
     target_property: int
 
 
-def bindings(realm: Realm, declared: Optional[list[type[Object]]]) -> Iterator[Binding]:
+def bindings(realm: Realm, declared: list[type[Object]] | None) -> Iterator[Binding]:
     """The classes of a realm: those declared, or a class made for each that the file has."""
     if declared is None:
         yield from _stored_bindings(realm)

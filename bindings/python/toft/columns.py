@@ -6,6 +6,8 @@ import ctypes
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from operator import add
 from struct import iter_unpack
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +20,35 @@ if TYPE_CHECKING:
 
 _COLUMN_SIZE = ctypes.sizeof(toft_column)
 _READ_AT_ONCE = 65536
-_text_at = ctypes.string_at
+_bytes_at = ctypes.string_at
 
 
 def _texts(memory: bytearray) -> list[Any]:
-    return [_text_at(address, size).decode() if size else "" for address, size in iter_unpack("=QQ", memory)]
+    found: list[str] = []
+    for address, sizes, size in _runs(memory):
+        data = _bytes_at(address, size)
+        text = data.decode()
+        if len(text) == size:  # ASCII
+            found += [text[start:end] for start, end in pairwise(accumulate(sizes, initial=0))]
+        else:
+            found += [data[start:end].decode() for start, end in pairwise(accumulate(sizes, initial=0))]
+    return found
 
 
 def _datas(memory: bytearray) -> list[Any]:
-    return [_text_at(address, size) if size else b"" for address, size in iter_unpack("=QQ", memory)]
+    return [_bytes_at(address, size) if size else b"" for address, size in iter_unpack("=QQ", memory)]
+
+
+def _runs(memory: bytearray) -> Iterator[tuple[int, list[int], int]]:
+    """Texts that follow each other without a gap, as those of a cluster do, can be copied at once: address, sizes, whole size."""
+    words = array("Q")
+    words.frombytes(memory)
+    addresses, sizes = words[::2].tolist(), words[1::2].tolist()
+    ends = list(map(add, addresses, sizes))
+    breaks = [row for row, (end, address) in enumerate(zip(ends, addresses[1:]), 1) if end != address]
+    for first, last in zip([0, *breaks], [*breaks, len(addresses)]):
+        if first < last:
+            yield addresses[first], sizes[first:last], ends[last - 1] - addresses[first]
 
 
 def _dates(memory: bytearray) -> list[Any]:

@@ -9,11 +9,11 @@ import select
 import time
 import uuid
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, Literal, Optional, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from . import _values as values
 from ._ffi import toft_check_report, toft_configuration, toft_info, toft_link, toft_mode, toft_update_policy
@@ -41,10 +41,10 @@ _POLICIES = {None: toft_update_policy.ERROR, "all": toft_update_policy.ALL, "mod
 
 def open(
     path: str | os.PathLike[str],
-    classes: Optional[Iterable[type[Object]]] = None,
+    classes: Iterable[type[Object]] | None = None,
     *,
     mode: Mode = "create",
-    write_timeout: Optional[float] = None,
+    write_timeout: float | None = None,
 ) -> Realm:
     """Opens a database file on this thread: `with toft.open("dogs.toft", [Dog, Person]) as realm:`.
 
@@ -55,15 +55,13 @@ def open(
     return _open(os.fspath(path), "", classes, mode, write_timeout)
 
 
-def open_in_memory(
-    classes: Optional[Iterable[type[Object]]] = None, *, name: Optional[str] = None, write_timeout: Optional[float] = None
-) -> Realm:
+def open_in_memory(classes: Iterable[type[Object]] | None = None, *, name: str | None = None, write_timeout: float | None = None) -> Realm:
     """Opens a database without a file. Realms of the same name in this process share it; it is gone with the last of them.
     Without a name it is this realm's alone."""
     return _open("", name or f"toft-{uuid.uuid4()}", classes, "create", write_timeout)
 
 
-def _open(path: str, name: str, classes: Optional[Iterable[type[Object]]], mode: Mode, write_timeout: Optional[float]) -> Realm:
+def _open(path: str, name: str, classes: Iterable[type[Object]] | None, mode: Mode, write_timeout: float | None) -> Realm:
     if mode not in _MODES:
         raise InvalidArgumentError(f"A mode is one of {', '.join(_MODES)}, not {mode!r}.")
     declared = None if classes is None else list(classes)
@@ -83,7 +81,7 @@ def _open(path: str, name: str, classes: Optional[Iterable[type[Object]]], mode:
     return Realm(Handle(address.value, library().toft_realm_release), path or f":{name}", declared)
 
 
-def _milliseconds(write_timeout: Optional[float]) -> int:
+def _milliseconds(write_timeout: float | None) -> int:
     if write_timeout is None:
         return 0
     return -1 if write_timeout <= 0 else min(max(1, round(write_timeout * 1000)), 2**31 - 1)
@@ -117,7 +115,7 @@ class CheckReport:
 class Realm:
     """One thread's view of a database. Made by `toft.open`."""
 
-    def __init__(self, handle: Handle, path: str, declared: Optional[list[type[Object]]]) -> None:
+    def __init__(self, handle: Handle, path: str, declared: list[type[Object]] | None) -> None:
         self._handle = handle
         self._address = handle.address
         self._now = 0  # rows.py tells what it counts
@@ -129,9 +127,9 @@ class Realm:
         self._raised: list[BaseException] = []
         self._spare_arguments: list[values.Arguments] = []
         self._attached = 0
-        self._loop: Optional[asyncio.AbstractEventLoop] = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._descriptor = -1
-        self._own_observation: Optional[Observation] = None
+        self._own_observation: Observation | None = None
         self._bindings: dict[Any, Binding] = {}
         self._bind(declared)
         _realms.add(self)
@@ -229,17 +227,17 @@ class Realm:
 
     # ---------------------------------------------------------------------------------------------------------- Objects
 
-    def add(self, instance: T, update: Optional[Update] = None) -> T:
+    def add(self, instance: T, update: Update | None = None) -> T:
         """Puts an object into the database, and with it those that it links to and that are in none yet. It is live from then on.
         `update`: what to do when its primary key exists: set "all" properties, or those that are "modified"; None: an error."""
         Adding(self, _policy(update)).add(instance)
         return instance
 
-    def create(self, cls: type[T], values: Optional[Mapping[str, Any]] = None, /, **properties: Any) -> T:
+    def create(self, cls: type[T], values: Mapping[str, Any] | None = None, /, **properties: Any) -> T:
         """Creates an object: `realm.create(Dog, name="Rex", age=3)`. The properties can also come as a mapping."""
         return self._create(cls, toft_update_policy.ERROR, {**(values or {}), **properties})
 
-    def upsert(self, cls: type[T], values: Optional[Mapping[str, Any]] = None, /, *, update: Update = "all", **properties: Any) -> T:
+    def upsert(self, cls: type[T], values: Mapping[str, Any] | None = None, /, *, update: Update = "all", **properties: Any) -> T:
         """Creates an object or, when its primary key exists, updates it: sets "all" of the properties given, or those that are "modified"."""
         return self._create(cls, _policy(update), {**(values or {}), **properties})
 
@@ -266,7 +264,7 @@ class Realm:
             library().toft_object_delete_all(self._address, binding.key)
 
     @overload
-    def object(self, cls: type[T], primary_key: int | str) -> Optional[T]: ...
+    def object(self, cls: type[T], primary_key: int | str) -> T | None: ...
     @overload
     def object(self, cls: str, primary_key: int | str) -> Any: ...
     def object(self, cls: type[Object] | str, primary_key: int | str) -> Any:
@@ -288,14 +286,14 @@ class Realm:
         library().toft_results_all(self._address, self._binding(cls).key, ctypes.byref(address))
         return Results(self, Handle(address.value, library().toft_results_release))
 
-    def resolve(self, instance: T) -> Optional[T]:
+    def resolve(self, instance: T) -> T | None:
         """This realm's view of an object of another realm of the same database, such as another thread's; None when it is not there."""
         rows = live(instance)
         if rows.realm._path != self._path:
             raise WrongSessionError(f"The object belongs to another database: {rows.realm._path}")
         binding = self._binding_of_key(rows.binding.key)
-        single = Single(binding, rows.key(instance._row))
-        return cast(T, live_object(binding.cls, single)) if self._exists(single) else None
+        single = Single.following(binding, rows.key(instance._row))
+        return cast(T, live_object(binding.cls, single)) if single else None
 
     @property
     def classes(self) -> dict[str, type[Object]]:
@@ -304,7 +302,7 @@ class Realm:
 
     # ------------------------------------------------------------------------------------------------------ Observation
 
-    def observe(self, callback: Optional[Callback] = None) -> Observation:
+    def observe(self, callback: Callback | None = None) -> Observation:
         """Tells of each commit, of any process, its own too.
 
         Like the `observe` of results, lists and objects it takes a callback, which `wait`, `dispatch`, `refresh` and `write` call on this
@@ -324,7 +322,7 @@ class Realm:
         self._move("toft_realm_dispatch", ctypes.byref(calls))
         return calls.value
 
-    def wait(self, timeout: Optional[float] = None) -> bool:
+    def wait(self, timeout: float | None = None) -> bool:
         """Waits for a commit of any thread or process, moves to it and calls the observers that are due. Returns False when `timeout`
         seconds went by without one."""
         if self._own_observation is None or self._own_observation._is_over:
@@ -414,13 +412,6 @@ class Realm:
         if other is not self:
             raise WrongSessionError("This belongs to another realm.")
 
-    def _exists(self, single: Single) -> bool:
-        address = ctypes.c_void_p()
-        library().toft_object_follow(self._address, toft_link(single.key(0), single.binding.key), ctypes.byref(address))
-        if address.value:
-            library().toft_object_release(address.value)
-        return bool(address.value)
-
     def _from_handle(self, binding: Binding, address: int) -> Object:
         handle = Handle(address, library().toft_object_release)
         link = toft_link()
@@ -467,7 +458,7 @@ class Realm:
 
     # Classes
 
-    def _bind(self, declared: Optional[list[type[Object]]]) -> None:
+    def _bind(self, declared: list[type[Object]] | None) -> None:
         for binding in bindings(self, declared):
             self._bindings[binding.key] = self._bindings[binding.cls] = self._bindings[binding.cls.__name__] = binding
 
@@ -485,7 +476,7 @@ class Realm:
             raise NoSuchClassError(f"The realm was opened without the class with the key {key}.") from None
 
 
-def _policy(update: Optional[Update]) -> int:
+def _policy(update: Update | None) -> int:
     try:
         return _POLICIES[update]
     except (KeyError, TypeError):

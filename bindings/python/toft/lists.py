@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Iterator, MutableSequence, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from . import _values as values
 from ._ffi import TOFT_NO_INDEX
@@ -64,7 +64,7 @@ class List(MutableSequence[T], Generic[T]):
     def __contains__(self, value: object) -> bool:
         return self._find(value) is not None
 
-    def index(self, value: Any, start: int = 0, stop: Optional[int] = None) -> int:
+    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
         """The first index of a value. Raises ValueError when it is not there."""
         if start == 0 and stop is None:
             if (found := self._find(value)) is not None:
@@ -164,7 +164,7 @@ class List(MutableSequence[T], Generic[T]):
         """Those elements that match a query. See `Results.where`."""
         return self.results.where(query, *arguments)
 
-    def observe(self, callback: Optional[Callback] = None) -> Observation:
+    def observe(self, callback: Callback | None = None) -> Observation:
         """Tells what changes in the list, down to the indices. See `Realm.observe`."""
         from .observe import Observation
 
@@ -197,7 +197,7 @@ class List(MutableSequence[T], Generic[T]):
             found += items
         return [found[position - low] for position in span if position - low < len(found)]
 
-    def _find(self, value: object) -> Optional[int]:
+    def _find(self, value: object) -> int | None:
         found = ctypes.c_uint64()
         try:
             with self._realm._arguments() as arguments:
@@ -236,7 +236,7 @@ class List(MutableSequence[T], Generic[T]):
         if count:
             self._call("toft_list_erase", first, count)
 
-    def _write_values(self, function: str, items: Sequence[Any], index: Optional[int], count: Optional[int] = None) -> None:
+    def _write_values(self, function: str, items: Sequence[Any], index: int | None, count: int | None = None) -> None:
         with self._realm._arguments() as arguments:
             for item in items:
                 arguments.add(item, self._realm, self._property.type)

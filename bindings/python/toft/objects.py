@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from _thread import get_ident
-from typing import TYPE_CHECKING, Any, ClassVar, Optional, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from .errors import Error, InvalidArgumentError, NoSuchPropertyError, WrongSessionError
 from .rows import Draft, Live, Rows, Single
@@ -24,7 +24,7 @@ class Attribute:
     def __init__(self, name: str) -> None:
         self.__name__ = name
 
-    def __get__(self, instance: Optional[Object], owner: Any = None) -> Any:
+    def __get__(self, instance: Object | None, owner: Any = None) -> Any:
         if instance is None:
             return self
         rows = instance._rows
@@ -66,9 +66,7 @@ class ObjectType(type):
 
 def _declared(namespace: dict[str, Any], annotations: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
     """Annotation and default of each property of a class body."""
-    found = {
-        name: (annotation, namespace.get(name, MISSING)) for name, annotation in annotations.items() if is_property(name, annotation)
-    }
+    found = {name: (annotation, namespace.get(name, MISSING)) for name, annotation in annotations.items() if is_property(name, annotation)}
     for name, value in namespace.items():
         if isinstance(value, Field) and name not in found:
             found[name] = (MISSING, value)
@@ -116,7 +114,7 @@ class Object(metaclass=ObjectType):
             setattr(self, name, value)
 
     @property
-    def realm(self) -> Optional[Realm]:
+    def realm(self) -> Realm | None:
         """The realm that the object belongs to; None for one in no database."""
         return self._rows.realm if isinstance(self._rows, Live) else None
 
@@ -126,9 +124,9 @@ class Object(metaclass=ObjectType):
         rows = self._rows
         if not isinstance(rows, Live):
             return True
-        return rows.realm.is_open and rows.realm._exists(rows.single(self))
+        return rows.realm.is_open and rows.single(self).exists()
 
-    def observe(self, callback: Optional[Callback] = None) -> Observation:
+    def observe(self, callback: Callback | None = None) -> Observation:
         """Tells when properties of this object are set, and when it is deleted. See `Realm.observe`."""
         from .observe import Observation
 

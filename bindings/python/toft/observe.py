@@ -9,7 +9,7 @@ import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 from ._ffi import toft_change_kind as ChangeKind
 from ._ffi import toft_changes, toft_changes_callback, toft_destructor
@@ -48,7 +48,7 @@ class Changes:
     """Lists: elements moved within, from and to."""
     properties: tuple[str, ...] = ()
     """Objects: the properties that were set."""
-    error: Optional[Error] = None
+    error: Error | None = None
     """Why changes could not be worked out; the last call."""
 
     @property
@@ -75,7 +75,7 @@ class Observation:
         realm: Realm,
         function: str,
         handle: Handle,
-        callback: Optional[Callback],
+        callback: Callback | None,
         names: Mapping[int, str],
     ) -> None:
         if callback is not None and not callable(callback):
@@ -84,10 +84,10 @@ class Observation:
         self._callback = callback
         self._names = names
         self._queue: deque[Changes] = deque()
-        self._waiter: Optional[asyncio.Future[None]] = None
+        self._waiter: asyncio.Future[None] | None = None
         self._is_over = False
         self._number = next(_numbers)
-        self._token: Optional[Handle] = None
+        self._token: Handle | None = None
         _running[self._number] = self
         address = ctypes.c_void_p()
         getattr(library(), function)(handle.address, _on_changes, self._number, _on_end, ctypes.byref(address))
@@ -197,5 +197,5 @@ def _read(address: int, names: Mapping[int, str]) -> Changes:
     )
 
 
-def _array(kind: Any, address: Optional[int], count: int) -> tuple[int, ...]:
+def _array(kind: Any, address: int | None, count: int) -> tuple[int, ...]:
     return tuple((kind * count).from_address(address)) if address and count else ()

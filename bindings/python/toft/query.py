@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import weakref
+from _thread import get_ident
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from . import _values as values
 from ._ffi import TOFT_NO_INDEX, toft_sort, toft_string
@@ -22,7 +23,7 @@ from .errors import (
     WrongSessionError,
 )
 from .objects import live_object
-from .rows import Binding, Block, BoundProperty
+from .rows import Binding, Block, BoundProperty, Single
 
 if TYPE_CHECKING:
     from .database import Realm
@@ -42,14 +43,15 @@ class Results(Collection[T], Generic[T]):
     it leaves out what has been deleted by then.
     """
 
-    __slots__ = ("_binding", "_handle", "_realm", "__weakref__")
+    __slots__ = ("_binding", "_block", "_handle", "_realm", "__weakref__")
 
     def __init__(self, realm: Realm, handle: Handle) -> None:
         self._realm = realm
         self._handle = handle
+        self._block: Block | None = None  # the last that was read for an index
         key = ctypes.c_uint32()
         library().toft_results_class(handle.address, ctypes.byref(key))
-        self._binding: Optional[Binding] = realm._binding_of_key(key.value) if key.value else None
+        self._binding: Binding | None = realm._binding_of_key(key.value) if key.value else None
 
     # ------------------------------------------------------------------------------------------------------- Chaining
 
@@ -111,11 +113,11 @@ class Results(Collection[T], Generic[T]):
             raise IndexOutOfRangeError(f"The results have no index {index}.", number=index)
         return self._at(position)
 
-    def first(self) -> Optional[T]:
+    def first(self) -> T | None:
         """The first, or None."""
         return self._at(0) if len(self) else None
 
-    def last(self) -> Optional[T]:
+    def last(self) -> T | None:
         """The last, or None."""
         return self[-1] if len(self) else None
 
@@ -165,19 +167,19 @@ class Results(Collection[T], Generic[T]):
 
     # ------------------------------------------------------------------------------------------------------ Aggregates
 
-    def min(self, name: Optional[str] = None) -> Any:
+    def min(self, name: str | None = None) -> Any:
         """The least value of a property (of the values themselves, for results of values), None when there is none. Nulls do not count."""
         return self._aggregate("toft_results_minimum", name)
 
-    def max(self, name: Optional[str] = None) -> Any:
+    def max(self, name: str | None = None) -> Any:
         """The greatest value, None when there is none."""
         return self._aggregate("toft_results_maximum", name)
 
-    def sum(self, name: Optional[str] = None) -> Any:
+    def sum(self, name: str | None = None) -> Any:
         """The sum, 0 when there is no value."""
         return self._aggregate("toft_results_sum", name)
 
-    def average(self, name: Optional[str] = None) -> Any:
+    def average(self, name: str | None = None) -> Any:
         """The mean, None when there is no value."""
         return self._aggregate("toft_results_average", name)
 
@@ -191,7 +193,7 @@ class Results(Collection[T], Generic[T]):
         library().toft_query_explain(self._handle.address, memory, size.value, ctypes.byref(size))
         return memory.raw[: size.value].decode()
 
-    def observe(self, callback: Optional[Callback] = None) -> Observation:
+    def observe(self, callback: Callback | None = None) -> Observation:
         """Tells which come, go and change, down to the indices. See `Realm.observe`."""
         from .observe import Observation
 
@@ -205,11 +207,25 @@ class Results(Collection[T], Generic[T]):
         return Results(self._realm, Handle(address.value, library().toft_results_release))
 
     def _at(self, position: int) -> T:
+        if self._binding is not None:
+            return cast(T, self._object_at(self._binding, position))
         memory = ctypes.create_string_buffer(values.VALUE_SIZE)
         library().toft_results_get(self._handle.address, position, memory)
         return cast(T, values.decode(memory, 0, self._realm))
 
-    def _find(self, value: object) -> Optional[int]:
+    def _object_at(self, binding: Binding, position: int) -> Any:
+        """One object. Those that are asked for one after the other are read by blocks, as in a loop."""
+        block = self._block
+        end = block.first + len(block.keys) if block else 0
+        if block is None or block.now != self._realm._now or self._realm._thread != get_ident() or not block.first <= position < end:
+            block = Block(binding, self._handle, position, _FIRST_BLOCK if block and position == end else 1)
+            if not block.keys:
+                raise IndexOutOfRangeError(f"The results have no index {position}: there are {len(self)}.", number=position)
+            self._block = block
+        key = block.keys[position - block.first]
+        return None if key is None else live_object(binding.cls, block, position - block.first)
+
+    def _find(self, value: object) -> int | None:
         found = ctypes.c_uint64()
         with self._realm._arguments() as arguments:
             arguments.add(value, self._realm)
@@ -235,18 +251,16 @@ class Results(Collection[T], Generic[T]):
     def _objects(cursor: Cursor, binding: Binding) -> Iterator[Any]:
         realm, cls, new = binding.realm, binding.cls, object.__new__
         while block := cursor.block(binding):
-            now, first = block.now, cursor.position
+            now = block.now
             for row, key in enumerate(block.keys):
-                if key is None:
-                    continue
-                instance = new(cls)
-                instance._rows = block
-                instance._row = row
-                yield instance
-                if realm._now != now:
-                    cursor.interrupted()
-                    break
-            cursor.position = first + row + 1
+                if realm._now != now:  # the block is no longer true: one by one, then
+                    if single := Single.following(binding, key):
+                        yield live_object(cls, single)
+                elif key is not None:
+                    instance = new(cls)
+                    instance._rows = block
+                    instance._row = row
+                    yield instance
 
     def _values(self, cursor: Cursor) -> Iterator[T]:
         remaining = len(self)
@@ -256,7 +270,7 @@ class Results(Collection[T], Generic[T]):
             cursor.position += 1
             yield values.decode(memory, 0, self._realm)
 
-    def _aggregate(self, function: str, name: Optional[str]) -> Any:
+    def _aggregate(self, function: str, name: str | None) -> Any:
         key = 0
         if name is not None:
             each = self._objects_only().property(name)
@@ -286,7 +300,8 @@ class Results(Collection[T], Generic[T]):
 
 
 class Cursor:
-    """A loop's place in results. While nothing changes it reads the results themselves. Just before the first change, the realm tells
+    """A loop's place in results: the next position to read. While nothing changes it reads the results themselves. Just before the first change, the realm
+    tells
     it to `hold`: from then on it goes through a snapshot of what there was."""
 
     __slots__ = ("_capacity", "_failure", "_realm", "_results", "position", "__weakref__")
@@ -295,7 +310,7 @@ class Cursor:
         self._realm = realm
         self._results = results
         self._capacity = _FIRST_BLOCK
-        self._failure: Optional[Error] = None
+        self._failure: Error | None = None
         self.position = 0
         realm._cursors.add(weakref.ref(self, realm._cursors.discard))
 
@@ -314,15 +329,12 @@ class Cursor:
             raise self._failure
         return self._results
 
-    def block(self, binding: Binding) -> Optional[Block]:
-        """The next run; None at the end. Blocks grow while the loop only reads."""
+    def block(self, binding: Binding) -> Block | None:
+        """The next run; None at the end. Blocks grow with the loop."""
         block = Block(binding, self.results(), self.position, self._capacity)
         self._capacity = min(self._capacity * 4, _LARGEST_BLOCK)
+        self.position += len(block.keys)
         return block if block.keys else None
-
-    def interrupted(self) -> None:
-        """The block is no longer true: where each step changes something, reading ahead would be wasted."""
-        self._capacity = 1
 
 
 def _steps(span: range, position: int) -> int:

@@ -167,15 +167,22 @@ class Single(Live):
     def single(self, instance: Object) -> Single:
         return self
 
+    @staticmethod
+    def following(binding: Binding, key: int) -> Single | None:
+        """The object with this key, or None when it has been deleted."""
+        handle = _follow(binding, key)
+        return Single(binding, key, handle) if handle else None
+
+    def exists(self) -> bool:
+        """Whether the object is there now."""
+        return _follow(self.binding, self._key) is not None
+
     def handle(self) -> Handle:
         """The library's handle of the object, made when it is first needed."""
         if self._handle is None:
-            address = ctypes.c_void_p()
-            link = toft_link(self._key, self.binding.key)
-            library().toft_object_follow(self.realm._address, link, ctypes.byref(address))
-            if not address.value:
+            self._handle = _follow(self.binding, self._key)
+            if self._handle is None:
                 raise ObjectDeletedError(f"This {self.binding.cls.__name__} has been deleted.")
-            self._handle = Handle(address.value, library().toft_object_release)
         return self._handle
 
     def read(self, instance: Object, name: str) -> Any:
@@ -203,10 +210,16 @@ class Single(Live):
             library().toft_object_set(address, each.key, arguments.address)
 
 
+def _follow(binding: Binding, key: int) -> Handle | None:
+    address = ctypes.c_void_p()
+    library().toft_object_follow(binding.realm._address, toft_link(key, binding.key), ctypes.byref(address))
+    return Handle(address.value, library().toft_object_release) if address.value else None
+
+
 class Block(Live):
     """A run of results."""
 
-    __slots__ = ("_first", "_results", "keys")
+    __slots__ = ("_results", "first", "keys")
 
     def __init__(self, binding: Binding, results: Handle, first: int, capacity: int) -> None:
         self.binding = binding
@@ -214,7 +227,7 @@ class Block(Live):
         self.now = self.realm._now
         self.columns = {}
         self._results = results
-        self._first = first
+        self.first = first
         buffers = Buffers([(0, values.INT)], capacity)
         self.keys = buffers.listed(0, buffers.read(results.address, first))
 
@@ -241,7 +254,7 @@ class Block(Live):
 
     def _column(self, each: BoundProperty) -> list[Any]:
         buffers = Buffers([(each.key, each.type)], len(self.keys))
-        column = buffers.listed(0, buffers.read(self._results.address, self._first))
+        column = buffers.listed(0, buffers.read(self._results.address, self.first))
         if each.type == values.LINK:
             linked, target = self.realm._linked, each.target
             return [None if key is None else linked(key, target) for key in column]

@@ -11,7 +11,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Optional, TypeVar, Union, overload
+from typing import Annotated, Any, TypeVar, Union, overload
 
 from . import _values as values
 from ._ffi import toft_class_schema, toft_property_flags, toft_property_schema
@@ -336,6 +336,6 @@ def stored_property(name: str, kind: int, flags: int, target: str, origin_proper
     )
 
 
-def primary_key_of(properties: Mapping[str, Property]) -> Optional[str]:
+def primary_key_of(properties: Mapping[str, Property]) -> str | None:
     """The name of the primary key, if the class has one."""
     return next((each.name for each in properties.values() if each.field.primary_key), None)
