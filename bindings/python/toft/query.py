@@ -300,9 +300,11 @@ class Results(Collection[T], Generic[T]):
 
 
 class Cursor:
-    """A loop's place in results: the next position to read. While nothing changes it reads the results themselves. Just before the first change, the realm
-    tells
-    it to `hold`: from then on it goes through a snapshot of what there was."""
+    """A loop's place in results: the next position to read.
+
+    While nothing changes it reads the results themselves. Just before the first change, the realm tells it to `hold`: from then on it
+    goes through a snapshot of what there was.
+    """
 
     __slots__ = ("_capacity", "_failure", "_realm", "_results", "position", "__weakref__")
 
