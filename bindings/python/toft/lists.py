@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Iterator, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from . import _values as values
 from ._ffi import TOFT_NO_INDEX
 from ._lib import Handle, library
 from .errors import Error, IndexOutOfRangeError, InvalidArgumentError, NullNotAllowedError, TypeMismatchError
+from .objects import live_object
+from .rows import Block, BoundProperty
 
 if TYPE_CHECKING:
     from .database import Realm
     from .observe import Callback, Observation
     from .query import Results
-    from .rows import BoundProperty
 
 T = TypeVar("T")
 
-_READ_AT_ONCE = 256
+_FIRST_READ = 32
+_LARGEST_READ = 2048
 
 
 class List(MutableSequence[T], Generic[T]):
@@ -52,13 +54,16 @@ class List(MutableSequence[T], Generic[T]):
 
     def __iter__(self) -> Iterator[T]:
         """Goes by index, like Python's own lists: what is changed ahead of the loop is seen by it."""
-        index = 0
-        while items := self._read(index, _READ_AT_ONCE):
+        read = self._reader()
+        index, capacity = 0, _FIRST_READ
+        while items := read(index, capacity):
             now = self._realm._now
+            capacity = min(capacity * 4, _LARGEST_READ)
             for item in items:
                 index += 1
                 yield item
                 if self._realm._now != now:
+                    capacity = 1
                     break
 
     def __contains__(self, value: object) -> bool:
@@ -188,12 +193,27 @@ class List(MutableSequence[T], Generic[T]):
         library().toft_list_get_values(self._handle.address, first, memory, capacity, ctypes.byref(count))
         return [values.decode(memory, row * values.VALUE_SIZE, self._realm) for row in range(count.value)]
 
+    def _reader(self) -> Callable[[int, int], list[T]]:
+        """`_read`; for a list of links one whose objects are read by columns: see rows.py."""
+        if self._property.type != values.LINK:
+            return self._read
+        binding, results = self._realm._binding_of_key(self._property.target), self.results
+
+        def read(first: int, capacity: int) -> list[T]:
+            if first > len(self):
+                return []
+            block = Block(binding, results._handle, first, capacity)
+            return [cast(T, live_object(binding.cls, block, row)) for row in range(len(block.keys))]
+
+        return read
+
     def _slice(self, span: range) -> list[T]:
         if not span:
             return []
         low, high = min(span[0], span[-1]), max(span[0], span[-1])
         found: list[T] = []
-        while len(found) <= high - low and (items := self._read(low + len(found), min(high - low + 1 - len(found), 65536))):
+        read = self._reader()
+        while len(found) <= high - low and (items := read(low + len(found), min(high - low + 1 - len(found), 65536))):
             found += items
         return [found[position - low] for position in span if position - low < len(found)]
 

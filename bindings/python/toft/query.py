@@ -253,14 +253,13 @@ class Results(Collection[T], Generic[T]):
         while block := cursor.block(binding):
             now = block.now
             for row, key in enumerate(block.keys):
-                if realm._now != now:  # the block is no longer true: one by one, then
-                    if single := Single.following(binding, key):
-                        yield live_object(cls, single)
-                elif key is not None:
+                if realm._now == now:
                     instance = new(cls)
                     instance._rows = block
                     instance._row = row
                     yield instance
+                elif key is not None and (single := Single.following(binding, key)):  # the block is no longer true: one by one, then
+                    yield live_object(cls, single)
 
     def _values(self, cursor: Cursor) -> Iterator[T]:
         remaining = len(self)
