@@ -18,5 +18,5 @@ struct ToftDB: ParsableCommand {
             Exit status: 0 done, 1 failed, 2 the file is damaged (check), 64 the command was misused.
             """,
         version: "0.1.0",
-        subcommands: [Import.self, Export.self, Info.self, SchemaCommand.self, Query.self, Watch.self, Check.self])
+        subcommands: [Demo.self, Import.self, Export.self, Info.self, SchemaCommand.self, Query.self, Watch.self, Check.self])
 }
