@@ -46,7 +46,7 @@ endif()
 
 execute_process(
   COMMAND "${SWIFTC}" -emit-library -static-stdlib -use-ld=lld "-L${link_directory}" "@${link_directory}/objects" -o "${unstripped}"
-          -Xlinker "--version-script=${link_directory}/toft.map" -Xlinker "-soname=${SONAME}" -Xlinker --gc-sections -Xlinker --icf=safe
+          -Xlinker "--version-script=${link_directory}/toft.map" -Xlinker "-soname=${SONAME}" -Xlinker --gc-sections -Xlinker --icf=all -Xlinker -O2
           -Xlinker -z -Xlinker nodelete -Xclang-linker -static-libgcc ${packing}
   COMMAND_ERROR_IS_FATAL ANY)
 # With its names it is for debuggers and tests; what is installed has none.

@@ -62,7 +62,8 @@ static void append_link(void *list, const char *text, size_t size) {
     toft_string string = {text, size};
     toft_value name = toft_string_value(string);
     toft_object *target;
-    if (toft_object_find(realm, package_class, &name, &target) != TOFT_OK) return;
+    TRY(toft_object_find(realm, package_class, &name, &target));
+    if (!target) return;
     toft_link link;
     TRY(toft_object_link(target, &link));
     toft_object_release(target);
