@@ -1,5 +1,5 @@
 cmake_minimum_required(VERSION 3.22)
-# Links the Swift objects and the Swift runtime into one library: cmake -DSWIFTC -DOBJECTS -DLIBRARY -DSONAME -DABI -DCXX -DSTRIP -DPACK -P Link.cmake
+# Links the Swift objects and the Swift runtime into one library: cmake -DSWIFTC -DOBJECTS -DLIBRARY -DSONAME -DABI -DCXX -DSTRIP -DOBJCOPY -DPACK -P Link.cmake
 
 file(GLOB objects LIST_DIRECTORIES false
   "${OBJECTS}/CPlatform.build/*.o" "${OBJECTS}/ToftStorage.build/*.o" "${OBJECTS}/ToftModel.build/*.o" "${OBJECTS}/ToftQuery.build/*.o"
@@ -39,14 +39,25 @@ if(IS_ABSOLUTE "${static_cxx}")
   file(CREATE_LINK "${static_cxx}" "${link_directory}/libstdc++.a" SYMBOLIC)
 endif()
 
+# Nothing unwinds through the runtime (it is built without exceptions), and its tables for that would be a twelfth of the library.
+execute_process(COMMAND "${SWIFTC}" -print-target-info -static-stdlib OUTPUT_VARIABLE target COMMAND_ERROR_IS_FATAL ANY)
+string(JSON runtime_directory GET "${target}" paths runtimeLibraryPaths 0)
+set(runtime "${link_directory}/libswiftCore.a")
+if(NOT EXISTS "${runtime}" OR "${runtime_directory}/libswiftCore.a" IS_NEWER_THAN "${runtime}")
+  execute_process(
+    COMMAND "${OBJCOPY}" --remove-section=.eh_frame --remove-section=.rela.eh_frame --remove-section=.llvm_addrsig
+            "${runtime_directory}/libswiftCore.a" "${runtime}"
+    COMMAND_ERROR_IS_FATAL ANY)
+endif()
+
 set(packing "")
 if(PACK)
   set(packing -Xlinker -z -Xlinker pack-relative-relocs)
 endif()
 
 execute_process(
-  COMMAND "${SWIFTC}" -emit-library -static-stdlib -use-ld=lld "-L${link_directory}" "@${link_directory}/objects" -o "${unstripped}"
-          -Xlinker "--version-script=${link_directory}/toft.map" -Xlinker "-soname=${SONAME}" -Xlinker --gc-sections -Xlinker --icf=all -Xlinker -O2
+  COMMAND "${SWIFTC}" -emit-library -static-stdlib -use-ld=lld "-L${link_directory}" "@${link_directory}/objects" "${runtime}" -o "${unstripped}"
+          -Xlinker "--version-script=${link_directory}/toft.map" -Xlinker "-soname=${SONAME}" -Xlinker --gc-sections
           -Xlinker -z -Xlinker nodelete -Xclang-linker -static-libgcc ${packing}
   COMMAND_ERROR_IS_FATAL ANY)
 # With its names it is for debuggers and tests; what is installed has none.

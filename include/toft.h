@@ -281,7 +281,7 @@ typedef enum toft_status {
     TOFT_ERROR_DUPLICATE_PRIMARY_KEY = 403,
     TOFT_ERROR_MISSING_PRIMARY_KEY = 404,  /* the class has a primary key and none was given, or it has none and one is needed */
     TOFT_ERROR_PRIMARY_KEY_CHANGE = 405,   /* the primary key of an object never changes */
-    TOFT_ERROR_TYPE_MISMATCH = 406,        /* a value of another type than the property's, a link to another class, a list where a value is due */
+    TOFT_ERROR_TYPE_MISMATCH = 406,        /* not the property's type, a link to another class, a list where a value is due */
     TOFT_ERROR_NULL_NOT_ALLOWED = 407,     /* null for a property that is not nullable */
     TOFT_ERROR_VALUE_TOO_LONG = 408,       /* longer than TOFT_MAX_VALUE_SIZE, or too long for a primary key */
     TOFT_ERROR_READ_ONLY_PROPERTY = 409,   /* linking objects cannot be set */
@@ -500,7 +500,8 @@ typedef enum toft_update_policy {
 } toft_update_policy;
 
 /* Writes. Creates an object of a class with `count` properties given as parallel arrays (both may be NULL when it is 0); the others
-   take their defaults: null where nullable, else 0, false, empty, 1970. Lists take a TOFT_TYPE_LIST. A class with a primary key needs it among them. All or nothing.
+   take their defaults: null where nullable, else 0, false, empty, 1970. Lists take a TOFT_TYPE_LIST. A class with a primary key needs it
+   among them. All or nothing.
    `out_object` (may be NULL): a handle, release it. `out_link` (may be NULL): its link. `out_created` (may be NULL): false when an object
    with that primary key was updated.
    Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_MISSING_PRIMARY_KEY, TOFT_ERROR_DUPLICATE_PRIMARY_KEY,
@@ -761,8 +762,9 @@ typedef void (*toft_destructor)(void *user_data);
 
 /* An observation runs until its token is released or the realm closes. Changes are worked out by a thread of the library and delivered by
    toft_realm_dispatch (or refresh, or begin_write) on the realm's thread; several commits may come as one call, and no call comes without
-   a change. Results and lists: elements that came, went, moved, or had a property set; the first call, TOFT_CHANGE_INITIAL, comes with
-   the next dispatch. An object: properties set, or its deletion. A realm: any commit, its own ones too; nothing is listed.
+   a change. Results and lists: elements that came, went, moved, or had a property set, their own or one of an object that they reach over
+   up to three links; the first call, TOFT_CHANGE_INITIAL, comes with the next dispatch. An object: properties set, or its deletion. A
+   realm: any commit, its own ones too; nothing is listed.
    `destroy_user_data` may be NULL. `out_token`: release it to stop; after a release on the realm's thread the callback is not called again.
    Errors: TOFT_ERROR_OBSERVE_IN_TRANSACTION, TOFT_ERROR_OBJECT_DELETED. */
 

@@ -223,7 +223,7 @@ class BadFileTests(unittest.TestCase):
                 result = self.as_nobody(programs, path)
                 self.assertEqual(result.returncode, 1, result)
                 self.assertIn("TOFT_ERROR_PERMISSION_DENIED", result.stderr)
-                self.assertIn(str(path), result.stderr)
+                self.assertIn(str(self.directory), result.stderr)
 
     @staticmethod
     def as_nobody(programs, path):

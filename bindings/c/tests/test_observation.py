@@ -97,7 +97,7 @@ class ObservationTests(unittest.TestCase):
         self.assertEqual((seen.calls[1]["to"], seen.calls[1]["kind"]), (version, E.TOFT_CHANGE_UPDATE))
         self.edit(("age", 53))
         self.dispatch()
-        self.assertEqual((seen.calls[2]["modifications"], seen.calls[2]["modifications_after"][:]), ([0], [0]))
+        self.assertEqual((seen.calls[2]["modifications"], seen.calls[2]["modifications_after"]), ([0, 2, 3], [0, 2, 3]), "Ada and those whose boss she is")
         check("toft_realm_begin_write", self.other)
         for name in ("Ada", "Barbara"):
             person = get("toft_object_find", self.other, self.world.person, value(name))
@@ -163,7 +163,7 @@ class ObservationTests(unittest.TestCase):
         self.edit(("age", 1))
         check("toft_realm_refresh", self.world.realm, None)
         self.assertEqual(len(seen.calls), 2)
-        self.assertEqual((seen.calls[1]["insertions"], seen.calls[1]["modifications"]), ([1, 2], [0]))
+        self.assertEqual((seen.calls[1]["insertions"], seen.calls[1]["modifications"]), ([1, 2], [0, 1, 2]))
         check("toft_realm_refresh", self.world.realm, None)
         check("toft_realm_dispatch", self.world.realm, None)
         self.assertEqual(len(seen.calls), 2)
