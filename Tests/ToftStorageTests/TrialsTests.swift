@@ -4,16 +4,8 @@ internal import ToftTestKit
 
 /// The trials that need several processes, each a run of `ToftTrials`.
 @Suite(.serialized) struct TrialsTests {
-    /// The program lies beside the one that runs the tests.
     private static func run(_ arguments: String...) throws {
-        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/self/exe", &path, path.count - 1)
-        let tests = String(decoding: path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        var directories = [tests[..<(tests.lastIndex(of: "/") ?? tests.startIndex)]]
-        directories += CommandLine.arguments.compactMap { argument in argument.lastIndex(of: "/").map { argument[..<$0] } }
-        let candidates = directories.map { String($0) + "/ToftTrials" }
-        let executable = candidates.first { access($0, X_OK) == 0 }
-        let trial = try ChildProcess(try #require(executable), arguments)
+        let trial = try ChildProcess(try TrialsProgram.path(), arguments)
         let lines = trial.lines()
         print(lines.joined(separator: "\n"))
         #expect(trial.wait() == 0, "\(lines)")
@@ -22,4 +14,17 @@ internal import ToftTestKit
     @Test func `Three processes commit and observe, and end with the same content`() throws { try Self.run("members", "1000") }
 
     @Test func `A process is killed fifty times, and nothing committed is lost`() throws { try Self.run("kills", "50", "1") }
+}
+
+enum TrialsProgram {
+    /// The program lies beside the one that runs the tests.
+    static func path() throws -> String {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &path, path.count - 1)
+        let tests = String(decoding: path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let programs = [tests] + CommandLine.arguments
+        let candidates = programs.compactMap { program in program.lastIndex(of: "/").map { String(program[...$0]) + "ToftTrials" } }
+        let found = candidates.first { access($0, X_OK) == 0 }
+        return try #require(found)
+    }
 }

@@ -27,14 +27,21 @@ enum Trials {
         func number(_ index: Int, _ standard: Int) -> Int { arguments.count > index ? Int(arguments[index]) ?? standard : standard }
         switch name {
         case "crash": return try CrashTrials.run(floor: number(0, 20_000))
+        case "faults": return try FaultTrials.run(stride: number(0, 1))
         case "members": return try MemberTrial.run(commits: number(0, 1_000))
         case "kills": return try KillTrial.run(kills: number(0, 50), seed: UInt64(number(1, 1)))
-        case "all": return try ["crash", "members", "kills"].allSatisfy { try run($0, []) }
+        case "all": return try ["crash", "faults", "members", "kills"].allSatisfy { try run($0, []) }
         case "member" where arguments.count == 3: try MemberTrial.member(arguments[0], number(1, 0), number(2, 0))
         case "endless" where arguments.count == 2: try KillTrial.endless(arguments[0], number(1, 0))
         case "victim" where arguments.count == 3: try KillTrial.doomed(arguments[0], UInt64(number(1, 0)), pause: arguments[2] == "pause")
+        case "open" where arguments.count == 2: Roles.open(arguments[0], isReadOnly: arguments[1] == "ro")
+        case "hold" where arguments.count == 2: try Roles.hold(arguments[0], inTransaction: arguments[1] == "write", poison: arguments[1] == "poison")
+        case "grow" where arguments.count == 2: Roles.grow(arguments[0], limit: number(1, 0))
+        case "crowd" where arguments.count == 2: Roles.crowd(arguments[0], bytes: number(1, 0))
+        case "fork" where arguments.count == 1: try Roles.fork(arguments[0])
+        case "orphan" where arguments.count == 2: try Roles.orphan(arguments[0], through: arguments[1])
         default:
-            print("usage: ToftTrials crash [images] | members [commits] | kills [kills [seed]] | all")
+            print("usage: ToftTrials crash [images] | faults [stride] | members [commits] | kills [kills [seed]] | all")
             return false
         }
         return true

@@ -43,6 +43,13 @@ static inline int platform_reopen_direct(int fd) {
   return PLATFORM_RESULT(open(path, O_RDONLY | O_CLOEXEC | __O_DIRECT));
 }
 
+/// A second description of the file behind `fd`, for reading.
+static inline int platform_reopen(int fd) {
+  char path[40];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  return PLATFORM_RESULT(open(path, O_RDONLY | O_CLOEXEC));
+}
+
 /// Renames unless `to` exists (-EEXIST). -EINVAL and -ENOSYS: the file system cannot.
 static inline int platform_rename_exclusive(const char *from, const char *to) {
   const unsigned int no_replace = 1; // RENAME_NOREPLACE

@@ -2,12 +2,17 @@ internal import CPlatform
 internal import Glibc
 internal import Synchronization
 
-/// A file of the file system, through one descriptor for its whole life: an error of a sync is told to the descriptors that wrote, and
-/// the locks hang on this one.
+/// A file of the file system, read, written and locked through one descriptor for its whole life: an error of a sync is told to the
+/// descriptors that wrote, and the locks hang on this one.
+///
+/// Mappings hang on another. A mapping holds the open file description that it was made from, and a forked child inherits it: made from the
+/// locked one, it would keep the locks of a dead parent as long as the child lives.
 package final class PosixFile: StorageFile {
     package let path: String
     package let isWritable: Bool
     private let descriptorWord: Atomic<Int32>
+    /// Opened at the first mapping.
+    private let mappingDescriptor = Mutex<Int32>(-1)
     private let generation = ForkGuard.generation
     private let sections: SectionMap
     private let canWriteDurably = Atomic<Bool>(true)
@@ -50,8 +55,28 @@ package final class PosixFile: StorageFile {
         guard descriptor >= 0 else { return }
         sections.unmapAll()
         guard generation == ForkGuard.generation else { return }
+        mappingDescriptor.withLock { mapping in
+            if mapping >= 0 { Self.give(back: mapping) }
+            mapping = -1
+        }
         ForkGuard.unregister(descriptor: descriptor)
         try checked("close", path, platform_close(descriptor))
+    }
+
+    private static func give(back descriptor: Int32) {
+        ForkGuard.unregister(descriptor: descriptor)
+        _ = platform_close(descriptor)
+    }
+
+    /// The descriptor that sections are mapped from; the other one where there is no /proc to open a second by.
+    private func descriptorForMapping() -> Int32 {
+        mappingDescriptor.withLock { mapping in
+            if mapping < 0 {
+                mapping = platform_reopen(descriptor)
+                if mapping >= 0 { ForkGuard.register(descriptor: mapping) }
+            }
+            return mapping >= 0 ? mapping : descriptor
+        }
     }
 }
 
@@ -113,7 +138,7 @@ extension PosixFile {
         guard index >= 0, index < Section.countLimit, byteCount <= Section.size, size >= Section.offset(of: index) + end else {
             throw .fileEnds(before: index < 0 || index >= Section.countLimit ? size : Section.offset(of: index) + end)
         }
-        try sections.extend(index, fileSize: size, descriptor: descriptor, path: path)
+        try sections.extend(index, fileSize: size, descriptor: descriptorForMapping(), path: path)
         guard let base = sections.base(index, holding: byteCount) else { throw .fileEnds(before: size) }
         return base
     }

@@ -5,16 +5,22 @@ package final class RecordedDatabase {
     package let file: RecordingFile
     /// The disk before the recording began.
     package let start: [UInt8]
-    private var store: Store
+    private var store: Store?
     private var content = Content()
     /// What each commit left, by its number.
     package private(set) var states: [[UInt8]]
     private var pins: [(snapshot: Snapshot, canonical: [UInt8])] = []
     private let dirtyLimit: Int
 
-    package init(lies: Set<RecordingFile.Lie> = [], dirtyLimit: Int = StoreLimit.dirtyBytes) throws {
+    /// On a new file in memory.
+    package convenience init(lies: Set<RecordingFile.Lie> = [], dirtyLimit: Int = StoreLimit.dirtyBytes) throws {
         let ground = MemoryFile(name: "ground")
         try Store.format(ground)
+        try self.init(on: ground, lies: lies, dirtyLimit: dirtyLimit)
+    }
+
+    /// On a file that holds an empty database.
+    package init(on ground: any StorageFile, lies: Set<RecordingFile.Lie> = [], dirtyLimit: Int = StoreLimit.dirtyBytes) throws {
         start = try ground.content()
         file = RecordingFile(ground, lies: lies)
         self.dirtyLimit = dirtyLimit
@@ -60,7 +66,7 @@ package final class RecordedDatabase {
     /// Commits what the body does, as the next commit.
     package func commit(_ body: (inout Editor) throws -> Void) throws {
         let number = states.count
-        var editor = Editor(transaction: try store.beginWrite(), content: content)
+        var editor = Editor(transaction: try openStore().beginWrite(), content: content)
         if content.trees[Content.directory] == nil {
             guard try editor.makeTree() == Content.directory else { throw Failure("the first tree has another id") }
         }
@@ -75,14 +81,14 @@ package final class RecordedDatabase {
 
     /// Does it and takes it back.
     package func rollback(_ body: (inout Editor) throws -> Void) throws {
-        var editor = Editor(transaction: try store.beginWrite(), content: content)
+        var editor = Editor(transaction: try openStore().beginWrite(), content: content)
         try body(&editor)
         editor.transaction.rollback()
     }
 
     /// Keeps the newest version as it is now.
     package func pin() throws {
-        let snapshot = try store.beginRead()
+        let snapshot = try openStore().beginRead()
         pins.append((snapshot, try Content.canonical(snapshot)))
     }
 
@@ -97,9 +103,23 @@ package final class RecordedDatabase {
     /// Closes and opens again.
     package func reopen() throws {
         while !pins.isEmpty { try unpin() }
-        store = try Store.open(on: MemoryFile(content: start), coordinator: try Coordinator.inMemory())
+        close()
         store = try Store.open(on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: dirtyLimit)
     }
+
+    /// Closes. Only `reopen` may follow.
+    package func close() {
+        pins = []
+        store = nil
+    }
+
+    package func openStore() throws -> Store {
+        guard let store else { throw Failure("the database is closed") }
+        return store
+    }
+
+    /// What the last commit that succeeded left.
+    package var canonical: [UInt8] { content.canonical() }
 
     /// The trees that are there now, without the directory.
     package var trees: [UInt64] { content.trees.keys.filter { $0 != Content.directory }.sorted() }
@@ -108,8 +128,8 @@ package final class RecordedDatabase {
     /// Ends the recording: pins are looked at, the file is checked and closed.
     package func finish() throws {
         while !pins.isEmpty { try unpin() }
-        let report = try store.check()
+        let report = try openStore().check()
         guard report.isSound else { throw Failure("unsound: " + report.problems.joined(separator: "; ")) }
-        store = try Store.open(on: MemoryFile(content: start), coordinator: try Coordinator.inMemory())
+        close()
     }
 }

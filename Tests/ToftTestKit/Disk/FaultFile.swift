@@ -39,6 +39,13 @@ package final class FaultFile: WrappedFile, @unchecked Sendable {
     /// What was asked of the disk so far.
     package var operations: [Operation] { state.withLock { $0.operations } }
 
+    /// A fault whose index counts from so many operations on.
+    package func plan(_ fault: Fault, after count: Int) {
+        var fault = fault
+        fault.index += count
+        state.withLock { $0.fault = fault }
+    }
+
     /// From now on nothing fails.
     package func repair() { state.withLock { $0.fault = nil } }
 
@@ -58,6 +65,7 @@ package final class FaultFile: WrappedFile, @unchecked Sendable {
 
     private func attemptWrite(_ operation: Operation, _ bytes: UnsafeRawBufferPointer, _ offset: UInt64) throws(StorageError) {
         guard let fault = fault(at: operation) else { return }
+        defer { if operation == .writeDurably { try? (base as? FragileFile)?.loseDirtyPages() } }
         let part = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count * fault.writtenEighths / 8)])
         try base.write(part, at: offset)
         throw fault.error
@@ -89,7 +97,12 @@ package final class FaultFile: WrappedFile, @unchecked Sendable {
     }
 
     package override func sync() throws(StorageError) {
-        try attempt(.sync)
+        do throws(StorageError) {
+            try attempt(.sync)
+        } catch {
+            try (base as? FragileFile)?.loseDirtyPages()
+            throw error
+        }
         try base.sync()
     }
 

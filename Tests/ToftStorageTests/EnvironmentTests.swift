@@ -1,0 +1,270 @@
+internal import Glibc
+import Testing
+internal import ToftStorage
+internal import ToftTestKit
+
+/// What the world around a database can do to it: permissions, disks that are full or read-only, other names, limits, forks.
+@Suite(.serialized) struct EnvironmentTests {
+    private static let isRoot = geteuid() == 0
+
+    /// A database with the value "parent", closed.
+    private func withClosedDatabase(_ body: (String, String) throws -> Void) throws {
+        try withTemporaryDirectory { directory in
+            chmod(directory, 0o777)
+            let path = directory + "/a.toft"
+            try put(path, "parent")
+            try body(directory, path)
+        }
+    }
+
+    private func put(_ path: String, _ text: String) throws {
+        try write(try Store.open(StoreConfiguration(location: .file(path: path))), text)
+    }
+
+    private func write(_ store: Store, _ text: String, bytes: Int = 0) throws {
+        let transaction = try store.beginWrite(timeoutMilliseconds: 5_000)
+        if try !transaction.view.hasTree(Content.directory) { _ = try transaction.createOrderedTree() }
+        for (key, value) in [("value", Array(text.utf8)), ("weight", [UInt8](repeating: 1, count: bytes))] {
+            try Array(key.utf8).withUnsafeBytes { key throws in
+                try value.withUnsafeBytes { value throws in try transaction.treePut(Content.directory, key, value, derived: false) }
+            }
+        }
+        _ = try transaction.commit()
+    }
+
+    private func value(_ store: Store) throws -> String? {
+        let snapshot = try store.beginRead()
+        defer { snapshot.release() }
+        return try Array("value".utf8).withUnsafeBytes { key throws in
+            try snapshot.orderedTree(Content.directory).value(forKey: key).map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+
+    private func child(_ arguments: String...) throws -> [String] {
+        try ChildProcess(try TrialsProgram.path(), arguments).lines()
+    }
+
+    /// The same as somebody who owns nothing.
+    private func stranger(_ arguments: String...) throws -> [String] {
+        try ChildProcess("setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", try TrialsProgram.path()] + arguments).lines()
+    }
+
+    private func expectSound(_ path: String) throws {
+        let report = try Store.open(StoreConfiguration(location: .file(path: path))).check()
+        #expect(report.isSound, "\(report.problems)")
+    }
+
+    // MARK: Permissions
+
+    @Test(.enabled(if: isRoot)) func `Who may not read gets permissionDenied, who may only read can read, and creates nothing`() throws {
+        try withClosedDatabase { directory, path throws in
+            unlink(path + ".lock")
+            #expect(try stranger("open", path, "rw") == ["permissionDenied(path: \"\(path)\")"])
+            #expect(try stranger("open", path, "ro") == ["permissionDenied(path: \"\(path)\")"])
+            chmod(path, 0o644)
+            #expect(try stranger("open", path, "rw") == ["permissionDenied(path: \"\(path)\")"])
+            #expect(try stranger("open", path, "ro") == ["ok parent"])
+            #expect(TemporaryDirectory.names(in: directory) == ["a.toft"])
+            let store = try Store.open(StoreConfiguration(location: .file(path: path)))
+            try write(store, "newer")
+            #expect(try stranger("open", path, "ro") == ["ok newer"])
+            chmod(path + ".lock", 0o600)
+            #expect(try stranger("open", path, "ro") == ["ok newer"])
+        }
+    }
+
+    @Test(.enabled(if: isRoot)) func `A read-only directory keeps writers out unless the lock file is there already`() throws {
+        try withClosedDatabase { directory, path throws in
+            chmod(path, 0o666)
+            chmod(directory, 0o555)
+            unlink(path + ".lock")
+            let resolved = try FilePath.resolved(directory)
+            #expect(try stranger("open", path, "rw") == ["permissionDenied(path: \"\(resolved)\")"])
+            #expect(try stranger("open", directory + "/new.toft", "rw") == ["permissionDenied(path: \"\(resolved)\")"])
+            #expect(try stranger("open", path, "ro") == ["ok parent"])
+            try put(path, "parent")
+            #expect(try stranger("open", path, "rw") == ["ok child"])
+        }
+    }
+
+    // MARK: Disks
+
+    @Test(.enabled(if: isRoot)) func `A full disk fails a commit, and leaves what was there`() throws {
+        try withMount("size=1400k") { directory throws in
+            let path = directory + "/a.toft"
+            let store = try Store.open(StoreConfiguration(location: .file(path: path)))
+            try write(store, "first")
+            #expect(throws: StorageError.diskFull(path: path)) { try write(store, "too much", bytes: 1_500_000) }
+            #expect(try value(store) == "first")
+            try write(store, "second")
+            #expect(try value(store) == "second")
+            try expectSound(path)
+        }
+    }
+
+    @Test(.enabled(if: isRoot)) func `On a full disk nothing is made, and nothing is left behind`() throws {
+        try withMount("size=400k") { directory throws in
+            let filler = open(directory + "/filler", O_CREAT | O_WRONLY, 0o600)
+            let bytes = [UInt8](repeating: 1, count: 100_000)
+            while Glibc.write(filler, bytes, bytes.count) > 0 {}
+            close(filler)
+            #expect(try child("open", directory + "/a.toft", "rw").first?.hasPrefix("diskFull") == true)
+            #expect(TemporaryDirectory.names(in: directory) == ["filler"])
+            // Room for the file, none for its lock file.
+            unlink(directory + "/filler")
+            let small = open(directory + "/filler", O_CREAT | O_WRONLY, 0o600)
+            _ = Glibc.write(small, bytes, 100_000)
+            _ = Glibc.write(small, bytes, 100_000)
+            close(small)
+            #expect(try child("open", directory + "/a.toft", "rw").first?.hasPrefix("diskFull") == true)
+            #expect(TemporaryDirectory.names(in: directory).sorted() == ["a.toft", "filler"])
+            unlink(directory + "/filler")
+            #expect(try child("open", directory + "/a.toft", "rw") == ["ok child"])
+        }
+    }
+
+    @Test(.enabled(if: isRoot)) func `A read-only file system can be read`() throws {
+        try withMount("size=4m") { directory throws in
+            let path = directory + "/a.toft"
+            #expect(try child("open", path, "rw") == ["ok child"])
+            #expect(try ChildProcess("mount", ["-o", "remount,ro", directory]).wait() == 0)
+            #expect(try child("open", path, "rw") == ["readOnly"])
+            #expect(try child("open", path, "ro") == ["ok child"])
+        }
+    }
+
+    private func withMount(_ options: String, _ body: (String) throws -> Void) throws {
+        try withTemporaryDirectory { directory in
+            let directory = try FilePath.resolved(directory)
+            guard try ChildProcess("mount", ["-t", "tmpfs", "-o", options, "tmpfs", directory]).wait() == 0 else {
+                print("not tested: tmpfs can't be mounted here")
+                return
+            }
+            defer { _ = try? ChildProcess("umount", ["-l", directory]).wait() }
+            try body(directory)
+        }
+    }
+
+    @Test func `A limit on the size of files is an error, not a signal`() throws {
+        try withClosedDatabase { _, path throws in
+            let lines = try child("grow", path, "600000")
+            #expect(lines == ["fileTooLarge(path: \"\(path)\")", "ok child"])
+            try expectSound(path)
+        }
+    }
+
+    @Test func `Too little address space is an error, and what is open goes on`() throws {
+        try withClosedDatabase { _, path throws in
+            #expect(try child("crowd", path, "60000000") == ["addressSpaceExhausted"])
+        }
+    }
+
+    // MARK: Names
+
+    @Test func `Links and other spellings lead to the same store, a hard link in another process is refused`() throws {
+        try withClosedDatabase { directory, path throws in
+            symlink("a.toft", directory + "/link.toft")
+            let store = try Store.open(StoreConfiguration(location: .file(path: path)))
+            #expect(try Store.open(StoreConfiguration(location: .file(path: directory + "/link.toft"))) === store)
+            #expect(try Store.open(StoreConfiguration(location: .file(path: directory + "/./a.toft"))) === store)
+            #expect(try child("open", directory + "/link.toft", "rw") == ["ok child"])
+            link(path, directory + "/hard.toft")
+            #expect(try child("open", directory + "/hard.toft", "rw").first?.hasPrefix("incompatibleProcess") == true)
+        }
+    }
+
+    @Test func `A file that was replaced or moved away is not written`() throws {
+        try withClosedDatabase { directory, path throws in
+            let store = try Store.open(StoreConfiguration(location: .file(path: path)))
+            rename(path, directory + "/moved.toft")
+            try put(path, "another file")
+            #expect(throws: StorageError.replaced(path: store.path)) { try write(store, "lost") }
+            #expect(try value(store) == "parent")
+        }
+    }
+
+    @Test func `Without its lock file a database in use can't be joined, and afterwards it can`() throws {
+        try withClosedDatabase { _, path throws in
+            do {
+                let store = try Store.open(StoreConfiguration(location: .file(path: path)))
+                unlink(path + ".lock")
+                #expect(try child("open", path, "rw").first?.hasPrefix("incompatibleProcess") == true)
+                try write(store, "still here")
+            }
+            #expect(try child("open", path, "rw") == ["ok child"])
+        }
+    }
+
+    // MARK: Other processes
+
+    @Test func `A stopped writer holds others up until their time is over, and no longer than it is stopped`() throws {
+        try withClosedDatabase { _, path throws in
+            let store = try Store.open(StoreConfiguration(location: .file(path: path)))
+            let holder = try ChildProcess(try TrialsProgram.path(), ["hold", path, "write"])
+            #expect(holder.line() == "holding")
+            holder.kill(SIGSTOP)
+            #expect(throws: StorageError.lockTimeout) { try store.beginWrite(timeoutMilliseconds: 50) }
+            #expect(try value(store) == "parent")
+            holder.kill(SIGKILL)
+            #expect(holder.wait() == -SIGKILL)
+            try write(store, "mine")
+        }
+    }
+
+    @Test func `Pins of another process keep a version, and go with it`() throws {
+        try withClosedDatabase { _, path throws in
+            let store = try Store.open(StoreConfiguration(location: .file(path: path)))
+            let version = store.latestVersion
+            let holder = try ChildProcess(try TrialsProgram.path(), ["hold", path, "read"])
+            #expect(holder.line() == "holding")
+            try write(store, "newer")
+            #expect(try store.coordinator.pinnedVersions() == [version])
+            holder.kill(SIGKILL)
+            _ = holder.wait()
+            #expect(try store.coordinator.pinnedVersions() == [])
+        }
+    }
+
+    @Test func `A failed sync stops writing in all processes until the last has left`() throws {
+        try withClosedDatabase { _, path throws in
+            let holder: ChildProcess
+            do {
+                let store = try Store.open(StoreConfiguration(location: .file(path: path)))
+                holder = try ChildProcess(try TrialsProgram.path(), ["hold", path, "poison"])
+                #expect(holder.line() == "holding")
+                #expect(throws: StorageError.poisoned) { try write(store, "lost") }
+                #expect(try value(store) == "parent")
+            }
+            #expect(try child("open", path, "rw") == ["poisoned"])
+            holder.kill(SIGKILL)
+            _ = holder.wait()
+            #expect(try child("open", path, "rw") == ["ok child"])
+        }
+    }
+
+    // MARK: Forks
+
+    @Test func `After a fork the child's handles are errors, its own are not, and the parent notices nothing`() throws {
+        try withClosedDatabase { _, path throws in
+            #expect(try child("fork", path) == ["child ok", "ok grandchild then ok parent"])
+            try expectSound(path)
+        }
+    }
+
+    @Test(arguments: ["fork", "clone"]) func `A child that lives on keeps nothing of a dead parent`(call: String) throws {
+        try withClosedDatabase { _, path throws in
+            let store = try Store.open(StoreConfiguration(location: .file(path: path)))
+            let parent = try ChildProcess(try TrialsProgram.path(), ["orphan", path, call])
+            let orphan = try #require(parent.line().flatMap { Int32($0) })
+            defer { kill(orphan, SIGKILL) }
+            try withExtendedLifetime(parent) {
+                if call == "clone" { try write(store, "newer") }
+                #expect(try store.coordinator.pinnedVersions().count == 1)
+                parent.kill(SIGKILL)
+                _ = parent.wait()
+                try write(store, "mine")
+                #expect(try store.coordinator.pinnedVersions() == [])
+            }
+        }
+    }
+}
