@@ -7,7 +7,7 @@ extension PageSpace {
     func settle(_ ref: Ref) throws(StorageError) -> UInt64 {
         if ref.birth != version { return ref.checksum }
         if let done = spilled[ref.page] { return done.checksum }
-        guard let extent = dirty.find(ref.page) else {
+        guard let extent = dirty.pointee.find(ref.page) else {
             throw .corrupt(page: ref.page, reason: "an extent of this transaction is lost")
         }
         if extent.type == .treeInner { try settleChildren(of: extent) }
@@ -37,18 +37,18 @@ extension PageSpace {
 
     /// Writes every extent that is still in memory. All are settled.
     func flush() throws(StorageError) {
-        try write(dirty.sorted { _ in true })
+        try write(dirty.pointee.sorted { _ in true })
     }
 
     /// Writes leaves to their pages and gives their memory back, when they take more than `limit` bytes.
     func spill(limit: Int) throws(StorageError) {
-        guard dirty.bytes > limit else { return }
-        let leaves = dirty.sorted { $0.type == .orderedLeaf || $0.type == .sequenceLeaf || $0.type == .cluster }
+        guard dirty.pointee.bytes > limit else { return }
+        let leaves = dirty.pointee.sorted { $0.type == .orderedLeaf || $0.type == .sequenceLeaf || $0.type == .cluster }
         for leaf in leaves {
             spilled[leaf.page] = Spilled(checksum: Self.seal(leaf), pageCount: leaf.pageCount, type: leaf.type)
         }
         try write(leaves)
-        for leaf in leaves { dirty.remove(leaf.page) }
+        for leaf in leaves { dirty.pointee.remove(leaf.page) }
     }
 
     private func write(_ extents: [DirtyTable.Extent]) throws(StorageError) {

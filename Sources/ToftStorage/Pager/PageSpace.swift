@@ -13,7 +13,8 @@ package final class PageSpace: @unchecked Sendable {
     package let isWritable: Bool
     let file: any StorageFile
     let sections: Sections
-    var dirty = DirtyTable()
+    /// Extents in memory. Behind a pointer, as the runtime guards each access to a class's own variable; this one is read in every operation.
+    let dirty: UnsafeMutablePointer<DirtyTable>
     /// Checksums of extents of ours that are already written to their pages.
     var spilled: [UInt64: Spilled] = [:]
     var freeSpace: FreeSpace?
@@ -30,6 +31,8 @@ package final class PageSpace: @unchecked Sendable {
         self.sections = sections
         self.version = version
         isWritable = false
+        dirty = .allocate(capacity: 1)
+        dirty.initialize(to: DirtyTable(capacity: 1))
     }
 
     /// A writing space.
@@ -39,6 +42,13 @@ package final class PageSpace: @unchecked Sendable {
         self.version = version
         self.freeSpace = freeSpace
         isWritable = true
+        dirty = .allocate(capacity: 1)
+        dirty.initialize(to: DirtyTable())
+    }
+
+    deinit {
+        dirty.deinitialize(count: 1)
+        dirty.deallocate()
     }
 
     // MARK: Reading
@@ -81,7 +91,7 @@ package final class PageSpace: @unchecked Sendable {
     }
 
     private func viewOurs(_ ref: Ref, as type: ExtentType) throws(StorageError) -> UnsafeRawPointer {
-        if let extent = dirty.find(ref.page) {
+        if let extent = dirty.pointee.find(ref.page) {
             guard extent.type == type, extent.pageCount == ref.pageCount else {
                 throw .corrupt(page: ref.page, reason: "an extent of this transaction has another type than its reference says")
             }
@@ -130,7 +140,7 @@ package final class PageSpace: @unchecked Sendable {
     /// Memory in which an extent may be changed. A clean extent is copied to a new place first, and `ref` then names that place.
     package func edit(_ ref: inout Ref, as type: ExtentType) throws(StorageError) -> UnsafeMutableRawPointer {
         if ref.birth == version {
-            if let extent = dirty.find(ref.page), extent.type == type { return extent.base }
+            if let extent = dirty.pointee.find(ref.page), extent.type == type { return extent.base }
             return try reload(ref, as: type)
         }
         let source = try view(ref, as: type)
@@ -147,7 +157,7 @@ package final class PageSpace: @unchecked Sendable {
     /// A new extent: zeroed but for its header.
     package func allocate(_ type: ExtentType, pageCount: Int) throws(StorageError) -> (Ref, UnsafeMutableRawPointer) {
         let ref = try allocatePages(pageCount)
-        let base = dirty.insert(ref.page, pageCount: pageCount, type: type)
+        let base = dirty.pointee.insert(ref.page, pageCount: pageCount, type: type)
         ExtentHeader.write(to: base, type: type, pageCount: pageCount, page: ref.page, birth: version)
         return (ref, base)
     }
@@ -156,7 +166,7 @@ package final class PageSpace: @unchecked Sendable {
     package func free(_ ref: Ref) throws(StorageError) {
         guard let freeSpace else { throw .readOnly }
         if ref.birth == version {
-            dirty.remove(ref.page)
+            dirty.pointee.remove(ref.page)
             spilled.removeValue(forKey: ref.page)
             try freeSpace.release(ref.page, count: Int(ref.pageCount))
         } else {
@@ -172,7 +182,7 @@ package final class PageSpace: @unchecked Sendable {
 
     private func reload(_ ref: Ref, as type: ExtentType) throws(StorageError) -> UnsafeMutableRawPointer {
         let source = try viewOurs(ref, as: type)
-        let base = dirty.insert(ref.page, pageCount: Int(ref.pageCount), type: type)
+        let base = dirty.pointee.insert(ref.page, pageCount: Int(ref.pageCount), type: type)
         base.copyMemory(from: source, byteCount: Int(ref.pageCount) * Page.size)
         spilled.removeValue(forKey: ref.page)
         return base

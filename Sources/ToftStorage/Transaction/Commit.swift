@@ -58,7 +58,7 @@ struct Commit {
 
     /// Puts the record into its tree and lets go of those that nobody needs. Returns the bytes of all records ever.
     private func keepRecord() throws(StorageError) -> UInt64 {
-        let value = transaction.record.finish(
+        let value = transaction.record.pointee.finish(
             version: space.version, previousVersion: transaction.baseVersion, recordBytes: transaction.base.recordBytes)
         let tree = try transaction.view.ensureSystemTree(SystemTree.records)
         try TreeKey.with(space.version) { key throws(StorageError) in

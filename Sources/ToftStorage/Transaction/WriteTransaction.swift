@@ -23,7 +23,8 @@ package final class WriteTransaction {
     let space: PageSpace
     let base: Root
     let baseRef: Ref
-    var record = RecordBuilder()
+    /// Behind a pointer, as the runtime guards each access to a class's own variable.
+    let record: UnsafeMutablePointer<RecordBuilder>
     /// Whether trees or columns were made or dropped, which the record does not count as user data.
     private(set) var isStructureChanged = false
     private var state = State.active
@@ -38,11 +39,17 @@ package final class WriteTransaction {
         baseVersion = published.version
         let freeSpace = try FreeSpace(file: store.file, root: base, in: reading)
         space = PageSpace(file: store.file, sections: store.sections, version: version, freeSpace: freeSpace)
+        record = .allocate(capacity: 1)
+        record.initialize(to: RecordBuilder())
         view = Snapshot(store: store, writing: space, on: base, at: published.root, abandonedKeys: store.abandonedKeys)
         try freeSpace.fold(pins: pins, in: space)
     }
 
-    deinit { rollback() }
+    deinit {
+        rollback()
+        record.deinitialize(count: 1)
+        record.deallocate()
+    }
 
     /// Whether neither `commit` nor `rollback` has ended it yet.
     package var isActive: Bool { state == .active }
@@ -53,7 +60,7 @@ package final class WriteTransaction {
     package func createTable(columns: [Column]) throws(StorageError) -> UInt64 {
         try beginStructure()
         let id = view.addTable(columns: columns)
-        record.tree(.treeCreate, id)
+        record.pointee.tree(.treeCreate, id)
         return id
     }
 
@@ -61,7 +68,7 @@ package final class WriteTransaction {
     package func createOrderedTree() throws(StorageError) -> UInt64 {
         try beginStructure()
         let id = view.addOrderedTree()
-        record.tree(.treeCreate, id)
+        record.pointee.tree(.treeCreate, id)
         return id
     }
 
@@ -75,14 +82,14 @@ package final class WriteTransaction {
     package func dropTree(_ id: UInt64) throws(StorageError) {
         try beginStructure()
         try view.drop(id)
-        record.tree(.treeDrop, id)
+        record.pointee.tree(.treeDrop, id)
     }
 
     /// Adds a column; rows that are there read its default. O(1).
     package func addColumn(_ tree: UInt64, _ column: Column) throws(StorageError) {
         try beginStructure()
         try view.table(tree).addColumn(column)
-        record.tree(.columnAdd, tree, column: column.id)
+        record.pointee.tree(.columnAdd, tree, column: column.id)
     }
 
     private func beginStructure() throws(StorageError) {
@@ -110,7 +117,7 @@ package final class WriteTransaction {
     ) throws(StorageError) {
         try begin()
         _ = try tree.put(key, value)
-        record.treePut(id, key, value, derived: derived)
+        record.pointee.treePut(id, key, value, derived: derived)
     }
 
     /// Removes a key. False if it is not there.
@@ -126,7 +133,7 @@ package final class WriteTransaction {
     ) throws(StorageError) -> Bool {
         try begin()
         guard try tree.delete(key) else { return false }
-        record.treeDelete(id, key, derived: derived)
+        record.pointee.treeDelete(id, key, derived: derived)
         return true
     }
 
@@ -142,14 +149,14 @@ package final class WriteTransaction {
     package func rowInsert(_ table: Table, id: UInt64, _ key: Int64, derived: Bool) throws(StorageError) {
         try begin()
         try table.insertRow(key)
-        record.row(.rowInsert, id, key, derived: derived)
+        record.pointee.row(.rowInsert, id, key, derived: derived)
     }
 
     /// Erases a row, its long values and its lists.
     package func rowErase(_ table: Table, id: UInt64, _ key: Int64, derived: Bool) throws(StorageError) {
         try begin()
         try table.eraseRow(key)
-        record.row(.rowErase, id, key, derived: derived)
+        record.pointee.row(.rowErase, id, key, derived: derived)
     }
 
     /// Sets a cell, also to the value that it has: that is a change too.
@@ -157,7 +164,7 @@ package final class WriteTransaction {
     package func cellSet(_ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, _ cell: Cell, derived: Bool) throws(StorageError) {
         try begin()
         try table.setCell(key, column, cell)
-        record.cell(id, key, column, cell, derived: derived)
+        record.pointee.cell(id, key, column, cell, derived: derived)
     }
 
     // MARK: Lists
@@ -168,7 +175,7 @@ package final class WriteTransaction {
     ) throws(StorageError) {
         try begin()
         try table.listInsert(key, column, at: index, cell)
-        record.list(.listInsert, id, key, column, index: index, cell, derived: derived)
+        record.pointee.list(.listInsert, id, key, column, index: index, cell, derived: derived)
     }
 
     /// Replaces an element.
@@ -177,28 +184,28 @@ package final class WriteTransaction {
     ) throws(StorageError) {
         try begin()
         try table.listSet(key, column, at: index, cell)
-        record.list(.listSet, id, key, column, index: index, cell, derived: derived)
+        record.pointee.list(.listSet, id, key, column, index: index, cell, derived: derived)
     }
 
     /// Removes an element.
     package func listErase(_ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, at index: Int, derived: Bool) throws(StorageError) {
         try begin()
         try table.listErase(key, column, at: index)
-        record.list(.listErase, id, key, column, index: index, derived: derived)
+        record.pointee.list(.listErase, id, key, column, index: index, derived: derived)
     }
 
     /// Moves an element to where it then stands at `destination`.
     package func listMove(_ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, from index: Int, to destination: Int) throws(StorageError) {
         try begin()
         try table.listMove(key, column, from: index, to: destination)
-        record.list(.listMove, id, key, column, index: index, other: destination, derived: false)
+        record.pointee.list(.listMove, id, key, column, index: index, other: destination, derived: false)
     }
 
     /// Exchanges two elements.
     package func listSwap(_ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, _ first: Int, _ second: Int) throws(StorageError) {
         try begin()
         try table.listSwap(key, column, first, second)
-        record.list(.listSwap, id, key, column, index: first, other: second, derived: false)
+        record.pointee.list(.listSwap, id, key, column, index: first, other: second, derived: false)
     }
 
     /// Removes all elements.
@@ -206,7 +213,7 @@ package final class WriteTransaction {
         try begin()
         let count = try table.listCount(key, column)
         try table.listClear(key, column)
-        record.list(.listClear, id, key, column, index: 0, other: count, derived: derived)
+        record.pointee.list(.listClear, id, key, column, index: 0, other: count, derived: derived)
     }
 
     // MARK: The end
@@ -240,7 +247,7 @@ package final class WriteTransaction {
     }
 
     /// Whether anything was changed so far.
-    package var hasChanges: Bool { isStructureChanged || !record.isEmpty }
+    package var hasChanges: Bool { isStructureChanged || !record.pointee.isEmpty }
 
     /// Forgets every change. Does nothing after the end.
     package func rollback() {
