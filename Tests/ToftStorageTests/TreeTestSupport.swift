@@ -58,7 +58,7 @@ final class TreeWorkshop {
     }
 
     /// Pages of this version's own extents.
-    var ownPages: Int { space.dirty.bytes / Page.size + space.spilled.values.reduce(0) { $0 + Int($1.pageCount) } }
+    var ownPages: Int { space.dirty.pointee.bytes / Page.size + space.spilled.values.reduce(0) { $0 + Int($1.pageCount) } }
 
     /// Writes a tree as a commit does and goes on with the next version. The tree is to be opened anew from the root.
     func commit(_ root: TreeRoot) throws -> TreeRoot {
