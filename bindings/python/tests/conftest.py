@@ -62,9 +62,7 @@ def python(path: Path) -> Iterator[Runner]:
     def start(source: str, *arguments: object) -> subprocess.Popen[str]:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PACKAGE), str(TESTS)])}
         command = [sys.executable, "-c", source, str(path), *map(str, arguments)]
-        process = subprocess.Popen(
-            command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+        process = subprocess.Popen(command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         started.append(process)
         return process
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import ClassVar
+from typing import ClassVar, List, Optional
 
 import pytest
 from models import Dog, Everything, Person
@@ -36,13 +36,13 @@ def test_annotations_say_types() -> None:
 
 def test_all_ways_to_spell_optional_and_list_are_understood() -> None:
     class Spelled(toft.Object):
-        a: int | None
-        b: int | None
-        c: Spelled | None
-        d: list[Spelled]
+        a: Optional[int]
+        b: "int | None"
+        c: Optional["Spelled"]
+        d: List["Spelled"]
         e: toft.List[Spelled]
-        f: list[Later]
-        g: Later | None  # type: ignore[name-defined]  # noqa: F821
+        f: "list[Later]"
+        g: Later | None
 
     found = [shape(Spelled, name) for name in "abcdefg"]
     assert found[:2] == [(values.INT, True, False, "")] * 2

@@ -66,6 +66,7 @@ class Arguments:
         self._heap_address = ctypes.addressof(self._heap)
         self._used = 0
         self._kept: list[Any] = []
+        self._is_in_list = False
         self.count = 0
 
     def __enter__(self) -> Arguments:
@@ -96,6 +97,28 @@ class Arguments:
         else:
             self._other(value, realm, wanted)
 
+    def add_list(self, values: Any, realm: Realm, wanted: int = NULL) -> None:
+        """Appends a whole list as one value; `wanted`: the type of its elements."""
+        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+            raise TypeMismatchError(f"A list is due, not {values!r:.80}")
+        if self._is_in_list:
+            raise TypeMismatchError(f"A list has no lists in it: {values!r:.80}")
+        items = list(values)
+        outer = self._values, self._capacity, self.address, self.count
+        self._values, self._capacity, self.count = (toft_value * max(1, len(items)))(), len(items), 0
+        self._is_in_list = True
+        try:
+            for item in items:
+                self.add(item, realm, wanted)
+            inner = self._values
+        finally:
+            self._values, self._capacity, self.address, self.count = outer
+            self._is_in_list = False
+        if self.count == self._capacity:
+            self._grow()
+        self._kept.append(inner)
+        self._words(LIST, ctypes.addressof(inner), len(items))
+
     def _other(self, value: Any, realm: Realm, wanted: int) -> None:
         if (link := getattr(type(value), "_toft_link", None)) is not None:
             self._words(LINK, *link(value, realm))
@@ -112,7 +135,7 @@ class Arguments:
         elif type(value).__name__ in ("bool_", "bool"):  # NumPy's
             self._words(BOOL, bool(value), 0)
         elif isinstance(value, (list, tuple, Set)) or _is_listlike(value):
-            self._list(value, realm)
+            self.add_list(value, realm)
         else:
             raise TypeMismatchError(f"A {type(value).__name__} cannot be stored: {value!r:.80}")
 
@@ -158,14 +181,6 @@ class Arguments:
             memory = ctypes.create_string_buffer(data, size)
             self._kept.append(memory)
             self._words(kind, ctypes.addressof(memory), size)
-
-    def _list(self, values: Iterable[Any], realm: Realm) -> None:
-        items = list(values)
-        inner = Arguments(max(1, len(items)))
-        for item in items:
-            inner.add(item, realm)
-        self._kept.append(inner)
-        self._words(LIST, inner.address, inner.count)
 
     def _grow(self) -> None:
         values = (toft_value * (self._capacity * 2))()

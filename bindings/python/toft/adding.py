@@ -30,18 +30,10 @@ class Adding:
 
     def create(self, binding: Binding, given: Mapping[str, Any]) -> Single:
         """An object from values. Defaults that the class declares hold for an object that is new."""
-        properties = {name: binding.property(name) for name in given}
-        filled = dict(given)
-        if binding.defaults and not self._exists(binding, given):
-            for each in binding.defaults:
-                if each.name not in filled:
-                    filled[each.name] = each.default()
-                    properties[each.name] = each
-        try:
-            return self._create(binding, properties, filled, self._policy)
-        except BaseException:
-            self._take_back()
-            raise
+        missing = [each for each in binding.defaults if each.name not in given]
+        if missing and not self._exists(binding, given):
+            given = {**given, **{each.name: each.default() for each in missing}}
+        return self._create(binding, given, self._policy)
 
     def add(self, root: Object) -> None:
         """An object and all that it leads to. They become live together, at the end, or none does."""
@@ -69,7 +61,7 @@ class Adding:
         given = {each.name: getattr(draft, each.name) for each in binding.properties.values() if each.type != values.LINKING_OBJECTS}
         filled = {name: value for name, value in given.items() if not _drafts_in(value)}
         policy = self._policy if binding.primary_key else toft_update_policy.ERROR  # without a key it is always a new object
-        return self._create(binding, {name: binding.property(name) for name in filled}, filled, policy)
+        return self._create(binding, filled, policy)
 
     def _link(self, draft: Object, made: Mapping[int, Single]) -> None:
         single = made[id(draft)]
@@ -85,21 +77,23 @@ class Adding:
         key = given.get(binding.primary_key) if binding.primary_key else None
         return self._policy != toft_update_policy.ERROR and key is not None and self._realm.object(binding.cls, key) is not None
 
-    def _create(self, binding: Binding, properties: Mapping[str, BoundProperty], given: Mapping[str, Any], policy: int) -> Single:
-        plain = tuple(name for name, each in properties.items() if not each.is_list)
-        lists = [(each, given[name]) for name, each in properties.items() if each.is_list]
+    def _create(self, binding: Binding, given: Mapping[str, Any], policy: int) -> Single:
+        keys, properties = binding.properties_named(tuple(given))
         address, link, is_new = ctypes.c_void_p(), toft_link(), ctypes.c_bool()
         with self._realm._arguments() as arguments:
-            for name in plain:
-                arguments.add(given[name], self._realm, properties[name].type)
+            for each, value in zip(properties, given.values()):
+                if each.is_list:
+                    arguments.add_list(value, self._realm, each.type)
+                else:
+                    arguments.add(value, self._realm, each.type)
             self._realm._changing()
             library().toft_object_create(
                 self._realm._address,
                 binding.key,
                 policy,
-                binding.keys(plain),
+                keys,
                 arguments.address,
-                len(plain),
+                len(properties),
                 ctypes.byref(address),
                 ctypes.byref(link),
                 ctypes.byref(is_new),
@@ -107,9 +101,6 @@ class Adding:
         single = Single(binding, link.object_key, Handle(address.value, library().toft_object_release))
         if is_new.value:
             self._created.append(single)
-        for each, items in lists:
-            if items or not is_new.value:
-                self._set(single, each, items)
         return single
 
     def _take_back(self) -> None:

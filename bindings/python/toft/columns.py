@@ -112,9 +112,7 @@ class Buffers:
 
     def read(self, results: int | None, first: int) -> int:
         """Fills the columns with the rows from `first` on, and returns how many there are."""
-        library().toft_results_columns(
-            results, first, ctypes.byref(self._structures), len(self.types), self._capacity, ctypes.byref(self._rows)
-        )
+        library().toft_results_columns(results, first, ctypes.byref(self._structures), len(self.types), self._capacity, ctypes.byref(self._rows))
         return self._rows.value
 
     def listed(self, index: int, count: int) -> list[Any]:

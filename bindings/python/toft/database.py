@@ -422,13 +422,13 @@ class Realm:
         binding = self._bindings[class_key]
         return live_object(binding.cls, Single(binding, object_key))
 
-    def _collection(self, owner: Handle, each: BoundProperty) -> Any:
+    def _collection(self, owner: Single, each: BoundProperty) -> Any:
         """A list property, or the results of linking objects."""
         address = ctypes.c_void_p()
         if each.is_list:
-            library().toft_object_list(owner.address, each.key, ctypes.byref(address))
-            return List(self, Handle(address.value, library().toft_list_release), each)
-        library().toft_object_linking_objects(owner.address, each.key, ctypes.byref(address))
+            library().toft_object_list(owner.handle().address, each.key, ctypes.byref(address))
+            return List(self, Handle(address.value, library().toft_list_release), each, owner.place(each))
+        library().toft_object_linking_objects(owner.handle().address, each.key, ctypes.byref(address))
         return Results(self, Handle(address.value, library().toft_results_release))
 
     def _create(self, cls: type[T], policy: int, properties: Mapping[str, Any]) -> T:

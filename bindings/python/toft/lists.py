@@ -27,12 +27,13 @@ _LARGEST_READ = 2048
 class List(MutableSequence[T], Generic[T]):
     """A list property of a live object. Each change is written at once; changes need a write transaction."""
 
-    __slots__ = ("_handle", "_property", "_realm", "__weakref__")
+    __slots__ = ("_handle", "_place", "_property", "_realm", "__weakref__")
 
-    def __init__(self, realm: Realm, handle: Handle, property: BoundProperty) -> None:
+    def __init__(self, realm: Realm, handle: Handle, property: BoundProperty, place: object) -> None:
         self._realm = realm
         self._handle = handle
         self._property = property
+        self._place = place
 
     # ------------------------------------------------------------------------------------------------------- Reading
 
@@ -239,11 +240,6 @@ class List(MutableSequence[T], Generic[T]):
             for position, item in zip(span, items):
                 self[position] = item
 
-    def _replace(self, items: Iterable[Any]) -> None:
-        """What setting the property does."""
-        if items is not self and not (isinstance(items, List) and items._handle is self._handle):
-            self[:] = _checked(items)
-
     def __iadd__(self, values: Iterable[T]) -> List[T]:
         self.extend(values)
         return self
@@ -267,9 +263,3 @@ class List(MutableSequence[T], Generic[T]):
     def _call(self, function: str, *arguments: int) -> None:
         self._realm._changing()
         getattr(library(), function)(self._handle.address, *arguments)
-
-
-def _checked(items: Any) -> list[Any]:
-    if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
-        raise TypeMismatchError(f"A list property takes a list: {items!r:.80}")
-    return list(items)

@@ -61,7 +61,7 @@ class Binding:
         self.names = {each.key: each.name for each in properties}
         self.primary_key = primary_key
         self.defaults = [each for each in properties if each.has_default]
-        self._keys: dict[tuple[str, ...], Any] = {}
+        self._named: dict[tuple[str, ...], tuple[Any, list[BoundProperty]]] = {}
 
     def property(self, name: str) -> BoundProperty:
         """The property of that name."""
@@ -70,11 +70,13 @@ class Binding:
         except KeyError:
             raise NoSuchPropertyError(f"The class {self.cls.__name__} has no property {name!r}.") from None
 
-    def keys(self, names: tuple[str, ...]) -> Any:
-        """The keys of some properties as the library takes them."""
-        if (keys := self._keys.get(names)) is None:
-            keys = self._keys[names] = (ctypes.c_uint32 * max(1, len(names)))(*(self.property(name).key for name in names))
-        return keys
+    def properties_named(self, names: tuple[str, ...]) -> tuple[Any, list[BoundProperty]]:
+        """The keys of some properties as the library takes them, and the properties."""
+        if (known := self._named.get(names)) is None:
+            properties = [self.property(name) for name in names]
+            keys = (ctypes.c_uint32 * max(1, len(names)))(*(each.key for each in properties))
+            known = self._named[names] = keys, properties
+        return known
 
 
 class NoRealm:
@@ -188,7 +190,7 @@ class Single(Live):
     def read(self, instance: Object, name: str) -> Any:
         each = self.binding.property(name)
         if not each.is_plain:
-            return self.realm._collection(self.handle(), each)
+            return self.realm._collection(self, each)
         if self.now != self.realm._now:
             self.columns, self.now = {}, self.realm._now
         memory = ctypes.create_string_buffer(values.VALUE_SIZE)
@@ -197,14 +199,20 @@ class Single(Live):
         self.columns[name] = [value]
         return value
 
+    def place(self, each: BoundProperty) -> tuple[Binding, int, int]:
+        """What no other property of any object has."""
+        return self.binding, self._key, each.key
+
     def set(self, name: str, value: Any) -> None:
         """Writes one property."""
         each = self.binding.property(name)
-        if each.is_list:
-            self.realm._collection(self.handle(), each)._replace(value)
-            return
         with self.realm._arguments() as arguments:
-            arguments.add(value, self.realm, each.type)
+            if not each.is_list:
+                arguments.add(value, self.realm, each.type)
+            elif getattr(value, "_place", None) == self.place(each):
+                return  # what `dog.tags += ["x"]` does at its end
+            else:
+                arguments.add_list(value, self.realm, each.type)
             address = self.handle().address
             self.realm._changing()
             library().toft_object_set(address, each.key, arguments.address)

@@ -1,0 +1,51 @@
+"""The type hints are right, as mypy --strict reads them, and the program they are tried on runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typed_program
+from conftest import PACKAGE
+
+import toft
+
+
+def mypy(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "mypy", *map(str, arguments)]
+    environment = {**os.environ, "MYPYPATH": "tests"}
+    return subprocess.run(command, cwd=PACKAGE, env=environment, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.no_library
+def test_the_package_and_its_examples_are_typed() -> None:
+    pytest.importorskip("mypy")
+    result = mypy()
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.no_library
+def test_wrong_programs_are_told_so(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(
+        "import toft\n"
+        "from typed_program import Owner, Pet\n"
+        "def program(realm: toft.Realm, pet: Pet) -> None:\n"
+        "    pet.age = 'old'\n"
+        "    pet.nmae\n"
+        "    realm.objects(Pet).whree('age > 3')\n"
+        "    owner: Owner = realm.objects(Pet)[0]\n"
+        "    pet.owner.name\n"
+    )
+    result = mypy("--strict", "--config-file=", wrong)
+    lines = [int(line.split(":")[1]) for line in result.stdout.splitlines() if ": error:" in line and "wrong.py" in line]
+    assert sorted(set(lines)) == [4, 5, 6, 7, 8], result.stdout
+
+
+def test_the_typed_program_runs() -> None:
+    with toft.open_in_memory([typed_program.Owner, typed_program.Pet]) as realm:
+        assert typed_program.program(realm) == ["Rex"]

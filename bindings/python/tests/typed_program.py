@@ -1,0 +1,58 @@
+"""A program for mypy: each line has the type that it seems to have. It is also run."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Any
+
+import toft
+
+
+class Owner(toft.Object):
+    name: str = toft.field(primary_key=True)
+    dogs = toft.linking_objects("Pet", "owner")
+    pets: toft.Results[Pet] = toft.linking_objects("Pet", "owner")
+
+
+class Pet(toft.Object):
+    name: str
+    age: int = 0
+    weight: toft.Float32
+    born: datetime = datetime(2020, 1, 1, tzinfo=timezone.utc)
+    owner: Owner | None
+    tags: list[str]
+    friends: toft.List[Pet]
+
+
+def program(realm: toft.Realm) -> list[str]:
+    with realm.write():
+        ada: Owner = realm.create(Owner, name="Ada")
+        rex: Pet = realm.add(Pet(name="Rex", owner=ada, tags=["good"]))
+        upserted: Owner = realm.upsert(Owner, {"name": "Ada"}, update="modified")
+        rex.age += 1
+        rex.weight = 3.5
+        rex.tags.append("old")
+        rex.friends.append(rex)
+        assert upserted == ada
+    found: Owner | None = realm.object(Owner, "Ada")
+    assert found is not None
+    pets: toft.Results[Pet] = found.pets.where("age > $0", 0).sort("-age").limit(3)
+    first: Pet | None = pets.first()
+    part: list[Pet] = pets[:2]
+    one: Pet = pets[0]
+    friends: toft.Results[Pet] = one.friends.where("age == 1")
+    untyped: Any = realm.objects("Pet")[0]
+    names: list[str] = [pet.name for pet in pets]
+    columns: dict[str, Any] = pets.columns("age")
+    observation: toft.Observation = pets.observe(lambda changes: print(changes.insertions))
+    with observation:
+        pass
+    try:
+        realm.create(Pet, nmae="x")
+    except toft.NotInTransactionError as error:
+        code: int = error.code
+        assert code == toft.Status.ERROR_NOT_IN_TRANSACTION
+    except toft.Error as error:
+        assert "nmae" in error.message
+    assert first == one == untyped and len(friends) == 1 and part and columns
+    return names
