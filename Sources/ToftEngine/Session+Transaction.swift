@@ -100,6 +100,7 @@ extension Session {
         guard let transaction else {
             throw EngineError(.notInTransaction, "Can't change anything outside of a write transaction. Begin one first.")
         }
+        noteWriting()
         return transaction.objects
     }
 

@@ -20,6 +20,10 @@ package final class Session {
     /// When what was changed, for the results that are open.
     private(set) var stamps = Stamps()
     package private(set) var isOpen = true
+    /// Whether the session stands where it stood, for who keeps pointers.
+    package let pulse: UnsafeMutablePointer<SessionPulse>
+    /// The last window on each class, by the class's position, see `ClusterWindow`.
+    var windows: [ClusterWindow?] = []
 
     /// The way to the notifier, from the first observer on.
     var channel: Channel?
@@ -37,9 +41,14 @@ package final class Session {
         self.configuration = configuration
         self.base = base
         owner = configuration.confinement == .thread ? ThreadMark.current : nil
+        pulse = .allocate(capacity: 1)
+        pulse.initialize(to: SessionPulse())
     }
 
-    deinit { end() }
+    deinit {
+        end()
+        pulse.deallocate()
+    }
 
     // MARK: Use
 
@@ -74,13 +83,20 @@ package final class Session {
     /// Stands at a version from now on.
     func move(to view: ModelView) {
         base = view
+        pulse.pointee.moment += 1
         stamps.noteEverything()
         channel?.sessionMoved(to: view)
     }
 
     /// Notes a change whose reach is not known, or that a transaction began or ended.
     func noteEverything() {
+        pulse.pointee.moment += 1
         stamps.noteEverything()
+    }
+
+    /// Something is about to be written.
+    func noteWriting() {
+        pulse.pointee.moment += 1
     }
 
     func noteCreation(of owner: ClassHandle) {
@@ -102,6 +118,8 @@ package final class Session {
     private func end() {
         guard isOpen else { return }
         isOpen = false
+        pulse.pointee.moment += 1
+        windows = []
         stamps.noteEverything()
         transaction?.writing.rollback()
         transaction = nil

@@ -30,14 +30,11 @@ public final class _CollectionCore {
 
     func element<Element: RealmCollectionValue>(_ type: Element.Type, at index: Int) throws -> Element {
         try session.verify()
-        if let binding {
-            if let object: Element = try object(results.object(at: index), binding) { return object }
+        guard binding != nil else { return Element._make(_EngineValue(try results.value(at: index), session)) }
+        guard let object = try object(type, key: try results.key(at: index)) else {
+            throw Realm.Error(.objectDeleted, "The object at index \(index) has been deleted.")
         }
-        return Element._make(_EngineValue(try results.value(at: index), session))
-    }
-
-    private func object<Element>(_ handle: ObjectHandle, _ binding: ClassBinding) throws -> Element? {
-        binding.makeObject(ManagedRow(session: session, handle: handle)) as? Element
+        return object
     }
 
     /// Where an element is.
@@ -82,11 +79,10 @@ extension _CollectionCore {
         return .values(values)
     }
 
-    /// The object with a key; an invalid instance when it has been deleted since the loop began.
+    /// The object with a key; nil when it has been deleted.
     func object<Element>(_ type: Element.Type, key: Int64) throws -> Element? {
-        guard let binding else { return nil }
-        let ref = ObjectRef(classID: binding.classID, key: key)
-        guard let handle = try session.engine.object(ref) else { return nil }
-        return try object(handle, binding)
+        guard let binding, let object = try session.object(binding, key: key) else { return nil }
+        // The instance is of the class that the binding was made for, which is the element's.
+        return binding.model.type == type ? unsafeBitCast(object, to: type) : object as? Element
     }
 }

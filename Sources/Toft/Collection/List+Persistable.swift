@@ -92,7 +92,7 @@ extension ListHandle {
 
     /// Whether both are the same property of the same object.
     func isSame(as other: ListHandle) -> Bool {
-        property.id == other.property.id && owner.isSame(as: other.owner)
+        owner == other.owner && property.id == other.property.id
     }
 }
 

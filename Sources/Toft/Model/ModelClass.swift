@@ -98,6 +98,8 @@ struct ModelProperty: Sendable {
     /// For linking objects, the property that links here.
     let origin: String?
     let wrapper: any AnyPersisted.Type
+    /// Whether a new instance has a value of it that has to go where the instance becomes an accessor: a collection, or a default that holds memory.
+    let isClearedInAccessors: Bool
     /// Where the wrapper lies in an instance.
     let offset: Int
 }
@@ -115,6 +117,7 @@ extension ModelProperty {
         isIndexed = traits.contains(.indexed) || names.indexed.contains(name)
         origin = wrapper.originProperty(at: address)
         self.wrapper = wrapper
+        isClearedInAccessors = wrapper.isKept || (wrapper.holdsMemory && wrapper.hasValue(at: address))
         self.offset = offset
     }
 

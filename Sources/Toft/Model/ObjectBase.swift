@@ -1,3 +1,4 @@
+internal import Foundation
 internal import ToftEngine
 internal import ToftModel
 internal import ToftStorage
@@ -6,6 +7,8 @@ internal import ToftStorage
 open class ObjectBase {
     /// The row in the database; nil while unmanaged.
     @exclusivity(unchecked) final var row: ManagedRow?
+    /// Where the row lies, as it was when it was last looked for.
+    @exclusivity(unchecked) private final var view = RowView()
     /// Set in the instances that find out what a key path names.
     @exclusivity(unchecked) final var recorder: KeyPathRecorder?
 
@@ -43,38 +46,75 @@ struct ManagedRow {
     var isValid: Bool { (try? handle.isValid) ?? false }
 
     func isSame(as other: ManagedRow) -> Bool {
-        session === other.session && handle.isSame(as: other.handle)
-    }
-}
-
-extension ObjectHandle {
-    /// Whether both are the same object. One that was made in this transaction and one that was found later are, if it still exists: the key of
-    /// an object whose transaction was cancelled is given out again.
-    func isSame(as other: ObjectHandle) -> Bool {
-        guard ref == other.ref else { return false }
-        if self == other { return true }
-        return ((try? isValid) ?? false) && ((try? other.isValid) ?? false)
+        session === other.session && handle == other.handle
     }
 }
 
 // MARK: Reading and writing managed properties
 
 extension ObjectBase {
-    /// The cell of a column, borrowed until the realm moves or writes; nil when key paths are recorded, and after misuse.
+    /// The word of a column of numbers or links: at the cost of some loads while the realm stands still. Nil when null, when key paths are recorded,
+    /// and after misuse.
     @inline(__always)
-    final func cell(_ column: Int) -> Cell? {
-        if let row {
-            do throws(EngineError) { return try row.handle.cell(PropertyID(truncatingIfNeeded: column)) } catch { Misuse.report(Realm.Error(error)) }
-        } else {
-            recorder?.record(self, column)
+    private final func word(_ column: Int) -> Int64? {
+        if let place = view.place(column) { return place.word }
+        return findWord(column)
+    }
+
+    @inline(never)
+    private final func findWord(_ column: Int) -> Int64? {
+        read(column) { window, row, id throws(EngineError) in try window.word(row, id) }
+    }
+
+    /// Reads a property through the window on the object's cluster; a new one is opened where the last one no longer holds.
+    private final func read<Result>(
+        _ column: Int, _ body: (ClusterWindow, Int, PropertyID) throws(EngineError) -> Result?
+    ) -> Result? {
+        do throws(EngineError) {
+            if !view.holds { try openWindow(column) }
+            guard let window = view.window else { return nil }
+            return try body(window, view.row, PropertyID(truncatingIfNeeded: column))
+        } catch {
+            Misuse.report(Realm.Error(error))
+            return nil
         }
-        return nil
+    }
+
+    /// Looks for the row. Throws unless the object may be read here and now; leaves no window where there is nothing to read.
+    private final func openWindow(_ column: Int) throws(EngineError) {
+        view.close()
+        guard let row else {
+            recorder?.record(self, column)
+            return
+        }
+        try row.session.verify()
+        let opened = try row.handle.session.window(on: row.handle)
+        view.open(opened.window, opened.row, row.handle.session)
+    }
+
+    /// Begins as the accessor of a row that has just been seen.
+    final func manage(_ row: ManagedRow, seen: (window: ClusterWindow, row: Int)?) {
+        self.row = row
+        if let seen { view.open(seen.window, seen.row, row.handle.session) }
+    }
+
+    /// The cell of a column, borrowed until the realm moves or writes.
+    final func cell(_ column: Int) -> Cell? {
+        read(column) { window, row, id throws(EngineError) in try window.cell(row, id) }
+    }
+
+    /// Reads text or data, borrowed until the realm moves or writes.
+    final func bytes(_ column: Int) -> UnsafeRawBufferPointer? {
+        read(column) { window, row, id throws(EngineError) in try window.bytes(row, id) }
+    }
+
+    /// Reads a number.
+    final func double(_ column: Int) -> Double? {
+        word(column).map { Double(bitPattern: UInt64(bitPattern: $0)) }
     }
 
     /// Reads an integer. Not for apps.
-    public final func _loadInt(_ column: Int) -> Int64? {
-        if case .int64(let number)? = cell(column) { number } else { nil }
-    }
+    public final func _loadInt(_ column: Int) -> Int64? { word(column) }
 
     /// Writes an integer. Not for apps.
     public final func _storeInt(_ number: Int64, _ column: Int) {
@@ -89,7 +129,12 @@ extension ObjectBase {
     /// Writes a value.
     final func store(_ value: BorrowedValue, _ column: Int) {
         guard let row else { return }
-        do throws(EngineError) { try row.handle.set(PropertyID(truncatingIfNeeded: column), value) } catch { Misuse.report(Realm.Error(error)) }
+        do throws(EngineError) {
+            try row.session.verify()
+            try row.handle.set(PropertyID(truncatingIfNeeded: column), value)
+        } catch {
+            Misuse.report(Realm.Error(error))
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 internal import ToftEngine
 internal import ToftModel
-internal import ToftStorage
 
 // To-one links (`Dog?`) and objects as elements of collections.
 extension Object: _PersistableInsideOptional {
@@ -10,13 +9,14 @@ extension Object: _PersistableInsideOptional {
 
     public static func _getOptional(_ object: ObjectBase, _ column: Int) -> Self? {
         if let recorder = object.recorder { return recorder.follow(object, column, to: self) }
-        guard let row = object.row, case .int64(let key)? = object.cell(column) else { return nil }
+        guard let row = object.row, let key = object._loadInt(column) else { return nil }
         return Misuse.reporting { () -> Self? in try row.session.object(self, key: key) } ?? nil
     }
 
     public static func _setOptional(_ value: Object?, _ object: ObjectBase, _ column: Int) {
         guard let row = object.row else { return }
         Misuse.reporting {
+            try row.session.verify()
             let link = try value?._give(to: _Destination(session: row.session, policy: .error)).value ?? .null
             try row.handle.set(PropertyID(truncatingIfNeeded: column), link)
         }

@@ -137,7 +137,7 @@ extension Double: _Scalar {
     }
     public var _engineValue: _EngineValue { _EngineValue(.double(self)) }
     public static func _load(_ object: ObjectBase, _ column: Int) -> Double? {
-        if case .float64(let number)? = object.cell(column) { number } else { nil }
+        object.double(column)
     }
     public func _store(_ object: ObjectBase, _ column: Int) { object.store(.double(self), column) }
 
@@ -161,7 +161,7 @@ extension String: _Scalar, _Indexable, _PrimaryKey {
     }
     public var _engineValue: _EngineValue { _EngineValue(.string(self)) }
     public static func _load(_ object: ObjectBase, _ column: Int) -> String? {
-        if case .bytes(let bytes)? = object.cell(column) { String(decoding: bytes, as: UTF8.self) } else { nil }
+        object.bytes(column).map { String(decoding: $0, as: UTF8.self) }
     }
     public func _store(_ object: ObjectBase, _ column: Int) {
         var text = self
@@ -178,7 +178,7 @@ extension Data: _Scalar {
     }
     public var _engineValue: _EngineValue { _EngineValue(.data([UInt8](self))) }
     public static func _load(_ object: ObjectBase, _ column: Int) -> Data? {
-        if case .bytes(let bytes)? = object.cell(column) { Data(bytes) } else { nil }
+        object.bytes(column).map { Data($0) }
     }
     public func _store(_ object: ObjectBase, _ column: Int) {
         withUnsafeBytes { object.store(.data($0), column) }

@@ -49,6 +49,7 @@ public struct Persisted<Value: _Persistable> {
         @inline(__always) get {
             let column = object[keyPath: storageKeyPath].column
             if column >= 0, !Value._isKeptWhenManaged { return Value._get(object, Int(column)) }
+            if let value = object[keyPath: storageKeyPath].value { return value }
             return object[keyPath: storageKeyPath].kept(in: object)
         }
         @inline(__always) set {
@@ -108,6 +109,10 @@ protocol AnyPersisted: SendableMetatype {
     static func traits(at address: UnsafeRawPointer) -> _PersistedTraits
     /// The name given as `originProperty`.
     static func originProperty(at address: UnsafeRawPointer) -> String?
+    /// Whether a value holds memory: text, data, objects, collections.
+    static var holdsMemory: Bool { get }
+    /// Whether there is a value, given or looked at.
+    static func hasValue(at address: UnsafeRawPointer) -> Bool
     /// Forgets the value that lies here.
     static func clear(at address: UnsafeMutableRawPointer)
     /// Hands the value of an unmanaged object's property over, to be written to its new row.
@@ -128,6 +133,12 @@ extension Persisted: AnyPersisted {
 
     static func originProperty(at address: UnsafeRawPointer) -> String? {
         (address.assumingMemoryBound(to: Self.self).pointee.value as? any _LinkingObjects)?._originProperty
+    }
+
+    static var holdsMemory: Bool { !_isPOD(Value.self) }
+
+    static func hasValue(at address: UnsafeRawPointer) -> Bool {
+        address.assumingMemoryBound(to: Self.self).pointee.value != nil
     }
 
     static func clear(at address: UnsafeMutableRawPointer) {

@@ -47,7 +47,7 @@ extension RealmSession {
             try property.withAddress(in: object) { try property.wrapper.promote(at: $0, of: object, Int(id), promotion) }
         }
         let handle = try engine.create(binding.classID, promotion.values, policy: policy.engine)
-        binding.manage(object, as: ManagedRow(session: self, handle: handle))
+        binding.adopt(object, as: ManagedRow(session: self, handle: handle))
         try promotion.finish(handle)
     }
 

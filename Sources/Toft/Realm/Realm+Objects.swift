@@ -71,7 +71,7 @@ extension Realm {
             guard let property = binding.model.primaryKey else { throw Self.noPrimaryKey(of: type) }
             let value = try QueryValue.value(of: key, for: property.name)
             guard let handle = try session.engine.find(value, in: binding.classID) else { return nil }
-            return session.makeObject(binding, handle)
+            return try session.object(type, key: handle.ref.key)
         } ?? nil
     }
 

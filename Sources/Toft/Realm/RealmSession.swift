@@ -20,11 +20,17 @@ final class RealmSession {
         self.engine = engine
         self.configuration = configuration
         self.confinement = confinement
+        markThread()
     }
 
     deinit { scheduler?.stop() }
 
     // MARK: Use
+
+    /// Leaves word of whose thread the session is, for the short way past `verify`.
+    private func markThread() {
+        if case .thread = confinement { engine.pulse.pointee.thread = UInt(pthread_self()) }
+    }
 
     /// Throws unless the realm may be used here and now. The engine checks threads, the door queues.
     @inline(__always)
@@ -46,6 +52,7 @@ final class RealmSession {
         scheduler = nil
         bindings = [:]
         engine = try Session.open(engine.configuration)
+        markThread()
     }
 
     func add(_ observer: RealmObserver) {
@@ -82,13 +89,15 @@ final class RealmSession {
     /// An object by its key; nil if it does not exist.
     func object<Model: ObjectBase>(_ type: Model.Type, key: Int64) throws -> Model? {
         let binding = try binding(of: type)
-        guard let handle = try engine.object(ObjectRef(classID: binding.classID, key: key)) else { return nil }
-        return makeObject(binding, handle)
+        guard let object = try object(binding, key: key) else { return nil }
+        return unsafeDowncast(object, to: type)
     }
 
-    /// An instance for an object that exists.
-    func makeObject<Model: ObjectBase>(_ binding: ClassBinding, _ handle: ObjectHandle) -> Model? {
-        binding.makeObject(ManagedRow(session: self, handle: handle)) as? Model
+    /// An instance of the binding's class for the object with a key; nil if it does not exist.
+    func object(_ binding: ClassBinding, key: Int64) throws -> ObjectBase? {
+        try verify()
+        guard let seen = try engine.seen(key, binding.owner) else { return nil }
+        return binding.makeObject(ManagedRow(session: self, handle: seen.handle), seen: (seen.window, seen.row))
     }
 }
 

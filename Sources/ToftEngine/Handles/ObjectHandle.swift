@@ -34,9 +34,11 @@ extension ObjectHandle {
         return try session.property(id, of: owner)
     }
 
+    var deleted: EngineError { EngineError(ModelError.noSuchObject(className: owner.name, key: ref.key)) }
+
     /// Throws if the object is gone.
     func requireExistence() throws(EngineError) {
-        guard try isValid else { throw EngineError(ModelError.noSuchObject(className: owner.name, key: ref.key)) }
+        guard try isValid else { throw deleted }
     }
 
     // MARK: Reading

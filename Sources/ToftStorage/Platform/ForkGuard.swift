@@ -15,6 +15,9 @@ package enum ForkGuard {
         return generation != 0 ? generation : startGeneration()
     }
 
+    /// The word that holds the generation, 0 in a child that has not asked for its own yet: to be compared where even a call costs too much.
+    package static var word: UnsafePointer<UInt64> { UnsafeRawPointer(page).assumingMemoryBound(to: UInt64.self) }
+
     private typealias Word = UnsafeMutablePointer<Atomic<UInt64>>
 
     nonisolated(unsafe) private static let page: Word = {
