@@ -2,8 +2,13 @@ internal import ToftModel
 
 extension Binder {
     /// A path, from a variable or from the object that the predicate is asked of.
+    private static let pathLimit = 64
+
     mutating func bind(_ syntax: PathSyntax) throws(QueryError) -> BoundPath {
         let elements = try expandedElements(syntax)
+        guard elements.count <= Self.pathLimit else {
+            throw failure(.invalidQuery, "The path has \(elements.count) steps; \(Self.pathLimit) are the most.", at: syntax.offset)
+        }
         var walk = PathWalk(description: Self.description(syntax, elements), offset: syntax.offset, classID: scopes[scopes.count - 1].classID)
         var rest = elements[...]
         if case .name(let name) = elements[0].kind, let depth = scopes.lastIndex(where: { $0.variable == name }) {

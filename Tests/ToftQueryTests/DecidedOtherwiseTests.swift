@@ -1,0 +1,147 @@
+import Testing
+import ToftEngine
+import ToftModel
+import ToftStorage
+
+@testable import ToftQuery
+
+/// What Realm answers oddly and we answer otherwise, each with answers worked out by hand.
+@Suite struct DecidedOtherwiseTests {
+    /// Five people: 1 Ann (boss 2), 2 Bob, 3 'it's' (boss 1), 4 'a*b', 5 'aXb'.
+    private let session: Session
+
+    init() throws {
+        let schema = Schema([
+            ClassSchema("Person", [
+                PropertySchema("id", .int, isPrimaryKey: true), PropertySchema("name", .string), PropertySchema("nickname", .string, isOptional: true),
+                PropertySchema("age", .int), PropertySchema("height", .double, isOptional: true), PropertySchema("born", .date),
+                .link("boss", to: "Person"), PropertySchema("ints", .int, collection: .list), .links("friends", to: "Person"),
+            ])
+        ])
+        session = try Session.open(Configuration(location: .memory(name: "decided \(UInt64.random(in: 0...UInt64.max))"), schema: schema))
+        let owner = try session.classHandle(named: "Person")
+        func property(_ name: String) throws -> PropertyID { try owner.property(named: name).id }
+        try session.beginWrite()
+        let rows: [(name: String, nickname: Value, age: Int64, height: Value, born: Int64, ints: [Int64])] = [
+            ("Ann", .string("annie"), 18, .double(.nan), 0, [1, 2]), ("Bob", .null, 10, .double(1.5), -3_000_000_000, [2, 1]),
+            ("it's", .string("b"), .max, .null, 1_577_836_800, []), ("a*b", .string("c"), 31, .double(42), 0, [1, 2, 3]),
+            ("aXb", .null, 0, .double(-1), 0, [3]),
+        ]
+        for (index, row) in rows.enumerated() {
+            let object = try session.create(owner.id, [
+                (try property("id"), .int(Int64(index + 1))), (try property("name"), .string(row.name)), (try property("nickname"), row.nickname),
+                (try property("age"), .int(row.age)), (try property("height"), row.height),
+                (try property("born"), .date(Timestamp(seconds: row.born, nanoseconds: 0))),
+            ])
+            for value in row.ints { try object.list(try property("ints")).append(.int(value)) }
+        }
+        func person(_ id: Int64) throws -> ObjectHandle { try #require(try session.find(Value.int(id), in: owner.id)) }
+        try person(1).set(try property("boss"), Value.link(try person(2).ref))
+        try person(3).set(try property("boss"), Value.link(try person(1).ref))
+        for friend in [2, 3] { try person(1).list(try property("friends")).append(.link(try person(Int64(friend)).ref)) }
+        try session.commit()
+    }
+
+    private func ids(_ query: String, _ arguments: [QueryArgument] = []) throws -> [Int64] {
+        let owner = try session.classHandle(named: "Person")
+        let id = try owner.property(named: "id").id
+        let results = try session.results(of: owner.id).filter(query, arguments: arguments)
+        return try (0..<(try results.count)).compactMap { if case .int(let value) = try results.object(at: $0).value(id) { value } else { nil } }
+    }
+
+    private func code(_ query: String) -> ErrorCode? {
+        do {
+            _ = try ids(query)
+            return nil
+        } catch {
+            return (error as? EngineError)?.code
+        }
+    }
+
+    @Test func nanEqualsNaNAndIsNeitherLessNorGreater() throws {
+        #expect(try ids("height == NaN") == [1])
+        #expect(try ids("height IN {1.5, NaN}") == [1, 2])
+        #expect(try ids("height < 1") == [5])
+        #expect(try ids("height > 1") == [2, 4])
+        #expect(try ids("TRUEPREDICATE SORT(height ASC)") == [3, 1, 5, 2, 4], "null, then NaN, then numbers")
+    }
+
+    @Test func anIntegerBeyond64BitsIsComparedExactly() throws {
+        #expect(try ids("age == 99999999999999999999") == [])
+        #expect(try ids("age < 99999999999999999999") == [1, 2, 3, 4, 5])
+        #expect(try ids("age == 9223372036854775807") == [3])
+    }
+
+    @Test func aLeadingZeroMeansNothingAnd0xIsHexadecimal() throws {
+        #expect(try ids("age == 010") == [2])
+        #expect(try ids("age == 0x1F") == [4])
+    }
+
+    @Test func nullIsNotLessThanAnyTextAndMatchesNoTextOperator() throws {
+        #expect(try ids("nickname < 'b'") == [1])
+        #expect(try ids("nickname BEGINSWITH null") == [])
+        #expect(try ids("nickname CONTAINS null") == [])
+        #expect(try ids("nickname LIKE null") == [2, 5])
+    }
+
+    @Test func aPathThroughANullLinkIsNull() throws {
+        #expect(try ids("TRUEPREDICATE SORT(boss.age ASC)") == [2, 4, 5, 1, 3])
+        #expect(try ids("TRUEPREDICATE SORT(boss.age DESC)") == [3, 1, 2, 4, 5])
+        #expect(try ids("TRUEPREDICATE DISTINCT(boss.age)") == [1, 2, 3])
+    }
+
+    @Test func listsEqualAsAWholeAndINMeansAnyElement() throws {
+        #expect(try ids("ints == {1, 2}") == [1])
+        #expect(try ids("ints != {1, 2}") == [2, 3, 4, 5])
+        #expect(try ids("ints IN {1, 2}") == [1, 2, 4])
+    }
+
+    @Test func divisionByZeroAndOverflowAreNull() throws {
+        #expect(try ids("age / 0 == null") == [1, 2, 3, 4, 5])
+        #expect(try ids("age + 1 == null") == [3])
+        #expect(try ids("age + 1 < 0") == [])
+    }
+
+    @Test func ignoringCaseIsHonouredInLists() throws {
+        #expect(try ids("name IN[c] {'BOB', 'ANN'}") == [1, 2])
+        #expect(try ids("name ==[c] $0", [.value(.string("BOB"))]) == [2])
+    }
+
+    @Test func aDateOutOfRangeIsAnErrorAndOneBefore1900IsNot() throws {
+        #expect(code("born == 2019-13-01@00:00:00") == .querySyntax)
+        #expect(try ids("born < 1900-01-01@00:00:00") == [2])
+        #expect(try ids("born > 2019-12-31@00:00:00") == [3])
+    }
+
+    @Test func escapesMeanWhatTheySay() throws {
+        #expect(try ids(#"name == 'it\'s'"#) == [3])
+        #expect(try ids(#"name LIKE 'a\*b'"#) == [4])
+        #expect(try ids("name LIKE 'a*b'") == [4, 5])
+        #expect(try ids("name LIKE '**'") == [1, 2, 3, 4, 5])
+    }
+
+    @Test func aSignIsArithmeticAndANumberIsNoPrefixOfAText() throws {
+        #expect(try ids("age+1==19") == [1])
+        #expect(code("age == '18abc'") == .queryTypeMismatch)
+        #expect(code("age IN {,1}") == .querySyntax)
+    }
+
+    @Test func anElementOfAnotherNumericTypeIsComparedByValue() throws {
+        #expect(try ids("height IN {42}") == [4])
+        #expect(try ids("age IN {10.0, 1.5}") == [2])
+    }
+
+    @Test func anInnerSubquerySeesTheOuterVariable() throws {
+        #expect(try ids("SUBQUERY(friends, $x, SUBQUERY(friends, $y, $y.age < $x.age).@count == 0).@count == 2") == [1])
+    }
+
+    @Test func whatIsAskedOfOneObjectAndThePlanAreTold() throws {
+        let owner = try session.classHandle(named: "Person")
+        let results = try session.results(of: owner.id).filter("id == 3 AND age > 5 SORT(name DESC) LIMIT(2)")
+        let plan = try results.explain()
+        #expect(plan.contains("primary key Person.id"))
+        #expect(plan.contains("sort by name descending"))
+        #expect(plan.contains("limit to 2"))
+        #expect(try session.results(of: owner.id).filter("age > 5").explain().contains("scan 5 objects of Person"))
+    }
+}
