@@ -1,9 +1,10 @@
 internal import ToftModel
 
 extension Binder {
-    /// A path, from a variable or from the object that the predicate is asked of.
+    /// Steps of a path: beyond that a query's cost would have no bound.
     private static let pathLimit = 64
 
+    /// A path, from a variable or from the object that the predicate is asked of.
     mutating func bind(_ syntax: PathSyntax) throws(QueryError) -> BoundPath {
         let elements = try expandedElements(syntax)
         guard elements.count <= Self.pathLimit else {
