@@ -1,0 +1,116 @@
+"""Three processes commit to one file, and each follows what all of them do by nothing but the change sets that it is told."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import toft
+
+COMMITS = 1000
+
+
+class Account(toft.Object):
+    id: int = toft.field(primary_key=True)
+    balance: int = 0
+
+
+class Entry(toft.Object):
+    id: int = toft.field(primary_key=True)
+    text: str = ""
+
+
+class Done(toft.Object):
+    worker: int = toft.field(primary_key=True)
+
+
+MODELS = [Account, Entry, Done]
+
+
+def follow_and_commit(path: str, worker: int, seed: int) -> dict[str, object]:
+    """What each process does."""
+    choice = random.Random(seed)
+    copy: list[tuple[int, str]] = []
+    versions: list[int] = []
+    with toft.open(path, MODELS) as realm:
+        entries = realm.objects(Entry).sort("id")
+
+        def replay(changes: toft.Changes) -> None:
+            versions.append(changes.version)
+            if changes.is_initial:
+                copy[:] = [(entry.id, entry.text) for entry in entries]
+                return
+            for index in reversed(changes.deletions):
+                del copy[index]
+            for index in changes.insertions:
+                copy.insert(index, (entries[index].id, entries[index].text))
+            for index in changes.modifications_after:
+                copy[index] = (entries[index].id, entries[index].text)
+
+        observation = entries.observe(replay)
+        assert observation is not None
+        for commit in range(COMMITS):
+            with realm.write():
+                source, target = choice.sample(range(10), 2)
+                amount = choice.randrange(100)
+                giver, taker = realm.object(Account, source), realm.object(Account, target)
+                assert giver is not None and taker is not None
+                giver.balance -= amount
+                taker.balance += amount
+                assert realm.objects(Account).sum("balance") == 10_000
+                realm.create(Entry, id=commit * 3 + worker, text=f"{worker}/{commit}")
+                mine = realm.object(Entry, choice.randrange(commit + 1) * 3 + worker)
+                if mine is not None:
+                    if choice.random() < 0.3:
+                        realm.delete(mine)
+                    else:
+                        mine.text += "*"
+            realm.dispatch()
+        with realm.write():
+            realm.create(Done, worker=worker)
+        while len(realm.objects(Done)) < 3:
+            realm.wait(5)
+        while realm.dispatch():
+            pass
+        realm.refresh()
+        final = [(entry.id, entry.text) for entry in entries]
+        return {
+            "follows": copy == final,
+            "forward": versions == sorted(versions),
+            "final": final,
+            "sum": realm.objects(Account).sum("balance"),
+            "calls": len(versions),
+        }
+
+
+def test_three_processes_commit_and_each_follows_all_by_change_sets(tmp_path: Path) -> None:
+    path = str(tmp_path / "shared.toft")
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    with toft.open(path, MODELS) as realm:
+        with realm.write():
+            for account in range(10):
+                realm.create(Account, id=account, balance=1000)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    workers = [
+        subprocess.Popen(
+            [sys.executable, __file__, path, str(worker), str(seed + worker)], stdout=subprocess.PIPE, text=True, env=environment
+        )
+        for worker in range(3)
+    ]
+    outcomes = [json.loads(worker.communicate(timeout=300)[0]) for worker in workers]
+    for outcome in outcomes:
+        assert outcome["follows"], "the copy that was kept by change sets is what is there"
+        assert outcome["forward"], "versions never go back"
+        assert outcome["sum"] == 10_000
+        assert outcome["calls"] > 1
+    assert outcomes[0]["final"] == outcomes[1]["final"] == outcomes[2]["final"]
+    with toft.open(path, MODELS) as realm:
+        assert realm.check().problems == ()
+        assert len(realm.objects(Done)) == 3
+
+
+if __name__ == "__main__":
+    print(json.dumps(follow_and_commit(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))))
