@@ -71,7 +71,9 @@ struct OrderedLeafEditor {
 
     /// Appends one entry whose key begins with the shared bytes; a damaged leaf can have more than fits.
     func append(_ entry: OrderedEntry) throws(StorageError) {
-        guard gap >= entry.size(shared: sharedLength) else { throw .corrupt(page: page, reason: "the entries of a leaf overlap") }
+        guard entry.key.count >= sharedLength, gap >= entry.size(shared: sharedLength) else {
+            throw .corrupt(page: page, reason: "the entries of a leaf overlap or are out of order")
+        }
         place(entry, at: count)
     }
 
