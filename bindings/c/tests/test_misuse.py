@@ -4,9 +4,9 @@ The functions and their parameters come from the header, so one that is added is
 """
 
 import contextlib
-import copy
 import ctypes
 import os
+import random
 import time
 import unittest
 
@@ -260,6 +260,63 @@ class MisuseTests(unittest.TestCase):
             if function.writes:
                 with self.subTest(function=function.name):
                     self.expect(function, self.world.arguments(function.name), E.TOFT_ERROR_NOT_IN_TRANSACTION, hint="no transaction")
+
+    def test_lengths_and_pointers_inside_structures_are_checked(self):
+        room = (ctypes.c_int64 * 4)()
+        blob = S.toft_value(type=E.TOFT_TYPE_DATA)
+        cases = {
+            ("toft_schema_new", "classes"): [{"property_count": SIZE_MAX}, {"property_count": 2**60}, {"properties": None}],
+            ("toft_results_columns", "columns"): [{"values": None}, {"element_size": 7}, {"element_size": 0}, {"element_size": 0xFFFFFFFF}],
+        }
+        for (name, parameter), members in cases.items():
+            for wrong in members:
+                with self.subTest(function=name, **wrong):
+                    self.expect(HEADER.functions[name], self.structure(name, parameter, **wrong), E.TOFT_ERROR_INVALID_ARGUMENT, hint=str(wrong))
+        for data, size in ((None, 5), (ctypes.addressof(room), SIZE_MAX), (ctypes.addressof(room), 2**63)):
+            blob.data = S.toft_blob(data, size)
+            for name, parameter in (("toft_object_set", "value"), ("toft_list_append", "values"), ("toft_results_filter", "arguments")):
+                with self.subTest(function=name, size=size), self.writing(HEADER.functions[name]):
+                    self.expect(HEADER.functions[name], self.with_argument(name, parameter, blob), E.TOFT_ERROR_INVALID_ARGUMENT, hint=f"{size} bytes")
+        element = ctypes.pointer(value(1))
+        for data, count in ((None, 5), (element, SIZE_MAX), (element, 2**62)):
+            listed = S.toft_value(type=E.TOFT_TYPE_LIST)
+            listed.list = S.toft_values(data, count)
+            for name, parameter in (("toft_object_set", "value"), ("toft_results_filter", "arguments")):
+                with self.subTest(function=name, count=count), self.writing(HEADER.functions[name]):
+                    self.expect(HEADER.functions[name], self.with_argument(name, parameter, listed), E.TOFT_ERROR_INVALID_ARGUMENT, hint=f"{count} values")
+
+    def test_several_wrong_arguments_at_once_in_random_order_never_crash(self):
+        seed = int(os.environ.get("TOFT_SEED", random.randrange(2**32)))
+        generator = random.Random(seed)
+        print(f"seed {seed}", end=" ", flush=True)
+        functions = list(HEADER.functions.values())
+        for _ in range(60):
+            self.world.close()
+            self.world = World()
+            for _ in range(100):
+                function = generator.choice(functions)
+                arguments = self.world.arguments(function.name)
+                for index, parameter in enumerate(function.parameters):
+                    if generator.random() < 0.4:
+                        arguments[index] = self.nasty(generator, parameter, arguments[index])
+                call(function.name, arguments)
+
+    def nasty(self, generator, parameter, right):
+        """Something that a parameter should not be, as long as what it points to is memory."""
+        kind = kind_of(parameter)
+        if kind:
+            return generator.choice([None, *FORGED, *(self.world.handle(other) for other in HEADER.handles), self.world.handle(kind)])
+        if parameter.spelling == "toft_string":
+            return generator.choice(list(wrong_texts().values()) + [text(""), text("Person"), text("x" * 70)])
+        if parameter.spelling == "toft_link":
+            return S.toft_link(generator.choice([-(2**63), -1, 0, 2, 2**63 - 1]), generator.choice([0, 1, 9, 2**32 - 1]))
+        if parameter.spelling == "size_t":
+            return generator.choice([0, SIZE_MAX, 2**63, right])
+        if parameter.spelling in ("uint64_t", "toft_class_key", "toft_property_key", "toft_update_policy", "toft_status"):
+            return generator.choice([0, 1, 3, 2**31 - 1, 2**32 - 1] + ([SIZE_MAX] if parameter.spelling == "uint64_t" else []))
+        if parameter.spelling.endswith("*") and parameter.name != "user_data":
+            return None
+        return right
 
     def test_releasing_what_is_no_handle_does_nothing(self):
         before = get("toft_handle_count")

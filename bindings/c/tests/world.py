@@ -3,7 +3,7 @@
 import ctypes
 import itertools
 
-from toft_door import E, HEADER, S, check, get, open_realm, property_schema, new_schema, sized, status, text, value, values
+from toft_door import E, HEADER, Link, S, check, get, open_realm, property_schema, new_schema, sized, status, text, value, values
 
 CLASSES = {
     "Person": [
@@ -167,7 +167,7 @@ class World:
         return {"value": value(2)}
 
     def _special_toft_results_find(self):
-        return {"value": value(get("toft_object_link", self.object))}
+        return {"value": value(Link(self.link.object_key, self.link.class_key))}
 
     def _special_toft_results_sort(self):
         criterion = S.toft_sort()
