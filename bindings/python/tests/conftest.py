@@ -15,6 +15,7 @@ from models import ALL
 import toft
 from toft import _lib
 
+_ALL_PASSED = pytest.StashKey[bool]()
 TESTS = Path(__file__).resolve().parent
 PACKAGE = TESTS.parent
 
@@ -40,8 +41,15 @@ def realm(path: Path) -> Iterator[toft.Realm]:
             realm.cancel()
 
 
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """A failed test keeps what it had: its traceback refers to it."""
+    session.config.stash[_ALL_PASSED] = exitstatus == 0
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """When all tests are gone, so are all handles."""
+    if not config.stash.get(_ALL_PASSED, False):
+        return
     gc.collect()
     if _lib.library.cache_info().currsize and (count := toft.handle_count()):
         raise AssertionError(f"{count} handles were never released")
