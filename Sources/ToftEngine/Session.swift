@@ -120,6 +120,8 @@ package final class Session {
         isOpen = false
         pulse.pointee.moment += 1
         windows = []
+        // In a forked child the parent's threads are gone, with whatever lock they held.
+        guard (try? database.store.checkProcess()) != nil else { return }
         stamps.noteEverything()
         transaction?.writing.rollback()
         transaction = nil

@@ -2,7 +2,8 @@ internal import ToftModel
 
 /// When what was last changed, as a session sees it: so that results know whether what they found still holds.
 struct Stamps {
-    private var now: UInt64 = 1
+    /// The last change of anything.
+    private(set) var now: UInt64 = 1
     private var everything: UInt64 = 1
     private var classes: [ClassID: UInt64] = [:]
     private var properties: [PropertyPlace: UInt64] = [:]

@@ -28,6 +28,10 @@ final class Channel: Sendable {
 
     let flag: EventFlag
     private let state: Mutex<State>
+    private let process = ForkGuard.generation
+
+    /// False in a forked child: the notifier may have held the lock.
+    var isOfThisProcess: Bool { ForkGuard.generation == process }
 
     init(at view: ModelView) throws(EngineError) {
         do throws(StorageError) {

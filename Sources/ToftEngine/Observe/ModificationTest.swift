@@ -13,6 +13,8 @@ struct ModificationTest<Reader: LinkReading> {
     let budget: Int
     /// All rows that changed, where the backward way was taken.
     private(set) var rows: Set<Int64>?
+    /// The same where they are few: quicker to look through for a row that is not there.
+    private var fewRows: [Int64]?
     /// What the forward way found to lead nowhere, and with how many links left.
     private var barren: [ObjectRef: Int] = [:]
     /// What the present search has noted as barren, with what was noted before.
@@ -27,13 +29,16 @@ struct ModificationTest<Reader: LinkReading> {
         let distances = links.distances(from: classID)
         self.distances = distances
         self.modified = modified.filter { distances[$0.key] != nil && !$0.value.isEmpty }
-        rows = try rowsBackwards(budget: budget)
+        let found = try rowsBackwards(budget: budget)
+        rows = found
+        if let found, found.count <= 8 { fewRows = Array(found) }
     }
 
     /// Nothing that the class could reach has changed.
     var isEmpty: Bool { modified.isEmpty || rows?.isEmpty == true }
 
     mutating func isModified(_ key: Int64) throws(EngineError) -> Bool {
+        if let fewRows { return fewRows.contains(key) }
         if let rows { return rows.contains(key) }
         trail = []
         guard try reaches(ObjectRef(classID: classID, key: key), left: LinkMap.depth) else { return false }

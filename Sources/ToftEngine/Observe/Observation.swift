@@ -122,6 +122,7 @@ package final class Token: Sendable {
 
     /// Ends the observation: on the session's thread no call follows. Any thread, any number of times.
     package func stop() {
+        guard channel.isOfThisProcess else { return }
         observation.stop()
         channel.remove(observation)
     }

@@ -5,13 +5,12 @@ extension Passage {
     /// What happened to results. `next` gets what they are now, where that had to be worked out.
     mutating func change(of recipe: Recipe, basis: Basis, next: inout Basis) throws(EngineError) -> CollectionChange {
         let before = if let known = basis.order { known } else { try recipe.order(in: old) }
+        var after = before
         if canDiffer(recipe) {
-            let after = try recipe.order(in: new)
-            next.order = after
-            return try change(of: recipe, from: before, to: after)
+            if let followed = try follow(recipe, before) { after = followed } else { after = try recipe.order(in: new) }
         }
-        next.order = before
-        return try change(of: recipe, from: before, to: before)
+        next.order = after
+        return try change(of: recipe, from: before, to: after)
     }
 
     /// Whether anything that the elements and their order hang on was touched.
@@ -33,7 +32,10 @@ extension Passage {
         case (.list, .list):
             guard case .list(let place) = recipe.base else { return CollectionChange() }
             return try change(of: place).withoutMoves
-        case (.keys(let before, _), .keys(let after, _)): return try change(of: recipe.classID ?? 0, from: before, to: after)
+        case (.keys(let before, let isAscending), .keys(let after, _)):
+            // Who links here may do so twice.
+            let isStrict = if case .all = recipe.base { isAscending } else { false }
+            return try change(of: recipe.classID ?? 0, from: before, to: after, isAscending: isStrict)
         case (.positions(let before), .positions(let after)): return try change(of: recipe, from: before, to: after)
         default: return CollectionChange()
         }
@@ -50,9 +52,15 @@ extension Passage {
         }
     }
 
-    private mutating func change(of classID: ClassID, from before: [Int64], to after: [Int64]) throws(EngineError) -> CollectionChange {
+    private mutating func change(
+        of classID: ClassID, from before: [Int64], to after: [Int64], isAscending: Bool
+    ) throws(EngineError) -> CollectionChange {
         try withTest(of: classID, rowCount: after.count) { test throws(EngineError) in
-            try SequenceDifference.between(before, after) { key throws(EngineError) in try test.isModified(key) }
+            if test.isEmpty { return before.isSame(as: after) ? CollectionChange() : try SequenceDifference.between(before, after) { _ in false } }
+            if isAscending, let rows = test.rows, rows.count < after.count / 16 {
+                return try SequenceDifference.betweenAscending(before, after, modified: rows.sorted())
+            }
+            return try SequenceDifference.between(before, after) { key throws(EngineError) in try test.isModified(key) }
         }
     }
 

@@ -52,6 +52,23 @@ enum SequenceDifference {
         return true
     }
 
+    /// The same for keys that strictly ascend on both sides, where few rows, `modified` ascending, were: they are looked up instead of each row
+    /// being asked.
+    static func betweenAscending(_ old: [Int64], _ new: [Int64], modified: [Int64]) throws(EngineError) -> CollectionChange {
+        var change = CollectionChange()
+        if !old.isSame(as: new) {
+            let front = commonPrefix(old, new)
+            let back = commonSuffix(old, new, after: front)
+            try mergeAscending(old, front..<old.count - back, new, front..<new.count - back, { _ in false }, &change)
+        }
+        for key in modified {
+            guard let after = new.binarySearch(key), let before = old.binarySearch(key) else { continue }
+            change.modifications.append(before)
+            change.modificationsNew.append(after)
+        }
+        return change
+    }
+
     /// Both sides in key order, as unsorted results are: one walk.
     private static func mergeAscending(
         _ old: [Int64], _ oldRange: Range<Int>, _ new: [Int64], _ newRange: Range<Int>, _ isModified: Test,
@@ -96,6 +113,13 @@ enum SequenceDifference {
         }
         change.deletions.append(left..<oldRange.upperBound)
         change.insertions.append(right..<newRange.upperBound)
+    }
+}
+
+extension [Int64] {
+    /// Whether both are one array in memory, which says that they are equal without a look.
+    func isSame(as other: [Int64]) -> Bool {
+        count == other.count && withUnsafeBufferPointer { one in other.withUnsafeBufferPointer { one.baseAddress == $0.baseAddress } }
     }
 }
 

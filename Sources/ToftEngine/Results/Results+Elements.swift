@@ -30,11 +30,7 @@ extension Results {
     /// The key of an object. In a snapshot it may have been deleted.
     package func key(at index: Int) throws(EngineError) -> Int64 {
         switch try current() {
-        case .whole:
-            let owner = try objectClass()
-            let count = try session.count(of: owner.id)
-            guard index >= 0, index < count else { throw EngineError(outOfRange: index, count: count) }
-            return try storing { table throws(StorageError) in try table.key(atRank: index) }
+        case .whole: return try wholeKey(at: index)
         case .keys(let keys, _):
             guard index >= 0, index < keys.count else { throw EngineError(outOfRange: index, count: keys.count) }
             return keys[index]
@@ -46,6 +42,16 @@ extension Results {
         }
     }
 
+    /// By the cluster that the last key was in, where this one is too: who goes through a class looks one up for each cluster.
+    private func wholeKey(at index: Int) throws(EngineError) -> Int64 {
+        if let key = window?.key(at: index, session.pulse.pointee.moment) { return key }
+        let count = try count
+        guard index >= 0, index < count else { throw EngineError(outOfRange: index, count: count) }
+        let (cluster, row) = try storing { table throws(StorageError) in try table.cluster(atRank: index) }
+        window = RankWindow(first: index - row, cluster: cluster, moment: session.pulse.pointee.moment)
+        return cluster.keys[row]
+    }
+
     private func wrongKind() throws(EngineError) -> EngineError {
         _ = try objectClass()
         return EngineError(.internalError, "A list of links holds something else.")
@@ -55,10 +61,10 @@ extension Results {
     package func object(at index: Int) throws(EngineError) -> ObjectHandle {
         let owner = try objectClass()
         let key = try key(at: index)
-        guard let object = try session.object(ObjectRef(classID: owner.id, key: key)) else {
+        if case .objects = recipe.base, try !model({ () throws(ModelError) in try session.view.exists(key, owner) }) {
             throw EngineError(ModelError.noSuchObject(className: owner.name, key: key))
         }
-        return object
+        return session.handle(key, owner)
     }
 
     /// An element to keep: a link for objects (null for one of a snapshot that has been deleted), else the value.
@@ -159,12 +165,18 @@ extension Results {
 extension [Int64] {
     /// Where a key is in ascending keys.
     func binarySearch(_ key: Int64) -> Int? {
+        let place = lowerBound(of: key)
+        return place < count && self[place] == key ? place : nil
+    }
+
+    /// Where the first is that is not below a key, in ascending keys.
+    func lowerBound(of key: Int64) -> Int {
         var low = 0
         var high = count
         while low < high {
             let middle = (low + high) / 2
             if self[middle] < key { low = middle + 1 } else { high = middle }
         }
-        return low < count && self[low] == key ? low : nil
+        return low
     }
 }

@@ -11,6 +11,10 @@ package final class Results {
     private var order: Order?
     /// When `order` was found.
     private var stamp: UInt64 = 0
+    /// When `order` was last seen to hold still.
+    private var checked: UInt64 = 0
+    /// Where the last key of a whole class was found.
+    var window: RankWindow?
     /// The count and when it was taken, of a query that has only been counted.
     private var counted: (count: Int, stamp: UInt64)?
 
@@ -25,7 +29,9 @@ package final class Results {
     /// What the results are now.
     func current() throws(EngineError) -> Order {
         try session.check()
+        if let order, checked == session.stamps.now { return order }
         let last = session.stamps.last(of: recipe.watched)
+        checked = session.stamps.now
         if let order, stamp == last { return order }
         let found = try recipe.order(in: session.view)
         order = found
@@ -42,6 +48,22 @@ package final class Results {
         guard let found = try recipe.count(in: session.view) else { return nil }
         counted = (found, last)
         return found
+    }
+}
+
+/// One cluster of a class, where its rows stand among all, and until when that holds.
+struct RankWindow {
+    let first: Int
+    let cluster: ClusterView
+    /// The session's moment for which it holds.
+    let moment: UInt64
+
+    /// The key of a row; nil where it is elsewhere, or something has changed since.
+    @inline(__always)
+    func key(at index: Int, _ now: UInt64) -> Int64? {
+        let row = index &- first
+        guard moment == now, row >= 0, row < cluster.count else { return nil }
+        return cluster.keys[row]
     }
 }
 

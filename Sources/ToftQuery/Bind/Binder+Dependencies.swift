@@ -5,7 +5,7 @@ extension Binder {
     mutating func record(_ path: BoundPath, from outer: [PathStep]) {
         var steps = outer
         for step in path.steps {
-            note(steps, step.property, isBacklink: step.isBacklink)
+            note(steps, step.property, isOfOthers: step.isBacklink)
             steps.append(step)
         }
         switch path.leaf {
@@ -22,13 +22,13 @@ extension Binder {
     private mutating func record(_ collection: BoundCollection, at steps: [PathStep]) {
         switch collection {
         case .list(let property), .link(let property): note(steps, property)
-        case .backlinks(let origin): note(steps, origin, isBacklink: true)
-        case .allBacklinks(let origins): for origin in origins { note(steps, origin, isBacklink: true) }
+        case .backlinks(let origin): note(steps, origin, isOfOthers: true)
+        case .allBacklinks(let origins): for origin in origins { note(steps, origin, isOfOthers: true) }
         }
     }
 
-    private mutating func note(_ steps: [PathStep], _ property: PropertyRef, isBacklink: Bool = false) {
-        let dependency = QueryDependency(steps: steps, property: property, isBacklink: isBacklink)
+    mutating func note(_ steps: [PathStep], _ property: PropertyRef, isOfOthers: Bool = false) {
+        let dependency = QueryDependency(steps: steps, property: property, isOfOthers: isOfOthers)
         if !dependencies.contains(dependency) { dependencies.append(dependency) }
     }
 }

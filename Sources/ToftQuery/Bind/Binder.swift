@@ -117,13 +117,13 @@ struct Binder {
         .list(quantifier, values.map { GivenConstant(constant: Constant($0), offset: offset, argument: index) })
     }
 
-    private func given(_ literal: Literal, at offset: Int) throws(QueryError) -> GivenConstant {
+    private mutating func given(_ literal: Literal, at offset: Int) throws(QueryError) -> GivenConstant {
         let index: Int? = if case .argument(let index) = literal { index } else { nil }
         return GivenConstant(constant: try constant(literal, at: offset), offset: offset, argument: index)
     }
 
     /// A constant; an argument must be one value.
-    func constant(_ literal: Literal, at offset: Int) throws(QueryError) -> Constant {
+    mutating func constant(_ literal: Literal, at offset: Int) throws(QueryError) -> Constant {
         switch literal {
         case .null: return .null
         case .bool(let value): return .bool(value)
@@ -152,7 +152,7 @@ struct Binder {
         return arguments[index]
     }
 
-    private func object(_ className: String, _ key: Literal.PrimaryKeyLiteral, at offset: Int) throws(QueryError) -> Constant {
+    private mutating func object(_ className: String, _ key: Literal.PrimaryKeyLiteral, at offset: Int) throws(QueryError) -> Constant {
         guard let target = schema.storedClass(named: className) else {
             throw failure(.invalidQuery, "There is no class '\(className)'.", hint: suggestion(for: className, among: schema.visibleClasses.map(\.name)), at: offset)
         }
@@ -161,7 +161,9 @@ struct Binder {
         }
         let value = try primaryKeyValue(key, at: offset)
         switch (value, primaryKey.type) {
-        case (.null, _), (.int, .int), (.string, .string): return .objectWithKey(target.id, value)
+        case (.null, _), (.int, .int), (.string, .string):
+            note([], PropertyRef(classID: target.id, propertyID: primaryKey.id), isOfOthers: true)
+            return .objectWithKey(target.id, value)
         default:
             throw failure(
                 .typeMismatch, "The primary key '\(className).\(primaryKey.name)' is \(primaryKey.type.name), but \(value.description) is \(value.kindName).",

@@ -6,12 +6,12 @@ package struct QueryDependency: Hashable, Sendable {
     package var steps: [PathStep]
     /// The property that is read there; for a collection its membership.
     package var property: PropertyRef
-    /// The property is read backwards: what changes is who links to the object.
-    package var isBacklink: Bool
+    /// The property is read of other objects than that one: of those that link to it, or of the one that is looked up by its primary key.
+    package var isOfOthers: Bool
 
-    package init(steps: [PathStep], property: PropertyRef, isBacklink: Bool = false) {
+    package init(steps: [PathStep], property: PropertyRef, isOfOthers: Bool = false) {
         self.steps = steps
         self.property = property
-        self.isBacklink = isBacklink
+        self.isOfOthers = isOfOthers
     }
 }
