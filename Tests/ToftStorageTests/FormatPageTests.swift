@@ -6,7 +6,7 @@ import Testing
 /// The format page draws the bytes for people; the constants draw them for the compiler. They must be the same bytes.
 @Suite struct FormatPageTests {
     /// The tables of the page: title -> field -> offset.
-    private static func tables() throws -> [String: [(field: String, offset: Int)]] {
+    static func tables() throws -> [String: [(field: String, offset: Int)]] {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let page = try String(contentsOf: root.appendingPathComponent("Sources/Toft/Toft.docc/FileFormat.md"), encoding: .utf8)
         var tables: [String: [(String, Int)]] = [:]

@@ -14,6 +14,7 @@ struct ClusterPage {
 
     @inline(__always)
     init(_ base: UnsafeRawPointer, page: UInt64, pageCount: UInt32) throws(StorageError) {
+        guard pageCount > 0, pageCount <= ExtentLimit.pages else { throw .corrupt(page: page, reason: "a cluster of too many pages") }
         let header = ExtentHeader.size &+ (Int(pageCount) &- 1) &* ExtentHeader.checksumSize
         self.base = base
         self.page = page
@@ -24,7 +25,7 @@ struct ClusterPage {
         columnCount = base.uint16(at: header &+ ClusterLayout.columnCount)
         heapStart = base.uint32(at: header &+ ClusterLayout.heapStart)
         heapEnd = base.uint32(at: header &+ ClusterLayout.heapEnd)
-        guard pageCount > 0, pageCount <= ExtentLimit.pages, rowCount > 0, rowCount <= rowCapacity, rowCapacity <= ClusterLimits.rows,
+        guard ExtentHeader.isPlain(base), rowCount > 0, rowCount <= rowCapacity, rowCapacity <= ClusterLimits.rows,
             columnCount <= ClusterLimits.columns, columnsStart <= heapStart, heapStart <= heapEnd, heapEnd <= byteCount
         else { throw .corrupt(page: page, reason: "a cluster contradicts itself") }
     }

@@ -123,8 +123,6 @@ package final class Table: @unchecked Sendable {
         @inline(__always)
         init(_ ref: Ref, _ base: UnsafeRawPointer, _ space: PageSpace) throws(StorageError) {
             self.ref = ref
-            let header = ExtentHeader.size &+ Int(ref.pageCount) &* ExtentHeader.checksumSize &+ ClusterLayout.headerSize
-            if header > Page.size { throw .corrupt(page: ref.page, reason: "a cluster contradicts itself") }
             cluster = try ClusterPage(base, page: ref.page, pageCount: ref.pageCount)
             if cluster.columnsStart > Page.size { try space.touch(ref, base, 0..<cluster.columnsStart) }
         }

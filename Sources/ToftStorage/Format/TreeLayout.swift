@@ -99,3 +99,9 @@ enum TreeLimits {
     /// Bytes of any value.
     static let value = 16 * 1_024 * 1_024 - 1
 }
+
+extension ExtentHeader {
+    /// Whether an extent is encoded as this build knows: no other encoding of nodes and clusters exists yet.
+    @inline(__always)
+    static func isPlain(_ base: UnsafeRawPointer) -> Bool { base.uint8(at: encoding) == Int(plain) }
+}

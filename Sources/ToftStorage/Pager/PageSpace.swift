@@ -140,7 +140,7 @@ package final class PageSpace: @unchecked Sendable {
     /// Memory in which an extent may be changed. A clean extent is copied to a new place first, and `ref` then names that place.
     package func edit(_ ref: inout Ref, as type: ExtentType) throws(StorageError) -> UnsafeMutableRawPointer {
         if ref.birth == version {
-            if let extent = dirty.pointee.find(ref.page), extent.type == type { return extent.base }
+            if let extent = dirty.pointee.find(ref.page), extent.type == type, extent.pageCount == ref.pageCount { return extent.base }
             return try reload(ref, as: type)
         }
         let source = try view(ref, as: type)

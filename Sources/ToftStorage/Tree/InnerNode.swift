@@ -9,7 +9,7 @@ struct InnerNode {
     init(_ base: UnsafeRawPointer, page: UInt64, height: Int) throws(StorageError) {
         let count = base.uint16(at: InnerLayout.count)
         let heapLow = base.uint16(at: InnerLayout.heapLow)
-        guard base.uint8(at: InnerLayout.height) == height, count > 0,
+        guard base.uint8(at: InnerLayout.height) == height, ExtentHeader.isPlain(base), count > 0,
             InnerLayout.entries + count * InnerLayout.entrySize <= heapLow, heapLow <= Page.size
         else { throw .corrupt(page: page, reason: "an inner node contradicts itself") }
         self.base = base

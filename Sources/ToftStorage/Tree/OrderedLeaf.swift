@@ -13,7 +13,7 @@ struct OrderedLeaf {
         heapLow = base.uint16(at: OrderedLeafLayout.heapLow)
         let offset = base.uint16(at: OrderedLeafLayout.sharedOffset)
         let length = base.uint16(at: OrderedLeafLayout.sharedLength)
-        guard OrderedLeafLayout.slots + count * OrderedLeafLayout.slotSize <= heapLow, heapLow <= Page.size,
+        guard ExtentHeader.isPlain(base), OrderedLeafLayout.slots + count * OrderedLeafLayout.slotSize <= heapLow, heapLow <= Page.size,
             length == 0 || (offset >= heapLow && offset &+ length <= Page.size && length <= TreeLimits.key)
         else { throw .corrupt(page: page, reason: "an ordered leaf contradicts itself") }
         self.base = base

@@ -37,7 +37,8 @@ package final class SequenceTree: @unchecked Sendable {
     }
 
     static func block(_ base: UnsafeRawPointer, _ ref: Ref, _ kind: ElementKind) throws(StorageError) -> ElementBlock {
-        try ElementBlock(base + SequenceLeafLayout.block, available: SequenceLeafLayout.room, kind: kind, page: ref.page)
+        guard ExtentHeader.isPlain(base) else { throw .corrupt(page: ref.page, reason: "a leaf of unknown encoding") }
+        return try ElementBlock(base + SequenceLeafLayout.block, available: SequenceLeafLayout.room, kind: kind, page: ref.page)
     }
 
     /// Calls `body` for each block in order until it returns false.
