@@ -44,7 +44,9 @@ let package = Package(
         .testTarget(
             name: "ToftQueryTests", dependencies: ["ToftQuery", "ToftEngine", "ToftTestKit"], exclude: ["Fixtures", "make-folding-table.py"]),
         .testTarget(name: "ToftEngineTests", dependencies: ["ToftEngine", "ToftTestKit"], exclude: ["Fixtures"]),
-        .testTarget(name: "ToftTests", dependencies: ["Toft", "RealmSwift", "ToftTestKit"]),
+        // The main job in Swift, which prints what bindings/c/examples/packages prints.
+        .executableTarget(name: "PackagesSwift", dependencies: ["RealmSwift"], path: "Tests/PackagesSwift"),
+        .testTarget(name: "ToftTests", dependencies: ["Toft", "RealmSwift", "ToftTestKit", "PackagesSwift"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -64,6 +64,9 @@ public struct Realm {
         }
     }
 
+    /// The version that the realm shows: it grows with each commit of any process. Realm has nothing like it.
+    public var version: UInt64 { Misuse.reporting { try session.engine.version } ?? 0 }
+
     // MARK: Moving
 
     /// Goes to the newest version and calls the observers that are due. False if there was none newer, inside a write transaction and inside

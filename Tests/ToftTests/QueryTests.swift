@@ -1,0 +1,261 @@
+import Foundation
+import RealmSwift
+import Testing
+
+@testable import Toft
+
+@Suite("Queries")
+struct QueryTests {
+    /// Five people: Ada leads Ben and Cem, Ben leads Dan; Eva has nobody.
+    private func withPeople(_ story: (Realm, Results<Person>) throws -> Void) throws {
+        try TestRealm.with { realm in
+            try realm.write {
+                let ada = Person(value: ["id": 1, "name": "Ada", "age": 60, "nickname": "Boss", "dogs": [["Rex", 3], ["Fido", 5]]] as [String: Any])
+                let ben = Person(value: ["id": 2, "name": "Ben", "age": 40, "boss": ada, "dogs": [["Tom", 8]]] as [String: Any])
+                let cem = Person(value: ["id": 3, "name": "Cem", "age": 40, "boss": ada, "nickname": "cem"] as [String: Any])
+                let dan = Person(value: ["id": 4, "name": "Dan", "age": 25, "boss": ben, "dogs": [["Rex", 1]]] as [String: Any])
+                let eva = Person(value: ["id": 5, "name": "Eva", "age": 33] as [String: Any])
+                realm.add([ada, ben, cem, dan, eva])
+            }
+            try story(realm, realm.objects(Person.self))
+        }
+    }
+
+    // Functions and not #expect: closures within the macro can get the symbol of another closure around it (Swift 6.3).
+
+    private func expect(_ people: Results<Person>, _ names: String, sourceLocation: SourceLocation = #_sourceLocation) {
+        let found = people.map { $0.name }.joined(separator: " ")
+        #expect(found == names, sourceLocation: sourceLocation)
+    }
+
+    private func expect(_ all: Results<Everything>, _ ints: [Int], sourceLocation: SourceLocation = #_sourceLocation) {
+        let found = Array(all.map { $0.int })
+        #expect(found == ints, sourceLocation: sourceLocation)
+    }
+
+    private func expect(_ dogs: Results<Dog>, _ ages: [Int], sourceLocation: SourceLocation = #_sourceLocation) {
+        let found = Array(dogs.map { $0.age })
+        #expect(found == ages, sourceLocation: sourceLocation)
+    }
+
+    @Test("Texts with arguments in both spellings")
+    func text() throws {
+        try withPeople { _, people in
+            expect(people.filter("age > 30 AND name BEGINSWITH[c] 'a'"), "Ada")
+            expect(people.filter("age == $0 AND name != $1", 40, "Ben"), "Cem")
+            expect(people.filter("age == %@ AND name != %@", 40, "Ben"), "Cem")
+            expect(people.filter("%K >= %d", "age", 40), "Ada Ben Cem")
+            expect(people.filter("name IN %@", ["Dan", "Eva", "Zoe"]), "Dan Eva")
+            expect(people.filter("nickname == nil"), "Ben Dan Eva")
+            expect(people.filter("boss.name == 'Ada'"), "Ben Cem")
+            expect(people.filter("ANY dogs.age > 4"), "Ada Ben")
+            expect(people.filter("dogs.@count == 0 AND name LIKE '*%*'"), "")
+            expect(people.filter("age BETWEEN {25, 40} SORT(name DESC) LIMIT(2)"), "Eva Dan")
+        }
+    }
+
+    @Test("An object is an argument, too; an unmanaged one is not")
+    func objectArgument() throws {
+        try withPeople { realm, people in
+            let ada = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
+            expect(people.filter("boss == %@", ada), "Ben Cem")
+            expect(people.where { $0.boss == ada }, "Ben Cem")
+            expect(people.where { $0.boss == nil }, "Ada Eva")
+            expectError(.invalidQueryArgument) { people.filter("boss == %@", Person(9, "Zoe")) }
+            expectError(.invalidQueryArgument) { people.where { $0.boss == Person(9, "Zoe") } }
+        }
+    }
+
+    @Test("Queries in Swift: comparisons, texts, ranges, and, or, not")
+    func typed() throws {
+        try withPeople { _, people in
+            expect(people.where { $0.age > 33 && $0.name.starts(with: "A") }, "Ada")
+            expect(people.where { $0.age >= 40 || $0.name == "Eva" }, "Ada Ben Cem Eva")
+            expect(people.where { !($0.age == 40) }, "Ada Dan Eva")
+            expect(people.where { $0.age != 40 && $0.age < 60 }, "Dan Eva")
+            expect(people.where { $0.age <= 33 }, "Dan Eva")
+            expect(people.where { $0.age.contains(25..<40) }, "Dan Eva")
+            expect(people.where { $0.age.contains(25...40) }, "Ben Cem Dan Eva")
+            expect(people.where { $0.age.in([25, 60]) }, "Ada Dan")
+            expect(people.where { $0.name.contains("A", options: [.caseInsensitive]) }, "Ada Dan Eva")
+            expect(people.where { $0.name.ends(with: "n") }, "Ben Dan")
+            expect(people.where { $0.name.like("?a*") }, "Dan")
+            expect(people.where { $0.name.equals("EVA", options: [.caseInsensitive]) }, "Eva")
+            expect(people.where { $0.nickname == nil }, "Ben Dan Eva")
+            expect(people.where { $0.nickname == "cem" }, "Cem")
+            expect(people.where { $0.nickname.contains("e") }, "Cem")
+        }
+    }
+
+    @Test("Queries in Swift go through links, lists and linking objects")
+    func typedPaths() throws {
+        try withPeople { realm, people in
+            expect(people.where { $0.boss.name == "Ada" }, "Ben Cem")
+            expect(people.where { $0.boss.boss.name == "Ada" }, "Dan")
+            expect(people.where { $0.dogs.name == "Rex" }, "Ada Dan")
+            expect(people.where { $0.dogs.count == 2 }, "Ada")
+            expect(people.where { $0.dogs.age.max > 4 }, "Ada Ben")
+            expect(people.where { $0.dogs.age.sum == 8 }, "Ada Ben")
+            expect(people.where { $0.dogs.age.avg == 4 }, "Ada")
+            expect(people.where { ($0.dogs.age > 2).count == 2 }, "Ada")
+            expect(people.where { ($0.dogs.age > 2 && $0.dogs.name == "Rex").count == 1 }, "Ada")
+            expect(people.where { $0.reports.count == 2 }, "Ada")
+            expect(people.where { $0.reports.age < 30 }, "Ben")
+            let tom = try #require(realm.objects(Dog.self).where { $0.name == "Tom" }.first)
+            expect(people.where { $0.dogs.contains(tom) }, "Ben")
+            let dogs = realm.objects(Dog.self).where { $0.owners.name == "Dan" }
+            expect(dogs, [1])
+        }
+    }
+
+    @Test("Lists of values can be asked, too")
+    func valueLists() throws {
+        try TestRealm.with { realm in
+            try realm.write {
+                for index in 1...3 {
+                    realm.create(Everything.self, value: ["int": index, "bool": index == 2, "ints": Array(0..<index), "strings": ["s\(index)"]] as [String: Any])
+                }
+            }
+            let all = realm.objects(Everything.self)
+            expect(all.where { $0.ints.contains(1) }, [2, 3])
+            expect(all.where { $0.ints.containsAny(in: [2, 9]) }, [3])
+            expect(all.where { $0.ints.max == 1 }, [2])
+            expect(all.where { $0.ints.contains(0...1) }, [1, 2])
+            expect(all.where { $0.strings.contains("s1") }, [1])
+            expect(all.where { $0.bool }, [2])
+            expect(all.where { !$0.bool && $0.int > 1 }, [3])
+        }
+    }
+
+    @Test("Filters chain, and sort by one or several key paths, over links as well")
+    func sorting() throws {
+        try withPeople { _, people in
+            expect(people.sorted(byKeyPath: "name", ascending: false), "Eva Dan Cem Ben Ada")
+            expect(people.sorted(by: \.age), "Dan Eva Ben Cem Ada")
+            expect(people.sorted(by: [SortDescriptor(keyPath: "age", ascending: false), "name"]), "Ada Ben Cem Eva Dan")
+            expect(people.filter("boss != nil").sorted(byKeyPath: "boss.name", ascending: false), "Dan Ben Cem")
+            expect(people.where { $0.boss != nil }.sorted(by: [SortDescriptor(keyPath: \Person.boss?.age)]), "Dan Ben Cem")
+            expect(people.where { $0.age > 30 }.filter("name < 'C'").sorted(by: \.age), "Ben Ada")
+            expect(people.distinct(by: ["age"]), "Ada Ben Dan Eva")
+            expect(people.distinct(by: [\Person.age]), "Ada Ben Dan Eva")
+        }
+    }
+
+    @Test("Aggregates by name and by key path; nothing has no average")
+    func aggregates() throws {
+        try withPeople { realm, people in
+            #expect(people.min(of: \.age) == 25 && people.max(of: \.age) == 60)
+            #expect(people.sum(of: \.age) == 198)
+            #expect(people.average(of: \.age) == 39.6)
+            #expect(people.sum(ofProperty: "age") == 198)
+            #expect(people.min(ofProperty: "age") == 25)
+            #expect(people.max(ofProperty: "age") == 60)
+            #expect(people.average(ofProperty: "age") == 39.6)
+            let nobody = people.filter("age > 100")
+            #expect(nobody.min(of: \.age) == nil && nobody.sum(of: \.age) == 0 && nobody.average(of: \.age) == nil)
+            expectError(.unsupportedAggregate) { let _: Int = people.sum(ofProperty: "name") }
+            expectError(.noSuchProperty) { let _: Int? = people.max(ofProperty: "wings") }
+        }
+    }
+
+    @Test("Elements are found: by index, by being the same, by a query")
+    func finding() throws {
+        try withPeople { realm, people in
+            let ben = try #require(realm.object(ofType: Person.self, forPrimaryKey: 2))
+            #expect(people.index(of: ben) == 1)
+            #expect(people.sorted(by: \.name, ascending: false).index(of: ben) == 3)
+            #expect(people.filter("age > 50").index(of: ben) == nil)
+            #expect(people.index(of: Person(9, "Zoe")) == nil)
+            #expect(people.index(matching: "age == 40") == 1)
+            let young = people.index { $0.age < 30 }
+            #expect(young == 3)
+            #expect(people.first?.name == "Ada" && people.last?.name == "Eva")
+            #expect(people.objects(at: [0, 4]).map(\.name) == ["Ada", "Eva"])
+            #expect(people.filter("FALSEPREDICATE").first == nil)
+            expectError(.indexOutOfRange) { people[5] }
+            expectError(.indexOutOfRange) { people[-1] }
+        }
+    }
+
+    @Test("Results are live, also within a transaction; a loop goes through what was there at its beginning")
+    func live() throws {
+        try withPeople { realm, people in
+            let old = people.filter("age >= 40")
+            #expect(old.count == 3)
+            try realm.write {
+                for person in old { person.age = 10 }
+                #expect(old.isEmpty)
+                for person in people { realm.delete(person) }
+                #expect(people.isEmpty)
+            }
+            #expect(old.isEmpty)
+        }
+    }
+
+    @Test("Values of a list are sorted, made distinct and summed")
+    func lists() throws {
+        try TestRealm.with { realm in
+            let one = Everything()
+            one.ints.append(objectsIn: [3, 1, 2, 3])
+            one.strings.append(objectsIn: ["b", "a"])
+            one.doubles.append(objectsIn: [1.5, 2.5])
+            try realm.write { realm.add(one) }
+            #expect(Array(one.ints.sorted(ascending: false)) == [3, 3, 2, 1])
+            #expect(Array(one.ints.distinct()) == [3, 1, 2])
+            #expect(one.ints.sum() == 9 && one.ints.min() == 1 && one.ints.max() == 3 && one.ints.average() == 2.25)
+            #expect(one.doubles.sum() == 4)
+            #expect(Array(one.strings.sorted()) == ["a", "b"])
+            #expect(one.ints.index(of: 2) == 2 && one.ints.index(of: 9) == nil)
+        }
+    }
+
+    @Test("A list of objects is filtered, sorted and summed in its order")
+    func objectLists() throws {
+        try withPeople { realm, people in
+            let ada = try #require(people.first)
+            #expect(ada.dogs.filter("age > 4").map(\.name) == ["Fido"])
+            expect(ada.dogs.where { $0.name == "Rex" }, [3])
+            #expect(ada.dogs.sorted(by: \.name).map(\.name) == ["Fido", "Rex"])
+            #expect(ada.dogs.sum(of: \.age) == 8)
+            #expect(ada.reports.sorted(by: \.name).map(\.name) == ["Ben", "Cem"])
+            #expect(ada.dogs.index(matching: "name == 'Fido'") == 1)
+        }
+    }
+
+    @Test("Bad queries say what is wrong and where")
+    func mistakes() throws {
+        try withPeople { realm, people in
+            expectError(.querySyntax) { people.filter("age >") }
+            expectError(.invalidQuery) { people.filter("wings == 2") }
+            expectError(.queryTypeMismatch) { people.filter("age == 'x'") }
+            expectError(.invalidQueryArgument) { people.filter("age == $0") }
+            expectError(.invalidQueryArgument) { people.filter("age == %@ AND name == %@", 1) }
+            expectError(.invalidQueryArgument) { people.filter("age == %@ OR age == $0", 1) }
+            expectError(.invalidQuery) { people.sorted(byKeyPath: "wings") }
+            expectError(.invalidQuery) { people.where { ($0.age > 3).count == 1 } }
+            do {
+                _ = try Realm.attempt { people.filter("age > 3 AND wings == 2") }
+                Issue.record("no error")
+            } catch let error as Realm.Error {
+                #expect(error.detail.contains("^"))
+                #expect(error.number == 12)
+            }
+        }
+    }
+
+    @Test("Key paths are named by what they read")
+    func keyPathNames() {
+        #expect(KeyPathNames.name(of: \Person.age) == "age")
+        #expect(KeyPathNames.name(of: \Person.boss?.boss?.name) == "boss.boss.name")
+        #expect(KeyPathNames.name(of: \Person.dogs) == "dogs")
+        #expect(KeyPathNames.name(of: \Person.reports) == "reports")
+        expectError(.noSuchProperty) { KeyPathNames.name(of: \Person.isSelected) }
+    }
+
+    @Test("Formats: what is between quotes stays, other percent signs too")
+    func formats() throws {
+        #expect(try PredicateFormat("a == %@ AND b LIKE '%@*' AND c == %ld", [1, 2]).text == "a == $0 AND b LIKE '%@*' AND c == $1")
+        #expect(try PredicateFormat("%K.@count > 5 AND a == \"\\\"%d\"", ["x"]).text == "$K0.@count > 5 AND a == \"\\\"%d\"")
+        #expect(try PredicateFormat("a % b == 'x", []).text == "a % b == 'x")
+    }
+}
