@@ -6,6 +6,7 @@ package struct Content {
     package static let directory: UInt64 = 16
 
     package var trees: [UInt64: [[UInt8]: [UInt8]]] = [:]
+    package var tables: [UInt64: TableContent] = [:]
 
     package init() {}
 
@@ -15,9 +16,10 @@ package struct Content {
     /// The whole content as bytes, so that two contents can be compared.
     package func canonical() -> [UInt8] {
         var bytes: [UInt8] = []
-        for (id, entries) in trees.sorted(by: { $0.key < $1.key }) {
+        for id in (Array(trees.keys) + Array(tables.keys)).sorted() {
             Self.append(number: id, to: &bytes)
-            for (key, value) in entries.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            tables[id]?.append(to: &bytes)
+            for (key, value) in (trees[id] ?? [:]).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
                 key.withUnsafeBytes { Self.append($0, to: &bytes) }
                 value.withUnsafeBytes { Self.append($0, to: &bytes) }
             }
@@ -37,11 +39,18 @@ package struct Content {
     package static func canonical(_ snapshot: Snapshot) throws -> [UInt8] {
         var bytes: [UInt8] = []
         guard try snapshot.hasTree(directory) else { return bytes }
-        var ids: [UInt64] = [directory]
-        try appendTree(directory, of: snapshot, to: &bytes) { key, _ in
-            if key.count == 9, key[0] == UInt8(ascii: "t") { ids.append(number(key)) }
+        var others: [(id: UInt64, isTable: Bool)] = []
+        try appendTree(directory, of: snapshot, to: &bytes) { key in
+            if key.count == 9 { others.append((number(key), key[0] == tableMark)) }
         }
-        for id in ids.dropFirst() { try appendTree(id, of: snapshot, to: &bytes) { _, _ in } }
+        for (id, isTable) in others.sorted(by: { $0.id < $1.id }) {
+            if isTable {
+                append(number: id, to: &bytes)
+                try TableContent.append(snapshot.table(id), to: &bytes)
+            } else {
+                try appendTree(id, of: snapshot, to: &bytes) { _ in }
+            }
+        }
         return bytes
     }
 
@@ -57,14 +66,18 @@ package struct Content {
     package static let commitKey = Array("commit".utf8)
 
     /// The key in the directory that lists a tree.
-    package static func listing(_ id: UInt64) -> [UInt8] { [UInt8(ascii: "t")] + withUnsafeBytes(of: id.bigEndian) { Array($0) } }
+    package static func listing(_ id: UInt64, isTable: Bool = false) -> [UInt8] {
+        [isTable ? tableMark : UInt8(ascii: "t")] + withUnsafeBytes(of: id.bigEndian) { Array($0) }
+    }
+
+    private static let tableMark = UInt8(ascii: "u")
 
     private static func number(_ listing: UnsafeRawBufferPointer) -> UInt64 {
         UInt64(bigEndian: listing.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
     }
 
     private static func appendTree(
-        _ id: UInt64, of snapshot: Snapshot, to bytes: inout [UInt8], entry: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void
+        _ id: UInt64, of snapshot: Snapshot, to bytes: inout [UInt8], entry: (UnsafeRawBufferPointer) -> Void
     ) throws {
         append(number: id, to: &bytes)
         let cursor = try snapshot.orderedTree(id).cursor()
@@ -72,7 +85,7 @@ package struct Content {
         while isThere {
             append(cursor.key, to: &bytes)
             append(try cursor.value, to: &bytes)
-            entry(cursor.key, try cursor.value)
+            entry(cursor.key)
             isThere = try cursor.next()
         }
     }

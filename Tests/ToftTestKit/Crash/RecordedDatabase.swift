@@ -33,7 +33,7 @@ package final class RecordedDatabase {
     /// Edits the transaction and the model alike.
     package struct Editor {
         package let transaction: WriteTransaction
-        package fileprivate(set) var content: Content
+        package internal(set) var content: Content
 
         package func keys(of tree: UInt64) -> [[UInt8]] { content.keys(of: tree) }
 

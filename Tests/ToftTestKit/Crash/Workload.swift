@@ -1,3 +1,5 @@
+internal import ToftStorage
+
 /// Something to do with a database, over which crashes come.
 package struct Workload: Sendable, CustomStringConvertible {
     package let name: String
@@ -132,6 +134,45 @@ extension Workload {
             try database.unpin()
             for _ in 0..<3 { try database.commit { edit in try edit.put(17, numbers.bytes(3), numbers.bytes(200)) } }
         },
+        Workload("rows of a table, set and erased") { database, numbers in
+            try database.commit { edit in
+                let table = try edit.makeTable()
+                for _ in 0..<40 { try edit.fill(table, try edit.insert(table), &numbers) }
+            }
+            for _ in 0..<6 {
+                try database.commit { edit in
+                    let keys = edit.content.tables[17]?.keys ?? []
+                    for _ in 0..<4 { try edit.fill(17, keys[numbers.below(keys.count)], &numbers) }
+                    try edit.erase(17, keys[numbers.below(keys.count)])
+                    try edit.fill(17, try edit.insert(17), &numbers)
+                }
+            }
+        },
+        Workload("a column added to a table, and the table dropped") { database, numbers in
+            try database.commit { edit in
+                let table = try edit.makeTable([Column(id: 1, type: .int64, isNullable: false)])
+                for _ in 0..<300 { try edit.fill(table, try edit.insert(table), &numbers) }
+            }
+            try database.commit { edit in try edit.addColumn(17, Column(id: 2, type: .bytes, isNullable: true)) }
+            try database.commit { edit in
+                for key in edit.content.tables[17]?.keys.prefix(30) ?? [] { try edit.fill(17, key, &numbers) }
+            }
+            try database.commit { edit in try edit.dropTable(17) }
+        },
+        Workload("a list that grows out of its cluster") { database, numbers in
+            try database.commit { edit in
+                let table = try edit.makeTable()
+                let key = try edit.insert(table)
+                for index in 0..<400 { try edit.listInsert(table, key, 6, at: index, .int64(Int64(index))) }
+            }
+            for _ in 0..<4 {
+                try database.commit { edit in
+                    let key = edit.content.tables[17]?.keys.first ?? 0
+                    for _ in 0..<10 { try edit.listMove(17, key, 6, from: numbers.below(400), to: numbers.below(400)) }
+                }
+            }
+            try database.commit { edit in try edit.listClear(17, edit.content.tables[17]?.keys.first ?? 0, 6) }
+        },
     ]
 
     /// Whatever comes.
@@ -156,6 +197,7 @@ extension RecordedDatabase.Editor {
         var trees = content.trees.keys.filter { $0 != Content.directory }.sorted()
         if trees.isEmpty || numbers.chance(10) { trees.append(try makeTree()) }
         if trees.count > 3, numbers.chance(20) { try dropTree(trees.removeFirst()) }
+        try anyRows(&numbers)
         let sizes = [10, 50, 300, 1_500, 20_000]
         for _ in 0..<(1 + numbers.below(numbers.chance(10) ? 300 : 20)) {
             let tree = trees[numbers.below(trees.count)]
@@ -165,6 +207,25 @@ extension RecordedDatabase.Editor {
             } else {
                 let size = sizes[numbers.chance(90) ? numbers.below(3) : numbers.below(sizes.count)]
                 try put(tree, key, numbers.bytes(numbers.below(size)))
+            }
+        }
+    }
+
+    /// Some edits of some tables.
+    private mutating func anyRows(_ numbers: inout SeededNumbers) throws {
+        var tables = content.tables.keys.sorted()
+        if tables.isEmpty || numbers.chance(5) { tables.append(try makeTable()) }
+        if tables.count > 2, numbers.chance(30) { try dropTable(tables.removeFirst()) }
+        let table = tables[numbers.below(tables.count)]
+        if numbers.chance(5), let last = content.tables[table]?.columns.last {
+            try addColumn(table, Column(id: last.id + 1, type: .timestamp, isNullable: numbers.chance(50)))
+        }
+        for _ in 0..<(1 + numbers.below(numbers.chance(10) ? 200 : 10)) {
+            let keys = content.tables[table]?.keys ?? []
+            switch keys.isEmpty ? 9 : numbers.below(10) {
+            case 0...2: try erase(table, keys[numbers.below(keys.count)])
+            case 3...5: try fill(table, keys[numbers.below(keys.count)], &numbers)
+            default: try fill(table, try insert(table), &numbers)
             }
         }
     }
