@@ -36,7 +36,7 @@ let package = Package(
         .executableTarget(
             name: "ToftCLI", dependencies: ["ToftEngine", "ToftStorage", .product(name: "ArgumentParser", package: "swift-argument-parser")]),
         // What the tests share: temporary databases that are checked after every test, lying disks, seeds.
-        .target(name: "ToftTestKit", dependencies: ["ToftEngine", "ToftStorage"], path: "Tests/ToftTestKit"),
+        .target(name: "ToftTestKit", dependencies: ["ToftStorage"], path: "Tests/ToftTestKit"),
         // Trials that take longer or more than one process: crashes, faults, kills. `swift run -c release ToftTrials`.
         .executableTarget(name: "ToftTrials", dependencies: ["ToftTestKit", "ToftStorage"], path: "Tests/ToftTrials"),
         .testTarget(name: "ToftStorageTests", dependencies: ["ToftStorage", "ToftTestKit", "ToftTrials"]),

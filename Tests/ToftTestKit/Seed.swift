@@ -23,6 +23,14 @@ package struct Seed: RandomNumberGenerator, CustomStringConvertible {
     /// 0..<limit.
     package mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(max(limit, 1))) }
 
+    package mutating func bytes(_ count: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count + 8)
+        while bytes.count < count { withUnsafeBytes(of: next()) { bytes.append(contentsOf: $0) } }
+        bytes.removeLast(bytes.count - count)
+        return bytes
+    }
+
     /// True in so many of a hundred cases.
     package mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 

@@ -39,6 +39,9 @@ enum CrashTrials {
             var report = CrashTrial.Report()
         }
 
+        /// Random workloads at least.
+        private static let randomWorkloads = 15
+
         private let state = Mutex(State())
         private let floor: Int
 
@@ -49,9 +52,9 @@ enum CrashTrials {
 
         func run() {
             while let index = take() {
-                let (workload, seed) = Self.workload(index)
+                let (workload, seed, limits) = Self.workload(index)
                 do {
-                    let report = try CrashTrial.run(workload, seed: seed)
+                    let report = try CrashTrial.run(workload, seed: seed, limits: limits)
                     state.withLock { $0.report.merge(report) }
                 } catch {
                     state.withLock { $0.report.violations.append("\(workload.name), seed \(seed): \(error)") }
@@ -61,15 +64,23 @@ enum CrashTrials {
 
         private func take() -> Int? {
             state.withLock { state in
-                guard state.next < Workload.scripted.count || state.report.triedCount < floor else { return nil }
+                guard state.next < Workload.scripted.count + Self.randomWorkloads || state.report.triedCount < floor else { return nil }
                 defer { state.next += 1 }
                 return state.next
             }
         }
 
-        private static func workload(_ index: Int) -> (Workload, UInt64) {
-            let count = Workload.scripted.count
-            return index < count ? (Workload.scripted[index], 1) : (Workload.random, UInt64(index))
+        /// The scripted ones in depth, then random ones, each less deeply, so that there are many.
+        private static func workload(_ index: Int) -> (Workload, UInt64, CrashImages.Limits) {
+            var limits = CrashImages.Limits()
+            if index < Workload.scripted.count { return (Workload.scripted[index], 1, limits) }
+            limits.exhaustivePages = 5
+            limits.singlePages = 5
+            limits.randomSubsets = 12
+            limits.tornPages = 6
+            limits.fullyTornMetas = 0
+            limits.tornMetaPlaces = 8
+            return (Workload.random, UInt64(index), limits)
         }
     }
 }

@@ -12,7 +12,7 @@ enum KillTrial {
 
     static func run(kills: Int, seed: UInt64) throws -> Bool {
         print("kills, seed \(seed)")
-        var numbers = SeededNumbers(seed: seed)
+        var numbers = Seed(seed)
         return try withTemporaryDatabase { database in
             let store = try database.open()
             try Ledger.create(in: store)
@@ -44,7 +44,7 @@ enum KillTrial {
     }
 
     private static func killOne(
-        inTransaction: Bool, _ path: String, _ store: Store, _ numbers: inout SeededNumbers, _ tally: inout Tally
+        inTransaction: Bool, _ path: String, _ store: Store, _ numbers: inout Seed, _ tally: inout Tally
     ) throws {
         let child = try ChildProcess(Trials.executable, ["victim", path, "\(numbers.below(1 << 30))", inTransaction ? "pause" : "run"])
         var acknowledged: Int64 = 0
@@ -74,7 +74,7 @@ enum KillTrial {
         alarm(280)
         signal(SIGTERM) { _ in exitSoon.pointee = 1 }
         let store = try Store.open(StoreConfiguration(location: .file(path: path)))
-        var numbers = SeededNumbers(seed: UInt64(member))
+        var numbers = Seed(UInt64(member))
         while exitSoon.pointee == 0 {
             let before = MonotonicClock.nanoseconds
             let transaction = try store.beginWrite(timeoutMilliseconds: 20_000)
@@ -90,7 +90,7 @@ enum KillTrial {
         alarm(60)
         let store = try Store.open(StoreConfiguration(location: .file(path: path)))
         let pinned = try store.beginRead()
-        var numbers = SeededNumbers(seed: seed)
+        var numbers = Seed(seed)
         say("0")
         for round in 0... {
             let transaction = try store.beginWrite(timeoutMilliseconds: 20_000)

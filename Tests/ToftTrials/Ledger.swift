@@ -36,7 +36,7 @@ struct Ledger {
     }
 
     /// Moves money and makes an entry; removes an older one now and then. Returns the member's new number.
-    static func move(_ transaction: WriteTransaction, member: Int, _ numbers: inout SeededNumbers) throws -> Int64 {
+    static func move(_ transaction: WriteTransaction, member: Int, _ numbers: inout Seed) throws -> Int64 {
         let table = try transaction.view.table(accounts)
         let from = try table.key(atRank: numbers.below(table.rowCount))
         let to = try table.key(atRank: numbers.below(table.rowCount))

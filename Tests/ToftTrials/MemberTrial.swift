@@ -37,7 +37,7 @@ enum MemberTrial {
         let store = try Store.open(StoreConfiguration(location: .file(path: path)))
         let observer = Observer(store)
         let thread = try PlatformThread(name: "observer") { observer.run(until: Int64(commits * memberCount)) }
-        var numbers = SeededNumbers(seed: UInt64(member))
+        var numbers = Seed(UInt64(member))
         for _ in 0..<commits {
             let transaction = try store.beginWrite(timeoutMilliseconds: 60_000)
             _ = try Ledger.move(transaction, member: member, &numbers)

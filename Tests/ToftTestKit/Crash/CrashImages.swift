@@ -31,7 +31,7 @@ package struct CrashImage {
 package struct CrashImages {
     private let history: [DiskEvent]
     private var disk: SimulatedDisk
-    private var numbers: SeededNumbers
+    private var numbers: Seed
     private let limits: Limits
     private let body: (CrashImage) throws -> Void
     private var acknowledged = 0
@@ -62,7 +62,7 @@ package struct CrashImages {
     ) {
         self.history = history
         disk = SimulatedDisk(content: content)
-        numbers = SeededNumbers(seed: seed)
+        numbers = Seed(seed)
         self.limits = limits
         self.body = body
     }

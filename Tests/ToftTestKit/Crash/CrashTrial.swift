@@ -30,14 +30,14 @@ package final class CrashTrial {
     private var seen: Set<Int> = []
     private var states: [[UInt8]] = []
     private var percentTried = 100
-    private var chance: SeededNumbers
+    private var chance: Seed
     /// A broken engine would fail thousands of times.
     private let violationLimit = 5
 
     private init(_ workload: Workload, seed: UInt64) {
         self.workload = workload
         self.seed = seed
-        chance = SeededNumbers(seed: seed &+ 2)
+        chance = Seed(seed &+ 2)
     }
 
     /// Runs the workload, then tries every state that `CrashImages` knows.
@@ -51,7 +51,7 @@ package final class CrashTrial {
 
     private func run(_ lies: Set<RecordingFile.Lie>, _ limits: CrashImages.Limits) throws {
         let database = try RecordedDatabase(lies: lies, dirtyLimit: workload.dirtyLimit)
-        var numbers = SeededNumbers(seed: seed)
+        var numbers = Seed(seed)
         do {
             try workload.body(database, &numbers)
             try database.finish()

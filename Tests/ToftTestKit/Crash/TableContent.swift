@@ -193,7 +193,7 @@ extension RecordedDatabase.Editor {
     }
 
     /// Sets every column of a row to something.
-    package mutating func fill(_ id: UInt64, _ key: Int64, _ numbers: inout SeededNumbers) throws {
+    package mutating func fill(_ id: UInt64, _ key: Int64, _ numbers: inout Seed) throws {
         for column in content.tables[id]?.columns ?? [] where column.type != .list || numbers.chance(30) {
             if column.type == .list {
                 try editSomeList(id, key, column, &numbers)
@@ -203,7 +203,7 @@ extension RecordedDatabase.Editor {
         }
     }
 
-    private mutating func editSomeList(_ id: UInt64, _ key: Int64, _ column: Column, _ numbers: inout SeededNumbers) throws {
+    private mutating func editSomeList(_ id: UInt64, _ key: Int64, _ column: Column, _ numbers: inout Seed) throws {
         let type = column.elementType ?? .int64
         let long = numbers.chance(5) ? 300 : 5
         for _ in 0..<(1 + numbers.below(long)) {
@@ -219,7 +219,7 @@ extension RecordedDatabase.Editor {
 }
 
 extension CellValue {
-    static func some(_ type: ColumnType, isNullable: Bool, _ numbers: inout SeededNumbers) -> CellValue {
+    static func some(_ type: ColumnType, isNullable: Bool, _ numbers: inout Seed) -> CellValue {
         if isNullable, numbers.chance(20) { return .null }
         switch type {
         case .bool: return .bool(numbers.chance(50))

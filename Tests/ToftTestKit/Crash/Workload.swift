@@ -5,11 +5,11 @@ package struct Workload: Sendable, CustomStringConvertible {
     package let name: String
     /// Small, to make transactions write before they commit.
     package var dirtyLimit = 48 << 20
-    package let body: @Sendable (RecordedDatabase, inout SeededNumbers) throws -> Void
+    package let body: @Sendable (RecordedDatabase, inout Seed) throws -> Void
 
     package var description: String { name }
 
-    package init(_ name: String, dirtyLimit: Int = 48 << 20, _ body: @escaping @Sendable (RecordedDatabase, inout SeededNumbers) throws -> Void) {
+    package init(_ name: String, dirtyLimit: Int = 48 << 20, _ body: @escaping @Sendable (RecordedDatabase, inout Seed) throws -> Void) {
         self.name = name
         self.dirtyLimit = dirtyLimit
         self.body = body
@@ -193,7 +193,7 @@ extension Workload {
 
 extension RecordedDatabase.Editor {
     /// Some edits of some trees.
-    fileprivate mutating func anything(_ numbers: inout SeededNumbers) throws {
+    fileprivate mutating func anything(_ numbers: inout Seed) throws {
         var trees = content.trees.keys.filter { $0 != Content.directory }.sorted()
         if trees.isEmpty || numbers.chance(10) { trees.append(try makeTree()) }
         if trees.count > 3, numbers.chance(20) { try dropTree(trees.removeFirst()) }
@@ -212,7 +212,7 @@ extension RecordedDatabase.Editor {
     }
 
     /// Some edits of some tables.
-    private mutating func anyRows(_ numbers: inout SeededNumbers) throws {
+    private mutating func anyRows(_ numbers: inout Seed) throws {
         var tables = content.tables.keys.sorted()
         if tables.isEmpty || numbers.chance(5) { tables.append(try makeTable()) }
         if tables.count > 2, numbers.chance(30) { try dropTable(tables.removeFirst()) }
