@@ -14,7 +14,7 @@ func configuration(_ database: String) -> Realm.Configuration {
 
 func printLoad(_ report: LoadReport, _ source: String, _ seconds: Double, _ database: String) {
     var usage = rusage()
-    getrusage(RUSAGE_SELF, &usage)
+    getrusage(RUSAGE_SELF.rawValue, &usage)
     let size = (try? FileManager.default.attributesOfItem(atPath: database)[.size] as? Int) ?? 0
     let repeated = report.repeated > 0 ? " (\(grouped(report.repeated)) more were there already)" : ""
     print("Loaded \(grouped(report.packages)) packages from \(source)\(repeated).")
@@ -39,7 +39,6 @@ func run(_ database: String, _ source: String) throws -> Bool {
     return isRight && problems.isEmpty
 }
 
-setvbuf(stdout, nil, _IOLBF, 0)
 var arguments = Array(CommandLine.arguments.dropFirst())
 if arguments.first == "--write", arguments.count == 2 {
     try write(arguments[1])

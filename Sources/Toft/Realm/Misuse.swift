@@ -1,6 +1,7 @@
 private import Foundation
 internal import Synchronization
 internal import ToftEngine
+internal import ToftModel
 
 extension Realm {
     /// Where misuse goes that a call can't throw: a property set outside a write transaction, a deleted object's property, a bad predicate,
@@ -75,6 +76,7 @@ extension Realm.Error {
         switch error {
         case let error as Realm.Error: self = error
         case let error as EngineError: self.init(error)
+        case let error as ModelError: self.init(EngineError(error))
         default: self.init(.internalError, "\(error)")
         }
     }
