@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static sqlite3 *database;
 
@@ -108,7 +109,7 @@ int run_commits(const char *path, size_t count) {
     double *seconds = malloc(count * sizeof *seconds);
     for (size_t index = 0; index < count; index++) {
         char name[40];
-        snprintf(name, sizeof name, "commit-%zu", index);
+        snprintf(name, sizeof name, "commit-%d-%zu", (int)getpid(), index);
         double start = now();
         execute("BEGIN IMMEDIATE");
         sqlite3_bind_text(insert, 1, name, -1, SQLITE_STATIC);

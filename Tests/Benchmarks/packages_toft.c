@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define TRY(call)                                                                                     \
     do {                                                                                              \
@@ -113,7 +114,7 @@ int run_commits(const char *database, size_t count) {
     double *seconds = malloc(count * sizeof *seconds);
     for (size_t index = 0; index < count; index++) {
         char name[40];
-        snprintf(name, sizeof name, "commit-%zu", index);
+        snprintf(name, sizeof name, "commit-%d-%zu", (int)getpid(), index);
         toft_value values[] = {toft_text_value(name), toft_int((int64_t)index)};
         toft_property_key chosen[] = {keys[NAME], keys[SIZE]};
         double start = now();
