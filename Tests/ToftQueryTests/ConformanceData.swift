@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import ToftEngine
+import ToftTestKit
 import ToftModel
 import ToftStorage
 

@@ -1,5 +1,6 @@
 import Testing
 import ToftEngine
+import ToftTestKit
 
 @testable import ToftQuery
 

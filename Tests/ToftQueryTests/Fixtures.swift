@@ -1,4 +1,5 @@
 import Foundation
+import ToftTestKit
 
 /// Queries with the answers of the real Realm, and the data they were asked of.
 enum Fixtures {
