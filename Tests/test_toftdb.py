@@ -1,0 +1,111 @@
+"""The terminal: what `toftdb` says, to people and to programs, and how it ends. TOFTDB names the program."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TOFTDB = os.environ.get("TOFTDB", str(ROOT / ".build/debug/toftdb"))
+SAMPLE = ROOT / "bindings/c/examples/packages/sample.jsonl"
+SCHEMA = {
+    "classes": [
+        {
+            "name": "Package",
+            "properties": [
+                {"name": "name", "type": "string", "primaryKey": True},
+                {"name": "section", "type": "string", "indexed": True},
+                {"name": "size", "type": "int"},
+                {"name": "homepage", "type": "string", "optional": True},
+                {"name": "essential", "type": "bool"},
+                {"name": "tags", "type": "string", "list": True},
+                {"name": "depends", "type": "link", "list": True, "target": "Package"},
+            ],
+        }
+    ]
+}
+
+
+def run(*arguments: object, status: int = 0, **options: object) -> subprocess.CompletedProcess:
+    done = subprocess.run([TOFTDB, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done
+
+
+def loaded(folder: Path) -> Path:
+    schema = folder / "schema.json"
+    schema.write_text(json.dumps(SCHEMA))
+    database = folder / "packages.toft"
+    run("import", database, SAMPLE, "--schema", schema)
+    return database
+
+
+def sample() -> list[dict]:
+    return [json.loads(line) for line in SAMPLE.read_text().splitlines()]
+
+
+def test_what_is_imported_is_answered_and_exported(tmp_path: Path) -> None:
+    database = loaded(tmp_path)
+    packages = {item["name"]: item for item in sample()}
+    large = sum(item["size"] > 100_000 for item in packages.values())
+    assert json.loads(run("query", database, "Package", "size > 100000", "--count", "--json").stdout) == {"count": large}
+    exported = [json.loads(line) for line in run("export", database, "Package").stdout.splitlines()]
+    assert len(exported) == len(packages)
+    for item in exported:
+        source = packages[item["name"]]
+        assert (item["section"], item["size"], item["tags"]) == (source["section"], source["size"], source["tags"])
+        assert item["depends"] == [name for name in source["depends"] if name in packages]
+    report = json.loads(run("check", database, "--json").stdout)
+    assert report["problems"] == []
+
+
+def test_a_schema_that_is_printed_can_be_imported_with(tmp_path: Path) -> None:
+    database = loaded(tmp_path)
+    schema = tmp_path / "again.json"
+    schema.write_text(run("schema", database, "--json").stdout)
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text(run("export", database, "Package").stdout)
+    again = tmp_path / "again.toft"
+    outcome = json.loads(run("import", again, lines, "--schema", schema, "--json").stdout)
+    assert outcome["created"] == len(sample()) and outcome["missingTargets"] == 0
+    assert run("export", again, "Package").stdout == lines.read_text()
+
+
+def test_the_plan_and_the_facts_are_told(tmp_path: Path) -> None:
+    database = loaded(tmp_path)
+    assert "primary key Package.name" in run("query", database, "Package", "name == 'bash'", "--explain").stdout
+    assert "Package" in run("schema", database).stdout
+    assert json.loads(run("info", database, "--json").stdout)["format"] == 1
+
+
+def test_mistakes_are_told_and_end_with_a_status(tmp_path: Path) -> None:
+    database = loaded(tmp_path)
+    assert "^" in run("query", database, "Package", "size >> 3", status=1).stderr
+    assert "Nothing" in run("query", database, "Nothing", status=1).stderr
+    assert run("info", tmp_path / "missing.toft", status=1).stderr
+    assert "SQLite" in run("check", sqlite(tmp_path), status=1).stderr
+    run("query", status=64)
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"name": "a", "size": 1}\n{"name": "b", "size": "large"}\n')
+    assert "Line 2" in run("import", database, bad, status=1).stderr
+    damaged = tmp_path / "damaged.toft"
+    content = bytearray(database.read_bytes())
+    for page in range(2, len(content) // 4096):
+        content[page * 4096 + 100] ^= 0xFF
+    damaged.write_bytes(content)
+    assert subprocess.run([TOFTDB, "check", str(damaged)], capture_output=True).returncode in (1, 2)
+
+
+def sqlite(folder: Path) -> Path:
+    path = folder / "other.db"
+    path.write_bytes(b"SQLite format 3\0" + bytes(8192))
+    return path
+
+
+def test_the_demo_lets_three_programs_watch_one_file(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "bindings/python")}
+    text = run("demo", SAMPLE, "--database", tmp_path / "demo.toft", env=environment).stdout
+    assert "swift |   + [1] name=beta" in text
+    assert "sound" in text
+    if "no Python watcher" not in text:
+        assert "python| version" in text
