@@ -134,14 +134,20 @@ package struct StoreCheck {
 
     private mutating func compare(_ bitmap: Bitmap, region: Int) {
         let first = Page.first(ofRegion: region)
-        for index in 0..<Page.perRegion {
-            let page = first + UInt64(index)
-            let isVisited = visited.contains(page)
-            if bitmap.isUsed(index) != isVisited {
-                report.problems.append(
-                    isVisited ? "page \(page) is in use and its bit says free" : "page \(page) is lost: its bit says used and nothing reaches it")
-            }
-            if !isVisited && page < report.pages { report.freePages += 1 }
+        for index in 0..<BitmapLayout.words {
+            let page = first + UInt64(index * 64)
+            let reached = visited.word(from: page)
+            if bitmap.word(index) != reached { describe(bitmap.word(index), reached, from: page) }
+            let present = report.pages > page ? min(report.pages - page, 64) : 0
+            report.freePages += UInt64((~reached & (present == 64 ? .max : 1 << present - 1)).nonzeroBitCount)
+        }
+    }
+
+    private mutating func describe(_ used: UInt64, _ reached: UInt64, from first: UInt64) {
+        for bit in UInt64(0)..<64 where (used ^ reached) >> bit & 1 == 1 {
+            let page = first + bit
+            report.problems.append(
+                reached >> bit & 1 == 1 ? "page \(page) is in use and its bit says free" : "page \(page) is lost: its bit says used and nothing reaches it")
         }
     }
 }
@@ -168,9 +174,13 @@ private struct PageSet {
         return words[index] & bit == 0
     }
 
-    func contains(_ page: UInt64) -> Bool {
+    /// Whether `page` and the 63 behind it are there, one bit each.
+    func word(from page: UInt64) -> UInt64 {
         let index = Int(page / 64)
-        return index < words.count && words[index] & (1 << (page % 64)) != 0
+        let low = index < words.count ? words[index] : 0
+        guard page % 64 != 0 else { return low }
+        let high = index + 1 < words.count ? words[index + 1] : 0
+        return low >> (page % 64) | high << (64 - page % 64)
     }
 }
 

@@ -34,6 +34,9 @@ final class Bitmap {
         }
     }
 
+    /// Pages 64 * index and the 63 behind it, a bit each that says that the page is in use.
+    func word(_ index: Int) -> UInt64 { words[index] }
+
     func isUsed(_ index: Int) -> Bool { words[index / 64] & (1 << UInt64(index % 64)) != 0 }
 
     /// Takes a run. False if some page of it is in use.

@@ -49,6 +49,7 @@ extension PageSpace {
         }
         try write(leaves)
         for leaf in leaves { dirty.pointee.remove(leaf.page) }
+        Probe.reach(.spilled)
     }
 
     private func write(_ extents: [DirtyTable.Extent]) throws(StorageError) {

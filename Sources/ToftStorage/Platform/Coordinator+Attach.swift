@@ -18,6 +18,7 @@ extension Coordinator {
             if try locks.takeShared(LockByte.attach) {
                 switch try releasing(locks, { () throws(StorageError) in try LockFile.openShared(for: file) }) {
                 case .words(let words):
+                    Probe.reach(.joined)
                     return try releasing(locks) { () throws(StorageError) in
                         try Coordinator(words: words, locks: locks, role: .member(join(words, locks)), isFirst: false)
                     }
@@ -46,6 +47,7 @@ extension Coordinator {
     }
 
     private static func begin(_ file: PosixFile, _ locks: FileLocks) throws(StorageError) -> Coordinator {
+        Probe.reach(.attachTaken)
         let words = try LockFile.rebuild(for: file)
         return try Coordinator(words: words, locks: locks, role: .member(join(words, locks)), isFirst: true)
     }

@@ -82,6 +82,7 @@ package final class Coordinator: Sendable {
             if let locks, try !locks.takeShared(LockByte.attach) { throw .incompatibleProcess("the attach lock was lost") }
         }
         isBuilding.store(false, ordering: .releasing)
+        Probe.reach(.opened)
     }
 
     /// Leaves. If this was the last member, `last` runs first, alone with the file. Idempotent; does nothing in a forked child.
@@ -108,6 +109,7 @@ package final class Coordinator: Sendable {
     }
 
     private func finish(_ last: () -> Void) {
+        Probe.reach(.leavingLast)
         last()
         words.word(LockFileLayout.state).pointee.store(LockFileLayout.State.closed, ordering: .sequentiallyConsistent)
     }
@@ -189,13 +191,16 @@ package final class Coordinator: Sendable {
     package func lockWriter(timeoutMilliseconds: Int) throws(StorageError) -> Bool {
         try checkUsable()
         if case .guest = role { throw .readOnly }
-        return try writerLock.lock(until: Deadline(timeoutMilliseconds: timeoutMilliseconds < 0 ? nil : timeoutMilliseconds))
+        let ownerDied = try writerLock.lock(until: Deadline(timeoutMilliseconds: timeoutMilliseconds < 0 ? nil : timeoutMilliseconds))
+        Probe.reach(.writerTaken)
+        return ownerDied
     }
 
     package func finishTakeover() { writerLock.finishTakeover() }
 
     /// May be called by another thread than took it.
     package func unlockWriter() {
+        Probe.reach(.writerLeaving)
         if isUsable { writerLock.unlock() }
     }
 
@@ -205,11 +210,13 @@ package final class Coordinator: Sendable {
     package func lockCheckpoint() throws(StorageError) -> Bool {
         try checkUsable()
         let ownerDied = try checkpointLock.lock(until: Deadline(timeoutMilliseconds: nil))
+        Probe.reach(.checkpointTaken)
         if ownerDied { checkpointLock.finishTakeover() }
         return ownerDied
     }
 
     package func unlockCheckpoint() {
+        Probe.reach(.checkpointLeaving)
         if isUsable { checkpointLock.unlock() }
     }
 

@@ -45,12 +45,14 @@ final class PinTable: Sendable {
                     local.held[published.version]?.count += 1
                     return published
                 }
+                Probe.reach(.versionRead)
                 let place: Int
                 if let spare = local.spare.popLast() { place = spare } else { place = try claim() }
                 let version = words.pin(place, LockFileLayout.Pin.version)
                 version.pointee.store(published.version, ordering: .relaxed)
+                Probe.reach(.pinStored)
                 atomicMemoryFence(ordering: .sequentiallyConsistent)
-                if ring.token == token {
+                if ring.token == token || Probe.makes(.pinStoredWithoutLookingAgain) {
                     local.held[published.version] = Held(place: place, count: 1)
                     return published
                 }

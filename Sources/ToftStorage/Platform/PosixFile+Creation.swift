@@ -23,12 +23,16 @@ extension PosixFile {
             do throws(StorageError) {
                 if !allowingNetworkFileSystem { try checkFileSystem(of: file.descriptor, path: path) }
                 try write(file)
+                Probe.reach(.creationWritten)
                 if isDurable { try file.sync() }
+                Probe.reach(.creationSynced)
                 let named = try give(name: path, to: temporary)
                 try? file.close()
                 switch named {
                 case .named:
-                    if isDurable { try FilePath.syncDirectory(FilePath.directory(of: path)) }
+                    Probe.reach(.creationNamed)
+                    if isDurable && !Probe.makes(.directoryNotSynced) { try FilePath.syncDirectory(FilePath.directory(of: path)) }
+                    Probe.reach(.creationDurable)
                     return true
                 case .taken:
                     try FilePath.remove(temporary)

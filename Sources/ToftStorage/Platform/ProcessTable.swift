@@ -48,6 +48,7 @@ struct ProcessTable: Sendable {
         guard owner.index >= 0, owner.index < LockFileLayout.processLimit else { return true }
         let incarnation = words.process(owner.index, LockFileLayout.Process.incarnation).pointee.load(ordering: .acquiring)
         guard incarnation & Self.incarnationMask == owner.incarnation else { return true }
+        if Probe.makes(.deadOwnerByNumberOnly) { return identity(of: owner.index).hasEnded(seenBy: me) }
         guard let locks, let isHeld = try? locks.isHeldByOthers(LockByte.process(owner.index)) else { return false }
         return !isHeld || identity(of: owner.index).hasEnded(seenBy: me)
     }

@@ -15,6 +15,7 @@ struct Commit {
         space.freeSpace?.isBookkeeping = true
         // 1. The record joins the version that it describes.
         let recordBytes = try keepRecord()
+        Probe.reach(.recordKept)
         // 2. Checksums, bottom up, from the leaves to the catalog.
         let catalog = try transaction.view.settleTrees()
         // 3. Free space finds its own new places.
@@ -35,14 +36,21 @@ struct Commit {
         var published = PublishedVersion(version: space.version, root: rootRef, fileSize: root.pageCount * UInt64(Page.size))
         published.root.checksum = try space.settle(rootRef)
         // 5. Bytes to the file; nothing that any version can reach is overwritten.
+        if Probe.makes(.metaBeforePages) { try store.writeMeta(published, pageCount: root.pageCount, isClosedCleanly: false) }
         try space.flush()
+        Probe.reach(.pagesWritten)
         // 6. Sync: from here on the outcome is durable or unknown.
-        try orPoison { () throws(StorageError) in try store.file.sync() }
+        if !Probe.makes(.noSyncBeforeMeta) { try orPoison { () throws(StorageError) in try store.file.sync() } }
+        Probe.reach(.pagesSynced)
+        if Probe.makes(.publishedBeforeMeta) { store.coordinator.publish(published) }
         // 7. The idle meta, durably.
         try orPoison { () throws(StorageError) in try store.writeMeta(published, pageCount: root.pageCount, isClosedCleanly: false) }
+        Probe.reach(.metaWritten)
         // 8. Now everyone may see it.
         store.coordinator.durableVersion = published.version
+        Probe.reach(.durableStored)
         store.coordinator.publish(published)
+        Probe.reach(.published)
         store.coordinator.wake()
         return published.version
     }
@@ -51,7 +59,9 @@ struct Commit {
         do {
             try step()
         } catch {
-            store.coordinator.poison()
+            if Probe.makes(.syncErrorIgnored) { return }
+            if Probe.makes(.syncTriedAgain), (try? step()) != nil { return }
+            if !Probe.makes(.poisonForgotten) { store.coordinator.poison() }
             throw .commitOutcomeUnknown(version: space.version)
         }
     }

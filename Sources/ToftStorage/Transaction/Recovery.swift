@@ -36,11 +36,12 @@ enum Recovery {
     /// Finds the version to publish. The caller holds the exclusive attach lock.
     static func recover(_ file: any StorageFile, isReadOnly: Bool) throws(StorageError) -> Meta {
         if !isReadOnly { try file.sync() }
-        guard var meta = try MetaPage.newest(fromDevice: !isReadOnly, of: file) else {
+        guard var meta = try MetaPage.newest(fromDevice: !isReadOnly && !Probe.makes(.recoveryTrustsTheCache), of: file) else {
             throw .corrupt(page: 0, reason: "neither meta page is valid")
         }
         let cached = try MetaPage.newest(fromDevice: false, of: file)
         try checkPresent(meta, file)
+        Probe.reach(.recoveryRead)
         let isCopy = try meta.identity != file.identity()
         if meta.isClosedCleanly && cached == meta {
             meta.identity = try file.identity()
@@ -75,10 +76,11 @@ enum Recovery {
 
     private static func renew(_ meta: Meta, above highest: UInt64, _ file: any StorageFile) throws(StorageError) -> Meta {
         var renewed = meta
-        renewed.version = highest + StoreLimit.versionsSkippedByRecovery
+        renewed.version = highest + (Probe.makes(.versionReusedAfterRecovery) ? 1 : StoreLimit.versionsSkippedByRecovery)
         if renewed.slot == meta.slot { renewed.version += 1 }
         renewed.isClosedCleanly = false
-        try MetaPage.write(renewed, slot: renewed.slot, to: file)
+        try MetaPage.write(renewed, slot: Probe.makes(.recoveryOverwritesItsMeta) ? meta.slot : renewed.slot, to: file)
+        Probe.reach(.recoveryRenewed)
         return renewed
     }
 
@@ -88,6 +90,7 @@ enum Recovery {
     static func takeOver(_ store: Store) throws(StorageError) {
         try store.coordinator.lockCheckpoint()
         defer { store.coordinator.unlockCheckpoint() }
+        Probe.reach(.takeoverBegun)
         let published = store.coordinator.published
         guard let meta = try MetaPage.newest(fromDevice: false, of: store.file), meta.version > published.version else { return }
         do {
@@ -96,10 +99,12 @@ enum Recovery {
             store.coordinator.poison()
             throw .poisoned
         }
+        Probe.reach(.takeoverSynced)
         let adopted = PublishedVersion(version: meta.version, root: meta.root, fileSize: meta.pageCount * UInt64(Page.size))
         store.coordinator.claimVersions(upTo: meta.version)
         store.coordinator.durableVersion = meta.version
         store.coordinator.publish(adopted)
+        Probe.reach(.takeoverPublished)
         store.coordinator.wake()
     }
 
@@ -115,6 +120,7 @@ enum Recovery {
         if clean.slot == meta.slot { clean.version += 1 }
         clean.isClosedCleanly = true
         try? MetaPage.write(clean, slot: clean.slot, to: store.file)
+        Probe.reach(.cleanWritten)
     }
 
     /// Leaves the file, with the clean mark if nobody else is left.

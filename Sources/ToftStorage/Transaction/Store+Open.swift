@@ -64,6 +64,11 @@ extension Store {
         try recoverAndOpen(file, coordinator, isReadOnly: false, dirtyLimit: dirtyLimit)
     }
 
+    /// Another store on the same file and coordinator, as another process would have it: for tests.
+    package func twin() -> Store {
+        Store(file: file, coordinator: coordinator, template: template, isReadOnly: isReadOnly, dirtyLimit: dirtyLimit, leavesFile: false)
+    }
+
     /// Writes an empty database into an empty file: the way to a first file for tests with disks of their own.
     package static func format(_ file: any StorageFile) throws(StorageError) {
         try Recovery.format(file)

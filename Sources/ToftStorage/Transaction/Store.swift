@@ -109,15 +109,17 @@ package final class Store: Sendable {
         do {
             if coordinator.isPoisoned { throw StorageError.poisoned }
             try checkNotReplaced()
-            if previousOwnerDied {
+            if previousOwnerDied && !Probe.makes(.deadWriterNotTakenOver) {
                 try Recovery.takeOver(self)
                 coordinator.finishTakeover()
             }
             var pins = try coordinator.pinnedVersions()
             pins.append(coordinator.durableVersion)
+            if Probe.makes(.pinsIgnored) { pins = [] }
             pins.sort()
             writer.withLock { $0.oldestPin = pins.first ?? 0 }
             let published = coordinator.published
+            Probe.reach(.transactionBegun)
             return try WriteTransaction(store: self, published: published, version: claimVersion(after: published.version), pins: pins)
         } catch let error as StorageError {
             coordinator.unlockWriter()
@@ -131,6 +133,7 @@ package final class Store: Sendable {
     /// A version number whose meta goes to the idle slot: not the one that holds the newest meta. Numbers that were rolled back leave gaps, so
     /// the next may be the wrong one.
     private func claimVersion(after newest: UInt64) -> UInt64 {
+        if Probe.makes(.versionReusedAfterRollback) { return newest + 1 }
         let version = coordinator.claimVersion()
         return Meta.slot(of: version) == Meta.slot(of: newest) ? coordinator.claimVersion() : version
     }
@@ -178,6 +181,7 @@ enum MetaPage {
         let page = UnsafeMutableRawBufferPointer.allocate(byteCount: Page.size, alignment: Page.size)
         defer { page.deallocate() }
         meta.encode(to: page)
+        if Probe.makes(.metaNotDurable) { return try file.write(UnsafeRawBufferPointer(page), at: slot * UInt64(Page.size)) }
         try file.writeDurably(UnsafeRawBufferPointer(page), at: slot * UInt64(Page.size))
     }
 
@@ -197,6 +201,7 @@ enum MetaPage {
     static func newest(fromDevice: Bool, of file: any StorageFile) throws(StorageError) -> Meta? {
         let first = try read(slot: 0, fromDevice: fromDevice, of: file)
         let second = try read(slot: 1, fromDevice: fromDevice, of: file)
+        if Probe.makes(.olderMetaRefused), first == nil || second == nil, try file.size() > UInt64(16 * Page.size) { return nil }
         guard let first else { return second }
         guard let second else { return first }
         return first.version > second.version ? first : second

@@ -1,0 +1,52 @@
+#if TOFT_TRIALS
+internal import Glibc
+#endif
+
+/// Where trials look into the engine: moments at which they stop, kill or overtake it, and mistakes that they make on purpose, one at a time,
+/// to see that the tests find them.
+///
+/// Production knows nothing of it. Only `swift build -Xswiftc -DTOFT_TRIALS` gives these calls a body; without it they are empty, every
+/// question is answered with no, and the compiler takes them out.
+package enum Probe {
+    /// Moments, in the order in which a database lives through them.
+    package enum Moment: Int, CaseIterable, Sendable {
+        case creationWritten, creationSynced, creationNamed, creationDurable
+        case attachTaken, recoveryRead, recoveryRenewed, opened, joined
+        case versionRead, pinStored
+        case writerTaken, takeoverBegun, takeoverSynced, takeoverPublished, writerLeaving
+        case checkpointTaken, checkpointLeaving
+        case transactionBegun, spilled, recordKept, pagesWritten, pagesSynced, metaWritten, durableStored, published
+        case leavingLast, cleanWritten
+    }
+
+    /// Mistakes, each of which some test must find.
+    package enum Mistake: String, CaseIterable, Sendable {
+        case noSyncBeforeMeta, metaNotDurable, metaBeforePages, publishedBeforeMeta
+        case syncErrorIgnored, syncTriedAgain, poisonForgotten, diskFullIgnored, shortWriteTakenAsWhole
+        case pageReusedTooEarly, pinsIgnored, pinStoredWithoutLookingAgain, deadOwnerByNumberOnly
+        case versionReusedAfterRollback, versionReusedAfterRecovery
+        case checksumNotCompared, growthForgotten, olderMetaRefused
+        case recoveryOverwritesItsMeta, recoveryTrustsTheCache, deadWriterNotTakenOver
+        case directoryNotSynced
+    }
+
+    #if TOFT_TRIALS
+    package static let isCompiledIn = true
+    /// Called at every moment, on the thread that reached it. To be set before the first database is opened.
+    nonisolated(unsafe) package static var observer: (@Sendable (Moment) -> Void)?
+    /// Bytes of one system call at most: a kernel may write less than it was asked to.
+    nonisolated(unsafe) package static var writeLimit = Int.max
+    /// The mistake that the environment asks for.
+    package static let mistake: Mistake? = getenv("TOFT_SEED_BUG").flatMap { Mistake(rawValue: String(cString: $0)) }
+
+    static func reach(_ moment: Moment) { observer?(moment) }
+    static func makes(_ mistake: Mistake) -> Bool { self.mistake == mistake }
+    #else
+    package static let isCompiledIn = false
+    package static let mistake: Mistake? = nil
+
+    @inline(__always) static func reach(_ moment: Moment) {}
+    @inline(__always) static func makes(_ mistake: Mistake) -> Bool { false }
+    @inline(__always) static var writeLimit: Int { .max }
+    #endif
+}
