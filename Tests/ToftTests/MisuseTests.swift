@@ -67,6 +67,18 @@ struct MisuseTests {
         expectStop(result, .objectDeleted)
     }
 
+    @Test("Reading a raw value that no case of the property's enum has")
+    func unknownCase() async {
+        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+            let name = "misuse"
+            let raw = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: name, objectTypes: [RawCat.self]))
+            try raw.write { raw.add(RawCat(value: ["name": "Tom", "mood": "furious"])) }
+            let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: name, objectTypes: [Cat.self]))
+            print(realm.objects(Cat.self)[0].mood)
+        }
+        expectStop(result, .typeMismatch)
+    }
+
     @Test("A query that is none")
     func badPredicate() async {
         let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {

@@ -119,3 +119,44 @@ final class Hidden: Object {
 
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
+
+enum Mood: String, PersistableEnum {
+    case calm, playful, wild
+}
+
+enum Rank: Int, PersistableEnum {
+    case novice = 1
+    case expert = 5
+    case master = 10
+}
+
+/// Enums of both kinds: plain, optional, with an index, in a list.
+final class Cat: Object {
+    @Persisted(primaryKey: true) var name: String
+    @Persisted var mood: Mood
+    @Persisted(indexed: true) var rank = Rank.expert
+    @Persisted var lastMood: Mood?
+    @Persisted var maybeRank: Rank?
+    @Persisted var moods: List<Mood>
+    @Persisted var friend: Cat?
+
+    convenience init(_ name: String, _ mood: Mood, _ rank: Rank) {
+        self.init()
+        self.name = name
+        self.mood = mood
+        self.rank = rank
+    }
+}
+
+/// What the cats' file looks like to an app that does not know the enums.
+final class RawCat: Object {
+    @Persisted(primaryKey: true) var name: String
+    @Persisted var mood: String
+    @Persisted(indexed: true) var rank: Int
+    @Persisted var lastMood: String?
+    @Persisted var maybeRank: Int?
+    @Persisted var moods: List<String>
+
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    override class func _realmObjectName() -> String? { "Cat" }
+}

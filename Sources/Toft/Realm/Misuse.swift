@@ -34,7 +34,7 @@ extension Realm {
 
 /// The hook behind `Realm.misuseHandler`.
 enum Misuse {
-    static let handler = Mutex<@Sendable (Realm.Error) -> Void>(stop)
+    static let handler = Mutex<@Sendable (Realm.Error) -> Void>({ stop($0) })
 
     /// Set while `Realm.attempt` runs its block.
     @TaskLocal static var collector: Collector?
@@ -64,7 +64,8 @@ enum Misuse {
         }
     }
 
-    @Sendable private static func stop(_ error: Realm.Error) {
+    /// The default handler; also where there is nothing that a call could give back.
+    @Sendable static func stop(_ error: Realm.Error) -> Never {
         FileHandle.standardError.write(Data("Toft was misused. \(error)\n".utf8))
         abort()
     }
