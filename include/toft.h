@@ -24,9 +24,10 @@
  *     TOFT_ERROR_WRONG_THREAD. "Any thread" is said where it is otherwise. Open the file once on each thread that needs it; that is
  *     cheap. In a child made by fork() every handle is TOFT_ERROR_USED_AFTER_FORK, and so is opening, once the parent had used the
  *     library: let the child exec.
- *  6. Callbacks run on the thread of their realm, inside toft_realm_dispatch, toft_realm_refresh or toft_realm_begin_write, never
- *     inside a lock: they may call anything. Each comes with a pointer for the caller's use and a function (may be NULL) that is
- *     called once when the pointer is no longer needed; after a failed call the pointer is still the caller's.
+ *  6. Callbacks run on the thread of their realm, inside toft_realm_dispatch, toft_realm_refresh or toft_realm_begin_write, those of
+ *     toft_realm_observe inside toft_realm_commit too, and never inside a lock: they may call anything. Each comes with a pointer for the
+ *     caller's use and a function (may be NULL) that is called once when the pointer is no longer needed; after a failed call the pointer
+ *     is still the caller's.
  *  7. Errors. toft_last_error gives code, message and detail of the last failure on the calling thread.
  *  8. Nothing is exported that is not declared here. toft_abi_version() must equal TOFT_ABI_VERSION; compare them at load.
  *
@@ -412,7 +413,7 @@ typedef struct toft_configuration {
 TOFT_API toft_status toft_realm_open(const toft_configuration *configuration, toft_realm **out_realm);
 
 /* Closes a realm now: an open write transaction is cancelled, its observations end, everything got from it is TOFT_ERROR_CLOSED. The file
-   is closed with the last realm of the process. Closing twice is TOFT_ERROR_CLOSED. */
+   itself is closed when the last handle got from any of the process's realms of it, closed or not, is released. Closing twice is TOFT_ERROR_CLOSED. */
 TOFT_API toft_status toft_realm_close(toft_realm *realm);
 
 /* Releases a realm's handle. The realm closes when this and every handle got from it are released. Any thread. */
@@ -477,7 +478,8 @@ TOFT_API toft_status toft_realm_object_count(toft_realm *realm, toft_class_key c
    observers that are due. Errors: TOFT_ERROR_ALREADY_IN_TRANSACTION, TOFT_ERROR_LOCK_TIMEOUT, TOFT_ERROR_READ_ONLY, TOFT_ERROR_POISONED. */
 TOFT_API toft_status toft_realm_begin_write(toft_realm *realm);
 
-/* Commits: when this returns TOFT_OK the transaction is on disk and the realm stands at it. `out_version` (may be NULL): its version.
+/* Commits: when this returns TOFT_OK the transaction is on disk and the realm stands at it; then the observers of the realm
+   (toft_realm_observe) are called back. `out_version` (may be NULL): its version.
    When it fails, the transaction is over and nothing of it is visible, except after TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN.
    Errors: TOFT_ERROR_NOT_IN_TRANSACTION, TOFT_ERROR_DISK_FULL, TOFT_ERROR_POISONED, TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN.
    Cost: what the transaction changed, and two syncs. */
@@ -691,6 +693,7 @@ typedef struct toft_column {
 
 /* Reads `column_count` properties of the objects from `first` (0 <= first <= count) on into the columns, at most `capacity` rows;
    `out_rows`: how many there were. `columns` lie `columns[0].size` bytes apart. Strings and data are borrowed (convention 3).
+   An object that a snapshot (toft_results_snapshot) still lists and that has been deleted is null in each column, its own key too.
    When it fails, the contents of the buffers are undefined.
    Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH (lists, linking objects,
    results of values), TOFT_ERROR_INVALID_ARGUMENT (element_size). Cost: the rows, at memory speed in the order of a class. */

@@ -20,13 +20,20 @@ package struct ColumnBuffer {
 
     /// Bytes of one element of a property; nil for what can't be read as a column.
     package static func elementSize(of property: PropertyHandle) -> Int? {
-        guard property.collection == .none else { return nil }
-        switch property.type {
-        case .bool: return 1
-        case .float: return 4
-        case .int, .double, .link: return 8
-        case .string, .data, .date: return 16
-        case .linkingObjects: return nil
+        guard property.collection == .none, property.type != .linkingObjects else { return nil }
+        return property.type.elementSize
+    }
+}
+
+extension PropertyType {
+    /// Bytes of one element in a caller's buffer; 0 for what has none.
+    fileprivate var elementSize: Int {
+        switch self {
+        case .bool: 1
+        case .float: 4
+        case .int, .double, .link: 8
+        case .string, .data, .date: 16
+        case .linkingObjects: 0
         }
     }
 }
@@ -38,12 +45,19 @@ struct ColumnCopier {
     let type: PropertyType
     let buffer: ColumnBuffer
 
-    /// Copies rows of a cluster to the elements from `first` on.
-    func copy(_ rows: ClusterRows, of cluster: ClusterView, to first: Int) throws(StorageError) {
+    /// Copies rows of a cluster to the elements from `first` on; null where the rows are in none.
+    func copy(_ rows: ClusterRows, of cluster: ClusterView?, to first: Int) throws(StorageError) {
+        guard let cluster else { return clear(rows.count, from: first) }
         switch rows {
         case .range(let range): try copy(each: range, of: cluster, to: first)
         case .places(let places): try copy(each: places, of: cluster, to: first)
         }
+    }
+
+    private func clear(_ count: Int, from first: Int) {
+        let size = type.elementSize
+        (buffer.values + first * size).initializeMemory(as: UInt8.self, repeating: 0, count: count * size)
+        if let nulls = buffer.nulls { (nulls + first).update(repeating: 1, count: count) }
     }
 
     private func copy(each rows: some RandomAccessCollection<Int>, of cluster: ClusterView, to first: Int) throws(StorageError) {

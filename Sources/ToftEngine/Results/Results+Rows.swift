@@ -9,9 +9,9 @@ enum ClusterRows {
 
 extension Results {
     /// Calls `body` for the rows of `range` of the results, in order, a cluster at a time: in the order of a class cluster after cluster, else with a
-    /// look-up for each run of neighbours. A deleted object of a snapshot is an error.
+    /// look-up for each run of neighbours. Nil stands for the cluster of an object that a snapshot still lists and that has been deleted.
     func forEachRows(
-        of range: Range<Int>, _ body: (ClusterView, ClusterRows) throws(StorageError) -> Void
+        of range: Range<Int>, _ body: (ClusterView?, ClusterRows) throws(StorageError) -> Void
     ) throws(EngineError) {
         guard !range.isEmpty else { return }
         let owner = try objectClass()
@@ -19,12 +19,13 @@ extension Results {
         if case .whole = try current() {
             try storage { () throws(StorageError) in try Self.forEachRows(of: table, range, body) }
         } else {
-            try forEachRun(of: try keys()[range], table, owner, body)
+            let keys = try keys()[range]
+            try storage { () throws(StorageError) in try Self.forEachRun(of: keys, table, body) }
         }
     }
 
     private static func forEachRows(
-        of table: Table, _ range: Range<Int>, _ body: (ClusterView, ClusterRows) throws(StorageError) -> Void
+        of table: Table, _ range: Range<Int>, _ body: (ClusterView?, ClusterRows) throws(StorageError) -> Void
     ) throws(StorageError) {
         let start = try table.cluster(atRank: range.lowerBound)
         var row = start.row
@@ -38,21 +39,23 @@ extension Results {
         }
     }
 
-    private func forEachRun(
-        of keys: ArraySlice<Int64>, _ table: Table, _ owner: ClassHandle, _ body: (ClusterView, ClusterRows) throws(StorageError) -> Void
-    ) throws(EngineError) {
+    private static func forEachRun(
+        of keys: ArraySlice<Int64>, _ table: Table, _ body: (ClusterView?, ClusterRows) throws(StorageError) -> Void
+    ) throws(StorageError) {
         var next = keys.startIndex
         while next < keys.endIndex {
-            let key = keys[next]
-            guard let cluster = try storage({ () throws(StorageError) in try table.cluster(containing: key) }) else {
-                throw EngineError(ModelError.noSuchObject(className: owner.name, key: key))
-            }
+            let cluster = try table.cluster(containing: keys[next])
             var places: [Int] = []
-            while next < keys.endIndex, let row = cluster.row(of: keys[next]) {
+            while next < keys.endIndex, let row = cluster?.row(of: keys[next]) {
                 places.append(row)
                 next += 1
             }
-            try storage { () throws(StorageError) in try body(cluster, .places(places)) }
+            if places.isEmpty {
+                try body(nil, .range(0..<1))
+                next += 1
+            } else {
+                try body(cluster, .places(places))
+            }
         }
     }
 }

@@ -92,6 +92,18 @@ def test_results_are_live(dogs: toft.Results[Dog], realm: toft.Realm) -> None:
     assert names(kept) == ["Ann", "Rex", "Tim"]
 
 
+def test_the_columns_of_a_snapshot_are_null_where_an_object_was_deleted(dogs: toft.Results[Dog], realm: toft.Realm) -> None:
+    kept = dogs.where("age > 2").sort("name").snapshot()
+    with realm.write():
+        realm.delete(kept[1])
+    assert [dog and dog.name for dog in kept[:]] == ["Ann", None, "Tim"]
+    lists = kept.lists("name", "age")
+    assert lists["name"] == ["Ann", None, "Tim"]
+    assert [age is None for age in lists["age"]] == [False, True, False]
+    numpy = pytest.importorskip("numpy")
+    assert numpy.ma.getmaskarray(kept.columns("age")["age"]).tolist() == [False, True, False]
+
+
 def test_a_loop_goes_through_what_there_was_when_it_began(dogs: toft.Results[Dog], realm: toft.Realm) -> None:
     seen = []
     with realm.write():

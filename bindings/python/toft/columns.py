@@ -139,19 +139,19 @@ def read_lists(results: int | None, count: int, properties: list[BoundProperty])
 
 
 def read_arrays(results: int | None, count: int, properties: list[BoundProperty]) -> dict[str, Any]:
-    """Whole columns as NumPy arrays; those of optional properties are masked."""
+    """Whole columns as NumPy arrays; those of optional properties, and those with deleted objects of a snapshot, are masked."""
     import numpy
 
     found = {each.name: numpy.empty(count, _dtype(each.type)) for each in properties}
-    masks = {each.name: numpy.zeros(count, "?") for each in properties if each.is_nullable}
+    masks = {each.name: numpy.zeros(count, "?") for each in properties}
     first = 0
     for buffers, rows in _pieces(results, count, properties):
         for index, each in enumerate(properties):
             found[each.name][first : first + rows] = _array(buffers, index, rows, numpy)
-            if each.is_nullable:
-                masks[each.name][first : first + rows] = numpy.frombuffer(buffers.nulls[index], "?", rows)
+            masks[each.name][first : first + rows] = numpy.frombuffer(buffers.nulls[index], "?", rows)
         first += rows
-    return {name: numpy.ma.array(data, mask=masks[name]) if name in masks else data for name, data in found.items()}
+    masked = {each.name for each in properties if each.is_nullable or masks[each.name].any()}
+    return {name: numpy.ma.array(data, mask=masks[name]) if name in masked else data for name, data in found.items()}
 
 
 def _dtype(kind: int) -> str:

@@ -153,7 +153,7 @@ class Results(Collection[T], Generic[T]):
         else lists.
 
         Arrays: bool, int64, float32 and float64; `datetime64[us]`; object for text and bytes; links as int64 object keys. Those of
-        optional properties and links are masked arrays. Lists have None where null.
+        optional properties and links, and those of a snapshot with deleted objects, are masked arrays. Lists have None where null.
         """
         try:
             import numpy  # noqa: F401
@@ -222,8 +222,7 @@ class Results(Collection[T], Generic[T]):
             if not block.keys:
                 raise IndexOutOfRangeError(f"The results have no index {position}: there are {len(self)}.", number=position)
             self._block = block
-        key = block.keys[position - block.first]
-        return None if key is None else live_object(binding.cls, block, position - block.first)
+        return _object_in(block, position)
 
     def _find(self, value: object) -> int | None:
         found = ctypes.c_uint64()
@@ -241,7 +240,7 @@ class Results(Collection[T], Generic[T]):
         while low < high:
             block = Block(self._binding, self._handle, low, min(high - low, _LARGEST_BLOCK))
             inside = wanted[_steps(wanted, low) : _steps(wanted, low + len(block.keys))]
-            found += [cast(T, live_object(self._binding.cls, block, position - low)) for position in inside]
+            found += [cast(T, _object_in(block, position)) for position in inside]
             if not block.keys:
                 break
             low += len(block.keys)
@@ -253,12 +252,14 @@ class Results(Collection[T], Generic[T]):
         while block := cursor.block(binding):
             now = block.now
             for row, key in enumerate(block.keys):
+                if key is None:
+                    continue
                 if realm._now == now:
                     instance = new(cls)
                     instance._rows = block
                     instance._row = row
                     yield instance
-                elif key is not None and (single := Single.following(binding, key)):  # the block is no longer true: one by one, then
+                elif (single := Single.following(binding, key)):  # the block is no longer true: one by one, then
                     yield live_object(cls, single)
 
     def _values(self, cursor: Cursor) -> Iterator[T]:
@@ -336,6 +337,12 @@ class Cursor:
         self._capacity = min(self._capacity * 4, _LARGEST_BLOCK)
         self.position += len(block.keys)
         return block if block.keys else None
+
+
+def _object_in(block: Block, position: int) -> Any:
+    """The object at a position of the results that a block is a run of; None where it has been deleted from a snapshot."""
+    row = position - block.first
+    return None if block.keys[row] is None else live_object(block.binding.cls, block, row)
 
 
 def _steps(span: range, position: int) -> int:

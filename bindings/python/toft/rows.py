@@ -237,22 +237,7 @@ class Block(Live):
         self._results = results
         self.first = first
         buffers = Buffers([(0, values.INT)], capacity)
-        try:
-            self.keys = buffers.listed(0, buffers.read(results.address, first))
-        except ObjectDeletedError:  # some objects of a snapshot are gone: these rows have no columns
-            self.keys = self._keys_one_by_one(capacity)
-            self.now = -1
-
-    def _keys_one_by_one(self, capacity: int) -> list[Any]:
-        """None for what has been deleted."""
-        count, memory = ctypes.c_uint64(), ctypes.create_string_buffer(values.VALUE_SIZE)
-        library().toft_results_count(self._results.address, ctypes.byref(count))
-        keys = []
-        for position in range(self.first, min(count.value, self.first + capacity)):
-            library().toft_results_get(self._results.address, position, memory)
-            kind, key, _ = values.WORDS.unpack_from(memory, 0)
-            keys.append(key if kind == values.LINK else None)
-        return keys
+        self.keys = buffers.listed(0, buffers.read(results.address, first))  # None: deleted since the snapshot was made
 
     def key(self, row: int) -> int:
         return int(self.keys[row])
