@@ -19,7 +19,7 @@ public func toft_object_observe(
 ) -> toft_status {
     observe(callback, user_data, destroy_user_data, out_token) { () throws(EngineError) in
         let object = try Named(object: object)
-        return (object.owner, object.object.observe)
+        return (object.owner, { handler throws(EngineError) in try object.object.observe(handler) })
     }
 }
 
@@ -30,7 +30,7 @@ public func toft_list_observe(
 ) -> toft_status {
     observe(callback, user_data, destroy_user_data, out_token) { () throws(EngineError) in
         let list = try Named(list: list)
-        return (list.owner, list.list.observe)
+        return (list.owner, { handler throws(EngineError) in try list.list.observe(handler) })
     }
 }
 
@@ -41,7 +41,7 @@ public func toft_results_observe(
 ) -> toft_status {
     observe(callback, user_data, destroy_user_data, out_token) { () throws(EngineError) in
         let results = try Named(results: results)
-        return (results.owner, results.results.observe)
+        return (results.owner, { handler throws(EngineError) in try results.results.observe(handler) })
     }
 }
 

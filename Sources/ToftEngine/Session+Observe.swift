@@ -48,13 +48,18 @@ extension Session {
         try observe(.database, handler)
     }
 
-    func observe(_ subject: Subject, _ handler: @escaping NotificationHandler) throws(EngineError) -> Token {
+    /// - Parameter keyPaths: from the subject's class; nil for everything that the subject reaches.
+    func observe(
+        _ subject: Subject, _ handler: @escaping NotificationHandler, keyPaths: [String]? = nil, from classID: ClassID? = nil
+    ) throws(EngineError) -> Token {
         try check()
+        var paths: WatchedPaths?
+        if let keyPaths { paths = try WatchedPaths(keyPaths, from: classID, in: schema) }
         guard transaction?.writing.hasChanges != true else {
             throw EngineError(.observeInTransaction, "Can't observe in a write transaction that has changed something. Observe before it or after it.")
         }
         let channel = try servedChannel()
-        let observation = Observation(subject, from: Basis(view: base), handler: handler)
+        let observation = Observation(subject, watching: paths, from: Basis(view: base), handler: handler)
         channel.add(observation)
         if channel.isBehind(database.store.latestVersion) { database.notifier.poke() }
         return Token(observation, in: channel)

@@ -123,9 +123,9 @@ extension ListHandle {
 
     // MARK: Observing
 
-    /// Observes the list's elements and, for links, what they reach.
-    package func observe(_ handler: @escaping NotificationHandler) throws(EngineError) -> Token {
+    /// Observes the list's elements and, for links, what they reach; with key paths, only what those name: see `WatchedPaths`.
+    package func observe(keyPaths: [String]? = nil, _ handler: @escaping NotificationHandler) throws(EngineError) -> Token {
         guard try isValid else { throw try invalidated(EngineError(.objectDeleted, "")) }
-        return try session.observe(.list(place), handler)
+        return try session.observe(.list(place), handler, keyPaths: keyPaths, from: property.type == .link ? property.targetClassID : nil)
     }
 }

@@ -107,11 +107,11 @@ extension ObjectHandle {
 
     // MARK: Observing
 
-    /// Observes the object's own properties and its deletion.
-    package func observe(_ handler: @escaping NotificationHandler) throws(EngineError) -> Token {
+    /// Observes the object's own properties and its deletion; with key paths, only what those name, also beyond links: see `WatchedPaths`.
+    package func observe(keyPaths: [String]? = nil, _ handler: @escaping NotificationHandler) throws(EngineError) -> Token {
         try session.check()
         try requireExistence()
-        return try session.observe(.object(ref), handler)
+        return try session.observe(.object(ref), handler, keyPaths: keyPaths, from: ref.classID)
     }
 }
 

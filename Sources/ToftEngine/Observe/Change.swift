@@ -1,3 +1,5 @@
+package import ToftModel
+
 /// What happened to a list or to results between two versions.
 ///
 /// Replaying it on a copy of the old contents: remove `deletions` from the back, put what is new at `insertions` from the front, take the
@@ -40,7 +42,9 @@ package struct CollectionChange: Sendable, Equatable {
 /// What happened to one object between two versions.
 package struct ObjectChange: Sendable, Equatable {
     /// Ids of the properties that were set (to the same value, too) or whose list was edited, ascending.
-    package var properties: [UInt32] = []
+    package var properties: [PropertyID] = []
+    /// What they held before, by id; lists are not among them.
+    package var oldValues: [PropertyID: Value] = [:]
     /// The object is gone; no further change will come.
     package var isDeleted = false
 

@@ -4,7 +4,7 @@ internal import ToftModel
 ///
 /// There are two ways to the same answer. Backwards: from what changed, along the links that point to it, to all rows at once; this is taken
 /// where it ends within its budget. Forwards: from the row that is asked about; this is for few rows that are linked, over some hub, to many.
-struct ModificationTest<Reader: LinkReading> {
+final class ModificationTest<Reader: LinkReading>: RowTest {
     private let classID: ClassID
     private let modified: [ClassID: IndexRuns]
     private let links: LinkMap
@@ -37,7 +37,7 @@ struct ModificationTest<Reader: LinkReading> {
     /// Nothing that the class could reach has changed.
     var isEmpty: Bool { modified.isEmpty || rows?.isEmpty == true }
 
-    mutating func isModified(_ key: Int64) throws(EngineError) -> Bool {
+    func isModified(_ key: Int64) throws(EngineError) -> Bool {
         if let fewRows { return fewRows.contains(key) }
         if let rows { return rows.contains(key) }
         trail = []
@@ -88,7 +88,7 @@ struct ModificationTest<Reader: LinkReading> {
 
     // MARK: Forwards
 
-    private mutating func reaches(_ object: ObjectRef, left: Int) throws(EngineError) -> Bool {
+    private func reaches(_ object: ObjectRef, left: Int) throws(EngineError) -> Bool {
         if modified[object.classID]?.contains(Int(object.key)) == true { return true }
         guard left > 0, barren[object, default: 0] < left else { return false }
         // Before the search, so that a cycle ends.

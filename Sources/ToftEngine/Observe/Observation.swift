@@ -35,10 +35,13 @@ final class Observation: Sendable {
     }
 
     let subject: Subject
+    /// The key paths whose changes it is to be told; nil for all that the subject reaches.
+    let paths: WatchedPaths?
     private let state: Mutex<State>
 
-    init(_ subject: Subject, from basis: Basis, handler: @escaping NotificationHandler) {
+    init(_ subject: Subject, watching paths: WatchedPaths?, from basis: Basis, handler: @escaping NotificationHandler) {
         self.subject = subject
+        self.paths = paths
         let handler = Handler(call: handler)
         state = Mutex(State(handler: handler, basis: basis, isInitialDue: subject.hasInitialCall))
     }

@@ -75,7 +75,7 @@ extension Parcel {
     private static func items(for group: [(observation: Observation, basis: Basis)], to view: ModelView) -> [Item] {
         guard let start = group.first?.basis.view else { return [] }
         do throws(EngineError) {
-            var passage = try Passage(from: start, to: view, interest: TouchInterest(group.map(\.observation.subject)))
+            var passage = try Passage(from: start, to: view, interest: TouchInterest(group.map(\.observation)))
             return group.map { passage.item(for: $0.observation, basis: $0.basis) }
         } catch {
             return group.map {

@@ -3,19 +3,17 @@ internal import ToftStorage
 
 extension Passage {
     /// What happened to a list.
-    mutating func change(of place: ListPlace) throws(EngineError) -> CollectionChange {
+    mutating func change(of place: ListPlace, watching paths: WatchedPaths?) throws(EngineError) -> CollectionChange {
         let oldCount = try count(of: place, in: old)
         guard try exists(place.owner, in: new) else { return .rootDeleted(count: oldCount) }
-        guard let replay = try replay(of: place, count: oldCount) else { return try comparison(of: place) }
+        guard let replay = try replay(of: place, count: oldCount) else { return try comparison(of: place, watching: paths) }
         guard let target = try target(of: place) else { return replay.change() }
-        let new = self.new
-        return try withTest(of: target, rowCount: replay.count) { test throws(EngineError) in
-            if test.isEmpty { return replay.change() }
-            let keys = try model { () throws(ModelError) in try new.linkedKeys(place) }
-            return try replay.change { index throws(EngineError) in
-                guard index < keys.count else { return false }
-                return try test.isModified(keys[index])
-            }
+        let test = try test(of: target, watching: paths, rowCount: replay.count)
+        if test.isEmpty { return replay.change() }
+        let keys = try model { () throws(ModelError) in try new.linkedKeys(place) }
+        return try replay.change { index throws(EngineError) in
+            guard index < keys.count else { return false }
+            return try test.isModified(keys[index])
         }
     }
 
@@ -42,8 +40,7 @@ extension Passage {
     }
 
     /// The difference of the list's contents.
-    private mutating func comparison(of place: ListPlace) throws(EngineError) -> CollectionChange {
-        let (old, new) = (self.old, self.new)
+    private mutating func comparison(of place: ListPlace, watching paths: WatchedPaths?) throws(EngineError) -> CollectionChange {
         guard let target = try target(of: place) else {
             var names = ValueNames()
             let before = names.names(of: try values(of: place, in: old))
@@ -52,9 +49,8 @@ extension Passage {
         }
         let before = try model { () throws(ModelError) in try old.linkedKeys(place) }
         let after = try model { () throws(ModelError) in try new.linkedKeys(place) }
-        return try withTest(of: target, rowCount: after.count) { test throws(EngineError) in
-            try SequenceDifference.between(before, after) { key throws(EngineError) in try test.isModified(key) }
-        }
+        let test = try test(of: target, watching: paths, rowCount: after.count)
+        return try SequenceDifference.between(before, after) { key throws(EngineError) in try test.isModified(key) }
     }
 
     private func values(of place: ListPlace, in view: ModelView) throws(EngineError) -> [Value] {

@@ -3,14 +3,16 @@ internal import ToftStorage
 
 extension Passage {
     /// What happened to results. `next` gets what they are now, where that had to be worked out.
-    mutating func change(of recipe: Recipe, basis: Basis, next: inout Basis) throws(EngineError) -> CollectionChange {
+    mutating func change(
+        of recipe: Recipe, watching paths: WatchedPaths?, basis: Basis, next: inout Basis
+    ) throws(EngineError) -> CollectionChange {
         let before = if let known = basis.order { known } else { try recipe.order(in: old) }
         var after = before
         if canDiffer(recipe) {
             if let followed = try follow(recipe, before) { after = followed } else { after = try recipe.order(in: new) }
         }
         next.order = after
-        return try change(of: recipe, from: before, to: after)
+        return try change(of: recipe, watching: paths, from: before, to: after)
     }
 
     /// Whether anything that the elements and their order hang on was touched.
@@ -24,18 +26,20 @@ extension Passage {
         return recipe.watched.properties.contains { touched.rows[$0.classID]?.properties.contains($0.property) == true }
     }
 
-    private mutating func change(of recipe: Recipe, from before: Order, to after: Order) throws(EngineError) -> CollectionChange {
+    private mutating func change(
+        of recipe: Recipe, watching paths: WatchedPaths?, from before: Order, to after: Order
+    ) throws(EngineError) -> CollectionChange {
         switch (before, after) {
         case (.gone, _): return CollectionChange()
         case (let before, .gone): return .rootDeleted(count: try count(of: before, recipe))
-        case (.whole, .whole): return try changeOfWholeClass(recipe.classID ?? 0)
+        case (.whole, .whole): return try changeOfWholeClass(recipe.classID ?? 0, watching: paths)
         case (.list, .list):
             guard case .list(let place) = recipe.base else { return CollectionChange() }
-            return try change(of: place).withoutMoves
+            return try change(of: place, watching: paths).withoutMoves
         case (.keys(let before, let isAscending), .keys(let after, _)):
             // Who links here may do so twice.
             let isStrict = if case .all = recipe.base { isAscending } else { false }
-            return try change(of: recipe.classID ?? 0, from: before, to: after, isAscending: isStrict)
+            return try change(of: recipe.classID ?? 0, watching: paths, from: before, to: after, isAscending: isStrict)
         case (.positions(let before), .positions(let after)): return try change(of: recipe, from: before, to: after)
         default: return CollectionChange()
         }
@@ -53,22 +57,20 @@ extension Passage {
     }
 
     private mutating func change(
-        of classID: ClassID, from before: [Int64], to after: [Int64], isAscending: Bool
+        of classID: ClassID, watching paths: WatchedPaths?, from before: [Int64], to after: [Int64], isAscending: Bool
     ) throws(EngineError) -> CollectionChange {
-        try withTest(of: classID, rowCount: after.count) { test throws(EngineError) in
-            if test.isEmpty { return before.isSame(as: after) ? CollectionChange() : try SequenceDifference.between(before, after) { _ in false } }
-            if isAscending, let rows = test.rows, rows.count < after.count / 16 {
-                return try SequenceDifference.betweenAscending(before, after, modified: rows.sorted())
-            }
-            return try SequenceDifference.between(before, after) { key throws(EngineError) in try test.isModified(key) }
+        let test = try test(of: classID, watching: paths, rowCount: after.count)
+        if test.isEmpty { return before.isSame(as: after) ? CollectionChange() : try SequenceDifference.between(before, after) { _ in false } }
+        if isAscending, let rows = test.rows, rows.count < after.count / 16 {
+            return try SequenceDifference.betweenAscending(before, after, modified: rows.sorted())
         }
+        return try SequenceDifference.between(before, after) { key throws(EngineError) in try test.isModified(key) }
     }
 
     // MARK: Whole classes
 
     /// By rank: what came and went is looked up in the trees, nothing else is read.
-    private mutating func changeOfWholeClass(_ classID: ClassID) throws(EngineError) -> CollectionChange {
-        let (old, new) = (self.old, self.new)
+    private mutating func changeOfWholeClass(_ classID: ClassID, watching paths: WatchedPaths?) throws(EngineError) -> CollectionChange {
         let tables = try model { () throws(ModelError) in
             (old: try old.table(old.schema.classHandle(id: classID)), new: try new.table(new.schema.classHandle(id: classID)))
         }
@@ -76,18 +78,17 @@ extension Passage {
         var change = CollectionChange()
         change.deletions = try ranks(of: rows.erased, in: tables.old)
         change.insertions = try ranks(of: rows.inserted, in: tables.new)
-        let modified = try withTest(of: classID, rowCount: tables.new.rowCount) { test throws(EngineError) in
-            if test.isEmpty { return IndexRuns() }
-            if let rows = test.rows { return IndexRuns(rows.lazy.map { Int($0) }) }
-            return try Self.modified(of: try model { () throws(ModelError) in try new.allKeys(of: new.schema.classHandle(id: classID)) }, by: &test)
-        }
+        let test = try test(of: classID, watching: paths, rowCount: tables.new.rowCount)
+        let modified = test.isEmpty ? IndexRuns() : try modified(of: classID, by: test)
         let stayed = modified.subtracting(rows.inserted)
         change.modifications = try ranks(of: stayed, in: tables.old)
         change.modificationsNew = try ranks(of: stayed, in: tables.new)
         return change
     }
 
-    private static func modified(of keys: [Int64], by test: inout ModificationTest<ModelView>) throws(EngineError) -> IndexRuns {
+    private func modified(of classID: ClassID, by test: any RowTest) throws(EngineError) -> IndexRuns {
+        if let rows = test.rows { return IndexRuns(rows.lazy.map { Int($0) }) }
+        let keys = try model { () throws(ModelError) in try new.allKeys(of: new.schema.classHandle(id: classID)) }
         var modified = IndexRuns()
         for key in keys where try test.isModified(key) { modified.append(Int(key)) }
         return modified
@@ -108,7 +109,7 @@ extension Passage {
     /// Sorted or cut lists of values: each element is followed by the list's edits from its old to its new index.
     private mutating func change(of recipe: Recipe, from before: [Int], to after: [Int]) throws(EngineError) -> CollectionChange {
         guard case .list(let place) = recipe.base else { return CollectionChange() }
-        let list = try change(of: place)
+        let list = try change(of: place, watching: nil)
         let counts = try model { () throws(ModelError) in (old: try old.list(place).count, new: try new.list(place).count) }
         let names = ElementNames(list, oldCount: counts.old, newCount: counts.new)
         let modified = Set(list.modificationsNew.lazy.map { names.name(new: $0) })

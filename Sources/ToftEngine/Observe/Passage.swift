@@ -13,8 +13,15 @@ struct Passage {
     let isCompared: Bool
     private let links: LinkMap
     private var tests: [ClassID: ModificationTest<ModelView>] = [:]
+    private var pathTests: [ObjectIdentifier: KeyPathTest<ModelView>] = [:]
     /// What happened to results that were asked about: the same ones may have several observers.
-    private var known: [ObjectIdentifier: (change: CollectionChange, order: Order?)] = [:]
+    private var known: [Question: (change: CollectionChange, order: Order?)] = [:]
+
+    /// Results, and what of them is watched.
+    private struct Question: Hashable {
+        let recipe: ObjectIdentifier
+        let paths: ObjectIdentifier?
+    }
 
     init(from old: ModelView, to new: ModelView, interest: TouchInterest) throws(EngineError) {
         let records = try storage { () throws(StorageError) in try new.snapshot.records(after: old.snapshot.version) }
@@ -43,54 +50,63 @@ struct Passage {
         var next = Basis(view: new)
         let outcome: Parcel.Outcome
         do throws(EngineError) {
-            outcome = try self.outcome(for: observation.subject, basis: basis, next: &next)
+            outcome = try self.outcome(for: observation.subject, watching: observation.paths, basis: basis, next: &next)
         } catch {
             outcome = .failure(error)
         }
         return Parcel.Item(observation: observation, previousVersion: basis.version, basis: next, outcome: outcome)
     }
 
-    private mutating func outcome(for subject: Subject, basis: Basis, next: inout Basis) throws(EngineError) -> Parcel.Outcome {
+    private mutating func outcome(
+        for subject: Subject, watching paths: WatchedPaths?, basis: Basis, next: inout Basis
+    ) throws(EngineError) -> Parcel.Outcome {
         switch subject {
         case .database:
             return .committed
         case .object(let object):
-            let change = try self.change(of: object)
+            let change = try self.change(of: object, watching: paths)
             return change.isEmpty ? .nothing : .object(change)
         case .list(let place):
-            let change = try self.change(of: place)
+            let change = try self.change(of: place, watching: paths)
             return change.isEmpty ? .nothing : .collection(change)
         case .results(let recipe):
-            let change = try knownChange(of: recipe, basis: basis, next: &next)
+            let change = try knownChange(of: recipe, watching: paths, basis: basis, next: &next)
             return change.isEmpty ? .nothing : .collection(change)
         }
     }
 
-    private mutating func knownChange(of recipe: Recipe, basis: Basis, next: inout Basis) throws(EngineError) -> CollectionChange {
-        if let known = known[ObjectIdentifier(recipe)] {
+    private mutating func knownChange(
+        of recipe: Recipe, watching paths: WatchedPaths?, basis: Basis, next: inout Basis
+    ) throws(EngineError) -> CollectionChange {
+        let question = Question(recipe: ObjectIdentifier(recipe), paths: paths.map { ObjectIdentifier($0) })
+        if let known = known[question] {
             next.order = known.order
             return known.change
         }
-        let change = try self.change(of: recipe, basis: basis, next: &next)
-        known[ObjectIdentifier(recipe)] = (change, next.order)
+        let change = try self.change(of: recipe, watching: paths, basis: basis, next: &next)
+        known[question] = (change, next.order)
         return change
     }
 
     // MARK: What rows reach
 
-    /// Asks for rows of a class whether they, or what they reach, changed. `rowCount`: about how many will be asked for.
-    mutating func withTest<Result>(
-        of classID: ClassID, rowCount: Int, _ body: (inout ModificationTest<ModelView>) throws(EngineError) -> Result
-    ) throws(EngineError) -> Result {
+    /// Tells of rows of a class whether they, or what they reach or the observer watches, changed. `rowCount`: about how many will be asked for.
+    mutating func test(of classID: ClassID, watching paths: WatchedPaths?, rowCount: Int) throws(EngineError) -> any RowTest {
+        if let paths { return try pathTest(paths, rowCount: rowCount) }
         let budget = Self.budget(rowCount: rowCount)
-        var test: ModificationTest<ModelView>
-        if let made = tests[classID], made.rows != nil || made.budget >= budget {
-            test = made
-        } else {
-            test = try ModificationTest(of: classID, modified: touched.modified, links: links, reader: new, budget: budget)
-        }
-        defer { tests[classID] = test }
-        return try body(&test)
+        if let made = tests[classID], made.serves(budget) { return made }
+        let test = try ModificationTest(of: classID, modified: touched.modified, links: links, reader: new, budget: budget)
+        tests[classID] = test
+        return test
+    }
+
+    /// The same for an observer with key paths.
+    mutating func pathTest(_ paths: WatchedPaths, rowCount: Int) throws(EngineError) -> KeyPathTest<ModelView> {
+        let budget = Self.budget(rowCount: rowCount)
+        if let made = pathTests[ObjectIdentifier(paths)], made.serves(budget) { return made }
+        let test = try KeyPathTest(paths, changed: try changed(paths), reader: new, budget: budget)
+        pathTests[ObjectIdentifier(paths)] = test
+        return test
     }
 
     /// The backward way may look at a few objects for each row; beyond that, going forward from the rows is cheaper.
@@ -124,11 +140,17 @@ extension Link {
     var place: PropertyPlace { PropertyPlace(classID: source, property: property) }
 }
 
+extension RowTest {
+    /// Whether it is as good as a new one with this budget.
+    fileprivate func serves(_ budget: Int) -> Bool { rows != nil || self.budget >= budget }
+}
+
 extension TouchInterest {
-    /// What observers of these subjects need to know.
-    init(_ subjects: some Sequence<Subject>) {
-        for subject in subjects {
-            switch subject {
+    /// What these observers need to know.
+    init(_ observations: some Sequence<Observation>) {
+        for observation in observations {
+            properties.formUnion(observation.paths?.places ?? [])
+            switch observation.subject {
             case .database: break
             case .object(let object): objects.insert(object)
             case .list(let place): lists.insert(place)

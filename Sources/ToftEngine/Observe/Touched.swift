@@ -11,6 +11,8 @@ struct ListPlace: Hashable, Sendable {
 struct TouchInterest {
     var lists: Set<ListPlace> = []
     var objects: Set<ObjectRef> = []
+    /// Properties of which it is to be known in which rows they were set.
+    var properties: Set<PropertyPlace> = []
 }
 
 /// What a run of commits did, merged: a row that came and went in it was never there.
@@ -33,6 +35,11 @@ struct Touched {
     private(set) var opaqueLists: Set<ListPlace> = []
     /// What was set in the objects asked for.
     private(set) var properties: [ObjectRef: Set<PropertyID>] = [:]
+    /// The rows in which the properties asked for were set.
+    private var settings: [PropertyPlace: IndexRuns] = [:]
+
+    /// The rows that were there before, still are, and had a property set that was asked for.
+    func rows(of property: PropertyPlace) -> IndexRuns { settings[property] ?? IndexRuns() }
 
     /// The rows that changed, of each class.
     var modified: [ClassID: IndexRuns] { rows.compactMapValues { $0.modified.isEmpty ? nil : $0.modified } }
@@ -49,6 +56,7 @@ extension Touched {
         listEdits = gathering.listEdits
         opaqueLists = gathering.opaqueLists
         properties = gathering.properties
+        settings = gathering.settings()
     }
 
     /// What two tables differ in, where there are no records.
@@ -70,6 +78,8 @@ private struct Gathering {
         var erased = KeyRuns()
         var modified = KeyRuns()
         var properties: Set<PropertyID> = []
+        /// Of the properties asked for, the rows that they were set in.
+        var settings: [PropertyID: KeyRuns]
     }
 
     private var classes: [Class]
@@ -82,7 +92,10 @@ private struct Gathering {
 
     init(schema: StoredSchema, interest: TouchInterest) {
         let seen = schema.visibleClasses
-        classes = seen.map { Class(id: $0.id, visible: Set($0.visibleProperties.map(\.id))) }
+        classes = seen.map { owner in
+            let asked = interest.properties.filter { $0.classID == owner.id }.map { ($0.property, KeyRuns()) }
+            return Class(id: owner.id, visible: Set(owner.visibleProperties.map(\.id)), settings: Dictionary(asked) { first, _ in first })
+        }
         places = Dictionary(seen.enumerated().map { ($0.element.table, $0.offset) }) { first, _ in first }
         self.interest = interest
     }
@@ -110,6 +123,7 @@ private struct Gathering {
         guard classes[place].visible.contains(effect.column) else { return nil }
         classes[place].modified.add(effect.key, count: 1)
         classes[place].properties.insert(effect.column)
+        if !classes[place].settings.isEmpty { classes[place].settings[effect.column]?.add(effect.key, count: 1) }
         let object = ObjectRef(classID: classes[place].id, key: effect.key)
         if interest.objects.contains(object) { properties[object, default: []].insert(effect.column) }
         return ListPlace(owner: object, property: effect.column)
@@ -118,6 +132,18 @@ private struct Gathering {
     private mutating func edit(_ place: Int, _ effect: Effect, _ edit: ListEdit) {
         guard let list = touch(place, effect), interest.lists.contains(list) else { return }
         listEdits[list, default: []].append(edit)
+    }
+
+    /// The net effect for the properties asked for.
+    func settings() -> [PropertyPlace: IndexRuns] {
+        var settings: [PropertyPlace: IndexRuns] = [:]
+        for gathered in classes where !gathered.settings.isEmpty {
+            let (inserted, erased) = (gathered.inserted.merged(), gathered.erased.merged())
+            for (property, keys) in gathered.settings {
+                settings[PropertyPlace(classID: gathered.id, property: property)] = keys.merged().subtracting(inserted).subtracting(erased)
+            }
+        }
+        return settings
     }
 
     /// The net effect.

@@ -13,9 +13,10 @@ extension Results {
         }
     }
 
-    /// Observes which elements come, go and change, and for objects what they reach over up to three links.
-    package func observe(_ handler: @escaping NotificationHandler) throws(EngineError) -> Token {
+    /// Observes which elements come, go and change, and for objects what they reach over up to three links; with key
+    /// paths, only what those name: see `WatchedPaths`. None at all (`[]`): only comings and goings.
+    package func observe(keyPaths: [String]? = nil, _ handler: @escaping NotificationHandler) throws(EngineError) -> Token {
         if case .gone = try current() { throw Self.invalidated }
-        return try session.observe(.results(recipe), handler)
+        return try session.observe(.results(recipe), handler, keyPaths: keyPaths, from: recipe.classID)
     }
 }

@@ -32,7 +32,7 @@ private struct Graph: LinkReading {
     private func modifiedRows(_ graph: Graph, _ links: LinkMap, _ modified: [ClassID: IndexRuns], of classID: ClassID, in keys: Range<Int64>, budget: Int)
         throws -> Set<Int64>
     {
-        var test = try ModificationTest(of: classID, modified: modified, links: links, reader: graph, budget: budget)
+        let test = try ModificationTest(of: classID, modified: modified, links: links, reader: graph, budget: budget)
         var rows: Set<Int64> = []
         for key in keys where try test.isModified(key) { rows.insert(key) }
         return rows

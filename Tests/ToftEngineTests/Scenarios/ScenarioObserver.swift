@@ -20,10 +20,11 @@ final class ScenarioObserver {
         session = try ScenarioDatabase.open(database.name)
         observed = try Self.observed(scenario.observe, session, database)
         let handler: NotificationHandler = { [unowned self] in calls.append($0) }
+        let keyPaths = scenario.observe["keyPaths"].array?.compactMap(\.string)
         switch observed {
-        case .object(let object): token = try object.observe(handler)
-        case .list(let list): token = try list.observe(handler)
-        case .results(let results): token = try results.observe(handler)
+        case .object(let object): token = try object.observe(keyPaths: keyPaths, handler)
+        case .list(let list): token = try list.observe(keyPaths: keyPaths, handler)
+        case .results(let results): token = try results.observe(keyPaths: keyPaths, handler)
         }
     }
 

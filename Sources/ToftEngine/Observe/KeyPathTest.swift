@@ -1,0 +1,102 @@
+internal import ToftModel
+
+/// Tells for rows of one class whether something changed that key paths name.
+///
+/// As `ModificationTest` it has two ways to the same answer: backwards from what changed to all rows at once, within a budget; else forwards from each
+/// row that is asked about.
+final class KeyPathTest<Reader: LinkReading>: RowTest {
+    private struct Place: Hashable {
+        let node: Int
+        let key: Int64
+    }
+
+    private let paths: WatchedPaths
+    /// For each node, the objects in which something changed that is watched there.
+    private let changed: [IndexRuns]
+    private let reader: Reader
+    let budget: Int
+    /// All rows that changed, where the backward way was taken.
+    private(set) var rows: Set<Int64>?
+    /// What the forward way found to lead nowhere.
+    private var barren: Set<Place> = []
+
+    init(_ paths: WatchedPaths, changed: [IndexRuns], reader: Reader, budget: Int) throws(EngineError) {
+        self.paths = paths
+        self.changed = changed
+        self.reader = reader
+        self.budget = budget
+        rows = try rowsBackwards()
+    }
+
+    var isEmpty: Bool { changed.allSatisfy(\.isEmpty) || rows?.isEmpty == true }
+
+    func isModified(_ key: Int64) throws(EngineError) -> Bool {
+        if let rows { return rows.contains(key) }
+        for root in paths.roots where try reaches(Place(node: root, key: key)) { return true }
+        return false
+    }
+
+    // MARK: Backwards
+
+    private func rowsBackwards() throws(EngineError) -> Set<Int64>? {
+        guard changed.reduce(0, { $0 + $1.count }) <= budget else { return nil }
+        var left = budget
+        var visited: [Set<Int64>] = changed.map { Set($0.lazy.map { Int64($0) }) }
+        var frontier = visited.enumerated().flatMap { node, keys in keys.map { Place(node: node, key: $0) } }
+        let incoming = incoming
+        while let place = frontier.popLast() {
+            for (origin, step) in incoming[place.node] {
+                try forEachOrigin(of: place.key, through: step) { key in
+                    left -= 1
+                    if visited[origin].insert(key).inserted { frontier.append(Place(node: origin, key: key)) }
+                    return left >= 0
+                }
+                guard left >= 0 else { return nil }
+            }
+        }
+        return paths.roots.reduce(into: []) { $0.formUnion(visited[$1]) }
+    }
+
+    /// For each node, the steps that lead to it.
+    private var incoming: [[(origin: Int, step: WatchedPaths.Step)]] {
+        var incoming: [[(origin: Int, step: WatchedPaths.Step)]] = Array(repeating: [], count: paths.nodes.count)
+        for (origin, node) in paths.nodes.enumerated() {
+            for step in node.steps { incoming[step.next].append((origin, step)) }
+        }
+        return incoming
+    }
+
+    private func forEachOrigin(of key: Int64, through step: WatchedPaths.Step, _ body: (Int64) -> Bool) throws(EngineError) {
+        if step.isInverse {
+            try reader.forEachTarget(of: key, through: step.link, body)
+        } else {
+            try reader.forEachSource(of: key, through: step.link, body)
+        }
+    }
+
+    // MARK: Forwards
+
+    private func reaches(_ place: Place) throws(EngineError) -> Bool {
+        if changed[place.node].contains(Int(place.key)) { return true }
+        guard !barren.contains(place) else { return false }
+        for step in paths.nodes[place.node].steps where try leads(step, from: place.key) { return true }
+        barren.insert(place)
+        return false
+    }
+
+    /// Whether something changed beyond a step from an object.
+    func leads(_ step: WatchedPaths.Step, from key: Int64) throws(EngineError) -> Bool {
+        var targets: [Int64] = []
+        let note: (Int64) -> Bool = { target in
+            targets.append(target)
+            return true
+        }
+        if step.isInverse {
+            try reader.forEachSource(of: key, through: step.link, note)
+        } else {
+            try reader.forEachTarget(of: key, through: step.link, note)
+        }
+        for target in targets where try reaches(Place(node: step.next, key: target)) { return true }
+        return false
+    }
+}
