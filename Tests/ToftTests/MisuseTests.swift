@@ -79,6 +79,15 @@ struct MisuseTests {
         expectStop(result, .typeMismatch)
     }
 
+    @Test("Observing a key path that names nothing")
+    func badKeyPath() async {
+        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+            let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
+            _ = realm.objects(Dog.self).observe(keyPaths: ["nam"], on: DispatchQueue(label: "observer")) { _ in }
+        }
+        expectStop(result, .noSuchProperty)
+    }
+
     @Test("A query that is none")
     func badPredicate() async {
         let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {

@@ -11,6 +11,8 @@ internal import ToftModel
 public struct LinkingObjects<Element: Object>: RealmCollection {
     private let core: _CollectionCore?
     private let originProperty: String?
+    /// Stands for all elements while a key path is found out.
+    private var recorded: [Element] = []
 
     private init(_ core: _CollectionCore?, _ originProperty: String?) {
         self.core = core
@@ -33,11 +35,11 @@ public struct LinkingObjects<Element: Object>: RealmCollection {
     }
 
     /// How many links there are.
-    public var count: Int { core.flatMap { core in Misuse.reporting { try core.count() } } ?? 0 }
+    public var count: Int { core.flatMap { core in Misuse.reporting { try core.count() } } ?? recorded.count }
 
     /// The object at an index; out of range is misuse, with code `.indexOutOfRange`.
     public subscript(position: Int) -> Element {
-        core.flatMap { core in Misuse.reporting { try core.element(Element.self, at: position) } } ?? Element._standIn()
+        core.flatMap { core in Misuse.reporting { try core.element(Element.self, at: position) } } ?? recorded.first ?? Element._standIn()
     }
 
     public func makeIterator() -> RLMIterator<Element> { RLMIterator(core) }
@@ -63,7 +65,11 @@ extension LinkingObjects: _LinkingObjects {
     public static func _initial() -> LinkingObjects { LinkingObjects(nil, nil) }
 
     public static func _get(_ object: ObjectBase, _ column: Int) -> LinkingObjects {
-        object.recorder?.record(object, column)
+        if let recorder = object.recorder {
+            var recording = _initial()
+            recording.recorded = recorder.follow(object, column, toElements: Element.self)
+            return recording
+        }
         guard let row = object.row else { return _initial() }
         return Misuse.reporting {
             try row.session.verify()

@@ -7,7 +7,7 @@ extension List: _Persistable {
     public static func _initial() -> List { List() }
 
     public static func _get(_ object: ObjectBase, _ column: Int) -> List {
-        object.recorder?.record(object, column)
+        if let recorder = object.recorder { return List(recorder.follow(object, column, toElements: Element.self)) }
         guard let row = object.row else { return List() }
         return Misuse.reporting {
             try row.session.verify()

@@ -34,6 +34,11 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         self.place = place
     }
 
+    /// An unmanaged list with these elements.
+    init(_ elements: [Element]) {
+        unmanaged = elements
+    }
+
     /// Becomes the list of an object that has become managed.
     func adopt(_ place: Place) {
         unmanaged = []

@@ -236,10 +236,22 @@ extension RealmCollection {
     /// Calls the block with the collection as it first is, then after every commit of any process that changed which elements it has or the
     /// elements themselves, with indices. On the run loop of this thread, or on `queue`, with the collection of a realm there. Ends when
     /// the token is invalidated or let go.
-    public func observe(on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<Self>) -> Void) -> NotificationToken {
+    /// - Parameter keyPaths: of the elements; if given, only what they name counts as their modification: "age", "dogs.name", "boss.*". Elements
+    ///   that come and go are told in any case; `[]`: only those. If not given, what an element reaches over up to three links counts.
+    public func observe(
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<Self>) -> Void
+    ) -> NotificationToken {
         Misuse.reporting {
             guard let core = try requiredCore("observe") else { throw Realm.Error(.collectionInvalidated, "The collection has been invalidated.") }
-            return try Observations.collection(self, core, on: queue, block)
+            return try Observations.collection(self, core, keyPaths, on: queue, block)
         } ?? NotificationToken()
+    }
+
+    /// The same with key paths that the compiler checks: `\.age`, `\.boss?.name`, `\.dogs[0].name` for the name of any dog.
+    @_disfavoredOverload
+    public func observe(
+        keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<Self>) -> Void
+    ) -> NotificationToken where Element: ObjectBase {
+        observe(keyPaths: keyPaths.map { KeyPathNames.name(of: $0) }, on: queue, block)
     }
 }

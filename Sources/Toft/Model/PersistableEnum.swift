@@ -15,11 +15,9 @@
 /// raw value that can have one, Int and its kin or String; of another it is an error when the realm is opened.
 public protocol PersistableEnum: RawRepresentable, CaseIterable, Comparable, _Scalar, MinMaxType, _HasMinMax, _HasPersistedOrder, _Indexable,
     _PrimaryKey, _QueryEquatable
-where RawValue: _Scalar & Comparable {}
+where RawValue: _Scalar & Comparable, Extreme == Self {}
 
 extension PersistableEnum {
-    public typealias Extreme = Self
-
     /// The first case.
     public init() {
         guard let value = Self.allCases.first ?? Self(rawValue: RawValue()) else {

@@ -104,6 +104,8 @@ public struct _PersistedTraits: OptionSet, Sendable {
 /// What reflection needs of any `Persisted`, at the address where it lies in an object.
 protocol AnyPersisted: SendableMetatype {
     static var shape: _PropertyShape { get }
+    /// The type of the value, where the engine's values can be made such a one: not of links.
+    static var element: (any RealmCollectionValue.Type)? { get }
     /// Whether a managed object's kept value has to be made anew: true of collections.
     static var isKept: Bool { get }
     static func traits(at address: UnsafeRawPointer) -> _PersistedTraits
@@ -125,6 +127,7 @@ protocol AnyPersisted: SendableMetatype {
 
 extension Persisted: AnyPersisted {
     static var shape: _PropertyShape { Value._shape }
+    static var element: (any RealmCollectionValue.Type)? { Value.self as? any RealmCollectionValue.Type }
     static var isKept: Bool { Value._isKeptWhenManaged }
 
     static func traits(at address: UnsafeRawPointer) -> _PersistedTraits {

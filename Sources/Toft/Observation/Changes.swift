@@ -23,9 +23,10 @@ public enum ObjectChange<ObjectType> {
 /// A property that was set.
 public struct PropertyChange {
     public let name: String
-    /// Always nil: differs from Realm, which has it for changes made elsewhere.
+    /// The value that the property had at the last call, also where this thread's own commit changed it, as Realm does not tell it. Nil for lists and
+    /// linking objects, and for a link to what has been deleted since. A linked object shows what it holds now.
     public let oldValue: Any?
-    /// The value that the property has now; nil for lists.
+    /// The value that the property has now; nil for lists and linking objects.
     public let newValue: Any?
 }
 

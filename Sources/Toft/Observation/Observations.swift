@@ -1,4 +1,4 @@
-public import Dispatch
+internal import Dispatch
 internal import ToftEngine
 internal import ToftModel
 
@@ -6,24 +6,27 @@ internal import ToftModel
 enum Observations {
     /// Observes a collection.
     static func collection<Observed: RealmCollection>(
-        _ collection: Observed, _ core: _CollectionCore, on queue: DispatchQueue?, _ block: @escaping (RealmCollectionChange<Observed>) -> Void
+        _ collection: Observed, _ core: _CollectionCore, _ keyPaths: [String]?, on queue: DispatchQueue?,
+        _ block: @escaping (RealmCollectionChange<Observed>) -> Void
     ) throws -> NotificationToken {
-        guard let queue else { return try collectionHere(collection, core, block) }
+        guard let queue else {
+            try core.session.requireDelivery()
+            return NotificationToken(try engineToken(collection, core, keyPaths, block), keeping: core.session)
+        }
+        try check(keyPaths, from: core.binding?.classID, in: core.session)
         return try elsewhere(collection, of: core.session, on: queue) { collection, session in
             guard let core = try collection._core() else { return nil }
-            return try engineToken(collection, core, block)
+            return try engineToken(collection, core, keyPaths, block)
         }
     }
 
-    private static func collectionHere<Observed: RealmCollection>(
-        _ collection: Observed, _ core: _CollectionCore, _ block: @escaping (RealmCollectionChange<Observed>) -> Void
-    ) throws -> NotificationToken {
-        try core.session.requireDelivery()
-        return NotificationToken(try engineToken(collection, core, block), keeping: core.session)
+    /// Tells a mistake in key paths to who made it, not to the queue.
+    private static func check(_ keyPaths: [String]?, from classID: ClassID?, in session: RealmSession) throws {
+        if let keyPaths { _ = try WatchedPaths(keyPaths, from: classID, in: session.engine.schema) }
     }
 
     private static func engineToken<Observed: RealmCollection>(
-        _ collection: Observed, _ core: _CollectionCore, _ block: @escaping (RealmCollectionChange<Observed>) -> Void
+        _ collection: Observed, _ core: _CollectionCore, _ keyPaths: [String]?, _ block: @escaping (RealmCollectionChange<Observed>) -> Void
     ) throws -> Token {
         let handler: NotificationHandler = { notification in
             switch notification.kind {
@@ -32,31 +35,34 @@ enum Observations {
             case .failure(let error): block(.error(Realm.Error(error)))
             }
         }
-        if let list = collection as? any ObservedList, let handle = list.observedHandle { return try handle.observe(handler) }
-        return try core.results.observe(handler)
+        if let list = collection as? any ObservedList, let handle = list.observedHandle {
+            return try handle.observe(keyPaths: keyPaths, handler)
+        }
+        return try core.results.observe(keyPaths: keyPaths, handler)
     }
 
     /// Observes an object.
     static func object<Observed: Object>(
-        _ object: Observed, _ row: ManagedRow, on queue: DispatchQueue?, _ block: @escaping (ObjectChange<Observed>) -> Void
+        _ object: Observed, _ row: ManagedRow, _ keyPaths: [String]?, on queue: DispatchQueue?, _ block: @escaping (ObjectChange<Observed>) -> Void
     ) throws -> NotificationToken {
         guard let queue else {
             try row.session.requireDelivery()
-            return NotificationToken(try engineToken(object, row, block), keeping: row.session)
+            return NotificationToken(try engineToken(object, row, keyPaths, block), keeping: row.session)
         }
+        try check(keyPaths, from: row.handle.ref.classID, in: row.session)
         return try elsewhere(object, of: row.session, on: queue) { object, _ in
             guard let row = object.row else { return nil }
-            return try engineToken(object, row, block)
+            return try engineToken(object, row, keyPaths, block)
         }
     }
 
     private static func engineToken<Observed: Object>(
-        _ object: Observed, _ row: ManagedRow, _ block: @escaping (ObjectChange<Observed>) -> Void
+        _ object: Observed, _ row: ManagedRow, _ keyPaths: [String]?, _ block: @escaping (ObjectChange<Observed>) -> Void
     ) throws -> Token {
-        try row.handle.observe { notification in
+        try row.handle.observe(keyPaths: keyPaths) { notification in
             switch notification.kind {
             case .initial: break
-            case .update: block(.change(object, object.changes(of: notification.object.properties)))
+            case .update: block(.change(object, object.changes(notification.object)))
             case .deleted: block(.deleted)
             case .failure(let error): block(.error(Realm.Error(error)))
             }
@@ -109,31 +115,4 @@ protocol ObservedList {
 
 extension List: ObservedList {
     var observedHandle: ListHandle? { place?.handle }
-}
-
-extension Object {
-    /// The properties with these ids, with the values that they have.
-    fileprivate func changes(of ids: [PropertyID]) -> [PropertyChange] {
-        guard let row, let binding = try? row.session.binding(of: Swift.type(of: self)) else { return [] }
-        return zip(binding.model.properties, binding.propertyIDs).compactMap { property, id in
-            guard ids.contains(id) else { return nil }
-            let value: Any? = property.shape.collection == .none ? self.value(forKey: property.name) : nil
-            return PropertyChange(name: property.name, oldValue: nil, newValue: value)
-        }
-    }
-
-    /// Calls the block after every commit of any process that set one of the object's properties, edited one of its lists, or deleted it. On the run
-    /// loop of this thread, or on `queue`, with an instance of a realm there. There is no first call. Ends when the token is invalidated
-    /// or let go.
-    public func observe<Observed: Object>(
-        on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Observed>) -> Void
-    ) -> NotificationToken {
-        Misuse.reporting {
-            guard let row, let observed = self as? Observed else {
-                throw Realm.Error(.invalidArgument, "Only a managed object of the block's own class can be observed.")
-            }
-            try row.session.verify()
-            return try Observations.object(observed, row, on: queue, block)
-        } ?? NotificationToken()
-    }
 }

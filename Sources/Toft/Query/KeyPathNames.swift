@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Finds out which properties a Swift key path names: `\Dog.owner?.name` is "owner.name".
+/// Finds out which properties a Swift key path names: `\Dog.owner?.name` is "owner.name", `\Person.dogs[0].name` is "dogs.name".
 enum KeyPathNames {
     /// The name of a key path; of one that names no persisted property it is misuse, and "".
     static func name<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String {
@@ -45,6 +45,13 @@ final class KeyPathRecorder {
     func follow<Model: ObjectBase>(_ object: ObjectBase, _ column: Int, to type: Model.Type) -> Model {
         record(object, column)
         return instance(of: type)
+    }
+
+    /// A collection was read: what is read next is a property of its elements, where they are objects.
+    func follow<Element: RealmCollectionValue>(_ object: ObjectBase, _ column: Int, toElements type: Element.Type) -> [Element] {
+        record(object, column)
+        guard let target = Element._shape.target, let element = instance(of: target) as? Element else { return [] }
+        return [element]
     }
 }
 

@@ -1,4 +1,4 @@
-internal import ToftModel
+package import ToftModel
 
 /// The key paths whose changes an observer wants to hear of, resolved against a schema: "name", "dogs.age", "*", "boss.*".
 ///
@@ -7,7 +7,7 @@ internal import ToftModel
 ///
 /// It is kept as a graph. A node is a place on a path in a class: what is watched there, and where the path goes on. Stars that meet in the same
 /// class share it, so the graph stays small, however many ways there are through it; and as each step goes on along its path, it has no cycles.
-final class WatchedPaths: Sendable {
+package final class WatchedPaths: Sendable {
     struct Node: Sendable {
         let classID: ClassID
         /// Stored properties whose being set counts.
@@ -34,7 +34,7 @@ final class WatchedPaths: Sendable {
     let roots: [Int]
 
     /// - Parameter classID: that of the elements or of the object; nil for values, which have no properties to name.
-    init(_ paths: [String], from classID: ClassID?, in schema: ModelSchema) throws(EngineError) {
+    package init(_ paths: [String], from classID: ClassID?, in schema: ModelSchema) throws(EngineError) {
         var drawing = Drawing(paths: paths, schema: schema)
         var roots: [Int] = []
         for path in paths.indices {
