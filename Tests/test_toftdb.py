@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TOFTDB = os.environ.get("TOFTDB", str(ROOT / ".build/debug/toftdb"))
-SAMPLE = ROOT / "bindings/c/examples/packages/sample.jsonl"
+SAMPLE = ROOT / "Tests/packages.jsonl"
 SCHEMA = {
     "classes": [
         {
