@@ -11,6 +11,7 @@ internal import ToftTestKit
         limits.tornPages = 3
         limits.fullyTornMetas = 0
         limits.tornMetaPlaces = 4
+        limits.lyingSubsets = 1
         limits.percentTried = 10
         let report = try CrashTrial.run(workload, seed: 1, limits: limits)
         #expect(report.violations == [])

@@ -76,7 +76,7 @@ enum Recovery {
 
     private static func renew(_ meta: Meta, above highest: UInt64, _ file: any StorageFile) throws(StorageError) -> Meta {
         var renewed = meta
-        renewed.version = highest + (Probe.makes(.versionReusedAfterRecovery) ? 1 : StoreLimit.versionsSkippedByRecovery)
+        renewed.version = highest + StoreLimit.versionsSkippedByRecovery
         if renewed.slot == meta.slot { renewed.version += 1 }
         renewed.isClosedCleanly = false
         try MetaPage.write(renewed, slot: Probe.makes(.recoveryOverwritesItsMeta) ? meta.slot : renewed.slot, to: file)

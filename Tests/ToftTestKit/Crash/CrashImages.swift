@@ -1,4 +1,4 @@
-/// How a disk may treat what was not synced when the power went, from the kindest to the roughest.
+/// How a disk may treat what was not synced when the power went, from the kindest to the roughest; and what may come after.
 package enum CrashModel: String, CaseIterable, Sendable {
     /// Only the process died: the cache survives.
     case processDeath = "M0 process death"
@@ -10,12 +10,18 @@ package enum CrashModel: String, CaseIterable, Sendable {
     case torn = "M3 torn"
     /// The size of the file and its content go their own ways.
     case size = "M4 size"
+    /// One sync did nothing, and said that it had.
+    case lyingDisk = "M5 lying disk"
+    /// The crash came while an earlier one was being recovered from.
+    case inRecovery = "M6 in recovery"
+    /// The crash came after life had gone on for some commits after an earlier one.
+    case lifeGoesOn = "M7 life goes on"
 }
 
 /// A disk as a crash left it, and which commits it may show.
 package struct CrashImage {
-    package let model: CrashModel
-    package let bytes: [UInt8]
+    package var model: CrashModel
+    package let pages: [PageContent]
     /// The last commit that was acknowledged before the crash.
     package let acknowledged: Int
     /// The last that was begun.
@@ -34,10 +40,11 @@ package struct CrashImages {
     private var numbers: Seed
     private let limits: Limits
     private let body: (CrashImage) throws -> Void
-    private var acknowledged = 0
-    private var began = 0
+    private var acknowledged: Int
+    private var began: Int
     private var position = 0
     private var tornMetas = 0
+    private var isLying = false
 
     /// How many states of each kind to try at one sync; the rest is chosen by chance.
     package struct Limits: Sendable {
@@ -51,20 +58,43 @@ package struct CrashImages {
         package var fullyTornMetas = 1
         package var tornMetaPlaces = 24
         package var sizes = 6
+        /// For each sync that is ignored, and each place up to the next one.
+        package var lyingSubsets = 3
         /// Of all these states so many are opened.
         package var percentTried = 100
+        /// Of those that were opened so many see what may come after, each so many states of it, so many crashes deep.
+        package var percentWithAftermath = 4
+        package var aftermathStates = 12
+        package var aftermathDepth = 1
 
         package init() {}
+
+        /// For a suite that runs with every change, and for workloads of which there are many.
+        package static let few: Limits = {
+            var limits = Limits()
+            limits.exhaustivePages = 5
+            limits.singlePages = 5
+            limits.randomSubsets = 12
+            limits.tornPages = 6
+            limits.fullyTornMetas = 0
+            limits.tornMetaPlaces = 8
+            limits.lyingSubsets = 2
+            return limits
+        }()
     }
 
+    /// The history began with this content, and these commits.
     package init(
-        of history: [DiskEvent], from content: [UInt8], seed: UInt64, limits: Limits = Limits(), body: @escaping (CrashImage) throws -> Void
+        of history: [DiskEvent], from content: [PageContent], acknowledged: Int = 0, began: Int = 0, seed: UInt64, limits: Limits = Limits(),
+        body: @escaping (CrashImage) throws -> Void
     ) {
         self.history = history
         disk = SimulatedDisk(content: content)
         numbers = Seed(seed)
         self.limits = limits
         self.body = body
+        self.acknowledged = acknowledged
+        self.began = began
     }
 
     package mutating func enumerate() throws {
@@ -75,8 +105,8 @@ package struct CrashImages {
             case .write(let offset, let bytes): try enumerateWrite(offset, bytes)
             case .sync, .rangeSync:
                 try enumerateBarrier()
+                try enumerateLie(about: index)
                 disk.apply(event)
-            case .began(let number): began = number
             case .acknowledged(let number):
                 acknowledged = number
                 try emit(.processDeath, disk.cache)
@@ -84,20 +114,30 @@ package struct CrashImages {
             case .grow, .truncate:
                 disk.apply(event)
                 try emit(.processDeath, disk.cache)
+            case .began, .transaction: note(event)
             }
         }
+        position = history.count
         try enumerateBarrier()
     }
 
-    private func emit(_ model: CrashModel, _ bytes: [UInt8]) throws {
-        try body(CrashImage(model: model, bytes: bytes, acknowledged: acknowledged, began: began, position: position))
+    private mutating func note(_ event: DiskEvent) {
+        switch event {
+        case .began(let number): began = number
+        case .acknowledged(let number): acknowledged = number
+        default: disk.apply(event)
+        }
+    }
+
+    private func emit(_ model: CrashModel, _ pages: [PageContent]) throws {
+        try body(CrashImage(model: isLying ? .lyingDisk : model, pages: pages, acknowledged: acknowledged, began: began, position: position))
     }
 
     /// The process may die, and the power go, between any two pages of one write.
     private mutating func enumerateWrite(_ offset: Int, _ bytes: [UInt8]) throws {
         var done = 0
         while done < bytes.count {
-            let piece = min(SimulatedDisk.pageSize - (offset + done) % SimulatedDisk.pageSize, bytes.count - done)
+            let piece = min(PageContent.size - (offset + done) % PageContent.size, bytes.count - done)
             disk.apply(.write(offset: offset + done, bytes: Array(bytes[done..<done + piece])))
             done += piece
             try emit(.processDeath, disk.cache)
@@ -129,12 +169,14 @@ package struct CrashImages {
             try emitSubset { $0 != index }
             try emitSubset { $0 >= index }
         }
-        for _ in 0..<limits.randomSubsets {
-            let percent = 10 + numbers.below(81)
-            var chosen = Set<Int>()
-            for index in pending.indices where numbers.chance(percent) { chosen.insert(index) }
-            try emitSubset { chosen.contains($0) }
-        }
+        for _ in 0..<limits.randomSubsets { try emitRandomSubset() }
+    }
+
+    private mutating func emitRandomSubset() throws {
+        let percent = 10 + numbers.below(81)
+        var chosen = Set<Int>()
+        for index in disk.pending.indices where numbers.chance(percent) { chosen.insert(index) }
+        try emitSubset { chosen.contains($0) }
     }
 
     private func emitSubset(_ isChosen: (Int) -> Bool) throws {
@@ -151,8 +193,8 @@ package struct CrashImages {
         for page in pending where page.page < 2 { try enumerateTornMeta(page) }
         for _ in 0..<min(limits.tornPages, pending.count * 7) {
             let index = numbers.below(pending.count)
-            let sectors = 1 + numbers.below(SimulatedDisk.pageSize / SimulatedDisk.sectorSize - 1)
-            try emitTorn(index, at: sectors * SimulatedDisk.sectorSize)
+            let sectors = 1 + numbers.below(PageContent.size / PageContent.sectorSize - 1)
+            try emitTorn(index, at: sectors * PageContent.sectorSize)
         }
     }
 
@@ -160,38 +202,50 @@ package struct CrashImages {
         guard let index = disk.pending.firstIndex(where: { $0.page == page.page }) else { return }
         tornMetas += 1
         if tornMetas <= limits.fullyTornMetas {
-            for place in stride(from: 8, to: SimulatedDisk.pageSize, by: 8) { try emitTorn(index, at: place) }
+            for place in stride(from: 8, to: PageContent.size, by: 8) { try emitTorn(index, at: place) }
         } else {
             for _ in 0..<limits.tornMetaPlaces {
                 // Most of a meta is zeros: tear where it says something.
-                let limit = numbers.chance(70) ? 40 : SimulatedDisk.pageSize / 8 - 1
+                let limit = numbers.chance(70) ? 40 : PageContent.size / 8 - 1
                 try emitTorn(index, at: 8 * (1 + numbers.below(limit)))
             }
         }
     }
 
-    /// The page at `index` reached the disk up to a place, or from it on; behind it is what was there, or zeros, or ones, or anything.
+    /// The page at `index` reached the disk up to a place, or from it on; the rest is what was there, or zeros, or ones, or anything. What was
+    /// durable in that page is not touched.
     private mutating func emitTorn(_ index: Int, at place: Int) throws {
         let torn = disk.pending[index]
         let othersPercent = [0, 50, 100][numbers.below(3)]
         var others: [SimulatedDisk.PendingPage] = []
         for (other, page) in disk.pending.enumerated() where other != index && numbers.chance(othersPercent) { others.append(page) }
         var image = disk.image(with: others)
-        let start = torn.page * SimulatedDisk.pageSize
-        guard start + SimulatedDisk.pageSize <= image.count, torn.content.count == SimulatedDisk.pageSize else { return }
-        let middle = start + place
-        let end = start + SimulatedDisk.pageSize
+        guard torn.page < image.count else { return }
+        let old = image[torn.page]
         let isHeadNew = numbers.chance(75)
-        let new = isHeadNew ? start..<middle : middle..<end
-        let rest = isHeadNew ? middle..<end : start..<middle
-        image.replaceSubrange(new, with: torn.content[(new.lowerBound - start)..<(new.upperBound - start)])
-        switch numbers.below(4) {
-        case 0: break
-        case 1: image.replaceSubrange(rest, with: [UInt8](repeating: 0, count: rest.count))
-        case 2: image.replaceSubrange(rest, with: [UInt8](repeating: 0xFF, count: rest.count))
-        default: image.replaceSubrange(rest, with: numbers.bytes(rest.count))
+        let new = isHeadNew ? 0..<place : place..<PageContent.size
+        var bytes = old.bytes
+        bytes.replaceSubrange(new, with: torn.content.bytes[new])
+        let garbage = garbage()
+        let rest = isHeadNew ? place..<PageContent.size : 0..<place
+        for sector in stride(from: 0, to: PageContent.size, by: PageContent.sectorSize) {
+            let part = rest.clamped(to: sector..<sector + PageContent.sectorSize)
+            let whole = sector..<sector + PageContent.sectorSize
+            // A sector that this write does not change is not written.
+            guard let garbage, !part.isEmpty, old.bytes[whole] != torn.content.bytes[whole] else { continue }
+            bytes.replaceSubrange(part, with: garbage[part])
         }
+        image[torn.page] = PageContent(bytes)
         try emit(.torn, image)
+    }
+
+    private mutating func garbage() -> [UInt8]? {
+        switch numbers.below(4) {
+        case 0: nil
+        case 1: [UInt8](repeating: 0, count: PageContent.size)
+        case 2: [UInt8](repeating: 0xFF, count: PageContent.size)
+        default: numbers.bytes(PageContent.size)
+        }
     }
 
     // MARK: M4
@@ -202,14 +256,43 @@ package struct CrashImages {
         let old = disk.durable.count
         let new = disk.cache.count
         for round in 0..<limits.sizes {
-            let pages = abs(new - old) / SimulatedDisk.pageSize
-            let size = [old, new, min(old, new) + numbers.below(pages + 1) * SimulatedDisk.pageSize][round % 3]
+            let count = [old, new, min(old, new) + numbers.below(abs(new - old) + 1)][round % 3]
             let percent = [0, 100, 50][numbers.below(3)]
             let chosen = disk.pending.filter { _ in numbers.chance(percent) }
-            var image = disk.image(with: [], size: size)
-            if numbers.chance(50), size > old { image.replaceSubrange(old..<size, with: numbers.bytes(size - old)) }
-            for page in chosen { SimulatedDisk.put(page.content, at: page.page, into: &image) }
+            var image = disk.image(with: [], pageCount: count)
+            if numbers.chance(50), count > old {
+                for page in old..<count { image[page] = PageContent(numbers.bytes(PageContent.size)) }
+            }
+            for page in chosen where page.page < count { image[page.page] = page.content }
             try emit(.size, image)
         }
+    }
+
+    // MARK: M5
+
+    /// The sync at this place of the history is forgotten: what may be on the disk from here to the next one.
+    private func enumerateLie(about index: Int) throws {
+        guard limits.lyingSubsets > 0, !isLying else { return }
+        var liar = self
+        liar.isLying = true
+        liar.numbers = Seed(UInt64(index) &* 7_919 &+ numbers.value)
+        for (later, event) in history.enumerated().dropFirst(index + 1) {
+            liar.position = later
+            switch event {
+            case .sync:
+                return try liar.emitLies()
+            case .rangeSync, .acknowledged:
+                try liar.emitLies()
+                liar.note(event)
+            default:
+                liar.note(event)
+            }
+        }
+        try liar.emitLies()
+    }
+
+    private mutating func emitLies() throws {
+        try emit(.lyingDisk, disk.image(with: []))
+        for _ in 0..<limits.lyingSubsets { try emitRandomSubset() }
     }
 }

@@ -1,55 +1,44 @@
-internal import Synchronization
+internal import Glibc
 internal import ToftStorage
 
 /// Opens what crashes may have left of a workload, and says what is wrong with it.
 package final class CrashTrial {
-    package struct Report: Sendable {
-        package var generated: [CrashModel: Int] = [:]
-        package var tried: [CrashModel: Int] = [:]
-        /// Contents that were found, told apart.
-        package var contents: Set<Int> = []
-        package var violations: [String] = []
-        package var longestNanoseconds: Int64 = 0
-
-        package init() {}
-
-        package var triedCount: Int { tried.values.reduce(0, +) }
-
-        package mutating func merge(_ other: Report) {
-            generated.merge(other.generated) { $0 + $1 }
-            tried.merge(other.tried) { $0 + $1 }
-            contents.formUnion(other.contents)
-            violations += other.violations
-            longestNanoseconds = max(longestNanoseconds, other.longestNanoseconds)
-        }
-    }
-
-    private let workload: Workload
-    private let seed: UInt64
-    private var report = Report()
+    let workload: Workload
+    let seed: UInt64
+    var report = CrashReport()
+    /// What each commit left, also those that came after an image had been opened.
+    var contents: [Int: Content] = [:]
+    var limits = CrashImages.Limits()
+    var chance: Seed
+    /// All images, one after the other.
+    let file = ReplayFile()
+    private var canonicals: [Int: [UInt8]] = [:]
     private var seen: Set<Int> = []
-    private var states: [[UInt8]] = []
-    private var percentTried = 100
-    private var chance: Seed
+    private(set) var history: [DiskEvent] = []
+    /// What the next commit of an aftermath is called.
+    var nextNumber = 2_000_000
     /// A broken engine would fail thousands of times.
-    private let violationLimit = 5
+    private let violationLimit: Int
 
-    private init(_ workload: Workload, seed: UInt64) {
+    private init(_ workload: Workload, seed: UInt64, violationLimit: Int) {
         self.workload = workload
         self.seed = seed
+        self.violationLimit = violationLimit
         chance = Seed(seed &+ 2)
     }
 
     /// Runs the workload, then tries every state that `CrashImages` knows.
     package static func run(
-        _ workload: Workload, seed: UInt64, lies: Set<RecordingFile.Lie> = [], limits: CrashImages.Limits = .init()
-    ) throws -> Report {
-        let trial = CrashTrial(workload, seed: seed)
-        try trial.run(lies, limits)
+        _ workload: Workload, seed: UInt64, lies: Set<RecordingFile.Lie> = [], limits: CrashImages.Limits = .init(), violationLimit: Int = 5
+    ) throws -> CrashReport {
+        let trial = CrashTrial(workload, seed: seed, violationLimit: violationLimit)
+        trial.limits = limits
+        trial.limits.percentTried = limits.percentTried * workload.percentTried / 100
+        try trial.run(lies)
         return trial.report
     }
 
-    private func run(_ lies: Set<RecordingFile.Lie>, _ limits: CrashImages.Limits) throws {
+    private func run(_ lies: Set<RecordingFile.Lie>) throws {
         let database = try RecordedDatabase(lies: lies, dirtyLimit: workload.dirtyLimit)
         var numbers = Seed(seed)
         do {
@@ -58,67 +47,120 @@ package final class CrashTrial {
         } catch {
             report.violations.append("\(name): the workload itself: \(error)")
         }
-        states = database.states
-        percentTried = limits.percentTried
-        var images = CrashImages(of: database.file.events, from: database.start, seed: seed &+ 1, limits: limits) { image throws in
-            self.take(image)
+        contents = database.contents
+        history = database.file.events
+        do {
+            var births = PageBirths()
+            try births.follow(history)
+        } catch {
+            report.violations.append("\(name): \(error)")
+        }
+        var images = CrashImages(
+            of: history, from: database.start, acknowledged: database.startNumber, began: database.startNumber, seed: seed &+ 1, limits: limits
+        ) { image throws in
+            guard self.take(image, percent: self.limits.percentTried) else { return }
+            self.follow(image, depth: self.limits.aftermathDepth)
         }
         try images.enumerate()
     }
 
     private var name: String { "\(workload.name), seed \(seed)" }
 
-    private func take(_ image: CrashImage) {
+    var isHopeless: Bool { report.violations.count >= violationLimit }
+
+    /// Tries an image unless it was tried before. False where it was not tried, or something was wrong with it.
+    func take(_ image: CrashImage, percent: Int = 100) -> Bool {
         report.generated[image.model, default: 0] += 1
+        let hash = image.pages.hash
         var hasher = Hasher()
-        image.bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        hasher.combine(hash)
         hasher.combine(image.acknowledged)
         hasher.combine(image.began)
-        guard seen.insert(hasher.finalize()).inserted, report.violations.count < violationLimit, chance.chance(percentTried) else { return }
+        hasher.combine(image.model == .lyingDisk)
+        guard !isHopeless, seen.insert(hasher.finalize()).inserted, chance.chance(percent) else { return false }
         report.tried[image.model, default: 0] += 1
+        report.disks.insert(hash)
         do {
-            let before = MonotonicClock.nanoseconds
-            try attempt(image)
-            report.longestNanoseconds = max(report.longestNanoseconds, MonotonicClock.nanoseconds - before)
+            try file.load(image.pages)
+            if image.model == .lyingDisk { try attemptAfterLie(image) } else { try attempt(image) }
+            return true
         } catch {
             report.violations.append("\(name): \(image.model.rawValue) at event \(image.position), commit \(image.acknowledged)...\(image.began): \(error)")
+            return false
         }
     }
 
+    // MARK: One image
+
     /// A file that a crash left opens, shows one of the commits it may show, whole; can be written; and all that again after closing.
     private func attempt(_ image: CrashImage) throws {
-        let file = WrappedFile(try MemoryFile(content: image.bytes))
-        defer { try? file.base.close() }
         let number = try using(file) { store throws -> Int in
-            let number = try look(at: store, image)
+            let number = try look(at: store, image.acknowledged...max(image.acknowledged, image.began))
             try check(store)
+            if chance.chance(25) { return number }
             try commit(Self.laterNumber, to: store)
             try check(store)
-            return number
+            return -number - 1
         }
         try using(file) { store throws in
             let snapshot = try store.beginRead()
             defer { snapshot.release() }
             let found = try Content.canonical(snapshot)
-            guard found == Content.renumbered(states[number], Self.laterNumber) else { throw Failure("closed and opened again, the content is another") }
+            let expected = number >= 0 ? try canonical(number) : Content.renumbered(try canonical(-number - 1), Self.laterNumber)
+            guard isSame(found, expected) else { throw Failure("closed and opened again, the content is another") }
             try check(store)
         }
     }
 
-    private func using<Result>(_ file: WrappedFile, _ body: (Store) throws -> Result) throws -> Result {
-        try body(try Store.open(on: file, coordinator: try Coordinator.inMemory()))
+    /// A disk that lied may have lost what was acknowledged, and may have damaged the file; but what is shown without an error is true.
+    private func attemptAfterLie(_ image: CrashImage) throws {
+        do {
+            try using(file) { store throws in
+                _ = try look(at: store, 0...image.began)
+                if try store.check().isSound { report.soundAfterLie += 1 } else { report.damageFound += 1 }
+            }
+        } catch StorageError.corrupt {
+            report.damageFound += 1
+        }
     }
 
-    private func look(at store: Store, _ image: CrashImage) throws -> Int {
+    func using<Result>(_ file: any StorageFile, _ body: (Store) throws -> Result) throws -> Result {
+        let before = MonotonicClock.nanoseconds
+        let store = try Store.open(on: WrappedFile(file), coordinator: try Coordinator.inMemory())
+        let duration = MonotonicClock.nanoseconds - before
+        report.longestOpening = max(report.longestOpening, duration)
+        guard duration < CrashReport.openingLimit else { throw Failure("opening took \(duration / 1_000_000) ms") }
+        return try body(store)
+    }
+
+    func look(at store: Store, _ allowed: ClosedRange<Int>) throws -> Int {
         let snapshot = try store.beginRead()
         defer { snapshot.release() }
         let number = try Content.commitNumber(snapshot)
-        guard number >= image.acknowledged else { throw Failure("commit \(image.acknowledged) was acknowledged, \(number) is there") }
-        guard number <= image.began else { throw Failure("commit \(number) is there, \(image.began) was begun") }
+        guard number >= allowed.lowerBound else { throw Failure("commit \(allowed.lowerBound) was acknowledged, \(number) is there") }
+        guard number <= allowed.upperBound else { throw Failure("commit \(number) is there, \(allowed.upperBound) was begun") }
         let found = try Content.canonical(snapshot)
-        report.contents.insert(found.hashValue)
-        guard found == states[number] else { throw Failure("the content is not that of commit \(number)") }
+        report.contents.insert(PageContent.hash(found))
+        guard isSame(found, try canonical(number)) else { throw Failure("the content is not that of commit \(number)") }
         return number
+    }
+
+    private func canonical(_ number: Int) throws -> [UInt8] {
+        if let known = canonicals[number] { return known }
+        guard let content = contents[number] else { throw Failure("there was no commit \(number)") }
+        let canonical = content.canonical()
+        canonicals[number] = canonical
+        return canonical
+    }
+
+    /// Arrays of bytes are compared byte by byte, this is not.
+    private func isSame(_ one: [UInt8], _ other: [UInt8]) -> Bool { one.count == other.count && memcmp(one, other, one.count) == 0 }
+
+    func forget(_ numbers: [Int]) {
+        for number in numbers {
+            contents[number] = nil
+            canonicals[number] = nil
+        }
     }
 
     private func check(_ store: Store) throws {

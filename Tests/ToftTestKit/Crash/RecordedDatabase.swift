@@ -4,12 +4,17 @@ package import ToftStorage
 package final class RecordedDatabase {
     package let file: RecordingFile
     /// The disk before the recording began.
-    package let start: [UInt8]
+    package private(set) var start: [PageContent]
+    /// The commit that it shows.
+    package private(set) var startNumber: Int
     private var store: Store?
-    private var content = Content()
-    /// What each commit left, by its number.
-    package private(set) var states: [[UInt8]]
+    private var content: Content
+    private var number: Int
+    private var next: Int
+    /// What each commit must have left, by its number.
+    package private(set) var contents: [Int: Content]
     private var pins: [(snapshot: Snapshot, canonical: [UInt8])] = []
+    private var unseen: [Snapshot] = []
     private let dirtyLimit: Int
 
     /// On a new file in memory.
@@ -19,13 +24,20 @@ package final class RecordedDatabase {
         try self.init(on: ground, lies: lies, dirtyLimit: dirtyLimit)
     }
 
-    /// On a file that holds an empty database.
-    package init(on ground: any StorageFile, lies: Set<RecordingFile.Lie> = [], dirtyLimit: Int = StoreLimit.dirtyBytes) throws {
-        start = try ground.content()
+    /// On a file that holds this content, as the commit with this number left it; the next one gets the number `next`.
+    package init(
+        on ground: any StorageFile, content: Content = Content(), number: Int = 0, next: Int = 1, lies: Set<RecordingFile.Lie> = [],
+        dirtyLimit: Int = StoreLimit.dirtyBytes
+    ) throws {
+        start = [PageContent](cutting: try ground.content())
         file = RecordingFile(ground, lies: lies)
         self.dirtyLimit = dirtyLimit
-        store = try Store.open(on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: dirtyLimit)
-        states = [content.canonical()]
+        self.content = content
+        self.number = number
+        startNumber = number
+        self.next = next
+        contents = [number: content]
+        try open()
     }
 
     // MARK: What a workload does
@@ -63,24 +75,28 @@ package final class RecordedDatabase {
         }
     }
 
-    /// Commits what the body does, as the next commit.
-    package func commit(_ body: (inout Editor) throws -> Void) throws {
-        let number = states.count
-        var editor = Editor(transaction: try openStore().beginWrite(), content: content)
+    /// Commits what the body does, as the next commit, through a store that sees the same file as another process would if one is given.
+    package func commit(through other: Store? = nil, _ body: (inout Editor) throws -> Void) throws {
+        file.note(.transaction)
+        var editor = Editor(transaction: try (other ?? openStore()).beginWrite(), content: content)
         if content.trees[Content.directory] == nil {
             guard try editor.makeTree() == Content.directory else { throw Failure("the first tree has another id") }
         }
         try body(&editor)
-        try editor.put(Content.directory, Content.commitKey, withUnsafeBytes(of: UInt64(number)) { Array($0) })
-        states.append(editor.content.canonical())
-        file.note(.began(number))
+        let next = next
+        self.next += 1
+        try editor.put(Content.directory, Content.commitKey, withUnsafeBytes(of: UInt64(next)) { Array($0) })
+        contents[next] = editor.content
+        file.note(.began(next))
         _ = try editor.transaction.commit()
-        file.note(.acknowledged(number))
+        file.note(.acknowledged(next))
         content = editor.content
+        number = next
     }
 
     /// Does it and takes it back.
     package func rollback(_ body: (inout Editor) throws -> Void) throws {
+        file.note(.transaction)
         var editor = Editor(transaction: try openStore().beginWrite(), content: content)
         try body(&editor)
         editor.transaction.rollback()
@@ -90,6 +106,11 @@ package final class RecordedDatabase {
     package func pin() throws {
         let snapshot = try openStore().beginRead()
         pins.append((snapshot, try Content.canonical(snapshot)))
+    }
+
+    /// Keeps the newest version until the database is closed, without ever looking at it.
+    package func pinUnseen() throws {
+        unseen.append(try openStore().beginRead())
     }
 
     /// Lets the oldest pinned version go, which must be what it was.
@@ -104,13 +125,26 @@ package final class RecordedDatabase {
     package func reopen() throws {
         while !pins.isEmpty { try unpin() }
         close()
+        try open()
+    }
+
+    private func open() throws {
+        file.note(.transaction)
         store = try Store.open(on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: dirtyLimit)
     }
 
     /// Closes. Only `reopen` may follow.
     package func close() {
         pins = []
+        unseen = []
         store = nil
+    }
+
+    /// Forgets how the file came to be what it is: crashes come only from here on. All that was committed is durable.
+    package func startRecordingHere() throws {
+        start = [PageContent](cutting: try file.content())
+        startNumber = number
+        file.startOver()
     }
 
     package func openStore() throws -> Store {
@@ -120,6 +154,8 @@ package final class RecordedDatabase {
 
     /// What the last commit that succeeded left.
     package var canonical: [UInt8] { content.canonical() }
+    /// What the last commit that was tried would have left.
+    package var lastTried: Content { contents[contents.keys.max() ?? 0] ?? content }
 
     /// The trees that are there now, without the directory.
     package var trees: [UInt64] { content.trees.keys.filter { $0 != Content.directory }.sorted() }

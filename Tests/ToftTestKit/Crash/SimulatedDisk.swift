@@ -1,22 +1,19 @@
 /// A disk with a cache in front: what programs see, what is surely on the platter, and what may or may not be.
 package struct SimulatedDisk {
-    package static let pageSize = 4096
-    package static let sectorSize = 512
-
     /// A page as some write left it in the cache.
     package struct PendingPage {
         package var page: Int
-        package var content: [UInt8]
+        package var content: PageContent
     }
 
     /// What every process sees.
-    package private(set) var cache: [UInt8]
+    package private(set) var cache: [PageContent]
     /// What a power failure cannot take.
-    package private(set) var durable: [UInt8]
+    package private(set) var durable: [PageContent]
     /// Pages written since, in order; one page may be there several times.
     package private(set) var pending: [PendingPage] = []
 
-    package init(content: [UInt8]) {
+    package init(content: [PageContent]) {
         cache = content
         durable = content
     }
@@ -30,60 +27,60 @@ package struct SimulatedDisk {
         case .sync:
             durable = cache
             pending = []
-        case .grow(let size):
-            if size > cache.count { cache.append(contentsOf: [UInt8](repeating: 0, count: size - cache.count)) }
-        case .truncate(let size):
-            if size < cache.count { cache.removeLast(cache.count - size) }
-        case .began, .acknowledged: break
+        case .grow(let size): Self.grow(&cache, to: size)
+        case .truncate(let size): cache.removeLast(max(0, cache.count - size / PageContent.size))
+        case .began, .acknowledged, .transaction: break
         }
+    }
+
+    private static func grow(_ pages: inout [PageContent], to size: Int) {
+        let count = (size + PageContent.size - 1) / PageContent.size
+        if count > pages.count { pages += Array(repeating: .zeros, count: count - pages.count) }
     }
 
     private mutating func write(_ bytes: [UInt8], at offset: Int) {
-        let end = offset + bytes.count
-        if end > cache.count { cache.append(contentsOf: [UInt8](repeating: 0, count: end - cache.count)) }
-        cache.replaceSubrange(offset..<end, with: bytes)
-        for page in Self.pages(offset..<end) { pending.append(PendingPage(page: page, content: content(of: page))) }
-    }
-
-    private mutating func sync(_ range: Range<Int>) {
-        if durable.count < range.upperBound { durable.append(contentsOf: [UInt8](repeating: 0, count: range.upperBound - durable.count)) }
-        for page in Self.pages(range) {
-            Self.put(content(of: page), at: page, into: &durable)
-            pending.removeAll { $0.page == page }
+        Self.grow(&cache, to: offset + bytes.count)
+        Self.forEachPage(of: offset..<offset + bytes.count) { page, inPage, range in
+            let isWhole = inPage.count == PageContent.size
+            cache[page] = isWhole ? PageContent(Array(bytes[range])) : cache[page].overlaid(bytes[range], at: inPage.lowerBound)
+            pending.append(PendingPage(page: page, content: cache[page]))
         }
     }
 
-    private func content(of page: Int) -> [UInt8] {
-        let start = page * Self.pageSize
-        return Array(cache[start..<min(start + Self.pageSize, cache.count)])
+    /// Only these bytes are durable; others of their pages that are pending remain so.
+    private mutating func sync(_ range: Range<Int>) {
+        Self.grow(&durable, to: range.upperBound)
+        Self.forEachPage(of: range) { page, inPage, _ in
+            let new = cache[page].bytes[inPage]
+            durable[page] = durable[page].overlaid(new, at: inPage.lowerBound)
+            for index in pending.indices where pending[index].page == page {
+                pending[index].content = pending[index].content.overlaid(new, at: inPage.lowerBound)
+            }
+            let settled = durable[page].hash
+            pending.removeAll { $0.page == page && $0.content.hash == settled }
+        }
     }
 
-    private static func pages(_ range: Range<Int>) -> Range<Int> {
-        range.lowerBound / pageSize..<(range.upperBound + pageSize - 1) / pageSize
+    /// The pages of a range of the file: which, what of it, and which part of the range that is.
+    private static func forEachPage(of range: Range<Int>, _ body: (Int, Range<Int>, Range<Int>) -> Void) {
+        var done = range.lowerBound
+        while done < range.upperBound {
+            let start = done % PageContent.size
+            let count = min(PageContent.size - start, range.upperBound - done)
+            body(done / PageContent.size, start..<start + count, done - range.lowerBound..<done - range.lowerBound + count)
+            done += count
+        }
     }
 
     // MARK: What a crash may leave
 
-    /// What is surely there, and these of the pending pages, in their order, in a file of this size.
-    package func image(with chosen: [PendingPage], size: Int? = nil) -> [UInt8] {
+    /// What is surely there, and these of the pending pages, in their order, in a file of so many pages.
+    package func image(with chosen: [PendingPage], pageCount: Int? = nil) -> [PageContent] {
         var image = durable
-        let size = size ?? cache.count
-        if image.count < size { image.append(contentsOf: [UInt8](repeating: 0, count: size - image.count)) }
-        if image.count > size { image.removeLast(image.count - size) }
-        for page in chosen { Self.put(page.content, at: page.page, into: &image) }
+        let count = pageCount ?? cache.count
+        if image.count > count { image.removeLast(image.count - count) }
+        Self.grow(&image, to: count * PageContent.size)
+        for page in chosen where page.page < image.count { image[page.page] = page.content }
         return image
     }
-
-    /// Writes what of a page lies within the image.
-    package static func put(_ content: [UInt8], at page: Int, into image: inout [UInt8]) {
-        let start = page * pageSize
-        let end = min(start + content.count, image.count)
-        guard start < end else { return }
-        image.withUnsafeMutableBytes { image in
-            content.withUnsafeBytes { content in UnsafeMutableRawBufferPointer(rebasing: image[start..<end]).copyMemory(from: .init(rebasing: content[..<(end - start)])) }
-        }
-    }
-
-    /// Where the extended, not yet synced part of the file begins and ends.
-    package var unsyncedExtension: Range<Int> { min(durable.count, cache.count)..<cache.count }
 }

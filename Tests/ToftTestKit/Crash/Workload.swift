@@ -5,20 +5,26 @@ package struct Workload: Sendable, CustomStringConvertible {
     package let name: String
     /// Small, to make transactions write before they commit.
     package var dirtyLimit = 48 << 20
+    /// Where an image costs much, so many of them are opened.
+    package var percentTried = 100
     package let body: @Sendable (RecordedDatabase, inout Seed) throws -> Void
 
     package var description: String { name }
 
-    package init(_ name: String, dirtyLimit: Int = 48 << 20, _ body: @escaping @Sendable (RecordedDatabase, inout Seed) throws -> Void) {
+    package init(_ name: String, dirtyLimit: Int = 48 << 20, percentTried: Int = 100, _ body: @escaping @Sendable (RecordedDatabase, inout Seed) throws -> Void) {
         self.name = name
         self.dirtyLimit = dirtyLimit
+        self.percentTried = percentTried
         self.body = body
     }
 }
 
 extension Workload {
     /// Each of them is after something.
-    package static let scripted: [Workload] = [
+    package static let scripted = moments + shapes + company
+
+    /// What may happen to a file.
+    private static let moments: [Workload] = [
         Workload("a file that is opened and closed") { database, _ in
             try database.reopen()
             try database.reopen()
@@ -193,7 +199,7 @@ extension Workload {
 
 extension RecordedDatabase.Editor {
     /// Some edits of some trees.
-    fileprivate mutating func anything(_ numbers: inout Seed) throws {
+    package mutating func anything(_ numbers: inout Seed) throws {
         var trees = content.trees.keys.filter { $0 != Content.directory }.sorted()
         if trees.isEmpty || numbers.chance(10) { trees.append(try makeTree()) }
         if trees.count > 3, numbers.chance(20) { try dropTree(trees.removeFirst()) }

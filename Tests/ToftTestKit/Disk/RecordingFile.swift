@@ -10,6 +10,8 @@ package enum DiskEvent: Sendable {
     case sync
     case grow(to: Int)
     case truncate(to: Int)
+    /// A write transaction, or an opening, begins: pages are born anew.
+    case transaction
     /// The workload called `commit` for the commit with this number.
     case began(Int)
     /// `commit` returned.
@@ -35,6 +37,9 @@ package final class RecordingFile: WrappedFile, @unchecked Sendable {
     }
 
     package var events: [DiskEvent] { log.withLock { $0 } }
+
+    /// Forgets what happened so far.
+    package func startOver() { log.withLock { $0 = [] } }
 
     package func note(_ event: DiskEvent) { log.withLock { $0.append(event) } }
 
