@@ -46,6 +46,8 @@ let package = Package(
         .testTarget(name: "ToftEngineTests", dependencies: ["ToftEngine", "ToftTestKit"], exclude: ["Fixtures"]),
         // A program that is there in Swift, C and Python alike; Tests/test_packages.py compares what they print.
         .executableTarget(name: "PackagesSwift", dependencies: ["RealmSwift"], path: "Tests/PackagesSwift"),
+        // One of three processes that Tests/test_kills.py kills, each in another language.
+        .executableTarget(name: "KillWorker", dependencies: ["RealmSwift"], path: "Tests/MixedKills", exclude: ["worker.c", "worker.py"]),
         .testTarget(name: "ToftTests", dependencies: ["Toft", "RealmSwift", "ToftTestKit"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,125 @@
+// worker DATABASE NUMBER: commits and follows the commits of all until it is killed. worker.py and main.swift do the same.
+//
+// Each commit adds an entry, deletes the one of twenty commits ago, and counts: its own commits and those of all. What is on disk is acknowledged
+// on standard output. Should the copy that follows the entries ever differ from them, the worker ends.
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "example.h"
+
+enum { WORKERS = 3, KEPT = 20 };
+
+static const toft_property_schema entry_properties[] = {
+    TOFT_PROPERTY("id", TOFT_TYPE_INT, TOFT_PROPERTY_PRIMARY_KEY),
+    TOFT_PROPERTY("text", TOFT_TYPE_STRING, 0),
+};
+static const toft_property_schema count_properties[] = {
+    TOFT_PROPERTY("worker", TOFT_TYPE_INT, TOFT_PROPERTY_PRIMARY_KEY), // -1: all
+    TOFT_PROPERTY("commits", TOFT_TYPE_INT, 0),
+};
+static const toft_class_schema classes[] = {TOFT_CLASS("Entry", entry_properties), TOFT_CLASS("Count", count_properties)};
+
+static toft_realm *realm;
+static toft_class_key entry, counter;
+static toft_property_key entry_keys[2], count_keys[2];
+static toft_results *entries;
+static int64_t copy[2 * WORKERS * KEPT];
+static size_t copied, calls;
+
+static void open_database(const char *path) {
+    toft_configuration configuration;
+    TOFT_INITIALIZE(&configuration);
+    configuration.path = toft_text(path);
+    CHECK(toft_schema_new(classes, 2, &configuration.schema));
+    CHECK(toft_realm_open(&configuration, &realm));
+    entry = class_key(realm, "Entry");
+    counter = class_key(realm, "Count");
+    for (int index = 0; index < 2; index++) {
+        entry_keys[index] = property_key(realm, entry, entry_properties[index].name.data);
+        count_keys[index] = property_key(realm, counter, count_properties[index].name.data);
+    }
+    toft_results *all = NULL;
+    CHECK(toft_results_all(realm, entry, &all));
+    CHECK(toft_results_filter(all, toft_text("TRUEPREDICATE SORT(id ASC)"), NULL, 0, &entries));
+}
+
+static toft_object *find(toft_class_key class_key, int64_t id) {
+    const toft_value key = toft_int(id);
+    toft_object *object = NULL;
+    CHECK(toft_object_find(realm, class_key, &key, &object));
+    return object;
+}
+
+static int64_t commits_of(int worker) {
+    toft_object *object = find(counter, worker);
+    toft_value commits = toft_int(0);
+    if (object != NULL) CHECK(toft_object_get(object, count_keys[1], &commits));
+    toft_object_release(object);
+    return commits.integer;
+}
+
+static void set_commits(int worker, int64_t commits) {
+    const toft_value values[] = {toft_int(worker), toft_int(commits)};
+    CHECK(toft_object_create(realm, counter, TOFT_UPDATE_MODIFIED, count_keys, values, 2, NULL, NULL, NULL));
+}
+
+static int64_t commit(int worker) {
+    CHECK(toft_realm_begin_write(realm));
+    int64_t number = commits_of(worker) + 1;
+    char text[32];
+    snprintf(text, sizeof text, "%d/%lld", worker, (long long)number);
+    const toft_value values[] = {toft_int(number * WORKERS + worker), toft_text_value(text)};
+    CHECK(toft_object_create(realm, entry, TOFT_UPDATE_ERROR, entry_keys, values, 2, NULL, NULL, NULL));
+    toft_object *old = find(entry, (number - KEPT) * WORKERS + worker);
+    if (old != NULL) CHECK(toft_object_delete(old));
+    toft_object_release(old);
+    set_commits(worker, number);
+    set_commits(-1, commits_of(-1) + 1);
+    CHECK(toft_realm_commit(realm, NULL));
+    return number;
+}
+
+static size_t read_ids(uint64_t first, int64_t *ids, size_t capacity) {
+    const toft_column column = {sizeof column, entry_keys[0], sizeof *ids, ids, NULL};
+    size_t rows = 0;
+    CHECK(toft_results_columns(entries, first, &column, 1, capacity, &rows));
+    return rows;
+}
+
+static void entries_changed(void *user_data, const toft_changes *changes) {
+    (void)user_data;
+    calls++;
+    if (changes->kind == TOFT_CHANGE_INITIAL) {
+        copied = read_ids(0, copy, sizeof copy / sizeof *copy);
+        return;
+    }
+    for (size_t index = changes->deletion_count; index-- > 0;) {
+        size_t at = (size_t)changes->deletions[index];
+        memmove(&copy[at], &copy[at + 1], (--copied - at) * sizeof *copy);
+    }
+    for (size_t index = 0; index < changes->insertion_count; index++) {
+        size_t at = (size_t)changes->insertions[index];
+        memmove(&copy[at + 1], &copy[at], (copied++ - at) * sizeof *copy);
+        read_ids(at, &copy[at], 1);
+    }
+    int64_t ids[sizeof copy / sizeof *copy];
+    if (read_ids(0, ids, sizeof ids / sizeof *ids) != copied || memcmp(ids, copy, copied * sizeof *copy) != 0) {
+        fprintf(stderr, "the copy differs\n");
+        _exit(3);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc != 3) return 2;
+    int worker = atoi(argv[2]);
+    toft_token *token = NULL;
+    open_database(argv[1]);
+    CHECK(toft_results_observe(entries, entries_changed, NULL, NULL, &token));
+    dprintf(STDOUT_FILENO, "opened %lld 0\n", (long long)commits_of(worker));
+    for (;;) {
+        int64_t number = commit(worker);
+        dprintf(STDOUT_FILENO, "committed %lld %zu\n", (long long)number, calls);
+        CHECK(toft_realm_dispatch(realm, NULL));
+    }
+}
