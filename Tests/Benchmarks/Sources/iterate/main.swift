@@ -1,0 +1,41 @@
+import Foundation
+import RealmSwift
+
+// iterate FILE: reads age, score and active of every person as an app would write it, and prints the nanoseconds an object took and the sums.
+
+final class Person: Object {
+    @Persisted(primaryKey: true) var id: Int
+    @Persisted var name: String
+    @Persisted(indexed: true) var email: String
+    @Persisted var age: Int
+    @Persisted var score: Double
+    @Persisted var active: Bool
+    @Persisted var created: Date
+    @Persisted var city: String
+    @Persisted var boss: Person?
+    @Persisted var tags: List<String>
+}
+
+@inline(never)
+func sums(_ people: Results<Person>) -> (ages: Int, scores: Double, active: Int) {
+    var ages = 0, scores = 0.0, active = 0
+    for person in people {
+        ages += person.age
+        scores += person.score
+        if person.active { active += 1 }
+    }
+    return (ages, scores, active)
+}
+
+guard CommandLine.arguments.count == 2 else {
+    FileHandle.standardError.write(Data("usage: iterate FILE\n".utf8))
+    exit(2)
+}
+let file = URL(fileURLWithPath: CommandLine.arguments[1])
+let realm = try Realm(configuration: Realm.Configuration(fileURL: file, objectTypes: [Person.self]))
+let people = realm.objects(Person.self)
+let answer = sums(people)
+let clock = ContinuousClock()
+let durations = (0..<3).map { _ in clock.measure { _ = sums(people) } }.sorted()
+let nanoseconds = Double(durations[1].components.attoseconds) / 1e9 + Double(durations[1].components.seconds) * 1e9
+print(nanoseconds / Double(max(people.count, 1)), answer.ages, answer.scores, answer.active)

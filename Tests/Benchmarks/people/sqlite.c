@@ -1,0 +1,166 @@
+/* SQLite: WAL, synchronous FULL, prepared statements; tags as JSON in their row, which costs it less than a child table. */
+#include "engine.h"
+#include "measure.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { BEGIN_WRITE, BEGIN_READ, COMMIT, INSERT, SET_AGE, ERASE, LOOK_UP, COUNT_OF_AGE, ITERATE, COUNT, COUNT_WITH_BOSS, STATEMENT_COUNT };
+
+static const char *const texts[STATEMENT_COUNT] = {
+    "BEGIN IMMEDIATE",
+    "BEGIN",
+    "COMMIT",
+    "INSERT INTO person VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "UPDATE person SET age = ? WHERE id = ?",
+    "DELETE FROM person WHERE id = ?",
+    "SELECT age, name FROM person WHERE id = ?",
+    "SELECT count(*) FROM person WHERE age = ?",
+    "SELECT age, score, active FROM person",
+    "SELECT count(*) FROM person",
+    "SELECT count(*) FROM person WHERE boss IS NOT NULL",
+};
+
+struct database {
+    sqlite3 *connection;
+    sqlite3_stmt *statements[STATEMENT_COUNT]; /* prepared when first needed */
+};
+
+static void try(database *database, int code) {
+    if (code != SQLITE_OK && code != SQLITE_DONE && code != SQLITE_ROW) fail("SQLite: %s", sqlite3_errmsg(database->connection));
+}
+
+static void execute(database *database, const char *sql) { try(database, sqlite3_exec(database->connection, sql, NULL, NULL, NULL)); }
+
+static database *open_sqlite(const char *path) {
+    database *opened = obtain(sizeof *opened);
+    try(opened, sqlite3_open(path, &opened->connection));
+    sqlite3_busy_timeout(opened->connection, 60000);
+    execute(opened, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -524288; PRAGMA mmap_size = 4294967296;"
+                    "PRAGMA foreign_keys = ON;");
+    execute(opened, "CREATE TABLE IF NOT EXISTS person (id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL UNIQUE,"
+                    " age INTEGER NOT NULL, score REAL NOT NULL, active INTEGER NOT NULL, created INTEGER NOT NULL, city TEXT NOT NULL,"
+                    " boss INTEGER REFERENCES person ON DELETE SET NULL, tags TEXT NOT NULL);"
+                    "CREATE INDEX IF NOT EXISTS person_boss ON person (boss);");
+    return opened;
+}
+
+static void close_sqlite(database *database) {
+    for (int index = 0; index < STATEMENT_COUNT; index++) sqlite3_finalize(database->statements[index]);
+    try(database, sqlite3_close(database->connection));
+    free(database);
+}
+
+static sqlite3_stmt *statement(database *database, int index) {
+    if (!database->statements[index])
+        try(database, sqlite3_prepare_v3(database->connection, texts[index], -1, SQLITE_PREPARE_PERSISTENT, &database->statements[index], NULL));
+    return database->statements[index];
+}
+
+/* Runs a statement to its first row, or to its end. */
+static sqlite3_stmt *step(database *database, sqlite3_stmt *statement) {
+    try(database, sqlite3_step(statement));
+    return statement;
+}
+
+static void run(database *database, int index) { sqlite3_reset(step(database, statement(database, index))); }
+
+static void bind_person(sqlite3_stmt *statement, const person *person, char *tags, size_t capacity) {
+    int tags_size = snprintf(tags, capacity, "[\"%s\",\"%s\",\"%s\"]", person->tags[0], person->tags[1], person->tags[2]);
+    sqlite3_bind_int64(statement, 1, person->id);
+    sqlite3_bind_text(statement, 2, person->name, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 3, person->email, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 4, person->age);
+    sqlite3_bind_double(statement, 5, person->score);
+    sqlite3_bind_int(statement, 6, person->active);
+    sqlite3_bind_int64(statement, 7, person->created);
+    sqlite3_bind_text(statement, 8, person->city, -1, SQLITE_STATIC);
+    if (person->boss == NOBODY) sqlite3_bind_null(statement, 9);
+    else sqlite3_bind_int64(statement, 9, person->boss);
+    sqlite3_bind_text(statement, 10, tags, tags_size, SQLITE_STATIC);
+}
+
+static void insert(database *database, const person *people, size_t count) {
+    run(database, BEGIN_WRITE);
+    sqlite3_stmt *insert = statement(database, INSERT);
+    for (size_t index = 0; index < count; index++) {
+        char tags[64];
+        bind_person(insert, &people[index], tags, sizeof tags);
+        sqlite3_reset(step(database, insert));
+    }
+    run(database, COMMIT);
+}
+
+static void set_ages(database *database, const int64_t *ids, const int64_t *ages, size_t count) {
+    run(database, BEGIN_WRITE);
+    sqlite3_stmt *set = statement(database, SET_AGE);
+    for (size_t index = 0; index < count; index++) {
+        sqlite3_bind_int64(set, 1, ages[index]);
+        sqlite3_bind_int64(set, 2, ids[index]);
+        sqlite3_reset(step(database, set));
+    }
+    run(database, COMMIT);
+}
+
+static void erase(database *database, const int64_t *ids, size_t count) {
+    run(database, BEGIN_WRITE);
+    sqlite3_stmt *erase = statement(database, ERASE);
+    for (size_t index = 0; index < count; index++) {
+        sqlite3_bind_int64(erase, 1, ids[index]);
+        sqlite3_reset(step(database, erase));
+    }
+    run(database, COMMIT);
+}
+
+/* In one read transaction, as a realm that stands at a version. */
+static int64_t look_up(database *database, const int64_t *ids, size_t count) {
+    int64_t sum = 0;
+    run(database, BEGIN_READ);
+    sqlite3_stmt *find = statement(database, LOOK_UP);
+    for (size_t index = 0; index < count; index++) {
+        sqlite3_bind_int64(find, 1, ids[index]);
+        step(database, find);
+        const unsigned char *name = sqlite3_column_text(find, 1);
+        if (!name) fail("SQLite has no person %lld", (long long)ids[index]);
+        sum += sqlite3_column_int64(find, 0) + sqlite3_column_bytes(find, 1);
+        sqlite3_reset(find);
+    }
+    run(database, COMMIT);
+    return sum;
+}
+
+static uint64_t number(database *database, sqlite3_stmt *statement) {
+    uint64_t result = (uint64_t)sqlite3_column_int64(step(database, statement), 0);
+    sqlite3_reset(statement);
+    return result;
+}
+
+static uint64_t count_of_age(database *database, int64_t age) {
+    sqlite3_stmt *count = statement(database, COUNT_OF_AGE);
+    sqlite3_bind_int64(count, 1, age);
+    return number(database, count);
+}
+
+static uint64_t count(database *database) { return number(database, statement(database, COUNT)); }
+static uint64_t count_with_boss(database *database) { return number(database, statement(database, COUNT_WITH_BOSS)); }
+
+static totals iterate(database *database) {
+    totals totals = {0, 0, 0};
+    sqlite3_stmt *all = statement(database, ITERATE);
+    while (sqlite3_step(all) == SQLITE_ROW) {
+        totals.ages += sqlite3_column_int64(all, 0);
+        totals.scores += sqlite3_column_double(all, 1);
+        totals.active += (uint64_t)sqlite3_column_int(all, 2);
+    }
+    try(database, sqlite3_reset(all));
+    return totals;
+}
+
+static void compact(database *database, const char *path) {
+    char sql[4200];
+    snprintf(sql, sizeof sql, "VACUUM INTO '%s'", path);
+    execute(database, sql);
+}
+
+const engine sqlite_engine = {"SQLite", "sqlite", open_sqlite, close_sqlite, insert, set_ages, erase, look_up, count_of_age, iterate, count, count_with_boss, compact};

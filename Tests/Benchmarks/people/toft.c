@@ -1,0 +1,212 @@
+/* Toft through its C door. */
+#include "engine.h"
+#include "measure.h"
+#include "toft.h"
+
+#include <stdlib.h>
+
+enum { ID, NAME, EMAIL, AGE, SCORE, ACTIVE, CREATED, CITY, BOSS, TAGS, PROPERTY_COUNT };
+
+static const toft_property_schema properties[PROPERTY_COUNT] = {
+    TOFT_PROPERTY("id", TOFT_TYPE_INT, TOFT_PROPERTY_PRIMARY_KEY),
+    TOFT_PROPERTY("name", TOFT_TYPE_STRING, 0),
+    TOFT_PROPERTY("email", TOFT_TYPE_STRING, TOFT_PROPERTY_INDEXED),
+    TOFT_PROPERTY("age", TOFT_TYPE_INT, 0),
+    TOFT_PROPERTY("score", TOFT_TYPE_DOUBLE, 0),
+    TOFT_PROPERTY("active", TOFT_TYPE_BOOL, 0),
+    TOFT_PROPERTY("created", TOFT_TYPE_DATE, 0),
+    TOFT_PROPERTY("city", TOFT_TYPE_STRING, 0),
+    TOFT_LINK_TO("boss", "Person"),
+    TOFT_PROPERTY("tags", TOFT_TYPE_STRING, TOFT_PROPERTY_LIST),
+};
+static const toft_class_schema classes[] = {TOFT_CLASS("Person", properties)};
+
+struct database {
+    toft_realm *realm;
+    toft_class_key person;
+    toft_property_key keys[PROPERTY_COUNT];
+    toft_link *links; /* by id: of those made through this database */
+    size_t link_capacity;
+};
+
+static void try(toft_status status) {
+    if (status == TOFT_OK) return;
+    toft_error error;
+    TOFT_INITIALIZE(&error);
+    toft_last_error(&error);
+    fail("Toft: %s\n%s", error.message.data, error.detail.data);
+}
+
+static database *open_toft(const char *path) {
+    database *opened = obtain(sizeof *opened);
+    toft_schema *schema;
+    toft_configuration configuration;
+    try(toft_schema_new(classes, 1, &schema));
+    TOFT_INITIALIZE(&configuration);
+    configuration.path = toft_text(path);
+    configuration.schema = schema;
+    try(toft_realm_open(&configuration, &opened->realm));
+    toft_schema_release(schema);
+    try(toft_realm_find_class(opened->realm, toft_text("Person"), &opened->person));
+    for (int index = 0; index < PROPERTY_COUNT; index++)
+        try(toft_realm_find_property(opened->realm, opened->person, properties[index].name, &opened->keys[index]));
+    return opened;
+}
+
+static void close_toft(database *database) {
+    try(toft_realm_close(database->realm));
+    toft_realm_release(database->realm);
+    free(database->links);
+    free(database);
+}
+
+static toft_object *find(database *database, int64_t id) {
+    toft_value key = toft_int(id);
+    toft_object *object;
+    try(toft_object_find(database->realm, database->person, &key, &object));
+    if (!object) fail("Toft has no person %lld", (long long)id);
+    return object;
+}
+
+/* As an app that loads a graph does, keeps the links of what it made. */
+static void remember(database *database, int64_t id, toft_link link) {
+    size_t needed = (size_t)id + 1;
+    if (needed > database->link_capacity) {
+        size_t capacity = needed * 2;
+        toft_link *links = obtain(capacity * sizeof *links);
+        if (database->links) memcpy(links, database->links, database->link_capacity * sizeof *links);
+        free(database->links);
+        database->links = links;
+        database->link_capacity = capacity;
+    }
+    database->links[id] = link;
+}
+
+static toft_value link_to(database *database, int64_t id) {
+    if (id == NOBODY) return toft_null();
+    if ((size_t)id < database->link_capacity && database->links[id].class_key) return toft_link_value(database->links[id]);
+    toft_object *object = find(database, id);
+    toft_link link;
+    try(toft_object_link(object, &link));
+    toft_object_release(object);
+    return toft_link_value(link);
+}
+
+/* Every transaction begins and ends here: the place to ask for another durability. */
+static void begin(database *database) { try(toft_realm_begin_write(database->realm)); }
+static void commit(database *database) { try(toft_realm_commit(database->realm, NULL)); }
+
+static toft_link create(database *database, const person *person) {
+    toft_value tags[TAG_COUNT];
+    for (int index = 0; index < TAG_COUNT; index++) tags[index] = toft_text_value(person->tags[index]);
+    toft_value values[PROPERTY_COUNT];
+    values[ID] = toft_int(person->id);
+    values[NAME] = toft_text_value(person->name);
+    values[EMAIL] = toft_text_value(person->email);
+    values[AGE] = toft_int(person->age);
+    values[SCORE] = toft_double(person->score);
+    values[ACTIVE] = toft_bool(person->active);
+    values[CREATED] = toft_date_value(person->created, 0);
+    values[CITY] = toft_text_value(person->city);
+    values[BOSS] = link_to(database, person->boss);
+    values[TAGS] = toft_list_value(tags, TAG_COUNT);
+    toft_link link;
+    try(toft_object_create(database->realm, database->person, TOFT_UPDATE_ERROR, database->keys, values, PROPERTY_COUNT, NULL, &link, NULL));
+    return link;
+}
+
+static void insert(database *database, const person *people, size_t count) {
+    begin(database);
+    for (size_t index = 0; index < count; index++) {
+        toft_link link = create(database, &people[index]);
+        if (count > 1) remember(database, people[index].id, link);
+    }
+    commit(database);
+}
+
+static void set_ages(database *database, const int64_t *ids, const int64_t *ages, size_t count) {
+    begin(database);
+    for (size_t index = 0; index < count; index++) {
+        toft_object *object = find(database, ids[index]);
+        toft_value age = toft_int(ages[index]);
+        try(toft_object_set(object, database->keys[AGE], &age));
+        toft_object_release(object);
+    }
+    commit(database);
+}
+
+static void erase(database *database, const int64_t *ids, size_t count) {
+    begin(database);
+    for (size_t index = 0; index < count; index++) {
+        toft_object *object = find(database, ids[index]);
+        try(toft_object_delete(object));
+        toft_object_release(object);
+    }
+    commit(database);
+}
+
+static int64_t look_up(database *database, const int64_t *ids, size_t count) {
+    const toft_property_key keys[] = {database->keys[AGE], database->keys[NAME]};
+    int64_t sum = 0;
+    for (size_t index = 0; index < count; index++) {
+        toft_object *object = find(database, ids[index]);
+        toft_value values[2];
+        try(toft_object_get_values(object, keys, 2, values));
+        sum += values[0].integer + (int64_t)values[1].string.size;
+        toft_object_release(object);
+    }
+    return sum;
+}
+
+static toft_results *all(database *database) {
+    toft_results *results;
+    try(toft_results_all(database->realm, database->person, &results));
+    return results;
+}
+
+static uint64_t count_matches(database *database, const char *query, toft_value argument) {
+    toft_results *everyone = all(database), *matches;
+    uint64_t count;
+    try(toft_results_filter(everyone, toft_text(query), &argument, 1, &matches));
+    try(toft_results_count(matches, &count));
+    toft_results_release(matches);
+    toft_results_release(everyone);
+    return count;
+}
+
+static uint64_t count_of_age(database *database, int64_t age) { return count_matches(database, "age == $0", toft_int(age)); }
+static uint64_t count_with_boss(database *database) { return count_matches(database, "boss != $0", toft_null()); }
+
+static uint64_t count(database *database) {
+    uint64_t count;
+    try(toft_realm_object_count(database->realm, database->person, &count));
+    return count;
+}
+
+static totals iterate(database *database) {
+    enum { ROWS = 4096 };
+    static int64_t ages[ROWS];
+    static double scores[ROWS];
+    static uint8_t active[ROWS];
+    const toft_column columns[] = {
+        {sizeof(toft_column), database->keys[AGE], sizeof *ages, ages, NULL},
+        {sizeof(toft_column), database->keys[SCORE], sizeof *scores, scores, NULL},
+        {sizeof(toft_column), database->keys[ACTIVE], sizeof *active, active, NULL},
+    };
+    toft_results *everyone = all(database);
+    totals totals = {0, 0, 0};
+    size_t rows;
+    for (uint64_t first = 0;; first += rows) {
+        try(toft_results_columns(everyone, first, columns, 3, ROWS, &rows));
+        if (!rows) break;
+        for (size_t row = 0; row < rows; row++) {
+            totals.ages += ages[row];
+            totals.scores += scores[row];
+            totals.active += active[row];
+        }
+    }
+    toft_results_release(everyone);
+    return totals;
+}
+
+const engine toft_engine = {"Toft", "toft", open_toft, close_toft, insert, set_ages, erase, look_up, count_of_age, iterate, count, count_with_boss, NULL};
