@@ -77,6 +77,7 @@ extension Session {
 
     private func openChannel() throws(EngineError) -> Channel {
         if let channel { return channel }
+        guard !isFrozen else { throw EngineError(.observationUnavailable, "What is frozen never changes, so there is nothing to observe.") }
         let opened = try Channel(at: base)
         channel = opened
         return opened

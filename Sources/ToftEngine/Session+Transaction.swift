@@ -12,6 +12,7 @@ extension Session {
         guard transaction == nil else {
             throw EngineError(.alreadyInTransaction, "The session is already in a write transaction. Commit or cancel it first.")
         }
+        try requireThawed()
         guard !isReadOnly else { throw EngineError(.readOnly, "Can't write: the session was opened read-only.") }
         let parcel = try enterTransaction()
         guard let parcel else { return }
@@ -97,6 +98,7 @@ extension Session {
     /// The transaction that a change goes into.
     func writing() throws(EngineError) -> ModelTransaction {
         try check()
+        try requireThawed()
         guard let transaction else {
             throw EngineError(.notInTransaction, "Can't change anything outside of a write transaction. Begin one first.")
         }
@@ -106,12 +108,12 @@ extension Session {
 
     // MARK: Moving forward
 
-    /// Goes to the newest version and calls the observers that are due. False if there is nothing newer, within a write transaction and within
-    /// a handler.
+    /// Goes to the newest version and calls the observers that are due. False if there is nothing newer, within a write transaction, within
+    /// a handler, and when frozen.
     @discardableResult
     package func refresh() throws(EngineError) -> Bool {
         try check()
-        guard transaction == nil, handlerDepth == 0 else { return false }
+        guard transaction == nil, handlerDepth == 0, !isFrozen else { return false }
         let isNewer = database.store.latestVersion != base.snapshot.version
         let parcel = moveForward(to: isNewer ? try newestView() : base)
         if let parcel { deliver(parcel) }

@@ -8,9 +8,12 @@ internal import ToftStorage
 ///    transaction with the changes made so far.
 /// 3. All calls come on its own thread, or one after the other where it is confined to the caller. Its last reference may go on any thread.
 /// 4. `stamps` knows of everything that may change what is read.
+/// 5. A frozen session never moves, and any thread may use it: see `frozen`.
 package final class Session {
     package let database: Database
     package let configuration: Configuration
+    /// Whether it shows one version for ever.
+    package let isFrozen: Bool
     private let owner: ThreadMark?
 
     /// The version that the session stands at. Changed by `move` alone.
@@ -36,7 +39,8 @@ package final class Session {
     /// Whether observers of the whole database are being told of the session's own commit.
     var isTellingOwnCommit = false
 
-    init(database: Database, configuration: Configuration, at base: ModelView) {
+    init(database: Database, configuration: Configuration, at base: ModelView, isFrozen: Bool = false) {
+        self.isFrozen = isFrozen
         self.database = database
         self.configuration = configuration
         self.base = base

@@ -88,6 +88,43 @@ struct MisuseTests {
         expectStop(result, .noSuchProperty)
     }
 
+    @Test("Changing what is frozen")
+    func changeFrozen() async {
+        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+            let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
+            let dog = Dog("Rex")
+            try realm.write { realm.add(dog) }
+            dog.freeze().age = 5
+        }
+        expectStop(result, .readOnly)
+    }
+
+    @Test("Observing what is frozen")
+    func observeFrozen() async {
+        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+            let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
+            let dog = Dog("Rex")
+            try realm.write { realm.add(dog) }
+            _ = dog.freeze().observe(on: DispatchQueue(label: "observer")) { (_: ObjectChange<Dog>) in }
+        }
+        expectStop(result, .observationUnavailable)
+    }
+
+    @Test("Freezing what was made in this transaction")
+    func freezeNew() async {
+        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+            let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
+            let dog = Dog("Rex")
+            try realm.write { realm.add(dog) }
+            try realm.write {
+                let new = Dog("Fido")
+                realm.add(new)
+                _ = new.freeze()
+            }
+        }
+        expectStop(result, .noSuchObject)
+    }
+
     @Test("A query that is none")
     func badPredicate() async {
         let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {

@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 import ToftEngine
+import ToftStorage
 
 @testable import Toft
 
@@ -37,6 +38,11 @@ enum TestRealm {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try story(folder)
+    }
+
+    /// The oldest version that somebody reads.
+    static func oldestPinnedVersion(_ realm: Realm) throws -> UInt64 {
+        try realm.session.engine.facts().oldestPinnedVersion
     }
 
     /// Reads all of it.

@@ -116,4 +116,8 @@ extension Realm.Error {
     static var notInTransaction: Realm.Error {
         Realm.Error(.notInTransaction, "Can't change anything outside of a write transaction. Begin one first.")
     }
+
+    static var frozen: Realm.Error {
+        Realm.Error(.readOnly, "Can't write: what is frozen never changes. Call thaw(), and change what that gives.")
+    }
 }

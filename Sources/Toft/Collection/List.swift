@@ -50,7 +50,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         if let cachedCore { return cachedCore }
         try place.session.verify()
         let core = _CollectionCore(place.session, try place.handle.results(), place.binding)
-        cachedCore = core
+        if !place.session.isFrozen { cachedCore = core }
         return core
     }
 
@@ -231,8 +231,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     ) {
         Misuse.reporting {
             guard let place else { return try inMemory(&unmanaged) }
-            try place.session.verify()
-            guard place.session.engine.isWriting else { throw Realm.Error.notInTransaction }
+            try place.session.requireWriting()
             let destination = _Destination(session: place.session, policy: .error)
             try managed(place.handle) { try $0._give(to: destination).value }
         }

@@ -10,6 +10,12 @@ public protocol ThreadConfined {
     var realm: Realm? { get }
     /// Whether it can't be used any more: deleted, or its realm invalidated.
     var isInvalidated: Bool { get }
+    /// Whether it shows one version for ever, on any thread.
+    var isFrozen: Bool { get }
+    /// What it is now, for ever and on any thread.
+    func freeze() -> Self
+    /// What stands for it in the live realm here; nil when it has been deleted.
+    func thaw() -> Self?
     /// What a reference to it holds. Not for apps.
     func _carry() throws -> _Carrier
 }

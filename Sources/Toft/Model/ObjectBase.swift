@@ -16,8 +16,9 @@ open class ObjectBase {
     /// own initializers are convenience initializers, as in Realm.
     public required init() {}
 
-    /// Whether key paths are being found out. Not for apps.
-    public final var _isRecording: Bool { recorder != nil }
+    /// Whether collections that were made for the object are kept in it: not while key paths are found out, nor where threads may share the object, as
+    /// it is frozen. Not for apps.
+    public final var _keepsCollections: Bool { recorder == nil && row?.session.isFrozen != true }
 
     /// What `==` asks: whether `object` is this instance or, for a class with a primary key and for a frozen object, the same row of
     /// the same realm.
@@ -34,7 +35,10 @@ open class ObjectBase {
         return row.handle.ref.hashValue
     }
 
-    private final var hasStableIdentity: Bool { ModelClass.of(type(of: self)).primaryKey != nil || row?.session.isFrozen == true }
+    private final var hasStableIdentity: Bool { isFrozen || ModelClass.of(type(of: self)).primaryKey != nil }
+
+    /// Whether the object shows one version for ever, on any thread.
+    public final var isFrozen: Bool { row?.session.isFrozen ?? false }
 }
 
 /// Where a managed object lives.
@@ -71,13 +75,25 @@ extension ObjectBase {
         _ column: Int, _ body: (ClusterWindow, Int, PropertyID) throws(EngineError) -> Result?
     ) -> Result? {
         do throws(EngineError) {
-            if !view.holds { try openWindow(column) }
+            if !view.holds {
+                if isFrozen { return try readFrozen(column, body) }
+                try openWindow(column)
+            }
             guard let window = view.window else { return nil }
             return try body(window, view.row, PropertyID(truncatingIfNeeded: column))
         } catch {
             Misuse.report(Realm.Error(error))
             return nil
         }
+    }
+
+    /// Reads through a window of its own: threads may share the object, so nothing may be left behind in it.
+    private final func readFrozen<Result>(
+        _ column: Int, _ body: (ClusterWindow, Int, PropertyID) throws(EngineError) -> Result?
+    ) throws(EngineError) -> Result? {
+        guard let row else { return nil }
+        let opened = try row.handle.session.window(on: row.handle)
+        return try body(opened.window, opened.row, PropertyID(truncatingIfNeeded: column))
     }
 
     /// Looks for the row. Throws unless the object may be read here and now; leaves no window where there is nothing to read.

@@ -48,7 +48,7 @@ public struct Persisted<Value: _Persistable> {
     ) -> Value {
         @inline(__always) get {
             let column = object[keyPath: storageKeyPath].column
-            if column >= 0, !Value._isKeptWhenManaged { return Value._get(object, Int(column)) }
+            if column >= 0, !Value._isKeptWhenManaged || !object._keepsCollections { return Value._get(object, Int(column)) }
             if let value = object[keyPath: storageKeyPath].value { return value }
             return object[keyPath: storageKeyPath].kept(in: object)
         }
@@ -63,7 +63,7 @@ public struct Persisted<Value: _Persistable> {
     @inlinable mutating func kept(in object: ObjectBase) -> Value {
         if let value { return value }
         let made = column >= 0 ? Value._get(object, Int(column)) : Value._initial()
-        if !object._isRecording { value = made }
+        value = made
         return made
     }
 }
@@ -159,7 +159,7 @@ extension Persisted: AnyPersisted {
     static func any(at address: UnsafeMutableRawPointer, of object: ObjectBase) -> Any {
         let property = address.assumingMemoryBound(to: Self.self)
         let column = property.pointee.column
-        if column >= 0, !isKept { return Value._get(object, Int(column)) }
+        if column >= 0, !isKept || !object._keepsCollections { return Value._get(object, Int(column)) }
         return property.pointee.kept(in: object)
     }
 

@@ -73,6 +73,7 @@ enum Observations {
     private static func elsewhere<Observed: ThreadConfined>(
         _ observed: Observed, of session: RealmSession, on queue: DispatchQueue, _ begin: @escaping (Observed, RealmSession) throws -> Token?
     ) throws -> NotificationToken {
+        try session.requireObservable()
         guard !session.engine.isWriting else {
             throw Realm.Error(.observeInTransaction, "Can't observe on a queue from within a write transaction. Observe before it or after it.")
         }

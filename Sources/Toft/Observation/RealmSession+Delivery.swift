@@ -6,6 +6,7 @@ extension RealmSession {
     /// Makes sure that changes get here: by the queue, the main queue, or the run loop of this thread, which has to be running.
     func requireDelivery() throws {
         guard scheduler == nil else { return }
+        try requireObservable()
         let target = DeliveryTarget(self)
         let made: any Scheduler
         switch confinement {
@@ -13,7 +14,7 @@ extension RealmSession {
             made = QueueScheduler(mark.queue, target)
         case .thread where Thread.isMainThread:
             made = QueueScheduler(.main, target)
-        case .thread:
+        case .thread, .anywhere:
             guard RunLoop.current.currentMode != nil else {
                 throw Realm.Error(
                     .observationUnavailable,
@@ -23,6 +24,11 @@ extension RealmSession {
         }
         try engine.setWakeHandler { made.schedule() }
         scheduler = made
+    }
+
+    /// Throws for a frozen realm.
+    func requireObservable() throws {
+        guard !isFrozen else { throw Realm.Error(.observationUnavailable, "What is frozen never changes, so there is nothing to observe. Observe what thaw() gives.") }
     }
 
     /// Called by the scheduler: goes to the version that has been worked out, and calls the observers that are due.

@@ -6,6 +6,8 @@ enum Confinement {
     /// On the thread that opened it; the engine checks that.
     case thread
     case queue(QueueMark)
+    /// Everywhere, as it is frozen. The queue that its live realm belongs to, if any, so that thawing there finds it.
+    case anywhere(QueueMark?)
 }
 
 /// A serial queue that realms are confined to, recognised when code runs on it.

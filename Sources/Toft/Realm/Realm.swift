@@ -51,14 +51,15 @@ public struct Realm {
         Misuse.reporting { try session.models().allSatisfy { try session.engine.count(of: $0.classID) == 0 } } ?? true
     }
 
-    /// Whether the realm shows one version for ever. Freezing is not there yet, so it never does.
+    /// Whether the realm shows one version for ever, on any thread.
     public var isFrozen: Bool { session.isFrozen }
 
     /// Whether the realm goes to new versions by itself, when its run loop or queue comes around; true at first. When it does not,
-    /// realm observers are told `.refreshRequired`. A realm follows by itself from its first observer on, and on the main thread.
+    /// realm observers are told `.refreshRequired`. A realm follows by itself from its first observer on, and on the main thread. Never of a frozen realm.
     public var autorefresh: Bool {
-        get { session.isAutorefreshing }
+        get { session.isAutorefreshing && !session.isFrozen }
         nonmutating set {
+            guard !session.isFrozen else { return newValue ? Misuse.report(.frozen) : () }
             session.isAutorefreshing = newValue
             if newValue { session.scheduler?.schedule() }
         }
@@ -69,8 +70,8 @@ public struct Realm {
 
     // MARK: Moving
 
-    /// Goes to the newest version and calls the observers that are due. False if there was none newer, inside a write transaction and inside
-    /// a notification block.
+    /// Goes to the newest version and calls the observers that are due. False if there was none newer, inside a write transaction, inside
+    /// a notification block, and when frozen.
     @discardableResult
     public func refresh() -> Bool {
         Misuse.reporting {

@@ -98,7 +98,7 @@ extension Realm.Error {
         case notInTransaction = 201
         /// A write transaction was begun inside another.
         case alreadyInTransaction = 202
-        /// The realm, the file or the disk is read-only.
+        /// The realm, the file or the disk is read-only, or what is to be changed is frozen.
         case readOnly = 203
         /// Another writer did not finish in time.
         case lockTimeout = 204
@@ -162,7 +162,7 @@ extension Realm.Error {
         case observeInTransaction = 701
         /// Not possible inside a notification block.
         case insideCallback = 702
-        /// The thread has no run loop and no queue was given, or the system had no thread or descriptor left.
+        /// What is to be observed is frozen, the thread has no run loop and no queue was given, or the system had no thread or descriptor left.
         case observationUnavailable = 703
 
         package init(_ code: ErrorCode) {

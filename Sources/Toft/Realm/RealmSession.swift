@@ -10,8 +10,10 @@ final class RealmSession {
     let confinement: Confinement
     /// How the engine's thread gets work done here; made by the first who needs it.
     var scheduler: (any Scheduler)?
-    let isFrozen = false
+    let isFrozen: Bool
     var isAutorefreshing = true
+    /// The realm that was last frozen of this one.
+    private weak var lastFrozen: RealmSession?
     /// Who is told of commits of any kind, while they live.
     private var observers: [WeakObserver] = []
     private var bindings: [ObjectIdentifier: ClassBinding] = [:]
@@ -20,7 +22,18 @@ final class RealmSession {
         self.engine = engine
         self.configuration = configuration
         self.confinement = confinement
+        isFrozen = false
         markThread()
+    }
+
+    /// The frozen version of a live session. Threads share it, so everything that it will know it knows from the beginning.
+    private init(frozen engine: Session, of live: RealmSession) throws {
+        self.engine = engine
+        configuration = live.configuration
+        isFrozen = true
+        confinement = if case .queue(let mark) = live.confinement { .anywhere(mark) } else { .anywhere(nil) }
+        _ = try live.models()
+        bindings = live.bindings
     }
 
     deinit { scheduler?.stop() }
@@ -47,12 +60,42 @@ final class RealmSession {
     /// Begins anew: everything that was got from the session is invalid.
     func invalidate() throws {
         try verify()
+        guard !isFrozen else { throw Realm.Error(.readOnly, "A frozen realm shows one version for ever and can't be invalidated: let it go instead.") }
         try engine.close()
         scheduler?.stop()
         scheduler = nil
         bindings = [:]
         engine = try Session.open(engine.configuration)
         markThread()
+    }
+
+    // MARK: Freezing
+
+    /// A frozen session of the version that this one stands at; as long as somebody holds it, the same one.
+    func frozen() throws -> RealmSession {
+        try verify()
+        if isFrozen { return self }
+        if let lastFrozen, try lastFrozen.engine.version == engine.version { return lastFrozen }
+        let frozen = try RealmSession(frozen: try engine.frozen(), of: self)
+        lastFrozen = frozen
+        return frozen
+    }
+
+    /// The live session of this thread, or of the queue that the frozen one came from, not older than what is frozen.
+    func thawed() throws -> RealmSession {
+        try verify()
+        guard case .anywhere(let mark) = confinement else { return self }
+        let queue = mark.flatMap { $0.isCurrent ? $0.queue : nil }
+        let session = try RealmSession.open(configuration, queue: queue)
+        if try session.engine.version < engine.version { _ = try session.engine.refresh() }
+        return session
+    }
+
+    /// Throws unless something may be changed now.
+    func requireWriting() throws {
+        try verify()
+        guard !engine.isWriting else { return }
+        throw isFrozen ? Realm.Error.frozen : Realm.Error.notInTransaction
     }
 
     func add(_ observer: RealmObserver) {
@@ -76,7 +119,7 @@ final class RealmSession {
     func binding(of type: ObjectBase.Type) throws -> ClassBinding {
         if let binding = bindings[ObjectIdentifier(type)] { return binding }
         let model = ModelClass.of(type)
-        guard let owner = try? engine.classHandle(named: model.name) else {
+        guard !isFrozen, let owner = try? engine.classHandle(named: model.name) else {
             try verify()
             throw Realm.Error(
                 .noSuchClass, "Class '\(model.name)' is not part of this realm: its configuration's objectTypes leave it out.")
@@ -96,6 +139,9 @@ final class RealmSession {
     /// An instance of the binding's class for the object with a key; nil if it does not exist.
     func object(_ binding: ClassBinding, key: Int64) throws -> ObjectBase? {
         try verify()
+        if isFrozen {
+            return try engine.object(ObjectRef(classID: binding.classID, key: key)).map { binding.makeObject(ManagedRow(session: self, handle: $0), seen: nil) }
+        }
         guard let seen = try engine.seen(key, binding.owner) else { return nil }
         return binding.makeObject(ManagedRow(session: self, handle: seen.handle), seen: (seen.window, seen.row))
     }

@@ -154,6 +154,7 @@ extension Session {
         }
         guard let cluster, let row = cluster.row(of: key) else { return nil }
         let window = ClusterWindow(cluster, of: owner, at: pulse.pointee.moment)
+        if isFrozen { return (window, row) }
         if owner.position >= windows.count { windows += Array(repeating: nil, count: owner.position + 1 - windows.count) }
         windows[owner.position] = window
         return (window, row)

@@ -48,6 +48,7 @@ extension Results {
         let count = try count
         guard index >= 0, index < count else { throw EngineError(outOfRange: index, count: count) }
         let (cluster, row) = try storing { table throws(StorageError) in try table.cluster(atRank: index) }
+        if session.isFrozen { return cluster.keys[row] }
         window = RankWindow(first: index - row, cluster: cluster, moment: session.pulse.pointee.moment)
         return cluster.keys[row]
     }

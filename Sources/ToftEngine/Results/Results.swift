@@ -1,3 +1,4 @@
+internal import Synchronization
 package import ToftModel
 package import ToftQuery
 internal import ToftStorage
@@ -17,6 +18,8 @@ package final class Results {
     var window: RankWindow?
     /// The count and when it was taken, of a query that has only been counted.
     private var counted: (count: Int, stamp: UInt64)?
+    /// Of a frozen session's results, which threads may share: what they are, once it has been worked out.
+    private let settled = Mutex<Order?>(nil)
 
     init(_ recipe: Recipe, in session: Session) {
         self.recipe = recipe
@@ -29,6 +32,7 @@ package final class Results {
     /// What the results are now.
     func current() throws(EngineError) -> Order {
         try session.check()
+        if session.isFrozen { return try settledOrder() }
         if let order, checked == session.stamps.now { return order }
         let last = session.stamps.last(of: recipe.watched)
         checked = session.stamps.now
@@ -39,9 +43,20 @@ package final class Results {
         return found
     }
 
+    /// Who comes first works it out, others wait for it.
+    private func settledOrder() throws(EngineError) -> Order {
+        try settled.withLock { settled throws(EngineError) in
+            if let order = settled { return order }
+            let found = try recipe.order(in: session.view)
+            settled = found
+            return found
+        }
+    }
+
     /// The count of a query that has not been worked out; nil where an order is known or there is no query.
     func countWithoutOrder() throws(EngineError) -> Int? {
         try session.check()
+        if session.isFrozen { return nil }
         let last = session.stamps.last(of: recipe.watched)
         if order != nil && stamp == last { return nil }
         if let counted, counted.stamp == last { return counted.count }

@@ -1,0 +1,49 @@
+internal import Synchronization
+internal import ToftEngine
+
+/// A variable for something that belongs to a thread: whoever reads it gets the instance of his own thread's realm; nil once it has been deleted.
+///
+/// ```swift
+/// final class Kennel: @unchecked Sendable {
+///     @ThreadSafe var favourite: Dog?
+/// }
+/// ```
+///
+/// Reading it opens the realm on this thread and takes it to the newest version, unless it is writing. Only what is managed can be kept so.
+@propertyWrapper
+public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
+    private struct Kept {
+        let carrier: _Carrier
+        let configuration: Realm.Configuration
+    }
+
+    private let kept: Mutex<Kept?>
+
+    public init(wrappedValue: Confined?) {
+        kept = Mutex(Self.keep(wrappedValue))
+    }
+
+    /// What was kept, as this thread's realm has it.
+    public var wrappedValue: Confined? {
+        get {
+            guard let kept = kept.withLock({ $0 }) else { return nil }
+            return Misuse.reporting { () -> Confined? in
+                let session = try RealmSession.open(kept.configuration, queue: nil)
+                _ = try session.engine.refresh()
+                return try kept.carrier.resolve(session) as? Confined
+            } ?? nil
+        }
+        set {
+            let new = Self.keep(newValue)
+            kept.withLock { $0 = new }
+        }
+    }
+
+    private static func keep(_ value: Confined?) -> Kept? {
+        guard let value else { return nil }
+        return Misuse.reporting { () -> Kept? in
+            let carrier = try value._carry()
+            return value.realm.map { Kept(carrier: carrier, configuration: $0.configuration) }
+        } ?? nil
+    }
+}
