@@ -18,6 +18,19 @@ import ToftTestKit
     static let plain = ClassSchema(
         "Plain", scalars.map { PropertySchema("\($0)", $0, isOptional: true, isIndexed: $0.canBeIndexed) } + [.links("plains", to: "Plain")])
 
+    @Test func randomCommandsSurviveClosingAndOpeningTheFile() throws {
+        var run = RandomRun(seed: Seed.random())
+        try withTemporaryDirectory { directory in
+            for _ in 0..<6 {
+                let file = StoreConfiguration.Location.file(path: directory + "/random.toft")
+                let database = try ModelDatabase(Self.person, Self.dog, Self.plain, location: file, isTight: run.seed.chance(50))
+                #expect(try database.read { try ReferenceModel(reading: $0) } == run.model, "\(run.seed)")
+                try database.write { transaction throws in try run.steps(200, transaction) }
+                try database.check()
+            }
+        }
+    }
+
     @Test(arguments: [1, 2, 3, 0, 0, 0], [false, true])
     func randomCommandsLeaveWhatAPlainModelHolds(given: UInt64, isTight: Bool) throws {
         let seed = given == 0 ? Seed.random() : Seed(given)
