@@ -306,12 +306,13 @@ class Cursor:
     goes through a snapshot of what there was.
     """
 
-    __slots__ = ("_capacity", "_failure", "_realm", "_results", "position", "__weakref__")
+    __slots__ = ("_capacity", "_failure", "_is_done", "_realm", "_results", "position", "__weakref__")
 
     def __init__(self, realm: Realm, results: Handle) -> None:
         self._realm = realm
         self._results = results
         self._capacity = _FIRST_BLOCK
+        self._is_done = False
         self._failure: Error | None = None
         self.position = 0
         realm._cursors.add(weakref.ref(self, realm._cursors.discard))
@@ -333,7 +334,10 @@ class Cursor:
 
     def block(self, binding: Binding) -> Block | None:
         """The next run; None at the end. Blocks grow with the loop."""
+        if self._is_done:
+            return None
         block = Block(binding, self.results(), self.position, self._capacity)
+        self._is_done = len(block.keys) < self._capacity
         self._capacity = min(self._capacity * 4, _LARGEST_BLOCK)
         self.position += len(block.keys)
         return block if block.keys else None
