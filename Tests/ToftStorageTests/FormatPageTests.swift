@@ -44,10 +44,11 @@ import Testing
             [
                 MetaLayout.magic, MetaLayout.formatVersion, MetaLayout.pageSize, MetaLayout.compatibleFeatures, MetaLayout.incompatibleFeatures,
                 MetaLayout.databaseID, MetaLayout.replicaID, MetaLayout.replicaCounter, MetaLayout.version, MetaLayout.root, MetaLayout.pageCount,
-                MetaLayout.flags, MetaLayout.device, MetaLayout.logSalt, MetaLayout.logPosition, MetaLayout.logSequence,
-                MetaLayout.logSegmentCount, MetaLayout.cipher, MetaLayout.keyCheck, MetaLayout.keySalt, MetaLayout.spare, MetaLayout.logSegments,
+                MetaLayout.flags, MetaLayout.device, MetaLayout.logSalt, MetaLayout.logBase, MetaLayout.logPosition, MetaLayout.logSequence,
+                MetaLayout.logSegmentCount, MetaLayout.cipher, MetaLayout.keyCheck, MetaLayout.keySalt, MetaLayout.logHash, MetaLayout.spare, MetaLayout.logSegments,
                 MetaLayout.zeros, MetaLayout.checksum,
             ])
+        try expect("Log frame", LogLayout.fields.filter { $0.name != "magic" }.reduce(into: [LogLayout.magic]) { $0.append($1.offset) })
         try expect(
             "Root",
             [

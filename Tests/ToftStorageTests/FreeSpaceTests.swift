@@ -63,7 +63,7 @@ import Testing
     @Test func aNewFileIsSoundBeforeItHasAnyTree() throws {
         let file = MemoryFile(name: "new")
         try Recovery.format(file)
-        let meta = try #require(try MetaPage.newest(fromDevice: false, of: file))
+        let meta = try #require(try MetaPage.newest(fromDevice: false, of: file)?.meta)
         #expect(meta.version == 1)
         #expect(meta.isClosedCleanly)
         let space = PageSpace(file: file, sections: Sections(file: file), version: 1)

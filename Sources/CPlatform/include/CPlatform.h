@@ -87,6 +87,11 @@ static inline ssize_t platform_pwrite_durably(int fd, const void *bytes, size_t 
   return (ssize_t)PLATFORM_RESULT(syscall(SYS_pwritev2, fd, &piece, 1L, (long)offset, 0L, dsync));
 }
 
+// Begins to write a range out and waits for it; not a sync.
+static inline int platform_write_out(int fd, int64_t offset, int64_t count) {
+    enum { wait_before = 1, write = 2, wait_after = 4 };
+    return (int)PLATFORM_RESULT(syscall(SYS_sync_file_range, fd, offset, count, wait_before | write | wait_after));
+}
 static inline int platform_data_sync(int fd) { return PLATFORM_RESULT(fdatasync(fd)); }
 static inline int platform_sync(int fd) { return PLATFORM_RESULT(fsync(fd)); }
 static inline int platform_truncate(int fd, int64_t size) { return PLATFORM_RESULT(ftruncate(fd, size)); }

@@ -108,12 +108,24 @@ package struct StoreCheck {
         for run in runs { visitFreed(run) }
         let regions = try FreeSpaceReader.regions(snapshot.root.directory, in: space)
         for region in regions { visit(region.bitmap, "a bitmap") }
+        try visitLog(regions.map(\.bitmap))
         for (index, region) in regions.enumerated() {
             let bitmap = Bitmap(ref: region.bitmap, page: try space.view(region.bitmap, as: .bitmap))
             if bitmap.freePages != region.freePages {
                 report.problems.append("region \(index) has \(bitmap.freePages) free pages, its directory says \(region.freePages)")
             }
             compare(bitmap, region: index)
+        }
+    }
+
+    /// The segments of the log. A version from before the log grew knows nothing of the new ones.
+    private mutating func visitLog(_ bitmaps: [Ref]) throws(StorageError) {
+        for segment in try snapshot.store.logSegments() {
+            let region = Page.region(of: segment.page)
+            guard region < bitmaps.count else { continue }
+            let bitmap = Bitmap(ref: bitmaps[region], page: try snapshot.space.view(bitmaps[region], as: .bitmap))
+            if snapshot.version < snapshot.store.coordinator.durableVersion && !bitmap.isUsed(Page.indexInRegion(segment.page)) { continue }
+            visit(Ref(page: segment.page, birth: 0, checksum: 0, pageCount: UInt32(truncatingIfNeeded: segment.pageCount)), "the log")
         }
     }
 

@@ -17,7 +17,15 @@
 ///    328  durable version           8    the newest whose meta was synced
 ///    336  poison                    8    not 0 after a failed sync
 ///    384  pin end                   8    no pin was ever taken at or behind this index
-///   1024  ring                   2048    16 descriptors of 128 bytes: version, root (40), file size, spare
+///    448  checkpoint               8    the version that a checkpoint is making durable, until that is certain; 0 none
+///    456  log tail                 8    position of the log from which on the durable checkpoint needs it
+///    464  flushed log              8    an explicit flush has made the log durable up to here
+///    472  waiting effects          8    logged since the last checkpoint began
+///    480  waiting bytes            8    written since then, and perhaps not synced
+///    512  log map                  8    its salt; 0: commits are checkpoint-commits
+///    520  base, segment count     16    see LogMap
+///   1024  ring                   2048    16 descriptors of 128 bytes: version, root (40), file size, log position, sequence, hash, durable position
+///   3072  log segments           1024    64 of 16 bytes: page, page count
 ///   4096  processes             65536    1,024 of 64 bytes
 ///  69632  pins                 262144    16,384 of 16 bytes
 /// 331776  end
@@ -40,9 +48,20 @@ package enum LockFileLayout {
     static let durableVersion = claimedVersion + 8
     static let poison = durableVersion + 8
     static let pinEnd = claimedVersion + line
+    static let checkpoint = pinEnd + line
+    static let logTail = checkpoint + 8
+    static let flushedLog = logTail + 8
+    static let waitingEffects = flushedLog + 8
+    static let waitingBytes = waitingEffects + 8
+    static let logMap = checkpoint + line
+    static let logBase = logMap + 8
+    static let logSegmentCount = logBase + 8
     static let ring = 1024
     static let descriptorSize = 128
     static let descriptorCount: UInt64 = 16
+    static let logSegmentSize = 16
+    static let logSegmentLimit = 64
+    static let logSegments = ring + descriptorSize * Int(descriptorCount)
     static let processes = 4096
     static let processSize = 64
     package static let processLimit = 1024
@@ -54,13 +73,17 @@ package enum LockFileLayout {
     private static let line = 64
     /// "TOFTLOCK" as a number in memory order.
     static let magicWord = UInt64(littleEndian: 0x4B43_4F4C_5446_4F54)
-    static let currentLayout: UInt64 = 1
+    static let currentLayout: UInt64 = 2
 
     /// Words of a descriptor.
     enum Descriptor {
         static let version = 0
         static let root = version + 8
         static let fileSize = root + Ref.size
+        static let logPosition = fileSize + 8
+        static let logSequence = logPosition + 8
+        static let logHash = logSequence + 8
+        static let durableLog = logHash + 8
     }
 
     /// Words of a lock.
@@ -96,7 +119,9 @@ package enum LockFileLayout {
     package static let fields: [(name: String, offset: Int)] = [
         ("magic", magic), ("layout version", layoutVersion), ("device, inode", device), ("state", state), ("stamp", stamp),
         ("published", published), ("signal, sleepers", signal), ("writer lock", writerLock), ("checkpoint lock", checkpointLock),
-        ("claimed version", claimedVersion), ("durable version", durableVersion), ("poison", poison), ("pin end", pinEnd), ("ring", ring),
+        ("claimed version", claimedVersion), ("durable version", durableVersion), ("poison", poison), ("pin end", pinEnd),
+        ("checkpoint", checkpoint), ("log tail", logTail), ("flushed log", flushedLog), ("waiting effects", waitingEffects),
+        ("waiting bytes", waitingBytes), ("log map", logMap), ("base, segment count", logBase), ("ring", ring), ("log segments", logSegments),
         ("processes", processes), ("pins", pins), ("end", size),
     ]
 }

@@ -14,12 +14,13 @@
 ///  112  page count                           8    pages of the file that this version may reach
 ///  120  flags                                8    bit 0: closed cleanly
 ///  128  device, inode                       16    the file that this meta was written to: another one is a copy
-///  144  log salt                            16    0 until logged commits
-///  160  log position, log sequence          16    0 until logged commits
+///  144  log salt, log base               16    salt 0: no log is open, see LogLayout
+///  160  log position, log sequence       16    of the first frame behind this version
 ///  176  log segment count, cipher           8     0: no log, plain
 ///  184  key check, key salt                 64    0 in plain files
-///  248  spare                               64
-///  312  log segments                      1536    64 of {page, page count, sequence}
+///  248  log hash                          8    of the last frame that this version holds
+///  256  spare                            56
+///  312  log segments                      1536    64 of {page, page count, reserved}
 /// 1848  zeros
 /// 4088  checksum                             8    XXH64 of the bytes before it
 /// ```
@@ -39,16 +40,19 @@ package enum MetaLayout {
     static let device = flags + 8
     static let inode = device + 8
     static let logSalt = inode + 8
-    static let logPosition = logSalt + 16
+    static let logBase = logSalt + 8
+    static let logPosition = logBase + 8
     static let logSequence = logPosition + 8
     static let logSegmentCount = logSequence + 8
     static let cipher = logSegmentCount + 4
     static let keyCheck = cipher + 4
     static let keySalt = keyCheck + 32
-    static let spare = keySalt + 32
-    static let logSegments = spare + 64
+    static let logHash = keySalt + 32
+    static let spare = logHash + 8
+    static let logSegments = spare + 56
     static let logSegmentSize = 24
-    static let zeros = logSegments + 64 * logSegmentSize
+    static let logSegmentLimit = 64
+    static let zeros = logSegments + logSegmentLimit * logSegmentSize
     static let checksum = Page.size - 8
 
     static let magicBytes: [UInt8] = [0x54, 0x4F, 0x46, 0x54, 0x0D, 0x0A, 0x1A, 0x0A]
@@ -61,8 +65,8 @@ package enum MetaLayout {
         ("magic", magic), ("format version", formatVersion), ("compatible features", compatibleFeatures),
         ("incompatible features", incompatibleFeatures), ("database id", databaseID), ("replica id", replicaID),
         ("replica counter", replicaCounter), ("version", version), ("root", root), ("page count", pageCount), ("flags", flags),
-        ("device, inode", device), ("log salt", logSalt), ("log position", logPosition), ("log segment count", logSegmentCount),
-        ("key check", keyCheck), ("spare", spare), ("log segments", logSegments), ("zeros", zeros), ("checksum", checksum),
+        ("device, inode", device), ("log salt, log base", logSalt), ("log position", logPosition), ("log segment count", logSegmentCount),
+        ("key check", keyCheck), ("log hash", logHash), ("spare", spare), ("log segments", logSegments), ("zeros", zeros), ("checksum", checksum),
     ]
 }
 

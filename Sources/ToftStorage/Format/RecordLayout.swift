@@ -34,7 +34,7 @@ package enum RecordLayout {
     static let limit = 12 * 1024 * 1024
 }
 
-/// What one effect of a commit did, without its value.
+/// What one effect of a commit did.
 package struct Effect {
     /// Raw values are format.
     package enum Kind: UInt8, Sendable {
@@ -73,4 +73,8 @@ package struct Effect {
     package var otherIndex: Int
     /// Rows, of the bulk kinds; elements there were, of a clear.
     package var count: Int
+    /// Where in the record the key of a tree's entry lies.
+    var entryKey: Range<Int>
+    /// Where in the record the value of a tree's entry, or the cell, lies.
+    var value: Range<Int>
 }

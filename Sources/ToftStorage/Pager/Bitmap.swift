@@ -57,6 +57,16 @@ final class Bitmap {
         return nil
     }
 
+    /// The lowest run of `count` free pages that begins at `start` or behind it.
+    func run(of count: Int, from start: Int) -> Int? {
+        var from = start
+        while let found = nextRun(from: from, atMost: count, below: Page.perRegion) {
+            if found.count >= count { return found.lowerBound }
+            from = found.upperBound
+        }
+        return nil
+    }
+
     /// The lowest run of at least `count` free pages that is shorter than `length`.
     func hole(of count: Int, shorterThan length: Int, below limit: Int) -> Int? {
         var from = holesFrom[count]

@@ -60,17 +60,27 @@ final class FreeSpace {
     /// Pages that the file is known to have.
     private(set) var filePages: UInt64
     private let file: any StorageFile
+    /// Where nobody knows who looks at the pages that the file has: the first that may be taken.
+    private let firstOwnPage: UInt64?
+    /// The file does not grow: its new pages stay in memory.
+    private let isPrivate: Bool
 
     /// Free space of a file that has none of it in use yet.
     init(file: any StorageFile) throws(StorageError) {
         self.file = file
+        firstOwnPage = nil
+        isPrivate = false
         filePages = try file.size() / UInt64(Page.size)
     }
 
     /// Free space as a version left it, read through that version's pages.
-    init(file: any StorageFile, root: Root, in space: PageSpace) throws(StorageError) {
+    init(
+        file: any StorageFile, root: Root, in space: PageSpace, growsOnly: Bool = false, isPrivate: Bool = false
+    ) throws(StorageError) {
         self.file = file
-        filePages = root.pageCount
+        self.isPrivate = isPrivate
+        filePages = growsOnly ? max(root.pageCount, try file.size() / UInt64(Page.size)) : root.pageCount
+        firstOwnPage = growsOnly ? filePages : nil
         regions = try FreeSpaceReader.regions(root.directory, in: space).map { Region(ref: $0.bitmap, freePages: $0.freePages, bitmap: nil) }
         (batches, runs) = try FreeSpaceReader.freedList(root.freedList, in: space)
     }
@@ -83,10 +93,14 @@ final class FreeSpace {
     /// writes anew (root, catalog, record, free space) lives for one version: it comes from runs, and leaves them whole when it goes. What the
     /// user's data is in lives long: it fills holes first, so that it does not break the runs up.
     func allocate(_ count: Int, in space: PageSpace) throws(StorageError) -> UInt64 {
-        if !isBookkeeping, let page = try allocateInHole(count, in: space) { return page }
-        if let page = try allocateInWindow(count, in: space) { return page }
-        if let page = try allocateAnywhere(count, withinFile: true, in: space) { return page }
-        if let page = try allocateAnywhere(count, withinFile: false, in: space) { return page }
+        if let firstOwnPage {
+            if let page = try allocate(count, from: firstOwnPage, in: space) { return page }
+        } else {
+            if !isBookkeeping, let page = try allocateInHole(count, in: space) { return page }
+            if let page = try allocateInWindow(count, in: space) { return page }
+            if let page = try allocateAnywhere(count, withinFile: true, in: space) { return page }
+            if let page = try allocateAnywhere(count, withinFile: false, in: space) { return page }
+        }
         guard regions.count < ExtentLimit.regions else { throw .fileTooLarge(path: file.path) }
         regions.append(Region(ref: nil, freePages: Page.perRegion, bitmap: Bitmap()))
         return try allocate(count, in: space)
@@ -134,6 +148,15 @@ final class FreeSpace {
         return nil
     }
 
+    private func allocate(_ count: Int, from page: UInt64, in space: PageSpace) throws(StorageError) -> UInt64? {
+        for index in regions.indices where regions[index].freePages >= count {
+            let first = Page.first(ofRegion: index)
+            let start = page > first ? Int(min(page - first, UInt64(Page.perRegion))) : 0
+            if let start = try bitmap(index, in: space).run(of: count, from: start) { return try take(start, count, region: index) }
+        }
+        return nil
+    }
+
     private func take(_ start: Int, _ count: Int, region: Int) throws(StorageError) -> UInt64 {
         guard let bitmap = regions[region].bitmap, bitmap.take(start, count: count) else {
             throw .corrupt(page: Page.first(ofRegion: region) + UInt64(start), reason: "pages that are in use were to be taken")
@@ -154,10 +177,17 @@ final class FreeSpace {
         if needed > filePages {
             let step = max(UInt64(Self.runPages), min(filePages / 8, 1024))
             let target = (needed + step - 1) / step * step
-            if Probe.makes(.diskFullIgnored) { try? file.grow(to: target * UInt64(Page.size)) } else if !Probe.makes(.growthForgotten) { try file.grow(to: target * UInt64(Page.size)) }
+            if !isPrivate { try grow(to: target) }
             filePages = target
         }
         return page
+    }
+
+    private func grow(to pages: UInt64) throws(StorageError) {
+        if Probe.makes(.growthForgotten) { return }
+        do throws(StorageError) {
+            try file.grow(to: pages * UInt64(Page.size))
+        } catch where Probe.makes(.diskFullIgnored) {}
     }
 
     /// Gives back at once pages that this transaction took.

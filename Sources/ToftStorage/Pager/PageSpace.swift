@@ -11,6 +11,8 @@ package final class PageSpace: @unchecked Sendable {
     /// The version seen; while writing, the version being made: every extent born in it is ours.
     package let version: UInt64
     package let isWritable: Bool
+    /// Whether nothing of it may reach the file.
+    private let isPrivate: Bool
     let file: any StorageFile
     let sections: Sections
     /// Extents in memory. Behind a pointer, as the runtime guards each access to a class's own variable; this one is read in every operation.
@@ -31,12 +33,14 @@ package final class PageSpace: @unchecked Sendable {
         self.sections = sections
         self.version = version
         isWritable = false
+        isPrivate = false
         dirty = .allocate(capacity: 1)
         dirty.initialize(to: DirtyTable(capacity: 1))
     }
 
     /// A writing space.
-    init(file: any StorageFile, sections: Sections, version: UInt64, freeSpace: FreeSpace) {
+    init(file: any StorageFile, sections: Sections, version: UInt64, freeSpace: FreeSpace, isPrivate: Bool = false) {
+        self.isPrivate = isPrivate
         self.file = file
         self.sections = sections
         self.version = version
@@ -209,6 +213,10 @@ package final class PageSpace: @unchecked Sendable {
         let used = ExtentHeader.size + bytes.count
         (base + used).initializeMemory(as: UInt8.self, repeating: 0, count: size - used)
         ref.checksum = Checksum.of(base, count: size)
+        if isPrivate {
+            dirty.pointee.insert(ref.page, pageCount: pageCount, type: .blob).copyMemory(from: base, byteCount: size)
+            return ref
+        }
         try file.write(UnsafeRawBufferPointer(buffer), at: ref.page * UInt64(Page.size))
         spilled[ref.page] = Spilled(checksum: ref.checksum, pageCount: Int32(truncatingIfNeeded: pageCount), type: .blob)
         return ref

@@ -71,12 +71,13 @@ package final class Coordinator: Sendable {
     // MARK: Coming and going
 
     /// Ends the time as the first: the version that recovery found is published, it counts as durable, and others may attach.
-    package func open(published: PublishedVersion) throws(StorageError) {
+    package func open(published: PublishedVersion, log: LogMap = .none) throws(StorageError) {
         try checkUsable()
         guard isBuilding.load(ordering: .acquiring) else { return }
         if case .member = role {
             words.word(LockFileLayout.claimedVersion).pointee.store(published.version, ordering: .relaxed)
             words.word(LockFileLayout.durableVersion).pointee.store(published.version, ordering: .relaxed)
+            setLog(log, tail: published.log.position)
             ring.publish(published)
             words.word(LockFileLayout.state).pointee.store(LockFileLayout.State.open, ordering: .sequentiallyConsistent)
             if let locks, try !locks.takeShared(LockByte.attach) { throw .incompatibleProcess("the attach lock was lost") }
@@ -181,6 +182,18 @@ package final class Coordinator: Sendable {
         var versions = pins.versions()
         if let locks { versions.formUnion(try GuestPins.versions(locks)) }
         return versions.sorted()
+    }
+
+    /// Whether processes have the file open that may write: then they have recovered it.
+    func hasMembers() throws(StorageError) -> Bool {
+        guard case .guest = role, let locks else { return true }
+        return try locks.isHeldByOthers(LockByte.attach)
+    }
+
+    /// The versions that guests look at; the first to attach asks, before it recovers.
+    func guestVersions() throws(StorageError) -> [UInt64] {
+        guard let locks else { return [] }
+        return try GuestPins.versions(locks).sorted()
     }
 
     // MARK: Locks

@@ -44,6 +44,8 @@ package final class MemoryFile: StorageFile {
 
     package func sync() throws(StorageError) { _ = try size() }
 
+    package func writeOut(_ range: Range<UInt64>) throws(StorageError) {}
+
     package func close() throws(StorageError) {
         state.withLock { state in
             for region in state.regions { _ = platform_unmap(region.base, region.reserved) }

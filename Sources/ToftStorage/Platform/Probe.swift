@@ -11,11 +11,11 @@ package enum Probe {
     /// Moments, in the order in which a database lives through them.
     package enum Moment: Int, CaseIterable, Sendable {
         case creationWritten, creationSynced, creationNamed, creationDurable
-        case attachTaken, recoveryRead, recoveryRenewed, opened, joined
+        case attachTaken, recoveryRead, recoveryReplayed, recoverySynced, recoveryRenewed, opened, joined
         case versionRead, pinStored
         case writerTaken, takeoverBegun, takeoverSynced, takeoverPublished, writerLeaving
-        case checkpointTaken, checkpointLeaving
-        case transactionBegun, spilled, recordKept, pagesWritten, pagesSynced, metaWritten, durableStored, published
+        case checkpointTaken, checkpointAdopted, checkpointPinned, checkpointSynced, checkpointMetaWritten, checkpointLeaving
+        case transactionBegun, spilled, recordKept, pagesWritten, logWritten, pagesSynced, metaWritten, durableStored, markerWritten, published
         case leavingLast, cleanWritten
     }
 
@@ -28,6 +28,9 @@ package enum Probe {
         case checksumNotCompared, growthForgotten, olderMetaRefused
         case recoveryOverwritesItsMeta, recoveryTrustsTheCache, deadWriterNotTakenOver
         case directoryNotSynced
+        case logNotDurable, publishedBeforeLog, logChainNotChecked, previousVersionNotChecked, saltKept, lostLogNotSeen, lostMetaNotSeen
+        case deferredNotCovered, logTailIgnored, logNotCleared, inDoubtMetaForgotten, checkpointNotPinned, checkpointNotSynced
+        case copyNotVerified
     }
 
     #if TOFT_TRIALS

@@ -3,6 +3,14 @@ internal import Glibc
 
 /// Unpredictable bytes from the kernel: salts, identities, names of temporary files.
 package enum RandomBytes {
+    /// Any number but 0.
+    static func nonzero() throws(StorageError) -> UInt64 {
+        while true {
+            let number = try uint64()
+            if number != 0 { return number }
+        }
+    }
+
     package static func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(StorageError) {
         var done = 0
         while done < buffer.count {

@@ -21,6 +21,8 @@ package protocol StorageFile: AnyObject, Sendable {
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError)
     /// Writes all bytes; they, not necessarily others before them, are durable on return. An error means what an error of `sync` means.
     func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError)
+    /// Begins to write a range out, and waits for it, so that a later `sync` has less to do. Nothing is durable by it.
+    func writeOut(_ range: Range<UInt64>) throws(StorageError)
     /// Makes everything written before durable, the size included. After an error nothing is known about any of it; never try again.
     func sync() throws(StorageError)
     /// Makes the file at least so large, with blocks allocated where the file system can; the new bytes read as zeros.

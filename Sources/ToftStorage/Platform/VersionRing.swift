@@ -6,11 +6,17 @@ package struct PublishedVersion: Equatable, Sendable {
     package var root: Ref
     /// The file is at least so large as long as this version is pinned.
     package var fileSize: UInt64
+    /// Where the log stands after it.
+    package var log: LogPoint
+    /// The log is durable up to here, see `Coordinator.durableLog(of:)`.
+    package var durableLog: UInt64
 
-    package init(version: UInt64, root: Ref, fileSize: UInt64) {
+    package init(version: UInt64, root: Ref, fileSize: UInt64, log: LogPoint = .start, durableLog: UInt64 = 0) {
         self.version = version
         self.root = root
         self.fileSize = fileSize
+        self.log = log
+        self.durableLog = durableLog
     }
 }
 
@@ -55,6 +61,10 @@ struct VersionRing: Sendable {
             }
         }
         store(version.fileSize, offset + LockFileLayout.Descriptor.fileSize)
+        store(version.log.position, offset + LockFileLayout.Descriptor.logPosition)
+        store(version.log.sequence, offset + LockFileLayout.Descriptor.logSequence)
+        store(version.log.hash, offset + LockFileLayout.Descriptor.logHash)
+        store(version.durableLog, offset + LockFileLayout.Descriptor.durableLog)
         current.pointee.store(version.version &* Self.count &+ place, ordering: .sequentiallyConsistent)
     }
 
@@ -69,7 +79,11 @@ struct VersionRing: Sendable {
         }
         return PublishedVersion(
             version: load(offset + LockFileLayout.Descriptor.version), root: root,
-            fileSize: load(offset + LockFileLayout.Descriptor.fileSize))
+            fileSize: load(offset + LockFileLayout.Descriptor.fileSize),
+            log: LogPoint(
+                position: load(offset + LockFileLayout.Descriptor.logPosition), sequence: load(offset + LockFileLayout.Descriptor.logSequence),
+                hash: load(offset + LockFileLayout.Descriptor.logHash)),
+            durableLog: load(offset + LockFileLayout.Descriptor.durableLog))
     }
 
     private func offset(of place: UInt64) -> Int { LockFileLayout.ring + Int(place) * LockFileLayout.descriptorSize }

@@ -1,58 +1,152 @@
-/// A checkpoint-commit, told in order. Every step up to the first sync can fail and leave the last version as it was; a failing sync can't be
-/// taken back, so it poisons the database for all processes.
+/// How a commit becomes durable.
+package enum Durability: Sendable {
+    /// Durable when `commit` returns.
+    case immediate
+    /// Durable when `commit` returns; commits of several threads of a process share one write.
+    case group
+    /// Visible at once, durable with the next commit that is, with `flush`, or after about a second. A crash of the process loses nothing; a crash of
+    /// the machine may lose the last of them, never one without all behind it.
+    case deferred
+}
+
+/// A commit, told in order. It goes one of two ways; both leave the same kind of version behind.
+///
+/// - A **logged commit**: write the changed extents, unsynced; append one record to the log, by one durable write; publish.
+/// - A **checkpoint-commit**: write the changed extents, sync, write the idle meta, sync, publish. The way of bulk transactions, of changes of
+///   structure, of a full log and of the first commit after the file was closed cleanly.
+///
+/// Every step up to the first durable write can fail and leave the last version as it was; a failing sync can't be taken back, so it poisons the
+/// database for all processes.
 struct Commit {
     private let transaction: WriteTransaction
     private let store: Store
     private let space: PageSpace
+    private let builder: VersionBuilder
 
     init(_ transaction: WriteTransaction) {
         self.transaction = transaction
         store = transaction.store
         space = transaction.space
+        builder = VersionBuilder(transaction)
     }
 
-    func run() throws(StorageError) -> UInt64 {
-        space.freeSpace?.isBookkeeping = true
-        // 1. The record joins the version that it describes.
-        let recordBytes = try keepRecord()
+    func run(_ durability: Durability) throws(StorageError) -> PublishedVersion {
+        let record = transaction.record.pointee.finish(
+            version: space.version, previousVersion: transaction.baseVersion, recordBytes: transaction.baseRoot.recordBytes)
+        let total = transaction.baseRoot.recordBytes &+ UInt64(record.count)
+        try builder.keep(record, of: space.version)
+        try builder.dropOldRecords(total: total)
         Probe.reach(.recordKept)
-        // 2. Checksums, bottom up, from the leaves to the catalog.
-        let catalog = try transaction.view.settleTrees()
-        // 3. Free space finds its own new places.
-        try space.free(transaction.baseRef)
-        let (rootRef, rootBase) = try space.allocate(.root, pageCount: 1)
-        guard let freeSpace = space.freeSpace else { throw .readOnly }
-        var (directory, freedList) = try freeSpace.finish(
-            replacing: transaction.base.directory, transaction.base.freedList, in: space)
-        directory.checksum = try space.settle(directory)
-        freedList.checksum = try space.settle(freedList)
-        // 4. The root names them all.
-        var root = Root(
-            version: space.version, previousVersion: transaction.baseVersion, catalog: catalog, directory: directory, freedList: freedList)
-        root.nextTreeID = transaction.view.nextTreeID
-        root.pageCount = freeSpace.filePages
-        root.recordBytes = recordBytes
-        root.write(to: rootBase)
-        var published = PublishedVersion(version: space.version, root: rootRef, fileSize: root.pageCount * UInt64(Page.size))
-        published.root.checksum = try space.settle(rootRef)
-        // 5. Bytes to the file; nothing that any version can reach is overwritten.
-        if Probe.makes(.metaBeforePages) { try store.writeMeta(published, pageCount: root.pageCount, isClosedCleanly: false) }
+        if let frame = try LogAppend(record, of: transaction) {
+            return try log(frame, total, durability)
+        }
+        return try checkpoint(total)
+    }
+
+    // MARK: The logged commit
+
+    private func log(_ frame: LogAppend, _ total: UInt64, _ durability: Durability) throws(StorageError) -> PublishedVersion {
+        // 1. The version, and its bytes to the file, where other processes see them through the page cache.
+        var published = try builder.build(recordBytes: total)
         try space.flush()
         Probe.reach(.pagesWritten)
-        // 6. Sync: from here on the outcome is durable or unknown.
+        if Probe.makes(.publishedBeforeLog) { store.coordinator.publish(published) }
+        // 2. The record, durably: from here on the commit is durable or unknown.
+        if durability == .deferred || Probe.makes(.logNotDurable) {
+            try frame.write(to: store.file)
+        } else {
+            try orPoison { () throws(StorageError) in try frame.writeDurably(to: store.file) }
+            published.durableLog = frame.after.position
+        }
+        published.log = frame.after
+        Probe.reach(.logWritten)
+        // 3. Now everyone may see it.
+        publish(published)
+        store.noteLogged(effects: transaction.record.pointee.effectCount, bytes: UInt64(space.dirty.pointee.bytes))
+        return published
+    }
+
+    // MARK: The checkpoint-commit
+
+    private func checkpoint(_ total: UInt64) throws(StorageError) -> PublishedVersion {
+        guard store.usesLog else { return try checkpointWithoutLog(total) }
+        try store.coordinator.lockCheckpoint()
+        defer { store.coordinator.unlockCheckpoint() }
+        // 1. What a dead checkpoint left in doubt becomes certain.
+        guard try Checkpoint(store).adoptInDoubt() else {
+            throw .corrupt(page: 0, reason: "a meta page is newer than the newest version")
+        }
+        // 2. The log may grow, or begin: it is zeros before a meta lists it.
+        var (map, added) = try nextLog()
+        if added != nil || map.salt == 0 { map.base = transaction.base.log.position }
+        if map.salt == 0 { map.salt = try RandomBytes.nonzero() }
+        var published = try builder.build(recordBytes: total)
+        if Probe.makes(.metaBeforePages) { try store.writeMeta(published, log: map) }
+        try space.flush()
+        if let added, !Probe.makes(.logNotCleared) { try clear(added) }
+        Probe.reach(.pagesWritten)
+        // 3. Sync, then the meta: durable or unknown.
         if !Probe.makes(.noSyncBeforeMeta) { try orPoison { () throws(StorageError) in try store.file.sync() } }
         Probe.reach(.pagesSynced)
         if Probe.makes(.publishedBeforeMeta) { store.coordinator.publish(published) }
-        // 7. The idle meta, durably.
-        try orPoison { () throws(StorageError) in try store.writeMeta(published, pageCount: root.pageCount, isClosedCleanly: false) }
+        try orPoison { () throws(StorageError) in try store.writeMeta(published, log: map) }
         Probe.reach(.metaWritten)
-        // 8. Now everyone may see it.
-        store.coordinator.durableVersion = published.version
+        store.coordinator.setLog(map, tail: published.log.position)
+        store.coordinator.setDurable(published.version, logTail: published.log.position)
+        store.coordinator.removeWaiting(store.coordinator.waiting)
         Probe.reach(.durableStored)
-        store.coordinator.publish(published)
+        // 4. A marker, for the chain of records to pass through: the next durable write of the log covers it.
+        published.durableLog = published.log.position
+        let marker = LogAppend(markerOf: published, previousVersion: transaction.baseVersion, map: map)
+        if let marker, (try? marker.write(to: store.file)) != nil { published.log = marker.after }
+        Probe.reach(.markerWritten)
+        // 5. Now everyone may see it.
+        publish(published)
+        return published
+    }
+
+    private func checkpointWithoutLog(_ total: UInt64) throws(StorageError) -> PublishedVersion {
+        let published = try builder.build(recordBytes: total)
+        try space.flush()
+        try orPoison { () throws(StorageError) in try store.file.sync() }
+        try orPoison { () throws(StorageError) in try store.writeMeta(published, log: .none) }
+        store.coordinator.durableVersion = published.version
+        publish(published)
+        return published
+    }
+
+    /// The log's map from this commit on, and the segment that it gets new: the first, or another one where the log is too short.
+    private func nextLog() throws(StorageError) -> (LogMap, added: LogSegment?) {
+        var map = store.coordinator.log
+        let pages = map.capacity / UInt64(Page.size)
+        var wanted = pages == 0 ? store.firstLogPages : pages
+        if transaction.isLogTooShort && pages > 0 { wanted = max(pages * 2, store.firstLogPages) }
+        wanted = min(wanted, LogLimit.grownPages)
+        guard wanted > pages, map.segments.count < LockFileLayout.logSegmentLimit, let freeSpace = space.freeSpace else { return (map, nil) }
+        let added = LogSegment(page: try freeSpace.allocate(Int(wanted - pages), in: space), pageCount: wanted - pages)
+        map.segments.append(added)
+        return (map, added)
+    }
+
+    private func clear(_ segment: LogSegment) throws(StorageError) {
+        let piece = [UInt8](repeating: 0, count: 16 * Page.size)
+        var offset = segment.page * UInt64(Page.size)
+        let end = offset + segment.byteCount
+        while offset < end {
+            let count = Int(min(end - offset, UInt64(piece.count)))
+            try piece.withBytes { bytes throws(StorageError) in
+                try store.file.write(UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)
+            }
+            offset += UInt64(count)
+        }
+    }
+
+    // MARK: Both
+
+    private func publish(_ version: PublishedVersion) {
+        store.coordinator.publish(version)
         Probe.reach(.published)
         store.coordinator.wake()
-        return published.version
     }
 
     private func orPoison(_ step: () throws(StorageError) -> Void) throws(StorageError) {
@@ -64,52 +158,5 @@ struct Commit {
             if !Probe.makes(.poisonForgotten) { store.coordinator.poison() }
             throw .commitOutcomeUnknown(version: space.version)
         }
-    }
-
-    /// Puts the record into its tree and lets go of those that nobody needs. Returns the bytes of all records ever.
-    private func keepRecord() throws(StorageError) -> UInt64 {
-        let value = transaction.record.pointee.finish(
-            version: space.version, previousVersion: transaction.baseVersion, recordBytes: transaction.base.recordBytes)
-        let tree = try transaction.view.ensureSystemTree(SystemTree.records)
-        try TreeKey.with(space.version) { key throws(StorageError) in
-            try value.withBytes { bytes throws(StorageError) in _ = try tree.put(key, bytes) }
-        }
-        let total = transaction.base.recordBytes &+ UInt64(value.count)
-        try dropOldRecords(of: tree, total: total)
-        return total
-    }
-
-    /// A record is needed while some pinned version is older; beyond the quota observers compare snapshots instead.
-    private func dropOldRecords(of tree: OrderedTree, total: UInt64) throws(StorageError) {
-        let oldestPin = store.oldestPin
-        for _ in 0..<StoreLimit.recordsDroppedPerCommit {
-            let cursor = tree.cursor()
-            guard try cursor.seekFirst(), let version = TreeKey.number(cursor.key), version != space.version else { return }
-            let written = try RecordHeader.recordBytes(try cursor.value)
-            guard version <= oldestPin || total &- written > StoreLimit.recordBytes else { return }
-            _ = try TreeKey.with(version) { key throws(StorageError) in try tree.delete(key) }
-        }
-    }
-}
-
-/// Limits of a store, in one place.
-package enum StoreLimit {
-    /// Memory that a transaction's changed leaves may take before they are written to their pages: with inner nodes, records and
-    /// bitmaps, the bound on a transaction's memory.
-    package static let dirtyBytes = 48 * 1024 * 1024
-    /// Records that are kept for observers that fell behind.
-    package static let recordBytes: UInt64 = 16 * 1024 * 1024
-    static let recordsDroppedPerCommit = 64
-    /// Versions that recovery skips, so that none that a dead writer claimed is used again.
-    static let versionsSkippedByRecovery: UInt64 = 1024
-}
-
-enum RecordHeader {
-    /// Bytes of all records up to and with this one.
-    static func recordBytes(_ value: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
-        guard value.count >= RecordLayout.effects else {
-            throw .corrupt(page: 0, reason: "a commit record is too short")
-        }
-        return UInt64(littleEndian: value.loadUnaligned(fromByteOffset: RecordLayout.recordBytes, as: UInt64.self))
     }
 }

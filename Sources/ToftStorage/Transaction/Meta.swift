@@ -8,10 +8,15 @@ struct Meta: Equatable {
     var pageCount: UInt64
     var isClosedCleanly: Bool
     var identity: FileIdentity
+    /// Where the log lies. Its salt is 0 where none is open.
+    var logMap = LogMap.none
+    /// Where the log stands after this version.
+    var log = LogPoint.start
 
     static func == (left: Meta, right: Meta) -> Bool {
         left.databaseID == right.databaseID && left.version == right.version && left.root == right.root
-            && left.pageCount == right.pageCount && left.isClosedCleanly == right.isClosedCleanly
+            && left.pageCount == right.pageCount && left.isClosedCleanly == right.isClosedCleanly && left.logMap == right.logMap
+            && left.log == right.log
     }
 
     init(databaseID: (UInt64, UInt64), replicaID: UInt64, version: UInt64, root: Ref, pageCount: UInt64, identity: FileIdentity) {
@@ -48,6 +53,15 @@ struct Meta: Equatable {
         pageCount = word(MetaLayout.pageCount)
         isClosedCleanly = word(MetaLayout.flags) & MetaLayout.closedCleanly != 0
         identity = FileIdentity(device: word(MetaLayout.device), inode: word(MetaLayout.inode))
+        log = LogPoint(position: word(MetaLayout.logPosition), sequence: word(MetaLayout.logSequence), hash: word(MetaLayout.logHash))
+        let count = UInt32(littleEndian: base.loadUnaligned(fromByteOffset: MetaLayout.logSegmentCount, as: UInt32.self))
+        guard count <= MetaLayout.logSegmentLimit else { throw .corrupt(page: version % 2, reason: "a meta lists \(count) log segments") }
+        let segments = (0..<Int(count)).map { index in
+            let offset = MetaLayout.logSegments + index * MetaLayout.logSegmentSize
+            return LogSegment(page: word(offset), pageCount: word(offset + 8))
+        }
+        logMap = LogMap(salt: word(MetaLayout.logSalt), base: word(MetaLayout.logBase), segments: segments)
+        try logMap.check(pageCount: pageCount, position: log.position)
     }
 
     /// Writes the page, checksum and all.
@@ -68,13 +82,19 @@ struct Meta: Equatable {
         put(isClosedCleanly ? MetaLayout.closedCleanly : 0, MetaLayout.flags)
         put(identity.device, MetaLayout.device)
         put(identity.inode, MetaLayout.inode)
+        put(logMap.salt, MetaLayout.logSalt)
+        put(logMap.base, MetaLayout.logBase)
+        put(log.position, MetaLayout.logPosition)
+        put(log.sequence, MetaLayout.logSequence)
+        put(log.hash, MetaLayout.logHash)
+        base.storeBytes(
+            of: UInt32(truncatingIfNeeded: logMap.segments.count).littleEndian, toByteOffset: MetaLayout.logSegmentCount, as: UInt32.self)
+        for (index, segment) in logMap.segments.prefix(MetaLayout.logSegmentLimit).enumerated() {
+            put(segment.page, MetaLayout.logSegments + index * MetaLayout.logSegmentSize)
+            put(segment.pageCount, MetaLayout.logSegments + index * MetaLayout.logSegmentSize + 8)
+        }
         put(Checksum.of(base, count: MetaLayout.checksum), MetaLayout.checksum)
     }
-
-    /// The meta page that this meta belongs on.
-    var slot: UInt64 { Self.slot(of: version) }
-
-    static func slot(of version: UInt64) -> UInt64 { version % 2 }
 }
 
 /// What the root extent says.

@@ -3,6 +3,27 @@ struct RecordBuilder {
     private var bytes: [UInt8] = []
     private var bulk: BulkTouch?
     private(set) var isEmpty = true
+    /// How many effects were noted: what a replay has to do.
+    private(set) var effectCount: UInt64 = 0
+
+    /// Whether effects are kept with their values, so that they can be replayed.
+    var isComplete: Bool { bulk == nil }
+
+    /// Where the record stands, to come back to when the change that it tells of does not happen.
+    struct Mark {
+        fileprivate var count: Int
+        fileprivate var isEmpty: Bool
+    }
+
+    @inline(__always)
+    var mark: Mark { Mark(count: bytes.count, isEmpty: isEmpty) }
+
+    /// Forgets what was noted since. In bulk it stays: that something was touched which was not does no harm.
+    mutating func undo(to mark: Mark) {
+        guard bulk == nil else { return }
+        bytes.removeLast(bytes.count - mark.count)
+        isEmpty = mark.isEmpty
+    }
 
     @inline(__always)
     private mutating func begin(_ kind: Effect.Kind, _ tree: UInt64, derived: Bool) {
@@ -12,6 +33,7 @@ struct RecordBuilder {
 
     private mutating func end() {
         isEmpty = false
+        effectCount &+= 1
         if bytes.count > RecordLayout.effectBytes { turnToBulk() }
     }
 
@@ -70,8 +92,8 @@ struct RecordBuilder {
         begin(kind, tree, derived: derived)
         bytes.appendSigned(key)
         bytes.appendVarint(UInt64(column))
-        bytes.appendVarint(UInt64(index))
-        if let other { bytes.appendVarint(UInt64(other)) }
+        bytes.appendVarint(UInt64(truncatingIfNeeded: index))
+        if let other { bytes.appendVarint(UInt64(truncatingIfNeeded: other)) }
         if let cell { bytes.appendCell(cell) }
         end()
     }
@@ -173,172 +195,6 @@ private struct BulkTouch {
         }
         return bytes
     }
-}
-
-/// The record of one commit, as it was kept.
-package struct CommitRecord: Sendable {
-    package let version: UInt64
-    package let previousVersion: UInt64
-    /// Rows come in runs and cells without order: the transaction was too large to keep more.
-    package let isTouchOnly: Bool
-    /// Nothing but the fact of the commit was kept; whoever needs more compares two snapshots.
-    package let isTruncated: Bool
-    private let bytes: [UInt8]
-
-    init(validating value: UnsafeRawBufferPointer) throws(StorageError) {
-        guard value.count >= RecordLayout.effects, value[RecordLayout.layout] == RecordLayout.current else {
-            throw .corrupt(page: 0, reason: "a commit record has an unknown layout")
-        }
-        version = UInt64(littleEndian: value.loadUnaligned(fromByteOffset: RecordLayout.version, as: UInt64.self))
-        previousVersion = UInt64(littleEndian: value.loadUnaligned(fromByteOffset: RecordLayout.previousVersion, as: UInt64.self))
-        isTouchOnly = value[RecordLayout.flags] & RecordLayout.touchOnly != 0
-        isTruncated = value[RecordLayout.flags] & RecordLayout.truncated != 0
-        bytes = Array(value)
-    }
-
-    /// Calls `body` with each effect, in order. False if the record ends inside an effect.
-    @discardableResult
-    package func forEach(_ body: (Effect) -> Void) -> Bool {
-        EffectReader.forEach(in: bytes, from: RecordLayout.effects, body)
-    }
-}
-
-/// Decodes effects; stops at the first that makes no sense.
-private struct EffectReader {
-    private let bytes: [UInt8]
-    private var offset: Int
-    private var isSound = true
-
-    @discardableResult
-    static func forEach(in bytes: [UInt8], from offset: Int, _ body: (Effect) -> Void) -> Bool {
-        var reader = EffectReader(bytes: bytes, offset: offset)
-        while reader.offset < bytes.count {
-            guard let effect = reader.next() else { return false }
-            body(effect)
-        }
-        return true
-    }
-
-    private init(bytes: [UInt8], offset: Int) {
-        self.bytes = bytes
-        self.offset = offset
-    }
-
-    private mutating func next() -> Effect? {
-        let tag = byte()
-        guard let kind = Effect.Kind(rawValue: tag & RecordLayout.kindMask) else { return nil }
-        var effect = Effect(
-            kind: kind, isDerived: tag & RecordLayout.isDerived != 0, tree: varint(), key: 0, column: 0, index: 0, otherIndex: 0, count: 1)
-        switch kind {
-        case .treePut:
-            skip(count())
-            skip(count())
-        case .treeDelete:
-            skip(count())
-        case .rowInsert, .rowErase:
-            effect.key = signed()
-        case .rowsInserted, .rowsErased:
-            effect.key = signed()
-            effect.count = count()
-        case .cellTouched:
-            readCellPlace(&effect)
-        case .cellSet:
-            readCellPlace(&effect)
-            skipCell()
-        case .listInsert, .listSet:
-            readCellPlace(&effect)
-            effect.index = count()
-            skipCell()
-        case .listErase:
-            readCellPlace(&effect)
-            effect.index = count()
-        case .listMove, .listSwap:
-            readCellPlace(&effect)
-            effect.index = count()
-            effect.otherIndex = count()
-        case .listClear:
-            readCellPlace(&effect)
-            effect.index = count()
-            effect.count = count()
-        case .treeCreate, .treeDrop:
-            break
-        case .columnAdd, .columnRemove:
-            effect.column = UInt32(truncatingIfNeeded: varint())
-        }
-        if tag & RecordLayout.isAnnotated != 0 { skip(count()) }
-        return isSound ? effect : nil
-    }
-
-    private mutating func readCellPlace(_ effect: inout Effect) {
-        effect.key = signed()
-        effect.column = UInt32(truncatingIfNeeded: varint())
-    }
-
-    private mutating func skipCell() {
-        switch byte() {
-        case CellCode.null: break
-        case CellCode.bool: skip(1)
-        case CellCode.int64: _ = varint()
-        case CellCode.float32: skip(4)
-        case CellCode.float64: skip(8)
-        case CellCode.timestamp: skip(12)
-        case CellCode.bytes: skip(count())
-        default: isSound = false
-        }
-    }
-
-    private mutating func byte() -> UInt8 {
-        guard offset < bytes.count else {
-            isSound = false
-            return 0
-        }
-        defer { offset += 1 }
-        return bytes[offset]
-    }
-
-    private mutating func skip(_ count: Int) {
-        guard count >= 0, count <= bytes.count - offset else {
-            isSound = false
-            offset = bytes.count
-            return
-        }
-        offset += count
-    }
-
-    private mutating func varint() -> UInt64 {
-        var value: UInt64 = 0
-        var shift: UInt64 = 0
-        while shift < 64 {
-            let part = byte()
-            value |= UInt64(part & 0x7F) << shift
-            if part & 0x80 == 0 { return value }
-            shift += 7
-        }
-        isSound = false
-        return value
-    }
-
-    private mutating func count() -> Int {
-        let value = varint()
-        if value > UInt64(Int.max) { isSound = false }
-        return Int(truncatingIfNeeded: value)
-    }
-
-    private mutating func signed() -> Int64 {
-        let value = varint()
-        return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
-    }
-}
-
-/// The first byte of a value in a record.
-private enum CellCode {
-    static let null: UInt8 = 0
-    static let bool: UInt8 = 1
-    static let int64: UInt8 = 2
-    static let float32: UInt8 = 3
-    static let float64: UInt8 = 4
-    static let timestamp: UInt8 = 5
-    static let bytes: UInt8 = 6
 }
 
 extension [UInt8] {

@@ -1,11 +1,13 @@
 /// How a file comes to a published version: made anew, opened after all had closed it, or taken over from a writer that died.
 ///
-/// 1. Only the first to attach recovers, under the exclusive attach lock; nobody else sees the file meanwhile.
-/// 2. What the page cache holds may never have reached the disk (a sync failed, and the kernel then calls the pages clean): metas are read from
-///    the device, after a sync of what is still dirty.
-/// 3. An unclean file gets a new meta, in the other slot and with a version above all that a dead writer may have claimed, before anything is
-///    published.
-/// 4. The newest valid meta counts. If its root is damaged the file is damaged: an older version is never taken silently.
+/// 1. Only the first to attach recovers, under the exclusive attach lock; no member sees the file meanwhile.
+/// 2. What the page cache holds may never have reached the disk (a sync failed, and the kernel then calls the pages clean): metas and log are
+///    read from the device, after a sync of what is still dirty.
+/// 3. The newest valid meta counts, and what the log has behind it. If its root is damaged the file is damaged, and so it is if the log proves that
+///    something durable is missing: an older version is never taken silently.
+/// 4. What was recovered is made durable by a sync and a new meta, in the other slot, with a version above all that a dead writer may have claimed
+///    and a log that begins anew with another salt. Only then is anything published. A recovery that dies itself has changed nothing that the
+///    next one reads.
 enum Recovery {
     // MARK: A new file
 
@@ -28,29 +30,67 @@ enum Recovery {
         meta.isClosedCleanly = true
         try space.flush()
         try file.sync()
-        try MetaPage.write(meta, slot: meta.slot, to: file)
+        try MetaPage.write(meta, slot: 0, to: file)
     }
 
     // MARK: Opening
 
-    /// Finds the version to publish. The caller holds the exclusive attach lock.
-    static func recover(_ file: any StorageFile, isReadOnly: Bool) throws(StorageError) -> Meta {
-        if !isReadOnly { try file.sync() }
-        guard var meta = try MetaPage.newest(fromDevice: !isReadOnly && !Probe.makes(.recoveryTrustsTheCache), of: file) else {
-            throw .corrupt(page: 0, reason: "neither meta page is valid")
-        }
-        let cached = try MetaPage.newest(fromDevice: false, of: file)
-        try checkPresent(meta, file)
+    /// Makes the file's newest version durable and returns its meta. The caller holds the exclusive attach lock.
+    static func recover(_ file: any StorageFile, guests: [UInt64], dirtyLimit: Int) throws(StorageError) -> Meta {
+        try file.sync()
+        guard let (meta, slot) = try MetaPage.newest(fromDevice: !Probe.makes(.recoveryTrustsTheCache), of: file) else { throw noMeta }
+        let cached = try MetaPage.newest(fromDevice: false, of: file)?.meta
+        var found = try checked(meta, file)
+        if found.isClosedCleanly && cached == meta { return found }
         Probe.reach(.recoveryRead)
-        let isCopy = try meta.identity != file.identity()
-        if meta.isClosedCleanly && cached == meta {
-            meta.identity = try file.identity()
-            return meta
+        let log = try LogContent(of: meta.logMap, fromDevice: true, of: file)
+        let records = try log.records(after: meta)
+        let version = max(meta.version, cached?.version ?? 0, log.highestVersion()) + StoreLimit.versionsSkippedByRecovery
+        if records.isEmpty {
+            found.version = version
+        } else {
+            let replayed = try ReplayedVersion(records, after: found, as: version, of: file, pins: guests, dirtyLimit: dirtyLimit)
+            try replayed.flush()
+            Probe.reach(.recoveryReplayed)
+            try file.sync()
+            Probe.reach(.recoverySynced)
+            found.version = version
+            found.root = replayed.published.root
+            found.pageCount = replayed.published.fileSize / UInt64(Page.size)
         }
-        if isCopy { try checkWhole(meta, file) }
-        meta.identity = try file.identity()
-        if isReadOnly { return meta }
-        return try renew(meta, above: max(meta.version, cached?.version ?? 0), file)
+        found.isClosedCleanly = false
+        found.log = .start
+        found.logMap.base = 0
+        if !Probe.makes(.saltKept) { found.logMap.salt = found.logMap.segments.isEmpty ? 0 : try RandomBytes.nonzero() }
+        try MetaPage.write(found, slot: Probe.makes(.recoveryOverwritesItsMeta) ? slot : 1 - slot, to: file)
+        Probe.reach(.recoveryRenewed)
+        return found
+    }
+
+    /// The newest meta, for one who may write nothing.
+    static func look(_ file: any StorageFile) throws(StorageError) -> Meta {
+        guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else { throw noMeta }
+        return try checked(meta, file)
+    }
+
+    /// What the log has behind the newest meta, made again in memory; nil where it has nothing, or the newest meta is another one.
+    static func replayPrivately(_ version: UInt64, of file: any StorageFile) throws(StorageError) -> ReplayedVersion? {
+        guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta, meta.version == version, !meta.isClosedCleanly else { return nil }
+        let records = try LogContent(of: meta.logMap, fromDevice: false, of: file).records(after: meta)
+        guard let last = records.last else { return nil }
+        return try ReplayedVersion(records, after: meta, as: last.version, of: file, pins: [], dirtyLimit: .max, isPrivate: true)
+    }
+
+    private static let noMeta = StorageError.corrupt(page: 0, reason: "neither meta page is valid")
+
+    /// The meta as one of this file, whose root is there; all of an unclean copy is.
+    private static func checked(_ meta: Meta, _ file: any StorageFile) throws(StorageError) -> Meta {
+        try checkPresent(meta, file)
+        let identity = try file.identity()
+        if meta.identity != identity && !meta.isClosedCleanly && !Probe.makes(.copyNotVerified) { try checkWhole(meta, file) }
+        var found = meta
+        found.identity = identity
+        return found
     }
 
     private static func checkPresent(_ meta: Meta, _ file: any StorageFile) throws(StorageError) {
@@ -64,35 +104,22 @@ enum Recovery {
 
     /// A copy of a file that was open may hold pages of several versions: believe nothing before all has been read.
     private static func checkWhole(_ meta: Meta, _ file: any StorageFile) throws(StorageError) {
-        let coordinator = try Coordinator.inMemory()
-        let published = PublishedVersion(version: meta.version, root: meta.root, fileSize: meta.pageCount * UInt64(Page.size))
-        try coordinator.open(published: published)
-        let store = Store(file: file, coordinator: coordinator, template: meta, isReadOnly: true, dirtyLimit: 0, leavesFile: false)
-        let report = try store.check()
+        let report = try Store.aside(meta, file).check()
         if let problem = report.problems.first {
             throw .corrupt(page: 0, reason: "the file is a copy of a database that was open while it was copied, and it is not whole: \(problem)")
         }
     }
 
-    private static func renew(_ meta: Meta, above highest: UInt64, _ file: any StorageFile) throws(StorageError) -> Meta {
-        var renewed = meta
-        renewed.version = highest + StoreLimit.versionsSkippedByRecovery
-        if renewed.slot == meta.slot { renewed.version += 1 }
-        renewed.isClosedCleanly = false
-        try MetaPage.write(renewed, slot: Probe.makes(.recoveryOverwritesItsMeta) ? meta.slot : renewed.slot, to: file)
-        Probe.reach(.recoveryRenewed)
-        return renewed
-    }
-
     // MARK: A dead writer
 
-    /// Takes over from a writer that died. Its meta, if it got that far, may or may not be durable: sync, then adopt it.
+    /// Takes over from a writer that died. Its meta, if it got that far, may or may not be durable: sync, then adopt it. A frame of the log that it
+    /// did not live to publish is void, and gets overwritten.
     static func takeOver(_ store: Store) throws(StorageError) {
         try store.coordinator.lockCheckpoint()
         defer { store.coordinator.unlockCheckpoint() }
         Probe.reach(.takeoverBegun)
         let published = store.coordinator.published
-        guard let meta = try MetaPage.newest(fromDevice: false, of: store.file), meta.version > published.version else { return }
+        guard let meta = try MetaPage.newest(fromDevice: false, of: store.file)?.meta, meta.version > published.version else { return }
         do {
             try store.file.sync()
         } catch {
@@ -100,26 +127,33 @@ enum Recovery {
             throw .poisoned
         }
         Probe.reach(.takeoverSynced)
-        let adopted = PublishedVersion(version: meta.version, root: meta.root, fileSize: meta.pageCount * UInt64(Page.size))
         store.coordinator.claimVersions(upTo: meta.version)
-        store.coordinator.durableVersion = meta.version
-        store.coordinator.publish(adopted)
+        store.coordinator.setLog(meta.logMap, tail: meta.log.position)
+        store.coordinator.setDurable(meta.version, logTail: meta.log.position)
+        store.coordinator.publish(PublishedVersion(meta))
         Probe.reach(.takeoverPublished)
         store.coordinator.wake()
     }
 
     // MARK: The last close
 
-    /// Marks the file as closed cleanly. The caller holds the exclusive attach lock. What fails is left to the next opening's recovery.
+    /// Makes everything durable and marks the file as closed cleanly. The caller holds the exclusive attach lock. What fails is left to the next
+    /// opening's recovery.
     static func markClean(_ store: Store) {
-        guard !store.isReadOnly, !store.coordinator.isPoisoned,
-            let meta = try? MetaPage.newest(fromDevice: false, of: store.file), !meta.isClosedCleanly
-        else { return }
-        var clean = meta
-        clean.version = max(meta.version, store.coordinator.published.version) + 1
-        if clean.slot == meta.slot { clean.version += 1 }
-        clean.isClosedCleanly = true
-        try? MetaPage.write(clean, slot: clean.slot, to: store.file)
+        guard !store.isReadOnly, !store.coordinator.isPoisoned, let newest = try? MetaPage.newest(fromDevice: false, of: store.file)?.meta else {
+            return
+        }
+        let published = store.coordinator.published
+        if newest.isClosedCleanly && newest.version == published.version { return }
+        var clean = newest.version > published.version ? PublishedVersion(newest) : published
+        store.coordinator.claimVersions(upTo: clean.version)
+        clean.version = store.coordinator.claimVersion()
+        clean.log = .start
+        var log = newest.version > published.version ? newest.logMap : store.coordinator.log
+        log.salt = 0
+        log.base = 0
+        guard (try? store.file.sync()) != nil else { return }
+        try? Checkpoint.writeMeta(clean, store.template, log: log, isClosedCleanly: true, to: store.file)
         Probe.reach(.cleanWritten)
     }
 
@@ -127,5 +161,13 @@ enum Recovery {
     static func close(_ store: Store) {
         store.coordinator.detach { markClean(store) }
         try? store.file.close()
+    }
+}
+
+extension PublishedVersion {
+    /// The version of a meta.
+    init(_ meta: Meta) {
+        self.init(
+            version: meta.version, root: meta.root, fileSize: meta.pageCount * UInt64(Page.size), log: meta.log, durableLog: meta.log.position)
     }
 }

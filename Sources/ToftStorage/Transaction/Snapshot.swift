@@ -32,6 +32,19 @@ package final class Snapshot: @unchecked Sendable, TreeOwner {
         self.pin = Mutex(pin)
     }
 
+    /// A version that is not in the file, but was replayed into memory.
+    init(store: Store, replayed: ReplayedVersion, pin: Pin) throws(StorageError) {
+        self.store = store
+        version = replayed.published.version
+        space = replayed.space
+        rootRef = replayed.published.root
+        root = try Root(reading: rootRef, in: space)
+        catalog = OrderedTree(space: space, root: root.catalog)
+        nextTreeID = root.nextTreeID
+        abandonedKeys = [:]
+        self.pin = Mutex(pin)
+    }
+
     /// The view of a write transaction.
     init(store: Store, writing space: PageSpace, on root: Root, at rootRef: Ref, abandonedKeys: [UInt64: Int64] = [:]) {
         self.abandonedKeys = abandonedKeys

@@ -54,19 +54,22 @@ extension Store {
     private static func openMemory(_ name: String, _ configuration: StoreConfiguration) throws(StorageError) -> Store {
         let file = MemoryFile(name: name)
         try Recovery.format(file)
-        return try open(on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: configuration.dirtyLimit)
+        return try open(on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: configuration.dirtyLimit, firstLogPages: 0)
     }
 
     /// Opens a store on a file and a coordinator of the caller's, as the first to attach: the way in for tests with disks of their own.
+    ///
+    /// It has no thread: checkpoints happen when the log is full, when `checkpoint` is called, and at the last close.
     package static func open(
-        on file: any StorageFile, coordinator: Coordinator, dirtyLimit: Int = StoreLimit.dirtyBytes
+        on file: any StorageFile, coordinator: Coordinator, dirtyLimit: Int = StoreLimit.dirtyBytes, firstLogPages: UInt64 = LogLimit.firstPages
     ) throws(StorageError) -> Store {
-        try recoverAndOpen(file, coordinator, isReadOnly: false, dirtyLimit: dirtyLimit)
+        try recoverAndOpen(file, coordinator, dirtyLimit: dirtyLimit, firstLogPages: firstLogPages)
     }
 
     /// Another store on the same file and coordinator, as another process would have it: for tests.
     package func twin() -> Store {
-        Store(file: file, coordinator: coordinator, template: template, isReadOnly: isReadOnly, dirtyLimit: dirtyLimit, leavesFile: false)
+        Store(file: file, coordinator: coordinator, template: template, isReadOnly: isReadOnly, dirtyLimit: dirtyLimit, firstLogPages: firstLogPages,
+            leavesFile: false)
     }
 
     /// Writes an empty database into an empty file: the way to a first file for tests with disks of their own.
@@ -102,37 +105,48 @@ extension Store {
         if configuration.isReadOnly { return try attachAsGuest(file, configuration) }
         let coordinator = try Coordinator.attach(file)
         guard !coordinator.isFirst else {
-            return try recoverAndOpen(file, coordinator, isReadOnly: configuration.isReadOnly, dirtyLimit: configuration.dirtyLimit)
+            return try recoverAndOpen(
+                file, coordinator, dirtyLimit: configuration.dirtyLimit, firstLogPages: configuration.firstLogPages, checkpointsItself: true)
         }
-        guard var meta = try MetaPage.newest(fromDevice: false, of: file) else {
+        guard var meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
             throw .corrupt(page: 0, reason: "neither meta page is valid")
         }
         meta.identity = try file.identity()
         return Store(
-            file: file, coordinator: coordinator, template: meta, isReadOnly: configuration.isReadOnly, dirtyLimit: configuration.dirtyLimit)
+            file: file, coordinator: coordinator, template: meta, isReadOnly: false, dirtyLimit: configuration.dirtyLimit,
+            firstLogPages: configuration.firstLogPages, checkpointsItself: true)
     }
 
     /// Opens for reading only, beside whoever writes: nothing is written, and what is looked at meanwhile stays pinned.
     private static func attachAsGuest(_ file: PosixFile, _ configuration: StoreConfiguration) throws(StorageError) -> Store {
         let coordinator = try Coordinator.guest(file) { () throws(StorageError) in
-            guard let meta = try MetaPage.newest(fromDevice: false, of: file) else {
+            guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
                 throw .corrupt(page: 0, reason: "neither meta page is valid")
             }
-            return PublishedVersion(version: meta.version, root: meta.root, fileSize: meta.pageCount * UInt64(Page.size))
+            return PublishedVersion(meta)
         }
         let pin = try coordinator.pinLatest()
         defer { coordinator.unpin(pin) }
-        return try recoverAndOpen(file, coordinator, isReadOnly: true, dirtyLimit: configuration.dirtyLimit)
+        do throws(StorageError) {
+            let meta = try Recovery.look(file)
+            try coordinator.open(published: PublishedVersion(meta))
+            return Store(file: file, coordinator: coordinator, template: meta, isReadOnly: true, dirtyLimit: 0)
+        } catch {
+            coordinator.detach {}
+            try? file.close()
+            throw error
+        }
     }
 
     private static func recoverAndOpen(
-        _ file: any StorageFile, _ coordinator: Coordinator, isReadOnly: Bool, dirtyLimit: Int
+        _ file: any StorageFile, _ coordinator: Coordinator, dirtyLimit: Int, firstLogPages: UInt64, checkpointsItself: Bool = false
     ) throws(StorageError) -> Store {
         do throws(StorageError) {
-            let meta = try Recovery.recover(file, isReadOnly: isReadOnly)
-            let published = PublishedVersion(version: meta.version, root: meta.root, fileSize: meta.pageCount * UInt64(Page.size))
-            try coordinator.open(published: published)
-            return Store(file: file, coordinator: coordinator, template: meta, isReadOnly: isReadOnly, dirtyLimit: dirtyLimit)
+            let meta = try Recovery.recover(file, guests: try coordinator.guestVersions(), dirtyLimit: dirtyLimit)
+            try coordinator.open(published: PublishedVersion(meta), log: meta.logMap)
+            return Store(
+                file: file, coordinator: coordinator, template: meta, isReadOnly: false, dirtyLimit: dirtyLimit, firstLogPages: firstLogPages,
+                checkpointsItself: checkpointsItself)
         } catch {
             coordinator.detach {}
             try? file.close()

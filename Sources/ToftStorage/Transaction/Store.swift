@@ -15,6 +15,8 @@ package struct StoreConfiguration: Sendable {
     package var allowsNetworkFileSystem = false
     /// Bytes of changed leaves that a transaction keeps in memory.
     package var dirtyLimit = StoreLimit.dirtyBytes
+    /// Pages of the log's first segment; 0: there is no log, and every commit is a checkpoint-commit.
+    package var firstLogPages = LogLimit.firstPages
 
     package init(location: Location) {
         self.location = location
@@ -34,6 +36,11 @@ package final class Store: Sendable {
     let dirtyLimit: Int
     /// What every meta says of this file.
     let template: Meta
+    let firstLogPages: UInt64
+    /// Makes logged commits durable as checkpoints in the background; nil where the caller does it, or nothing is logged.
+    let checkpointer: Checkpointer?
+    /// For who may not write: what the log holds behind the newest meta, when nobody is there who has recovered it.
+    private let replayedVersion = Mutex<(meta: UInt64, version: ReplayedVersion?)>((0, nil))
     /// Whether the store leaves the file when it goes; not so while recovery looks at a file through one.
     private let leavesFile: Bool
     private let generation = ForkGuard.generation
@@ -45,8 +52,13 @@ package final class Store: Sendable {
         var abandonedKeys: [UInt64: Int64] = [:]
     }
 
-    init(file: any StorageFile, coordinator: Coordinator, template: Meta, isReadOnly: Bool, dirtyLimit: Int, leavesFile: Bool = true) {
+    init(
+        file: any StorageFile, coordinator: Coordinator, template: Meta, isReadOnly: Bool, dirtyLimit: Int, firstLogPages: UInt64 = 0,
+        leavesFile: Bool = true, checkpointsItself: Bool = false
+    ) {
         self.leavesFile = leavesFile
+        self.firstLogPages = firstLogPages
+        checkpointer = checkpointsItself ? Checkpointer(Checkpoint(file: file, coordinator: coordinator, template: template)) : nil
         self.file = file
         self.coordinator = coordinator
         self.template = template
@@ -56,7 +68,15 @@ package final class Store: Sendable {
     }
 
     deinit {
+        if ForkGuard.generation == generation { checkpointer?.stop() }
         if leavesFile { Recovery.close(self) }
+    }
+
+    /// A store that only looks at one version of a file, beside whoever else has it open.
+    static func aside(_ meta: Meta, _ file: any StorageFile, dirtyLimit: Int = 0) throws(StorageError) -> Store {
+        let coordinator = try Coordinator.inMemory()
+        try coordinator.open(published: PublishedVersion(meta))
+        return Store(file: file, coordinator: coordinator, template: meta, isReadOnly: true, dirtyLimit: dirtyLimit, leavesFile: false)
     }
 
     // MARK: Reading
@@ -67,12 +87,35 @@ package final class Store: Sendable {
     /// Pins the newest version.
     package func beginRead() throws(StorageError) -> Snapshot {
         try checkProcess()
-        let pin = try coordinator.pinLatest()
-        do {
-            return try Snapshot(store: self, published: pin.published, pin: pin)
-        } catch {
+        while true {
+            let pin = try coordinator.pinLatest()
+            do {
+                if let snapshot = try snapshot(pinned: pin) { return snapshot }
+            } catch {
+                coordinator.unpin(pin)
+                throw error
+            }
             coordinator.unpin(pin)
-            throw error
+        }
+    }
+
+    /// Nil if somebody came meanwhile and recovered a file that was not closed cleanly.
+    private func snapshot(pinned pin: Pin) throws(StorageError) -> Snapshot? {
+        guard isReadOnly, leavesFile, try !coordinator.hasMembers() else { return try Snapshot(store: self, published: pin.published, pin: pin) }
+        let replayed = try replayed(behind: pin.published.version)
+        if try coordinator.hasMembers() { return nil }
+        if let replayed { return try Snapshot(store: self, replayed: replayed, pin: pin) }
+        return try Snapshot(store: self, published: pin.published, pin: pin)
+    }
+
+    /// What the log has behind a version that nobody has recovered: for who may only read, that is the newest.
+    private func replayed(behind version: UInt64) throws(StorageError) -> ReplayedVersion? {
+        try replayedVersion.withLock { (known) throws(StorageError) -> ReplayedVersion? in
+            if known.meta != version {
+                let replayed = try Recovery.replayPrivately(version, of: file)
+                known = (version, replayed)
+            }
+            return known.version
         }
     }
 
@@ -114,11 +157,12 @@ package final class Store: Sendable {
                 coordinator.finishTakeover()
             }
             var pins = try coordinator.pinnedVersions()
-            pins.append(coordinator.durableVersion)
-            if Probe.makes(.pinsIgnored) { pins = [] }
-            pins.sort()
-            writer.withLock { $0.oldestPin = pins.first ?? 0 }
             let published = coordinator.published
+            let oldest = pins.first ?? published.version
+            writer.withLock { $0.oldestPin = oldest }
+            pins += [coordinator.durableVersion, coordinator.checkpointVersion].filter { $0 != 0 }
+            pins.sort()
+            if Probe.makes(.pinsIgnored) { pins = [] }
             Probe.reach(.transactionBegun)
             return try WriteTransaction(store: self, published: published, version: claimVersion(after: published.version), pins: pins)
         } catch let error as StorageError {
@@ -130,12 +174,8 @@ package final class Store: Sendable {
         }
     }
 
-    /// A version number whose meta goes to the idle slot: not the one that holds the newest meta. Numbers that were rolled back leave gaps, so
-    /// the next may be the wrong one.
     private func claimVersion(after newest: UInt64) -> UInt64 {
-        if Probe.makes(.versionReusedAfterRollback) { return newest + 1 }
-        let version = coordinator.claimVersion()
-        return Meta.slot(of: version) == Meta.slot(of: newest) ? coordinator.claimVersion() : version
+        Probe.makes(.versionReusedAfterRollback) ? newest + 1 : coordinator.claimVersion()
     }
 
     func endWrite() {
@@ -162,48 +202,5 @@ package final class Store: Sendable {
     private func checkNotReplaced() throws(StorageError) {
         guard file.lockDescriptor != nil, let now = try FileIdentity.ofFile(at: file.path) else { return }
         if now != template.identity { throw .replaced(path: file.path) }
-    }
-
-    /// Writes a meta to the page that its version's turn is, durably.
-    func writeMeta(_ published: PublishedVersion, pageCount: UInt64, isClosedCleanly: Bool) throws(StorageError) {
-        var meta = template
-        meta.version = published.version
-        meta.root = published.root
-        meta.pageCount = pageCount
-        meta.isClosedCleanly = isClosedCleanly
-        try MetaPage.write(meta, slot: meta.slot, to: file)
-    }
-}
-
-/// Meta pages to and from the file.
-enum MetaPage {
-    static func write(_ meta: Meta, slot: UInt64, to file: any StorageFile) throws(StorageError) {
-        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: Page.size, alignment: Page.size)
-        defer { page.deallocate() }
-        meta.encode(to: page)
-        if Probe.makes(.metaNotDurable) { return try file.write(UnsafeRawBufferPointer(page), at: slot * UInt64(Page.size)) }
-        try file.writeDurably(UnsafeRawBufferPointer(page), at: slot * UInt64(Page.size))
-    }
-
-    /// The valid meta of a slot, nil if the page holds none.
-    static func read(slot: UInt64, fromDevice: Bool, of file: any StorageFile) throws(StorageError) -> Meta? {
-        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: Page.size, alignment: Page.size)
-        defer { page.deallocate() }
-        if fromDevice {
-            try file.readFromDevice(into: page, at: slot * UInt64(Page.size))
-        } else {
-            try file.read(into: page, at: slot * UInt64(Page.size))
-        }
-        return try Meta(validating: UnsafeRawBufferPointer(page), path: file.path)
-    }
-
-    /// The newest valid meta.
-    static func newest(fromDevice: Bool, of file: any StorageFile) throws(StorageError) -> Meta? {
-        let first = try read(slot: 0, fromDevice: fromDevice, of: file)
-        let second = try read(slot: 1, fromDevice: fromDevice, of: file)
-        if Probe.makes(.olderMetaRefused), first == nil || second == nil, try file.size() > UInt64(16 * Page.size) { return nil }
-        guard let first else { return second }
-        guard let second else { return first }
-        return first.version > second.version ? first : second
     }
 }

@@ -16,33 +16,38 @@ package final class WriteTransaction {
     package let view: Snapshot
     /// The version that this transaction makes. Rolled-back versions are skipped, never used again.
     package var version: UInt64 { space.version }
-    /// The version that it builds on.
-    package let baseVersion: UInt64
+    package var baseVersion: UInt64 { base.version }
 
     let store: Store
     let space: PageSpace
-    let base: Root
-    let baseRef: Ref
+    /// The version that it builds on, and its root.
+    let base: PublishedVersion
+    let baseRoot: Root
     /// Behind a pointer, as the runtime guards each access to a class's own variable.
     let record: UnsafeMutablePointer<RecordBuilder>
     /// Whether trees or columns were made or dropped, which the record does not count as user data.
     private(set) var isStructureChanged = false
+    /// Whether the log had no room for this commit.
+    var isLogTooShort = false
     private var state = State.active
     /// What is still to be done before the commit: effects that the caller has kept back to bring them in a better order.
     package var beforeCommit: (() throws(StorageError) -> Void)?
 
-    init(store: Store, published: PublishedVersion, version: UInt64, pins: [UInt64]) throws(StorageError) {
+    /// - Parameter growsOnly: takes no page that the file has, as nobody knows who looks at it.
+    /// - Parameter isPrivate: nothing reaches the file.
+    init(
+        store: Store, published: PublishedVersion, version: UInt64, pins: [UInt64], growsOnly: Bool = false, isPrivate: Bool = false
+    ) throws(StorageError) {
         self.store = store
         let reading = PageSpace(file: store.file, sections: store.sections, version: published.version)
-        base = try Root(reading: published.root, in: reading)
-        baseRef = published.root
-        baseVersion = published.version
-        let freeSpace = try FreeSpace(file: store.file, root: base, in: reading)
-        space = PageSpace(file: store.file, sections: store.sections, version: version, freeSpace: freeSpace)
+        base = published
+        baseRoot = try Root(reading: published.root, in: reading)
+        let freeSpace = try FreeSpace(file: store.file, root: baseRoot, in: reading, growsOnly: growsOnly, isPrivate: isPrivate)
+        space = PageSpace(file: store.file, sections: store.sections, version: version, freeSpace: freeSpace, isPrivate: isPrivate)
         record = .allocate(capacity: 1)
         record.initialize(to: RecordBuilder())
-        view = Snapshot(store: store, writing: space, on: base, at: published.root, abandonedKeys: store.abandonedKeys)
-        try freeSpace.fold(pins: pins, in: space)
+        view = Snapshot(store: store, writing: space, on: baseRoot, at: published.root, abandonedKeys: store.abandonedKeys)
+        if !growsOnly { try freeSpace.fold(pins: pins, in: space) }
     }
 
     deinit {
@@ -93,16 +98,39 @@ package final class WriteTransaction {
     }
 
     private func beginStructure() throws(StorageError) {
-        try begin()
+        try checkActive()
         isStructureChanged = true
     }
 
-    /// Every operation begins here: between operations extents may leave memory.
     @inline(__always)
-    private func begin() throws(StorageError) {
+    private func checkActive() throws(StorageError) {
         guard state == .active else { throw .closed }
-        try space.spill(limit: store.dirtyLimit)
     }
+
+    /// Every change of data: first it is noted, as the bytes that the caller lends may lie in an extent that the change gives up; at last, between
+    /// two operations, extents may leave memory.
+    @inline(__always)
+    private func change(
+        _ note: (inout RecordBuilder) -> Void, _ body: () throws(StorageError) -> Bool
+    ) throws(StorageError) -> Bool {
+        try checkActive()
+        let mark = record.pointee.mark
+        note(&record.pointee)
+        do throws(StorageError) {
+            guard try body() else {
+                record.pointee.undo(to: mark)
+                return false
+            }
+        } catch {
+            record.pointee.undo(to: mark)
+            throw error
+        }
+        try space.spill(limit: store.dirtyLimit)
+        return true
+    }
+
+    /// Lets extents leave memory; for who changes trees without the funnel.
+    func spill() throws(StorageError) { try space.spill(limit: store.dirtyLimit) }
 
     // MARK: Ordered trees
 
@@ -115,9 +143,10 @@ package final class WriteTransaction {
     package func treePut(
         _ tree: OrderedTree, id: UInt64, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, derived: Bool
     ) throws(StorageError) {
-        try begin()
-        _ = try tree.put(key, value)
-        record.pointee.treePut(id, key, value, derived: derived)
+        _ = try change({ $0.treePut(id, key, value, derived: derived) }) { () throws(StorageError) in
+            _ = try tree.put(key, value)
+            return true
+        }
     }
 
     /// Removes a key. False if it is not there.
@@ -131,40 +160,40 @@ package final class WriteTransaction {
     package func treeDelete(
         _ tree: OrderedTree, id: UInt64, _ key: UnsafeRawBufferPointer, derived: Bool
     ) throws(StorageError) -> Bool {
-        try begin()
-        guard try tree.delete(key) else { return false }
-        record.pointee.treeDelete(id, key, derived: derived)
-        return true
+        try change({ $0.treeDelete(id, key, derived: derived) }) { () throws(StorageError) in try tree.delete(key) }
     }
 
     // MARK: Rows
 
     /// Takes the next object key of a table; keys are never used again, not even those of rolled-back or erased rows of a committed transaction.
     package func takeKey(_ table: Table) throws(StorageError) -> Int64 {
-        try begin()
+        try checkActive()
         return table.takeNextKey()
     }
 
     /// Inserts a row whose cells have their defaults. O(log rows); O(1) at the end.
     package func rowInsert(_ table: Table, id: UInt64, _ key: Int64, derived: Bool) throws(StorageError) {
-        try begin()
-        try table.insertRow(key)
-        record.pointee.row(.rowInsert, id, key, derived: derived)
+        _ = try change({ $0.row(.rowInsert, id, key, derived: derived) }) { () throws(StorageError) in
+            try table.insertRow(key)
+            return true
+        }
     }
 
     /// Erases a row, its long values and its lists.
     package func rowErase(_ table: Table, id: UInt64, _ key: Int64, derived: Bool) throws(StorageError) {
-        try begin()
-        try table.eraseRow(key)
-        record.pointee.row(.rowErase, id, key, derived: derived)
+        _ = try change({ $0.row(.rowErase, id, key, derived: derived) }) { () throws(StorageError) in
+            try table.eraseRow(key)
+            return true
+        }
     }
 
     /// Sets a cell, also to the value that it has: that is a change too.
     @inline(__always)
     package func cellSet(_ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, _ cell: Cell, derived: Bool) throws(StorageError) {
-        try begin()
-        try table.setCell(key, column, cell)
-        record.pointee.cell(id, key, column, cell, derived: derived)
+        _ = try change({ $0.cell(id, key, column, cell, derived: derived) }) { () throws(StorageError) in
+            try table.setCell(key, column, cell)
+            return true
+        }
     }
 
     // MARK: Lists
@@ -173,47 +202,54 @@ package final class WriteTransaction {
     package func listInsert(
         _ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, at index: Int, _ cell: Cell, derived: Bool
     ) throws(StorageError) {
-        try begin()
-        try table.listInsert(key, column, at: index, cell)
-        record.pointee.list(.listInsert, id, key, column, index: index, cell, derived: derived)
+        _ = try change({ $0.list(.listInsert, id, key, column, index: index, cell, derived: derived) }) { () throws(StorageError) in
+            try table.listInsert(key, column, at: index, cell)
+            return true
+        }
     }
 
     /// Replaces an element.
     package func listSet(
         _ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, at index: Int, _ cell: Cell, derived: Bool
     ) throws(StorageError) {
-        try begin()
-        try table.listSet(key, column, at: index, cell)
-        record.pointee.list(.listSet, id, key, column, index: index, cell, derived: derived)
+        _ = try change({ $0.list(.listSet, id, key, column, index: index, cell, derived: derived) }) { () throws(StorageError) in
+            try table.listSet(key, column, at: index, cell)
+            return true
+        }
     }
 
     /// Removes an element.
     package func listErase(_ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, at index: Int, derived: Bool) throws(StorageError) {
-        try begin()
-        try table.listErase(key, column, at: index)
-        record.pointee.list(.listErase, id, key, column, index: index, derived: derived)
+        _ = try change({ $0.list(.listErase, id, key, column, index: index, derived: derived) }) { () throws(StorageError) in
+            try table.listErase(key, column, at: index)
+            return true
+        }
     }
 
     /// Moves an element to where it then stands at `destination`.
     package func listMove(_ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, from index: Int, to destination: Int) throws(StorageError) {
-        try begin()
-        try table.listMove(key, column, from: index, to: destination)
-        record.pointee.list(.listMove, id, key, column, index: index, other: destination, derived: false)
+        _ = try change({ $0.list(.listMove, id, key, column, index: index, other: destination, derived: false) }) { () throws(StorageError) in
+            try table.listMove(key, column, from: index, to: destination)
+            return true
+        }
     }
 
     /// Exchanges two elements.
     package func listSwap(_ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, _ first: Int, _ second: Int) throws(StorageError) {
-        try begin()
-        try table.listSwap(key, column, first, second)
-        record.pointee.list(.listSwap, id, key, column, index: first, other: second, derived: false)
+        _ = try change({ $0.list(.listSwap, id, key, column, index: first, other: second, derived: false) }) { () throws(StorageError) in
+            try table.listSwap(key, column, first, second)
+            return true
+        }
     }
 
     /// Removes all elements.
     package func listClear(_ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, derived: Bool) throws(StorageError) {
-        try begin()
+        try checkActive()
         let count = try table.listCount(key, column)
-        try table.listClear(key, column)
-        record.pointee.list(.listClear, id, key, column, index: 0, other: count, derived: derived)
+        _ = try change({ $0.list(.listClear, id, key, column, index: 0, other: count, derived: derived) }) { () throws(StorageError) in
+            try table.listClear(key, column)
+            return true
+        }
     }
 
     // MARK: The end
@@ -222,24 +258,24 @@ package final class WriteTransaction {
     ///
     /// - Throws: `commitOutcomeUnknown` after a failed sync: the database is poisoned until all have closed it. Any other error leaves the last version as it was; in
     ///   both cases the transaction has ended.
-    package func commit() throws(StorageError) -> UInt64 {
+    package func commit(_ durability: Durability = .immediate) throws(StorageError) -> UInt64 {
         guard state == .active else { throw .closed }
         defer { end() }
-        return try run()
+        return try run(durability).version
     }
 
     /// The same, and pins what was committed before anybody else can commit. The snapshot is nil where no pin was to be had; the commit stands.
-    package func commitAndRead() throws(StorageError) -> (version: UInt64, snapshot: Snapshot?) {
+    package func commitAndRead(_ durability: Durability = .immediate) throws(StorageError) -> (version: UInt64, snapshot: Snapshot?) {
         guard state == .active else { throw .closed }
         defer { end() }
-        let version = try run()
+        let version = try run(durability).version
         return (version, try? store.beginRead())
     }
 
-    private func run() throws(StorageError) -> UInt64 {
+    private func run(_ durability: Durability) throws(StorageError) -> PublishedVersion {
         do throws(StorageError) {
             try beforeCommit?()
-            return hasChanges ? try Commit(self).run() : baseVersion
+            return hasChanges ? try Commit(self).run(durability) : base
         } catch {
             store.abandon(view.takenKeys)
             throw error

@@ -18,6 +18,7 @@ package class WrappedFile: StorageFile, @unchecked Sendable {
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) { try base.write(bytes, at: offset) }
     package func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) { try base.writeDurably(bytes, at: offset) }
     package func sync() throws(StorageError) { try base.sync() }
+    package func writeOut(_ range: Range<UInt64>) throws(StorageError) { try base.writeOut(range) }
     package func grow(to size: UInt64) throws(StorageError) { try base.grow(to: size) }
     package func truncate(to size: UInt64) throws(StorageError) { try base.truncate(to: size) }
     package func section(_ index: Int, mapping byteCount: Int) throws(StorageError) -> UnsafeRawPointer {

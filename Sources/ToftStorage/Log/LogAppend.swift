@@ -1,0 +1,92 @@
+/// A frame that is about to be appended to the log: where it goes, and how it gets there.
+struct LogAppend {
+    private let map: LogMap
+    private let frame: LogFrame
+    private let bytes: [UInt8]
+    /// The log is durable up to here; what follows was deferred.
+    private let durable: UInt64
+    /// Where the log ended so far. A frame may begin later, where a segment had no room for it.
+    private let end: UInt64
+
+    /// The log behind the frame.
+    var after: LogPoint { frame.after }
+
+    /// The record of a transaction. Nil where it cannot be logged, and has to be a checkpoint-commit.
+    init?(_ record: [UInt8], of transaction: WriteTransaction) throws(StorageError) {
+        let store = transaction.store
+        guard store.usesLog, !transaction.isStructureChanged, transaction.record.pointee.isComplete else { return nil }
+        let map = store.coordinator.log
+        guard map.salt != 0 else { return nil }
+        let length = LogFrame.paddedLength(payload: record.count)
+        let base = transaction.base
+        guard let start = map.start(of: length, from: base.log.position), start + length - store.coordinator.logTail <= map.capacity || Probe.makes(.logTailIgnored) else {
+            transaction.isLogTooShort = true
+            return nil
+        }
+        self.map = map
+        durable = store.coordinator.durableLog(of: base)
+        end = base.log.position
+        var bytes: [UInt8] = []
+        frame = LogFrame(
+            .record, version: transaction.version, previousVersion: transaction.baseVersion,
+            before: LogPoint(position: start, sequence: base.log.sequence, hash: base.log.hash), durablePosition: durable,
+            durableCheckpoint: store.coordinator.durableVersion, salt: map.salt, payload: record, into: &bytes)
+        self.bytes = bytes
+    }
+
+    /// The marker of a checkpoint-commit whose meta is durable.
+    init?(markerOf published: PublishedVersion, previousVersion: UInt64, map: LogMap) {
+        guard let start = map.start(of: UInt64(LogLayout.unit), from: published.log.position) else { return nil }
+        self.map = map
+        durable = published.log.position
+        end = published.log.position
+        var bytes: [UInt8] = []
+        frame = LogFrame(
+            .marker, version: published.version, previousVersion: previousVersion,
+            before: LogPoint(position: start, sequence: published.log.sequence, hash: published.log.hash), durablePosition: durable,
+            durableCheckpoint: published.version, salt: map.salt, payload: [], into: &bytes)
+        self.bytes = bytes
+    }
+
+    /// Writes the frame where others see it; it becomes durable with a later one.
+    func write(to file: any StorageFile) throws(StorageError) {
+        guard let place = map.place(of: frame.before.position) else { throw .corrupt(page: 0, reason: "the log has no place for a frame") }
+        try bytes.withBytes { bytes throws(StorageError) in try file.write(bytes, at: place.offset) }
+    }
+
+    /// Writes the frame durably, and before it, oldest first, what was deferred.
+    func writeDurably(to file: any StorageFile) throws(StorageError) {
+        guard let place = map.place(of: frame.before.position) else { throw .corrupt(page: 0, reason: "the log has no place for a frame") }
+        let pieces = LogDeferred(map: map, from: Probe.makes(.deferredNotCovered) ? end : durable, to: end)
+        guard let last = try pieces.rewrite(to: file, upTo: place.offset) else {
+            return try bytes.withBytes { bytes throws(StorageError) in try file.writeDurably(bytes, at: place.offset) }
+        }
+        let joined = last + bytes
+        try joined.withBytes { bytes throws(StorageError) in try file.writeDurably(bytes, at: place.offset - UInt64(last.count)) }
+    }
+}
+
+/// The end of the log that was written but is not durable.
+struct LogDeferred {
+    let map: LogMap
+    let from: UInt64
+    let to: UInt64
+
+    /// Writes it once more, durably, oldest first. A last piece that ends at file offset `joint` is returned instead, to be written together with
+    /// what follows there.
+    func rewrite(to file: any StorageFile, upTo joint: UInt64? = nil) throws(StorageError) -> [UInt8]? {
+        var position = from
+        while position < to, let place = map.place(of: position) {
+            let count = Int(min(place.room, to - position, 1 << 20))
+            var piece = [UInt8](repeating: 0, count: count)
+            let result: Result<Void, StorageError> = piece.withUnsafeMutableBytes { bytes in
+                Result { () throws(StorageError) in try file.read(into: bytes, at: place.offset) }
+            }
+            try result.get()
+            position += UInt64(count)
+            if position == to, place.offset + UInt64(count) == joint { return piece }
+            try piece.withBytes { bytes throws(StorageError) in try file.writeDurably(bytes, at: place.offset) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,118 @@
+/// What stands in a log, read whole: for recovery, and for readers of a file that nobody has recovered.
+struct LogContent {
+    private let map: LogMap
+    /// The bytes of the segments, one behind the other.
+    private let bytes: [UInt8]
+
+    init(of map: LogMap, fromDevice: Bool, of file: any StorageFile) throws(StorageError) {
+        self.map = map
+        guard map.salt != 0 else {
+            bytes = []
+            return
+        }
+        var bytes = [UInt8](repeating: 0, count: Int(map.capacity))
+        var start = 0
+        for segment in map.segments {
+            let end = start + Int(segment.byteCount)
+            let result: Result<Void, StorageError> = bytes.withUnsafeMutableBytes { all in
+                Result { () throws(StorageError) in
+                    let part = UnsafeMutableRawBufferPointer(rebasing: all[start..<end])
+                    if fromDevice {
+                        try file.readFromDevice(into: part, at: segment.page * UInt64(Page.size))
+                    } else {
+                        try file.read(into: part, at: segment.page * UInt64(Page.size))
+                    }
+                }
+            }
+            try result.get()
+            start = end
+        }
+        self.bytes = bytes
+    }
+
+    /// The records of the commits behind a meta, oldest first: up to the first frame that does not follow.
+    ///
+    /// - Throws: `corrupt` where some frame proves that bytes are missing which were durable: of the log, or a newer meta. That the very last frame is
+    ///   missing cannot be told from one that was never written whole.
+    func records(after meta: Meta) throws(StorageError) -> [CommitRecord] {
+        var records: [CommitRecord] = []
+        var point = meta.log
+        var version = meta.version
+        while let frame = next(after: point, version) {
+            if frame.kind == .record {
+                records.append(try record(of: frame))
+                version = frame.version
+            } else if frame.version != version {
+                throw Self.lostMeta(frame.version)
+            }
+            point = frame.after
+        }
+        try forEachHeader { frame throws(StorageError) in
+            if frame.durableCheckpoint > meta.version && !Probe.makes(.lostMetaNotSeen) { throw Self.lostMeta(frame.durableCheckpoint) }
+            if frame.durablePosition > point.position, isInPlace(frame), !Probe.makes(.lostLogNotSeen) {
+                throw .corrupt(
+                    page: page(of: point.position),
+                    reason: "the log ends at position \(point.position), but was durable up to \(frame.durablePosition): commits are lost")
+            }
+        }
+        return records
+    }
+
+    /// The highest version that any frame names.
+    func highestVersion() -> UInt64 {
+        var highest: UInt64 = 0
+        forEachHeader { highest = max(highest, $0.version) }
+        return highest
+    }
+
+    private static func lostMeta(_ version: UInt64) -> StorageError {
+        .corrupt(page: 0, reason: "the log knows a checkpoint of version \(version), but no meta page holds it")
+    }
+
+    // MARK: Frames
+
+    private func next(after point: LogPoint, _ version: UInt64) -> LogFrame? {
+        if let frame = frame(at: point.position, after: point, version) { return frame }
+        guard let next = map.nextSegment(after: point.position) else { return nil }
+        return frame(at: next, after: point, version)
+    }
+
+    private func frame(at position: UInt64, after point: LogPoint, _ version: UInt64) -> LogFrame? {
+        guard let place = map.place(of: position), capacity > 0 else { return nil }
+        let offset = Int((position - map.base) % capacity)
+        let frame = bytes.withUnsafeBytes { bytes in
+            bytes.baseAddress.flatMap { LogFrame(validating: $0 + offset, room: Int(place.room), salt: map.salt) }
+        }
+        guard let frame, frame.before.position == position,
+            Probe.makes(.logChainNotChecked) || (frame.before.sequence == point.sequence && frame.before.hash == point.hash)
+        else { return nil }
+        return frame.kind == .marker || frame.previousVersion == version || Probe.makes(.previousVersionNotChecked) ? frame : nil
+    }
+
+    private var capacity: UInt64 { UInt64(bytes.count) }
+
+    private func record(of frame: LogFrame) throws(StorageError) -> CommitRecord {
+        let start = Int((frame.before.position - map.base) % capacity) + LogLayout.payload
+        let payload = bytes[start..<(start + Int(frame.length) - LogLayout.payload)]
+        return try Array(payload).withBytes { bytes throws(StorageError) in try CommitRecord(validating: bytes) }
+    }
+
+    private func forEachHeader<Failure>(_ body: (LogFrame) throws(Failure) -> Void) throws(Failure) {
+        var start = 0
+        for segment in map.segments where start < bytes.count {
+            let end = start + Int(segment.byteCount)
+            for offset in stride(from: start, to: end, by: LogLayout.unit) {
+                let frame = bytes.withUnsafeBytes { bytes in
+                    bytes.baseAddress.flatMap { LogFrame(header: $0 + offset, room: end - offset, salt: map.salt) }
+                }
+                if let frame { try body(frame) }
+            }
+            start = end
+        }
+    }
+
+    /// Whether a frame lies where its position has to lie: not so in what is left from before the ring got its present segments.
+    private func isInPlace(_ frame: LogFrame) -> Bool { frame.before.position >= map.base }
+
+    private func page(of position: UInt64) -> UInt64 { (map.place(of: position)?.offset ?? 0) / UInt64(Page.size) }
+}

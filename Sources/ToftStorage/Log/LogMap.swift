@@ -1,0 +1,99 @@
+/// Pages that the log has for itself.
+package struct LogSegment: Equatable, Sendable {
+    package var page: UInt64
+    package var pageCount: UInt64
+
+    var byteCount: UInt64 { pageCount &* UInt64(Page.size) }
+}
+
+/// Where the log's positions lie in the file: the segments in their order, as a ring.
+package struct LogMap: Equatable, Sendable {
+    package var salt: UInt64
+    /// The position that the first byte of the first segment had when the ring got its present segments.
+    package var base: UInt64
+    package var segments: [LogSegment]
+
+    /// A file that has no log yet.
+    package static let none = LogMap(salt: 0, base: 0, segments: [])
+
+    var capacity: UInt64 { segments.reduce(0) { $0 &+ $1.byteCount } }
+    var longestSegment: UInt64 { segments.reduce(0) { max($0, $1.byteCount) } }
+
+    /// Refuses what a meta cannot mean: the engine never goes where this was not asked.
+    func check(pageCount: UInt64, position: UInt64) throws(StorageError) {
+        var pages: UInt64 = 0
+        for segment in segments {
+            let (end, overflow) = segment.page.addingReportingOverflow(segment.pageCount)
+            guard !overflow, segment.page >= Page.firstData, segment.pageCount > 0, end <= pageCount else {
+                throw .corrupt(page: segment.page, reason: "a segment of the log leaves the file")
+            }
+            pages += segment.pageCount
+        }
+        guard pages <= LogLimit.pages, position >= base, position < 1 << 62, position % UInt64(LogLayout.unit) == 0,
+            base % UInt64(LogLayout.unit) == 0
+        else {
+            throw .corrupt(page: 0, reason: "a meta lists a log that cannot be")
+        }
+    }
+
+    /// A stretch of one segment.
+    struct Place: Equatable {
+        /// Byte offset in the file.
+        var offset: UInt64
+        /// Bytes from there to the end of the segment.
+        var room: UInt64
+    }
+
+    /// Where a position lies. Nil if there is no log, or the position is before its beginning.
+    func place(of position: UInt64) -> Place? {
+        guard position >= base, capacity > 0 else { return nil }
+        var rest = (position - base) % capacity
+        for segment in segments {
+            if rest < segment.byteCount { return Place(offset: segment.page &* UInt64(Page.size) &+ rest, room: segment.byteCount - rest) }
+            rest -= segment.byteCount
+        }
+        return nil
+    }
+
+    /// The first position, at `position` or behind it, from which so many bytes lie in one segment. Nil if no segment is so long.
+    func start(of byteCount: UInt64, from position: UInt64) -> UInt64? {
+        guard byteCount <= longestSegment else { return nil }
+        var start = position
+        while let place = place(of: start) {
+            if place.room >= byteCount { return start }
+            start += place.room
+        }
+        return nil
+    }
+
+    /// The beginning of the segment behind the one that `position` lies in. Nil where a segment begins at `position` itself.
+    func nextSegment(after position: UInt64) -> UInt64? {
+        guard let place = place(of: position), position > base else { return nil }
+        let isStart = segments.contains { $0.page &* UInt64(Page.size) == place.offset }
+        return isStart ? nil : position + place.room
+    }
+}
+
+/// Where the log stands after a version: what the next frame has to name.
+package struct LogPoint: Equatable, Sendable {
+    package var position: UInt64
+    package var sequence: UInt64
+    package var hash: UInt64
+
+    package static let start = LogPoint(position: 0, sequence: 0, hash: 0)
+}
+
+/// Limits of the log, in one place.
+package enum LogLimit {
+    /// The first segment.
+    package static let firstPages: UInt64 = 64
+    /// A log that keeps filling up doubles up to so many pages: 8 MiB.
+    static let grownPages: UInt64 = 2048
+    /// More than any build makes; a meta that lists more is damaged.
+    static let pages: UInt64 = 16_384
+    /// What waits for a checkpoint before one begins: bytes written, effects logged (they decide how long a recovery takes), and milliseconds in
+    /// which nothing was committed.
+    static let waitingBytes: UInt64 = 16 << 20
+    static let waitingEffects: UInt64 = 200_000
+    static let idleMilliseconds = 1_000
+}

@@ -1,0 +1,89 @@
+internal import Synchronization
+
+/// The thread of a store that checkpoints in the background: when enough waits for it, or when nothing was committed for a second.
+///
+/// 1. There is no thread before the first logged commit, and none after `stop`.
+/// 2. While nothing waits it sleeps without end; the first commit after that wakes it. While something waits it looks once a second whether the
+///    commits have stopped. So a commit makes a system call only when the thread slept, or has to work.
+/// 3. Any process may checkpoint what any other has committed: whoever comes second finds nothing to do.
+final class Checkpointer: Sendable {
+    private let checkpoint: Checkpoint
+    private let coordinator: Coordinator
+    private let thread = Mutex<PlatformThread?>(nil)
+    private let hasThread = Atomic<Bool>(false)
+    private let call = Call()
+
+    /// What the thread sleeps on, and why it was woken.
+    private final class Call: @unchecked Sendable {
+        static let asleep: UInt32 = 0
+        static let watching: UInt32 = 1
+        static let due: UInt32 = 2
+        static let stopping: UInt32 = 3
+
+        let word: UnsafeMutablePointer<Atomic<UInt32>>
+        var futex: Futex { Futex(word: word, isPrivate: true) }
+
+        init() {
+            word = .allocate(capacity: 1)
+            word.initialize(to: Atomic(Self.asleep))
+        }
+
+        deinit { word.deallocate() }
+    }
+
+    init(_ checkpoint: Checkpoint) {
+        self.checkpoint = checkpoint
+        coordinator = checkpoint.coordinator
+    }
+
+    /// Says that something was logged, and how much waits for a checkpoint now.
+    func note(_ waiting: Coordinator.Waiting) {
+        if !hasThread.load(ordering: .acquiring) { start() }
+        let isDue = waiting.bytes > LogLimit.waitingBytes || waiting.effects > LogLimit.waitingEffects
+        raise(to: isDue ? Call.due : Call.watching)
+    }
+
+    /// Ends the thread, after the checkpoint that it is at, if it is.
+    func stop() {
+        raise(to: Call.stopping)
+        thread.withLock { thread in
+            thread?.join()
+            thread = nil
+        }
+    }
+
+    private func raise(to state: UInt32) {
+        if call.word.pointee.load(ordering: .relaxed) >= state { return }
+        if call.word.pointee.max(state, ordering: .sequentiallyConsistent).oldValue < state { call.futex.wake(1) }
+    }
+
+    private func start() {
+        thread.withLock { thread in
+            guard thread == nil, call.word.pointee.load(ordering: .relaxed) != Call.stopping else { return }
+            // Without a thread the log is checkpointed when it is full, and at the last close.
+            thread = try? PlatformThread(name: "toft-checkpoint") { [checkpoint, coordinator, call] in Self.run(checkpoint, coordinator, call) }
+            hasThread.store(true, ordering: .releasing)
+        }
+    }
+
+    private static func run(_ checkpoint: Checkpoint, _ coordinator: Coordinator, _ call: Call) {
+        var seen: UInt64 = 0
+        while true {
+            let state = call.word.pointee.load(ordering: .sequentiallyConsistent)
+            switch state {
+            case Call.stopping: return
+            case Call.asleep: call.futex.wait(while: Call.asleep, nanoseconds: -1)
+            case Call.watching where coordinator.published.version != seen:
+                seen = coordinator.published.version
+                call.futex.wait(while: Call.watching, nanoseconds: Int64(LogLimit.idleMilliseconds) * 1_000_000)
+            default:
+                // Whoever commits from here on calls again.
+                guard call.word.pointee.compareExchange(expected: state, desired: Call.asleep, ordering: .sequentiallyConsistent).exchanged else {
+                    continue
+                }
+                // A failed sync has poisoned the database. After another failure the log stays as it is; the next commit calls again.
+                _ = try? checkpoint.run()
+            }
+        }
+    }
+}

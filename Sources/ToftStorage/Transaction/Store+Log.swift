@@ -1,0 +1,53 @@
+// What a store does with its log, besides committing.
+
+extension Store {
+    /// Whether small commits go through the log.
+    var usesLog: Bool { firstLogPages > 0 }
+
+    /// The pages that the log has for itself.
+    func logSegments() throws(StorageError) -> [LogSegment] {
+        guard !isReadOnly else { return try MetaPage.newest(fromDevice: false, of: file)?.meta.logMap.segments ?? [] }
+        return coordinator.log.segments
+    }
+
+    /// Counts what a logged commit leaves to the next checkpoint.
+    func noteLogged(effects: UInt64, bytes: UInt64) {
+        let waiting = coordinator.addWaiting(Coordinator.Waiting(effects: effects, bytes: bytes))
+        checkpointer?.note(waiting)
+    }
+
+    /// Makes every commit that is visible now durable. Returns at once where all are.
+    ///
+    /// - Throws: `poisoned` when the sync fails, now or before; `lockTimeout`...
+    package func flush(timeoutMilliseconds: Int = -1) throws(StorageError) {
+        try checkProcess()
+        guard !isReadOnly, usesLog else { return }
+        let published = coordinator.published
+        if coordinator.durableLog(of: published) == published.log.position { return }
+        let transaction = try beginWrite(timeoutMilliseconds: timeoutMilliseconds)
+        defer { transaction.rollback() }
+        let end = transaction.base.log.position
+        let rest = LogDeferred(map: coordinator.log, from: coordinator.durableLog(of: transaction.base), to: end)
+        do {
+            _ = try rest.rewrite(to: file)
+        } catch {
+            coordinator.poison()
+            throw .poisoned
+        }
+        coordinator.setFlushedLog(end)
+    }
+
+    /// Makes the newest version durable by a meta, so that the log before it is free for reuse. Others go on writing. False if there was
+    /// nothing to do.
+    @discardableResult
+    package func checkpoint() throws(StorageError) -> Bool {
+        try checkProcess()
+        guard !isReadOnly, usesLog else { return false }
+        return try Checkpoint(self).run()
+    }
+
+    /// Writes the meta of a version, durably.
+    func writeMeta(_ published: PublishedVersion, log: LogMap) throws(StorageError) {
+        try Checkpoint.writeMeta(published, template, log: log, to: file)
+    }
+}
