@@ -103,7 +103,7 @@ internal import ToftTestKit
     }
 
     @Test(.enabled(if: isRoot)) func `On a full disk nothing is made, and nothing is left behind`() throws {
-        try withMount("size=800k") { directory throws in
+        try withMount("size=1600k") { directory throws in
             let filler = open(directory + "/filler", O_CREAT | O_WRONLY, 0o600)
             let bytes = [UInt8](repeating: 1, count: 100_000)
             while Glibc.write(filler, bytes, bytes.count) > 0 {}
@@ -113,7 +113,7 @@ internal import ToftTestKit
             // Room for the file, none for its lock file.
             unlink(directory + "/filler")
             let small = open(directory + "/filler", O_CREAT | O_WRONLY, 0o600)
-            for _ in 0..<6 { _ = Glibc.write(small, bytes, bytes.count) }
+            for _ in 0..<14 { _ = Glibc.write(small, bytes, bytes.count) }
             close(small)
             #expect(try child("open", directory + "/a.toft", "rw").first?.hasPrefix("diskFull") == true)
             #expect(TemporaryDirectory.names(in: directory).sorted() == ["a.toft", "filler"])
