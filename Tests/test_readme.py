@@ -1,0 +1,68 @@
+"""README.md is true: its commands are there, and its program runs as printed in each language, on one file."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text()
+LIBRARY = Path(os.environ.get("TOFT_LIBRARY", ROOT / "build/libtoft.so")).resolve()
+PRINTED = "1 young dogs\n"
+
+
+def printed(language: str, number: int = 0) -> str:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.S)[number]
+
+
+def run(folder: Path, *command: object) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "bindings/python")}
+    done = subprocess.run([str(part) for part in command], cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    return done.stdout
+
+
+def built_in_swift() -> Path:
+    """A package of its own beside a checkout, both as printed. It stays in the build folder, so that only changes are compiled."""
+    folder = ROOT / "build/readme/dogs"
+    (folder / "Sources/dogs").mkdir(parents=True, exist_ok=True)
+    for path, text in {folder / "Sources/dogs/main.swift": printed("swift", 0), folder / "Package.swift": printed("swift", 1)}.items():
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+    if not (ROOT / "build/readme/toft").exists():
+        (ROOT / "build/readme/toft").symlink_to(ROOT)
+    path = f"{os.environ['PATH']}:/opt/swift/usr/bin"
+    done = subprocess.run(["swift", "build", "--package-path", folder], env={**os.environ, "PATH": path}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "main.swift:" not in done.stdout, done.stdout  # no warning
+    return folder / ".build/debug/dogs"
+
+
+def built_in_c(folder: Path) -> Path:
+    source, program = folder / "dogs.c", folder / "dogs"
+    source.write_text(printed("c"))
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT / 'include'}", str(LIBRARY), f"-Wl,-rpath,{LIBRARY.parent}"]
+    subprocess.run(["cc", str(source), "-o", str(program), *flags], check=True)
+    return program
+
+
+def test_the_program_runs_as_printed_in_each_language_on_one_file(tmp_path: Path) -> None:
+    in_python = tmp_path / "dogs.py"
+    in_python.write_text(printed("python"))
+    programs = [[built_in_swift()], [built_in_c(tmp_path)], [sys.executable, in_python]]
+    for program in programs * 2:
+        assert run(tmp_path, *program) == PRINTED
+
+
+def test_the_two_commands_are_there_and_ci_runs_the_second() -> None:
+    demo, tests = re.findall(r"^    (\S+(?: demo)?)$", README, re.M)[:2]
+    assert demo == "./toftdb demo"
+    for command in (demo.split()[0], tests):
+        assert os.access(ROOT / command, os.X_OK), command
+    assert f"CI=true exec {tests}\n" in (ROOT / ".ci/run").read_text()
+
+
+def test_what_it_names_is_there() -> None:
+    for path in re.findall(r"`((?:Sources|Tests|bindings|include|cmake)/[^`\s]+)`", README):
+        assert (ROOT / path).exists(), path
