@@ -7,14 +7,15 @@ extension Session {
 
     /// Begins a write transaction: waits for other writers, goes to the newest version and, where that is another, calls the observers that are
     /// due; they run inside the transaction.
-    package func beginWrite() throws(EngineError) {
+    /// - Parameter timeoutMilliseconds: how long to wait, if not as long as the configuration says; 0: not at all.
+    package func beginWrite(timeoutMilliseconds: Int? = nil) throws(EngineError) {
         try check()
         guard transaction == nil else {
             throw EngineError(.alreadyInTransaction, "The session is already in a write transaction. Commit or cancel it first.")
         }
         try requireThawed()
         guard !isReadOnly else { throw EngineError(.readOnly, "Can't write: the session was opened read-only.") }
-        let parcel = try enterTransaction()
+        let parcel = try enterTransaction(timeoutMilliseconds ?? configuration.writeTimeoutMilliseconds ?? -1)
         guard let parcel else { return }
         isBeginning = true
         defer { isBeginning = false }
@@ -22,8 +23,7 @@ extension Session {
     }
 
     /// Takes the write lock. Returns what there is to deliver if that moved the session.
-    private func enterTransaction() throws(EngineError) -> Parcel? {
-        let timeout = configuration.writeTimeoutMilliseconds ?? -1
+    private func enterTransaction(_ timeout: Int) throws(EngineError) -> Parcel? {
         let writing = try storage { () throws(StorageError) in try database.store.beginWrite(timeoutMilliseconds: timeout) }
         do throws(EngineError) {
             // Nobody commits while we hold the lock: the newest version is the one that the transaction builds on.

@@ -125,6 +125,15 @@ struct MisuseTests {
         expectStop(result, .noSuchObject)
     }
 
+    @Test("Asking a frozen realm for a later write")
+    func writeFrozen() async {
+        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+            let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
+            realm.freeze().writeAsync {}
+        }
+        expectStop(result, .readOnly)
+    }
+
     @Test("A query that is none")
     func badPredicate() async {
         let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {

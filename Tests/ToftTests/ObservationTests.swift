@@ -207,6 +207,8 @@ struct ObservationTests {
         func wait(for count: Int) {
             for _ in 0..<500 where log.current.count < count { Thread.sleep(forTimeInterval: 0.01) }
         }
+        // Both observations have begun when the queue has come around.
+        queue.sync {}
         wait(for: 1)
         #expect(log.current == [#"initial ["Ada"]"#])
         try realm.write {

@@ -48,8 +48,9 @@ public struct Persisted<Value: _Persistable> {
     ) -> Value {
         @inline(__always) get {
             let column = object[keyPath: storageKeyPath].column
-            if column >= 0, !Value._isKeptWhenManaged || !object._keepsCollections { return Value._get(object, Int(column)) }
+            if column >= 0, !Value._isKeptWhenManaged { return Value._get(object, Int(column)) }
             if let value = object[keyPath: storageKeyPath].value { return value }
+            if column >= 0, !object._keepsCollections { return Value._get(object, Int(column)) }
             return object[keyPath: storageKeyPath].kept(in: object)
         }
         @inline(__always) set {

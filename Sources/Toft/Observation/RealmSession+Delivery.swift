@@ -18,7 +18,7 @@ extension RealmSession {
             guard RunLoop.current.currentMode != nil else {
                 throw Realm.Error(
                     .observationUnavailable,
-                    "Can only observe where a run loop is running: this thread's is not. Give a queue, observe(on:), or observe from inside the run loop.")
+                    "Only where a run loop is running can observers be called and later writes be made: this thread's is not. Give a queue, or do it inside the run loop.")
             }
             made = RunLoopScheduler(target)
         }
@@ -26,13 +26,14 @@ extension RealmSession {
         scheduler = made
     }
 
-    /// Throws for a frozen realm.
+    /// Throws for what is frozen.
     func requireObservable() throws {
         guard !isFrozen else { throw Realm.Error(.observationUnavailable, "What is frozen never changes, so there is nothing to observe. Observe what thaw() gives.") }
     }
 
-    /// Called by the scheduler: goes to the version that has been worked out, and calls the observers that are due.
+    /// Called by the scheduler: makes a write that waits, goes to the version that has been worked out, and calls the observers that are due.
     func deliver() {
+        makeNextWrite()
         guard isAutorefreshing else { return tellRefreshRequired() }
         Misuse.reporting { try engine.dispatch() }
     }

@@ -41,6 +41,7 @@ extension Realm {
     public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
         do throws(EngineError) {
             try session.verify()
+            defer { session.resumeWrites() }
             try session.engine.commit(skipping: tokens.compactMap(\.engineToken))
         } catch {
             throw Realm.Error(error)
@@ -51,6 +52,7 @@ extension Realm {
     public func cancelWrite() {
         Misuse.reporting {
             try session.verify()
+            defer { session.resumeWrites() }
             try session.engine.cancel()
         }
     }

@@ -81,7 +81,7 @@ public struct Realm {
     }
 
     /// Ends the use of this version: objects and lists of the realm become invalid, results empty, observations end, and what the version
-    /// kept from being reused is free. An open write transaction is cancelled. The realm goes on at the newest version.
+    /// kept from being reused is free. An open write transaction is cancelled, writes that wait are forgotten. The realm goes on at the newest version.
     public func invalidate() {
         Misuse.reporting { try session.invalidate() }
     }

@@ -14,6 +14,10 @@ final class RealmSession {
     var isAutorefreshing = true
     /// The realm that was last frozen of this one.
     private weak var lastFrozen: RealmSession?
+    /// What `writeAsync` asked for and has not happened yet, in order.
+    var waitingWrites: [WaitingWrite] = []
+    var lastWriteID: AsyncTransactionId = 0
+    var isMakingWrite = false
     /// Who is told of commits of any kind, while they live.
     private var observers: [WeakObserver] = []
     private var bindings: [ObjectIdentifier: ClassBinding] = [:]
@@ -64,6 +68,7 @@ final class RealmSession {
         try engine.close()
         scheduler?.stop()
         scheduler = nil
+        waitingWrites = []
         bindings = [:]
         engine = try Session.open(engine.configuration)
         markThread()
