@@ -30,7 +30,7 @@ def run(language: str, *arguments: object, status: int = 0) -> subprocess.Comple
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("packages") / "packages.tsv"
-    subprocess.run([sys.executable, ROOT / "Tests/Benchmarks/packages_tsv.py", SAMPLE, path], check=True)
+    subprocess.run([sys.executable, ROOT / "Tests/Benchmarks/packages/packages_tsv.py", SAMPLE, path], check=True)
     return path
 
 
