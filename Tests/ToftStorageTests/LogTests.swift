@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import ToftTestKit
 
@@ -213,5 +214,43 @@ import ToftTestKit
         let found = try Database(content: file.device)
         let keys = try found.keys()
         #expect(keys == [1, 2] || keys == [1, 2, 3])
+    }
+
+    @Test func threadsThatCommitInAGroupLoseNothingAndSeeWhatTheyCommitted() throws {
+        try withTemporaryDirectory { directory throws in
+            let path = directory + "/group.toft"
+            let store = try Store.open(StoreConfiguration(location: .file(path: path)))
+            var transaction = try store.beginWrite()
+            let tree = try transaction.createOrderedTree()
+            _ = try transaction.commit()
+            let failures = Mutex<[String]>([])
+            let threads = try (0..<4).map { thread in
+                try PlatformThread(name: "writer \(thread)") {
+                    do {
+                        for round in 0..<100 {
+                            let transaction = try store.beginWrite()
+                            try withUnsafeBytes(of: (thread * 1000 + round).bigEndian) { try transaction.treePut(tree, $0, $0, derived: false) }
+                            let durability: Durability = round % 10 == 7 ? .deferred : round % 10 == 8 ? .immediate : .group
+                            if round % 10 == 9 {
+                                transaction.rollback()
+                                continue
+                            }
+                            let (version, snapshot) = try transaction.commitAndRead(durability)
+                            #expect(snapshot?.version == version)
+                            #expect(store.latestVersion >= version)
+                        }
+                    } catch {
+                        failures.withLock { $0.append("thread \(thread): \(error)") }
+                    }
+                }
+            }
+            for thread in threads { thread.join() }
+            #expect(failures.withLock { $0 } == [])
+            let snapshot = try store.beginRead()
+            #expect(try snapshot.orderedTree(tree).count == 360)
+            #expect(try store.check().problems == [])
+            transaction = try store.beginWrite(timeoutMilliseconds: 1_000)
+            transaction.rollback()
+        }
     }
 }

@@ -54,15 +54,23 @@ struct LogAppend {
         try bytes.withBytes { bytes throws(StorageError) in try file.write(bytes, at: place.offset) }
     }
 
-    /// Writes the frame durably, and before it, oldest first, what was deferred.
-    func writeDurably(to file: any StorageFile) throws(StorageError) {
-        guard let place = map.place(of: frame.before.position) else { throw .corrupt(page: 0, reason: "the log has no place for a frame") }
-        let pieces = LogDeferred(map: map, from: Probe.makes(.deferredNotCovered) ? end : durable, to: end)
-        guard let last = try pieces.rewrite(to: file, upTo: place.offset) else {
-            return try bytes.withBytes { bytes throws(StorageError) in try file.writeDurably(bytes, at: place.offset) }
+    /// Writes frames that follow each other durably, and before them what was deferred: oldest first, and at once what lies together.
+    static func writeDurably(_ frames: [LogAppend], to file: any StorageFile) throws(StorageError) {
+        guard let first = frames.first, let start = first.map.place(of: first.frame.before.position) else { return }
+        let deferred = LogDeferred(map: first.map, from: Probe.makes(.deferredNotCovered) ? first.end : first.durable, to: first.end)
+        var bytes = try deferred.rewrite(to: file, upTo: start.offset)
+        var offset = start.offset - UInt64(bytes.count)
+        for frame in frames {
+            guard let place = frame.map.place(of: frame.frame.before.position) else { continue }
+            if place.offset != offset + UInt64(bytes.count) {
+                try bytes.withBytes { bytes throws(StorageError) in try file.writeDurably(bytes, at: offset) }
+                bytes = []
+                offset = place.offset
+            }
+            bytes += frame.bytes
         }
-        let joined = last + bytes
-        try joined.withBytes { bytes throws(StorageError) in try file.writeDurably(bytes, at: place.offset - UInt64(last.count)) }
+        if Probe.makes(.logNotDurable) { return try bytes.withBytes { bytes throws(StorageError) in try file.write(bytes, at: offset) } }
+        try bytes.withBytes { bytes throws(StorageError) in try file.writeDurably(bytes, at: offset) }
     }
 }
 
@@ -74,7 +82,8 @@ struct LogDeferred {
 
     /// Writes it once more, durably, oldest first. A last piece that ends at file offset `joint` is returned instead, to be written together with
     /// what follows there.
-    func rewrite(to file: any StorageFile, upTo joint: UInt64? = nil) throws(StorageError) -> [UInt8]? {
+    @discardableResult
+    func rewrite(to file: any StorageFile, upTo joint: UInt64? = nil) throws(StorageError) -> [UInt8] {
         var position = from
         while position < to, let place = map.place(of: position) {
             let count = Int(min(place.room, to - position, 1 << 20))
@@ -87,6 +96,6 @@ struct LogDeferred {
             if position == to, place.offset + UInt64(count) == joint { return piece }
             try piece.withBytes { bytes throws(StorageError) in try file.writeDurably(bytes, at: place.offset) }
         }
-        return nil
+        return []
     }
 }

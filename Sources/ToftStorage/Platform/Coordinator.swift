@@ -167,6 +167,14 @@ package final class Coordinator: Sendable {
         }
     }
 
+    /// Pins a version that nobody can have let go of: the newest, or one that is about to be. Only for the owner of the write lock.
+    func pin(_ published: PublishedVersion) throws(StorageError) -> Pin {
+        try checkUsable()
+        guard case .member(let pins) = role else { throw .readOnly }
+        try pins.pin(published.version)
+        return Pin(published: published)
+    }
+
     package func unpin(_ pin: Pin) {
         guard isUsable else { return }
         switch role {
@@ -215,6 +223,26 @@ package final class Coordinator: Sendable {
     package func unlockWriter() {
         Probe.reach(.writerLeaving)
         if isUsable { writerLock.unlock() }
+    }
+
+    // A process may keep the write lock when a thread of it gives it back, for the other threads.
+
+    /// Gives the write lock to the next thread of this process.
+    func handWriterOn() {
+        if isUsable { writerLock.handOn() }
+    }
+
+    /// Gives a kept write lock back, if no thread has it and `isDone` says so.
+    func unlockWriterIfKept(_ isDone: () -> Bool) {
+        if isUsable { writerLock.unlockIfKept(isDone) }
+    }
+
+    /// Whether another process waits for the write lock that this one has kept. The caller has it.
+    var isWriterWanted: Bool { writerLock.isKept && writerLock.isWanted }
+
+    /// Lets another process have the write lock, and takes it again: returns what `lockWriter` does. If it throws, the caller no longer has the lock.
+    func passWriterOn(timeoutMilliseconds: Int) throws(StorageError) -> Bool {
+        try writerLock.passOn(until: Deadline(timeoutMilliseconds: timeoutMilliseconds < 0 ? nil : timeoutMilliseconds))
     }
 
     /// Takes the checkpoint lock, which a thread may wait for while it has the write lock, never the other way round. Returns whether

@@ -62,6 +62,20 @@ final class PinTable: Sendable {
         }
     }
 
+    /// Pins a version that no writer can give up before it has seen this pin: the owner of the write lock pins what it has committed.
+    func pin(_ wanted: UInt64) throws(StorageError) {
+        try local.withLock { local throws(StorageError) in
+            if local.held[wanted] != nil {
+                local.held[wanted]?.count += 1
+                return
+            }
+            let place: Int
+            if let spare = local.spare.popLast() { place = spare } else { place = try claim() }
+            words.pin(place, LockFileLayout.Pin.version).pointee.store(wanted, ordering: .sequentiallyConsistent)
+            local.held[wanted] = Held(place: place, count: 1)
+        }
+    }
+
     func unpin(_ version: UInt64) {
         local.withLock { local in
             guard let held = local.held[version] else { return }

@@ -31,6 +31,11 @@ final class ThreadLock: @unchecked Sendable {
         return true
     }
 
+    /// False if somebody has it.
+    func tryLock() -> Bool {
+        word.pointee.compareExchange(expected: 0, desired: 1, ordering: .acquiring).exchanged
+    }
+
     func unlock() {
         if word.pointee.exchange(0, ordering: .releasing) == 2 { futex.wake(1) }
     }

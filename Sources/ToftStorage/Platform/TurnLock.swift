@@ -10,6 +10,8 @@ internal import Synchronization
 ///    `unlock` makes a system call only then, and wakes one. One that slept says it again, since others may sleep still.
 /// 4. A process that gives the lock back while others sleep, and wants it again at once, sleeps first: else it would always be faster.
 /// 5. The thread that unlocks need not be the one that locked.
+/// 6. A process may keep the byte when a thread gives the lock back (`handOn`): its other threads then take turns, until one finds that the
+///    byte can go, or that another process wants it.
 final class TurnLock: Sendable {
     private enum Phase {
         static let idle: UInt64 = 0
@@ -25,6 +27,9 @@ final class TurnLock: Sendable {
     private let threads = ThreadLock()
     /// When this process last gave the lock to a sleeper, and the count of acquisitions then. Guarded by `threads`.
     private let courtesy = Mutex<(acquisitions: UInt64, end: Deadline)?>(nil)
+
+    /// Whether the process has the byte though no thread may have the lock. Changed only by who has `threads`.
+    private let keepsByte = Atomic<Bool>(false)
 
     private static let courtesyMilliseconds = 2
     private static let firstLookNanoseconds: Int64 = 2_000_000
@@ -45,12 +50,18 @@ final class TurnLock: Sendable {
     /// Returns whether the last owner died at work, so that its work has to be looked after; `finishTakeover` then says that this was done.
     func lock(until deadline: Deadline) throws(StorageError) -> Bool {
         guard threads.lock(until: deadline) else { throw .lockTimeout }
+        if isKept { return false }
         do throws(StorageError) {
             if let locks { try takeByte(locks, until: deadline) }
         } catch {
             threads.unlock()
             throw error
         }
+        return begin()
+    }
+
+    /// Notes that the byte was taken. Returns whether the last owner died at work.
+    private func begin() -> Bool {
         acquisitions.pointee.add(1, ordering: .relaxed)
         let ownerDied = phase.pointee.load(ordering: .acquiring) != Phase.idle
         phase.pointee.store(ownerDied ? Phase.takeover : Phase.working, ordering: .sequentiallyConsistent)
@@ -61,17 +72,51 @@ final class TurnLock: Sendable {
         phase.pointee.store(Phase.working, ordering: .releasing)
     }
 
-    func unlock() {
-        if phase.pointee.load(ordering: .relaxed) != Phase.takeover { phase.pointee.store(Phase.idle, ordering: .releasing) }
-        if let locks {
-            let count = acquisitions.pointee.load(ordering: .relaxed)
-            locks.release(byte)
-            turn.word.pointee.add(1, ordering: .sequentiallyConsistent)
-            let somebodySleeps = sleepers.pointee.exchange(0, ordering: .sequentiallyConsistent) != 0
-            if somebodySleeps { turn.wake(1) }
-            courtesy.withLock { $0 = somebodySleeps ? (count, Deadline(timeoutMilliseconds: Self.courtesyMilliseconds)) : nil }
-        }
+    var isKept: Bool { keepsByte.load(ordering: .relaxed) }
+
+    /// Whether another process sleeps until it gets the byte.
+    var isWanted: Bool { sleepers.pointee.load(ordering: .sequentiallyConsistent) != 0 }
+
+    /// Gives the lock to the next thread of this process, which keeps the byte.
+    func handOn() {
+        keepsByte.store(true, ordering: .relaxed)
         threads.unlock()
+    }
+
+    /// Gives a kept byte back, unless a thread has the lock (which then will) or more is to be done.
+    func unlockIfKept(_ isDone: () -> Bool) {
+        guard threads.tryLock() else { return }
+        if isKept && isDone() { unlock() } else { threads.unlock() }
+    }
+
+    /// Lets a process that waits have the byte, and takes it again. Returns what `lock` does. If it throws, the caller no longer has the lock.
+    func passOn(until deadline: Deadline) throws(StorageError) -> Bool {
+        guard let locks else { return false }
+        release()
+        do throws(StorageError) {
+            try takeByte(locks, until: deadline)
+        } catch {
+            threads.unlock()
+            throw error
+        }
+        return begin()
+    }
+
+    func unlock() {
+        release()
+        threads.unlock()
+    }
+
+    private func release() {
+        keepsByte.store(false, ordering: .relaxed)
+        if phase.pointee.load(ordering: .relaxed) != Phase.takeover { phase.pointee.store(Phase.idle, ordering: .releasing) }
+        guard let locks else { return }
+        let count = acquisitions.pointee.load(ordering: .relaxed)
+        locks.release(byte)
+        turn.word.pointee.add(1, ordering: .sequentiallyConsistent)
+        let somebodySleeps = sleepers.pointee.exchange(0, ordering: .sequentiallyConsistent) != 0
+        if somebodySleeps { turn.wake(1) }
+        courtesy.withLock { $0 = somebodySleeps ? (count, Deadline(timeoutMilliseconds: Self.courtesyMilliseconds)) : nil }
     }
 
     private func takeByte(_ locks: FileLocks, until deadline: Deadline) throws(StorageError) {

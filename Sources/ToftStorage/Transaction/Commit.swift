@@ -51,18 +51,18 @@ struct Commit {
         try space.flush()
         Probe.reach(.pagesWritten)
         if Probe.makes(.publishedBeforeLog) { store.coordinator.publish(published) }
-        // 2. The record, durably: from here on the commit is durable or unknown.
-        if durability == .deferred || Probe.makes(.logNotDurable) {
-            try frame.write(to: store.file)
-        } else {
-            try orPoison { () throws(StorageError) in try frame.writeDurably(to: store.file) }
-            published.durableLog = frame.after.position
-        }
         published.log = frame.after
-        Probe.reach(.logWritten)
-        // 3. Now everyone may see it.
-        publish(published)
         store.noteLogged(effects: transaction.record.pointee.effectCount, bytes: UInt64(space.dirty.pointee.bytes))
+        // 2. The record: alone, or with those of other threads. From here on the commit is durable or unknown.
+        if durability == .deferred && store.group.isIdle {
+            try frame.write(to: store.file)
+            Probe.reach(.logWritten)
+            publish(published)
+        } else {
+            store.group.add(frame, published)
+            // 3. Published by whoever writes it; for a group that is after the write lock was given to the next.
+            if durability != .group { try store.group.finish(published.version) }
+        }
         return published
     }
 
@@ -72,7 +72,8 @@ struct Commit {
         guard store.usesLog else { return try checkpointWithoutLog(total) }
         try store.coordinator.lockCheckpoint()
         defer { store.coordinator.unlockCheckpoint() }
-        // 1. What a dead checkpoint left in doubt becomes certain.
+        // 1. What it builds on is published, and what a dead checkpoint left in doubt becomes certain.
+        try store.group.drain()
         guard try Checkpoint(store).adoptInDoubt() else {
             throw .corrupt(page: 0, reason: "a meta page is newer than the newest version")
         }

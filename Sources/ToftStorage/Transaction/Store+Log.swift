@@ -26,10 +26,11 @@ extension Store {
         if coordinator.durableLog(of: published) == published.log.position { return }
         let transaction = try beginWrite(timeoutMilliseconds: timeoutMilliseconds)
         defer { transaction.rollback() }
+        try group.drain()
         let end = transaction.base.log.position
         let rest = LogDeferred(map: coordinator.log, from: coordinator.durableLog(of: transaction.base), to: end)
         do {
-            _ = try rest.rewrite(to: file)
+            try rest.rewrite(to: file)
         } catch {
             coordinator.poison()
             throw .poisoned

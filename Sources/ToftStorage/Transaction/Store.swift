@@ -37,6 +37,7 @@ package final class Store: Sendable {
     /// What every meta says of this file.
     let template: Meta
     let firstLogPages: UInt64
+    let group: CommitGroup
     /// Makes logged commits durable as checkpoints in the background; nil where the caller does it, or nothing is logged.
     let checkpointer: Checkpointer?
     /// For who may not write: what the log holds behind the newest meta, when nobody is there who has recovered it.
@@ -58,6 +59,7 @@ package final class Store: Sendable {
     ) {
         self.leavesFile = leavesFile
         self.firstLogPages = firstLogPages
+        group = CommitGroup(file: file, coordinator: coordinator)
         checkpointer = checkpointsItself ? Checkpointer(Checkpoint(file: file, coordinator: coordinator, template: template)) : nil
         self.file = file
         self.coordinator = coordinator
@@ -148,7 +150,8 @@ package final class Store: Sendable {
     package func beginWrite(timeoutMilliseconds: Int = -1) throws(StorageError) -> WriteTransaction {
         try checkProcess()
         guard !isReadOnly else { throw .readOnly }
-        let previousOwnerDied = try coordinator.lockWriter(timeoutMilliseconds: timeoutMilliseconds)
+        var previousOwnerDied = try coordinator.lockWriter(timeoutMilliseconds: timeoutMilliseconds)
+        if coordinator.isWriterWanted { previousOwnerDied = try passWriterOn(timeoutMilliseconds) }
         do {
             if coordinator.isPoisoned { throw StorageError.poisoned }
             try checkNotReplaced()
@@ -157,19 +160,21 @@ package final class Store: Sendable {
                 coordinator.finishTakeover()
             }
             var pins = try coordinator.pinnedVersions()
-            let published = coordinator.published
-            let oldest = pins.first ?? published.version
+            let visible = coordinator.published
+            let published = group.newest ?? visible
+            let oldest = pins.first ?? visible.version
             writer.withLock { $0.oldestPin = oldest }
-            pins += [coordinator.durableVersion, coordinator.checkpointVersion].filter { $0 != 0 }
+            // Of what is visible now anybody may begin to read.
+            pins += [visible.version, coordinator.durableVersion, coordinator.checkpointVersion].filter { $0 != 0 }
             pins.sort()
             if Probe.makes(.pinsIgnored) { pins = [] }
             Probe.reach(.transactionBegun)
             return try WriteTransaction(store: self, published: published, version: claimVersion(after: published.version), pins: pins)
         } catch let error as StorageError {
-            coordinator.unlockWriter()
+            endWrite()
             throw error
         } catch {
-            coordinator.unlockWriter()
+            endWrite()
             throw .closed
         }
     }
@@ -178,8 +183,39 @@ package final class Store: Sendable {
         Probe.makes(.versionReusedAfterRollback) ? newest + 1 : coordinator.claimVersion()
     }
 
+    /// Gives the write lock back: to the next thread of this process only, as long as its group of commits is not written.
     func endWrite() {
-        coordinator.unlockWriter()
+        if group.isIdle { return coordinator.unlockWriter() }
+        coordinator.handWriterOn()
+        coordinator.unlockWriterIfKept { group.isIdle }
+    }
+
+    /// Waits until a commit of a group is durable and published.
+    func finishGroup(_ version: UInt64) throws(StorageError) {
+        defer { coordinator.unlockWriterIfKept { group.isIdle } }
+        if version > coordinator.published.version { try group.finish(version) }
+    }
+
+    /// Lets another process have its turn, when this one has kept the write lock for a group of commits.
+    private func passWriterOn(_ timeoutMilliseconds: Int) throws(StorageError) -> Bool {
+        do throws(StorageError) {
+            try group.drain()
+        } catch {
+            endWrite()
+            throw error
+        }
+        return try coordinator.passWriterOn(timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    /// Pins a version that the caller has just committed and that is not published yet, or is the newest. The caller has the write lock.
+    func read(_ published: PublishedVersion) throws(StorageError) -> Snapshot {
+        let pin = try coordinator.pin(published)
+        do throws(StorageError) {
+            return try Snapshot(store: self, published: published, pin: pin)
+        } catch {
+            coordinator.unpin(pin)
+            throw error
+        }
     }
 
     /// The oldest version that some reader has pinned, as the present writer found it.

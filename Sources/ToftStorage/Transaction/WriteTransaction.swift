@@ -259,27 +259,34 @@ package final class WriteTransaction {
     /// - Throws: `commitOutcomeUnknown` after a failed sync: the database is poisoned until all have closed it. Any other error leaves the last version as it was; in
     ///   both cases the transaction has ended.
     package func commit(_ durability: Durability = .immediate) throws(StorageError) -> UInt64 {
-        guard state == .active else { throw .closed }
-        defer { end() }
-        return try run(durability).version
+        try run(durability) { _ in }
     }
 
     /// The same, and pins what was committed before anybody else can commit. The snapshot is nil where no pin was to be had; the commit stands.
     package func commitAndRead(_ durability: Durability = .immediate) throws(StorageError) -> (version: UInt64, snapshot: Snapshot?) {
-        guard state == .active else { throw .closed }
-        defer { end() }
-        let version = try run(durability).version
-        return (version, try? store.beginRead())
+        var snapshot: Snapshot?
+        let version = try run(durability) { snapshot = try? store.read($0) }
+        return (version, snapshot)
     }
 
-    private func run(_ durability: Durability) throws(StorageError) -> PublishedVersion {
+    /// Commits, lets the caller look at the new version before any other is made, and gives the write lock back. In a group the write comes
+    /// after that.
+    private func run(_ durability: Durability, _ look: (PublishedVersion) -> Void) throws(StorageError) -> UInt64 {
+        guard state == .active else { throw .closed }
+        let published: PublishedVersion
         do throws(StorageError) {
+            defer { state = .ended }
             try beforeCommit?()
-            return hasChanges ? try Commit(self).run(durability) : base
+            published = hasChanges ? try Commit(self).run(durability) : base
+            look(published)
         } catch {
             store.abandon(view.takenKeys)
+            end()
             throw error
         }
+        end()
+        if durability == .group { try store.finishGroup(published.version) }
+        return published.version
     }
 
     /// Whether anything was changed so far.

@@ -1,0 +1,119 @@
+internal import Synchronization
+
+/// The logged commits of this process that wait for one durable write, and the threads that wait for them.
+///
+/// 1. A commit joins under the write lock, its extents written. Its version may then be built upon, by threads of this process only: it is not
+///    published, so the process keeps the write lock's byte until the group is empty.
+/// 2. Whoever waits and finds nobody writing leads: it writes the frames of all that have joined by one durable write, publishes the newest, and wakes
+///    the others. Meanwhile further commits join; the next leader takes them all.
+/// 3. If the write fails, the database is poisoned, and the outcome of every commit of the group is unknown.
+/// 4. An immediate commit is a group of its own (and of whoever joined before), written before its write lock is given back.
+final class CommitGroup: Sendable {
+    private struct State {
+        var frames: [LogAppend] = []
+        /// The newest version of the frames; nil when all are published.
+        var newest: PublishedVersion?
+        var isWriting = false
+        /// The newest version that was published.
+        var published: UInt64 = 0
+        var hasFailed = false
+    }
+
+    private let file: any StorageFile
+    private let coordinator: Coordinator
+    private let state = Mutex(State())
+    /// Counts the writes that have ended.
+    private let turn = Turn()
+
+    private final class Turn: @unchecked Sendable {
+        let word: UnsafeMutablePointer<Atomic<UInt32>>
+        init() {
+            word = .allocate(capacity: 1)
+            word.initialize(to: Atomic(0))
+        }
+        deinit { word.deallocate() }
+    }
+
+    init(file: any StorageFile, coordinator: Coordinator) {
+        self.file = file
+        self.coordinator = coordinator
+    }
+
+    /// The newest version that is not published yet: what the next transaction of this process builds on.
+    var newest: PublishedVersion? { state.withLock { $0.newest } }
+
+    /// Whether every commit that joined was published.
+    var isIdle: Bool { state.withLock { $0.newest == nil && !$0.isWriting } }
+
+    /// Joins a commit. The caller has the write lock.
+    func add(_ frame: LogAppend, _ version: PublishedVersion) {
+        state.withLock { state in
+            state.frames.append(frame)
+            state.newest = version
+        }
+    }
+
+    /// Returns when a version that joined is durable and published.
+    ///
+    /// - Throws: `commitOutcomeUnknown` after a failed write.
+    func finish(_ version: UInt64) throws(StorageError) {
+        while true {
+            switch step(version) {
+            case .done: return
+            case .failed: throw .commitOutcomeUnknown(version: version)
+            case .wait(let seen): Futex(word: turn.word, isPrivate: true).wait(while: seen, nanoseconds: -1)
+            case .lead(let frames, let newest): lead(frames, newest)
+            }
+        }
+    }
+
+    /// Returns when everything that joined so far is published, or has failed.
+    func drain() throws(StorageError) {
+        if let newest { try finish(newest.version) }
+    }
+
+    private enum Step {
+        case done
+        case failed
+        case wait(UInt32)
+        case lead([LogAppend], PublishedVersion)
+    }
+
+    private func step(_ version: UInt64) -> Step {
+        let seen = turn.word.pointee.load(ordering: .sequentiallyConsistent)
+        return state.withLock { state in
+            if state.published >= version { return .done }
+            if state.hasFailed { return .failed }
+            guard !state.isWriting, let newest = state.newest else { return .wait(seen) }
+            state.isWriting = true
+            defer { state.frames = [] }
+            return .lead(state.frames, newest)
+        }
+    }
+
+    private func lead(_ frames: [LogAppend], _ newest: PublishedVersion) {
+        var isWritten = true
+        do {
+            try LogAppend.writeDurably(frames, to: file)
+        } catch {
+            isWritten = Probe.makes(.syncErrorIgnored) || (Probe.makes(.syncTriedAgain) && (try? LogAppend.writeDurably(frames, to: file)) != nil)
+            if !isWritten && !Probe.makes(.poisonForgotten) { coordinator.poison() }
+        }
+        if isWritten {
+            Probe.reach(.logWritten)
+            var published = newest
+            published.durableLog = newest.log.position
+            coordinator.publish(published)
+            Probe.reach(.published)
+            coordinator.wake()
+        }
+        state.withLock { state in
+            state.isWriting = false
+            state.hasFailed = !isWritten
+            if isWritten { state.published = newest.version }
+            if state.newest?.version == newest.version || !isWritten { state.newest = nil }
+        }
+        turn.word.pointee.add(1, ordering: .sequentiallyConsistent)
+        Futex(word: turn.word, isPrivate: true).wake(.max)
+    }
+}
