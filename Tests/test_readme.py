@@ -24,14 +24,13 @@ def run(folder: Path, *command: object) -> str:
 
 
 def built_in_swift() -> Path:
-    """A package of its own beside a checkout, both as printed. It stays in the build folder, so that only changes are compiled."""
+    """A package of its own, as printed but for where Toft is. It stays in the build folder, so that only changes are compiled."""
     folder = ROOT / "build/readme/dogs"
     (folder / "Sources/dogs").mkdir(parents=True, exist_ok=True)
-    for path, text in {folder / "Sources/dogs/main.swift": printed("swift", 0), folder / "Package.swift": printed("swift", 1)}.items():
+    manifest = printed("swift", 1).replace('path: "../toft"', f'path: "{ROOT}"')
+    for path, text in {folder / "Sources/dogs/main.swift": printed("swift", 0), folder / "Package.swift": manifest}.items():
         if not path.exists() or path.read_text() != text:
             path.write_text(text)
-    if not (ROOT / "build/readme/toft").exists():
-        (ROOT / "build/readme/toft").symlink_to(ROOT)
     path = f"{os.environ['PATH']}:/opt/swift/usr/bin"
     done = subprocess.run(["swift", "build", "--package-path", folder], env={**os.environ, "PATH": path}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
