@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import Testing
 import ToftTestKit
@@ -251,6 +252,70 @@ import ToftTestKit
             #expect(try store.check().problems == [])
             transaction = try store.beginWrite(timeoutMilliseconds: 1_000)
             transaction.rollback()
+        }
+    }
+
+    // MARK: Files
+
+    private static func put(_ keys: ClosedRange<Int>, _ tree: UInt64, of store: Store, _ durability: Durability = .immediate) throws {
+        for key in keys {
+            let transaction = try store.beginWrite()
+            try withUnsafeBytes(of: key.bigEndian) { try transaction.treePut(tree, $0, $0, derived: false) }
+            _ = try transaction.commit(durability)
+        }
+    }
+
+    private static func count(_ store: Store) throws -> Int {
+        let snapshot = try store.beginRead()
+        defer { snapshot.release() }
+        return try snapshot.orderedTree(SystemTree.firstUser).count
+    }
+
+    @Test func whoMayOnlyReadSeesWhatTheLogOfAnUncleanFileHoldsAndWritesNothing() throws {
+        try withTemporaryDirectory { directory throws in
+            let store = try Store.open(StoreConfiguration(location: .file(path: directory + "/open.toft")))
+            let transaction = try store.beginWrite()
+            let tree = try transaction.createOrderedTree()
+            _ = try transaction.commit()
+            try Self.put(1...50, tree, of: store)
+            // What a power failure would leave: the file as it is, and nobody who has it open.
+            let left = directory + "/left.toft"
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: directory + "/open.toft"))
+            try bytes.write(to: URL(fileURLWithPath: left))
+
+            var configuration = StoreConfiguration(location: .file(path: left))
+            configuration.isReadOnly = true
+            let guest = try Store.open(configuration)
+            #expect(try Self.count(guest) == 50)
+            #expect(try guest.check().problems == [])
+            #expect(try Data(contentsOf: URL(fileURLWithPath: left)) == bytes)
+            #expect(TemporaryDirectory.names(in: directory).sorted() == ["left.toft", "open.toft", "open.toft.lock"])
+
+            // While it looks, somebody recovers the file and goes on: what it looks at stays.
+            let pinned = try guest.beginRead()
+            #expect(try ChildProcess(TrialsProgram.path(), ["open", left, "rw"]).lines() == ["ok child"])
+            #expect(try pinned.orderedTree(tree).count == 50)
+            pinned.release()
+            #expect(try Self.count(guest) == 51)
+            #expect(try guest.check().problems == [])
+            #expect(try Self.count(store) == 50)
+        }
+    }
+
+    @Test func aSecondAfterTheLastCommitTheThreadMakesACheckpoint() throws {
+        try withTemporaryDirectory { directory throws in
+            let store = try Store.open(StoreConfiguration(location: .file(path: directory + "/a.toft")))
+            let transaction = try store.beginWrite()
+            let tree = try transaction.createOrderedTree()
+            _ = try transaction.commit()
+            try Self.put(1...5, tree, of: store, .deferred)
+            let newest = store.latestVersion
+            #expect(store.coordinator.durableVersion < newest)
+            let deadline = Deadline(timeoutMilliseconds: 20_000)
+            while store.coordinator.durableVersion < newest && !deadline.hasPassed { Thread.sleep(forTimeInterval: 0.02) }
+            #expect(store.coordinator.durableVersion == newest)
+            #expect(try Self.count(store) == 5)
+            #expect(try store.check().problems == [])
         }
     }
 }
