@@ -12,14 +12,23 @@ final class ModelDatabase {
     /// How many bytes of index entries may wait for their trees.
     let pendingLimit: Int
 
-    /// `isTight`: changed pages and waiting entries leave memory all the time.
+    /// `isTight`: changed pages and waiting entries leave memory all the time, and new entries wander through the delta.
     init(_ classes: ClassSchema..., location: StoreConfiguration.Location? = nil, version: UInt64 = 0, isTight: Bool = false) throws {
         let place = location ?? .memory(name: "model-\(Self.counter.add(1, ordering: .relaxed).newValue)")
         var configuration = StoreConfiguration(location: place)
         if isTight { configuration.dirtyLimit = 100_000 }
         pendingLimit = isTight ? 3_000 : PendingEntries.usualLimit
         store = try Store.open(configuration)
+        if isTight { store.delta.withLock { $0.policy = Self.tightDelta } }
         schema = try ModelSchema.open(store, declared: Schema(classes), version: version)
+    }
+
+    private static var tightDelta: DeltaPolicy {
+        var policy = DeltaPolicy()
+        policy.limits = [20, 60, 200]
+        policy.smallestTree = 10
+        policy.sparseness = 1
+        return policy
     }
 
     /// Opens the same store with another schema.

@@ -77,7 +77,7 @@ import Testing
 
     private func read(_ tree: OrderedTree, _ random: inout SeededGenerator) {
         attempt { () throws(StorageError) in try tree.check(VisitedExtents()) }
-        let cursor = tree.cursor()
+        guard let cursor = try? tree.cursor() else { return }
         attempt { () throws(StorageError) in
             var isThere = try cursor.seekFirst()
             var steps = 0
@@ -229,8 +229,8 @@ import Testing
                 if random.below(2) == 0 {
                     attempt { () throws(StorageError) in _ = try tree.put(key, value) }
                 } else {
-                    let cursor = tree.cursor()
                     attempt { () throws(StorageError) in
+                        let cursor = try tree.cursor()
                         guard try cursor.seek(key) else { return }
                         try Array(cursor.key).withBytes { found throws(StorageError) in _ = try tree.delete(found) }
                     }

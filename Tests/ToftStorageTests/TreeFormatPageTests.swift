@@ -34,6 +34,8 @@ import Testing
                 OrderedLeafLayout.slotHint, OrderedLeafLayout.slotOffset, OrderedLeafLayout.slotSuffixLength, OrderedLeafLayout.slotValueLength,
             ])
         #expect(OrderedLeafLayout.slotSize == 10)
+        try expect("Delta key", [DeltaKeyLayout.idLength, DeltaKeyLayout.id])
+        #expect(SystemTree.delta == 4...6 && SystemTree.delta.count == DeltaPolicy.usual.limits.count)
     }
 
     @Test func `The page draws blocks and clusters as they are`() throws {

@@ -12,6 +12,8 @@ struct EntryBuffer {
         var isRemoval: Bool
         /// Whether the tree must hold the key: it was removed without having been put here before.
         var isInTree: Bool
+        /// Whether the tree is known not to hold the key.
+        var isNew = false
     }
 
     private(set) var count = 0
@@ -87,13 +89,15 @@ struct EntryBuffer {
 
     // MARK: Changing
 
-    /// Notes an entry with up to 8 bytes of value.
+    /// Notes an entry with up to 8 bytes of value. `isNew`: its tree does not hold the key, unless it is removed here.
     @inline(__always)
-    mutating func put(_ key: UnsafeRawBufferPointer, _ value: UInt64, length: Int) {
+    mutating func put(_ key: UnsafeRawBufferPointer, _ value: UInt64, length: Int, isNew: Bool) {
         let place = place(of: key), number = table[place]
         let length = UInt8(truncatingIfNeeded: length)
         guard number > 0 else {
-            return add(key, Entry(offset: 0, length: key.count, value: value, valueLength: length, isRemoval: false, isInTree: false), at: place)
+            let entry = Entry(
+                offset: 0, length: key.count, value: value, valueLength: length, isRemoval: false, isInTree: false, isNew: isNew)
+            return add(key, entry, at: place)
         }
         entries[Int(number) &- 1].value = value
         entries[Int(number) &- 1].valueLength = length

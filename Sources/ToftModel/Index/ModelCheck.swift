@@ -115,12 +115,13 @@ package struct ModelCheck {
 
     /// As many entries as there must be: with those that were found, there is no other.
     private mutating func checkTotals(_ property: PropertyHandle, _ owner: ClassHandle, rows: Int, backlinks: Int) throws(ModelError) {
-        if property.isPrimaryKey { compare(try view.primaryKeyTree(owner).count, rows, "the primary key", property) }
-        if property.isIndexed { compare(try view.indexTree(property).count, rows, "the index", property) }
-        if property.type == .link { compare(try view.backlinkTree(property).count, backlinks, "the backlinks", property) }
+        if property.isPrimaryKey { try compare(view.primaryKeyTree(owner), rows, "the primary key", property) }
+        if property.isIndexed { try compare(view.indexTree(property), rows, "the index", property) }
+        if property.type == .link { try compare(view.backlinkTree(property), backlinks, "the backlinks", property) }
     }
 
-    private mutating func compare(_ found: Int, _ expected: Int, _ what: String, _ property: PropertyHandle) {
+    private mutating func compare(_ tree: OrderedTree, _ expected: Int, _ what: String, _ property: PropertyHandle) throws(ModelError) {
+        let found = try stored { () throws(StorageError) in try tree.count }
         if found != expected { add("\(what) of '\(property.className).\(property.name)' have \(found) entries, not \(expected)") }
     }
 

@@ -53,7 +53,8 @@ extension ModelTransaction {
 
     func addBacklink(_ property: PropertyHandle, target: Int64, source: Int64) throws(ModelError) {
         let bytes = backlinkBytes(target, source)
-        try putLinks(property, bytes, property.isList ? try links(property, bytes) + 1 : 1)
+        let links = property.isList ? try links(property, bytes) : 0
+        try putLinks(property, bytes, links + 1, isNew: links == 0)
     }
 
     func removeBacklink(_ property: PropertyHandle, target: Int64, source: Int64) throws(ModelError) {
@@ -62,7 +63,7 @@ extension ModelTransaction {
         guard links > 0 else {
             throw .inconsistent("object \(source) has fewer backlinks of '\(property.className).\(property.name)' than links")
         }
-        if links > 1 { return try putLinks(property, bytes, links - 1) }
+        if links > 1 { return try putLinks(property, bytes, links - 1, isNew: false) }
         try pending.remove(property.backlinkSlot, tree: property.backlinkTree ?? 0, bytes.bytes)
     }
 
@@ -89,9 +90,9 @@ extension ModelTransaction {
         }
     }
 
-    private func putLinks(_ property: PropertyHandle, _ bytes: KeyBytes, _ links: Int) throws(ModelError) {
+    private func putLinks(_ property: PropertyHandle, _ bytes: KeyBytes, _ links: Int, isNew: Bool) throws(ModelError) {
         let value = UInt64(truncatingIfNeeded: links).littleEndian
-        try pending.put(property.backlinkSlot, tree: property.backlinkTree ?? 0, bytes.bytes, value, length: links == 1 ? 0 : 4)
+        try pending.put(property.backlinkSlot, tree: property.backlinkTree ?? 0, bytes.bytes, value, length: links == 1 ? 0 : 4, isNew: isNew)
     }
 
     private func wrongCell(_ property: PropertyHandle) -> ModelError {

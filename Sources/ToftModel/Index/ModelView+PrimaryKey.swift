@@ -72,7 +72,7 @@ extension OrderedTree {
         from start: UnsafeRawBufferPointer,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(ModelError) -> Bool
     ) throws(ModelError) {
-        let cursor = cursor()
+        let cursor = try stored { () throws(StorageError) in try self.cursor() }
         var isThere = try stored { () throws(StorageError) in try cursor.seek(start) }
         while isThere {
             let value = try stored { () throws(StorageError) in try cursor.value }

@@ -50,10 +50,13 @@ final class PendingEntries: @unchecked Sendable {
 
     // MARK: Noting
 
+    /// Notes an entry. `isNew`: nobody has put one with this key before, or it was removed again.
     @inline(__always)
-    func put(_ slot: Int, tree: UInt64, _ key: UnsafeRawBufferPointer, _ value: UInt64 = 0, length: Int = 0) throws(ModelError) {
+    func put(
+        _ slot: Int, tree: UInt64, _ key: UnsafeRawBufferPointer, _ value: UInt64 = 0, length: Int = 0, isNew: Bool = true
+    ) throws(ModelError) {
         let before = buffers[slot].size
-        buffers[slot].put(key, value, length: length)
+        buffers[slot].put(key, value, length: length, isNew: isNew)
         try note(slot, tree, grownBy: buffers[slot].size &- before)
     }
 
@@ -101,23 +104,35 @@ final class PendingEntries: @unchecked Sendable {
             state.pointee &-= size
         }
         let buffer = buffers[slot]
+        let place = tree.place(forNew: buffer.count)
         try buffer.forEachInOrder { entry throws(StorageError) in
-            try PendingEntries.bring(entry, buffer.key(entry), to: tree, id, writing)
+            if entry.isRemoval {
+                try PendingEntries.bringRemoval(entry, buffer.key(entry), to: tree, id, writing)
+            } else {
+                try PendingEntries.bring(entry, buffer.key(entry), to: tree, id, entry.isNew ? place : .wherever, writing)
+            }
         }
     }
 
-    private static func bring(
+    private static func bringRemoval(
         _ entry: EntryBuffer.Entry, _ key: UnsafeRawBufferPointer, to tree: OrderedTree, _ id: UInt64, _ writing: WriteTransaction
     ) throws(StorageError) {
-        if entry.isRemoval {
-            let wasThere = try writing.treeDelete(tree, id: id, key, derived: true)
-            if entry.isInTree, !wasThere { throw .corrupt(page: 0, reason: missing) }
-            return
-        }
+        let wasThere = try writing.treeDelete(tree, id: id, key, derived: true)
+        if entry.isInTree, !wasThere { throw .corrupt(page: 0, reason: missing) }
+    }
+
+    private static func bring(
+        _ entry: EntryBuffer.Entry, _ key: UnsafeRawBufferPointer, to tree: OrderedTree, _ id: UInt64, _ place: EntryPlace,
+        _ writing: WriteTransaction
+    ) throws(StorageError) {
         var value = entry.value
         let result: Result<Void, StorageError> = withUnsafeBytes(of: &value) { bytes in
             let value = UnsafeRawBufferPointer(rebasing: bytes[..<Int(entry.valueLength)])
-            do throws(StorageError) { return .success(try writing.treePut(tree, id: id, key, value, derived: true)) } catch { return .failure(error) }
+            do throws(StorageError) {
+                return .success(try writing.treePut(tree, id: id, key, value, derived: true, to: place))
+            } catch {
+                return .failure(error)
+            }
         }
         try result.get()
     }

@@ -99,7 +99,7 @@ struct SchemaBuilder {
             try KeyBytes.with { bytes throws(ModelError) in
                 guard bytes.put(cell, optional: indexed.isOptional) else { throw .inconsistent("'\(owner.name).\(indexed.name)' can't be indexed") }
                 bytes.put(cluster.keys[row])
-                batch.put(bytes.bytes, 0, length: 0)
+                batch.put(bytes.bytes, 0, length: 0, isNew: true)
             }
         }
         return cluster.count - first

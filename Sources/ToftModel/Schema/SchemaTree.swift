@@ -32,7 +32,7 @@ enum SchemaTree {
         let records = try stored { () throws(StorageError) -> [[UInt8]] in
             var records: [[UInt8]] = []
             let tree = try snapshot.orderedTree(id)
-            let cursor = tree.cursor()
+            let cursor = try tree.cursor()
             let first: [UInt8] = [SchemaEncoding.classKeyPrefix]
             var isThere = try first.withBytes { key throws(StorageError) in try cursor.seek(key) }
             while isThere, cursor.key.first == SchemaEncoding.classKeyPrefix {

@@ -39,6 +39,7 @@ package struct StoreCheck {
         report.pages = snapshot.root.pageCount
         visit(snapshot.rootRef, "the root")
         attempt("the catalog") { (check) throws(StorageError) in try check.walkCatalog() }
+        attempt("the delta") { (check) throws(StorageError) in try DeltaCheck.run(check.snapshot) }
         attempt("free space") { (check) throws(StorageError) in try check.walkFreeSpace() }
     }
 
@@ -65,7 +66,7 @@ package struct StoreCheck {
         let reached = TreeExtents()
         try snapshot.catalog.check(reached)
         visitAll(reached.refs, "the catalog")
-        let cursor = snapshot.catalog.cursor()
+        let cursor = try snapshot.catalog.cursor()
         var isThere = try cursor.seekFirst()
         while isThere {
             if let id = TreeKey.number(cursor.key) {

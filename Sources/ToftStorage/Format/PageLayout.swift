@@ -58,7 +58,7 @@ package enum ExtentHeader {
     package static let size = payloadOffset + 4
     /// Bytes of one entry of the table of checksums.
     static let checksumSize = 8
-    /// `encoding`: cells and entries as they are. 1 and up are reserved for column encodings, delta trees and ciphers.
+    /// `encoding`: cells and entries as they are. 1 and up are reserved for column encodings and ciphers.
     static let plain: UInt8 = 0
 
     /// Where the payload of an extent begins.

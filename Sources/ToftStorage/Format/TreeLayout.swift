@@ -63,6 +63,18 @@ enum OrderedLeafLayout {
     static let room = Page.size - slots
 }
 
+/// A key of the delta: the tree that an entry belongs to, then the entry's own key. So the entries of a tree lie together, in the order of their keys.
+///
+///      0             1
+///     +-------------+--------------------------------------------+-----+
+///     | id length n | id of the tree, n bytes, big-endian, n >= 1 | key |
+///     +-------------+--------------------------------------------+-----+
+enum DeltaKeyLayout {
+    static let idLength = 0
+    static let id = idLength + 1
+    static let longestID = 8
+}
+
 /// Leaf of a sequence tree: one element block (see `ElementLayout`) after the extent header.
 enum SequenceLeafLayout {
     static let block = ExtentHeader.size

@@ -4,7 +4,7 @@ internal import Synchronization
 /// version being made.
 ///
 /// A committed snapshot may be read by any thread. A transaction's view belongs to the thread of the transaction.
-package final class Snapshot: @unchecked Sendable, TreeOwner {
+package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
     package let version: UInt64
     let store: Store
     let space: PageSpace
@@ -13,6 +13,7 @@ package final class Snapshot: @unchecked Sendable, TreeOwner {
     /// The tree of trees.
     let catalog: OrderedTree
     private let trees = Mutex<[UInt64: OpenTree]>([:])
+    private let openDelta = Mutex<Delta?>(nil)
     private let pin: Mutex<Pin?>
     /// The next id of a tree, while writing.
     private(set) var nextTreeID: UInt64
@@ -63,6 +64,7 @@ package final class Snapshot: @unchecked Sendable, TreeOwner {
     /// Gives the version up, so that its pages may be reused. Nothing read through the snapshot may be used afterwards. Idempotent.
     package func release() {
         trees.withLock { $0 = [:] }
+        openDelta.withLock { $0 = nil }
         let held = pin.withLock { pin -> Pin? in
             defer { pin = nil }
             return pin
@@ -127,8 +129,8 @@ package final class Snapshot: @unchecked Sendable, TreeOwner {
         try drop(id)
     }
 
-    func addOrderedTree() -> UInt64 {
-        add(.ordered(OrderedTree(space: space, root: TreeRoot(kind: .ordered))))
+    func addOrderedTree() throws(StorageError) -> UInt64 {
+        add(.ordered(OrderedTree(space: space, root: TreeRoot(kind: .ordered), share: try deltaShare(of: nextTreeID))))
     }
 
     func addTable(columns: [Column]) -> UInt64 {
@@ -141,6 +143,37 @@ package final class Snapshot: @unchecked Sendable, TreeOwner {
             trees.withLock { $0[id] = .ordered(OrderedTree(space: space, root: TreeRoot(kind: .ordered))) }
         }
         return try orderedTree(id)
+    }
+
+    // MARK: The delta
+
+    /// What the delta holds of a tree; nil for the engine's own trees, which have none.
+    func deltaShare(of id: UInt64) throws(StorageError) -> DeltaShare? {
+        id < SystemTree.firstUser ? nil : try DeltaShare(try delta(), tree: id)
+    }
+
+    private func delta() throws(StorageError) -> Delta {
+        if let delta = openDelta.withLock({ $0 }) { return delta }
+        let opened = try Delta(self, policy: store.delta.withLock { $0.policy }, isWritable: space.isWritable)
+        return openDelta.withLock { delta in
+            if let delta { return delta }
+            delta = opened
+            return opened
+        }
+    }
+
+    func deltaLevel(_ level: Int, making: Bool) throws(StorageError) -> OrderedTree? {
+        let id = SystemTree.delta.lowerBound + UInt64(level)
+        if making { return try ensureSystemTree(id) }
+        return try hasTree(id) ? try orderedTree(id) : nil
+    }
+
+    /// Has the delta hand on what is too much for it, as the last change before a commit.
+    func settleDelta() throws(StorageError) {
+        guard let delta = openDelta.withLock({ $0 }) else { return }
+        var positions = store.delta.withLock { $0.positions }
+        try delta.moveOn(from: &positions, spilling: store.dirtyLimit)
+        store.delta.withLock { $0.positions = positions }
     }
 
     private func add(_ tree: OpenTree) -> UInt64 {
@@ -207,7 +240,7 @@ enum OpenTree {
         let root = try TreeRoot(decoding: entry, page: snapshot.catalog.root.ref.page)
         switch root.kind {
         case .ordered:
-            self = .ordered(OrderedTree(space: snapshot.space, root: root))
+            self = .ordered(OrderedTree(space: snapshot.space, root: root, share: try snapshot.deltaShare(of: id)))
         case .sequence:
             self = .sequence(SequenceTree(space: snapshot.space, root: root))
         case .table:

@@ -1,4 +1,4 @@
-internal import Synchronization
+package import Synchronization
 
 /// How a store is opened.
 package struct StoreConfiguration: Sendable {
@@ -46,6 +46,8 @@ package final class Store: Sendable {
     private let leavesFile: Bool
     private let generation = ForkGuard.generation
     private let writer = Mutex(WriterState())
+    /// How the delta is kept.
+    package let delta = Mutex(DeltaState())
 
     private struct WriterState {
         var oldestPin: UInt64 = 0

@@ -49,7 +49,7 @@ struct VersionBuilder {
         let tree = try transaction.view.ensureSystemTree(SystemTree.records)
         let oldestPin = transaction.store.oldestPin
         for _ in 0..<StoreLimit.recordsDroppedPerCommit {
-            let cursor = tree.cursor()
+            let cursor = try tree.cursor()
             guard try cursor.seekFirst(), let version = TreeKey.number(cursor.key), version != space.version else { return }
             let written = try RecordHeader.recordBytes(try cursor.value)
             guard version <= oldestPin || total &- written > StoreLimit.recordBytes else { return }

@@ -72,7 +72,7 @@ package final class WriteTransaction {
     /// Makes an ordered tree and returns its id.
     package func createOrderedTree() throws(StorageError) -> UInt64 {
         try beginStructure()
-        let id = view.addOrderedTree()
+        let id = try view.addOrderedTree()
         record.pointee.tree(.treeCreate, id)
         return id
     }
@@ -139,12 +139,13 @@ package final class WriteTransaction {
         try treePut(view.orderedTree(tree), id: tree, key, value, derived: derived)
     }
 
-    /// The same for a tree that the caller has open.
+    /// The same for a tree that the caller has open, and who may know that the key is new.
     package func treePut(
-        _ tree: OrderedTree, id: UInt64, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, derived: Bool
+        _ tree: OrderedTree, id: UInt64, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, derived: Bool,
+        to place: EntryPlace = .wherever
     ) throws(StorageError) {
         _ = try change({ $0.treePut(id, key, value, derived: derived) }) { () throws(StorageError) in
-            _ = try tree.put(key, value)
+            _ = try tree.put(key, value, to: place)
             return true
         }
     }
@@ -277,6 +278,7 @@ package final class WriteTransaction {
         do throws(StorageError) {
             defer { state = .ended }
             try beforeCommit?()
+            try view.settleDelta()
             published = hasChanges ? try Commit(self).run(durability) : base
             look(published)
         } catch {

@@ -1,5 +1,5 @@
 /// A position in an ordered tree. Stands at an entry or nowhere; good until the snapshot is released or the tree changes. One thread uses it.
-package final class OrderedCursor {
+package class OrderedCursor {
     private let tree: OrderedTree
     private let leaves: LeafCursor
     private var leaf: OrderedLeaf?
@@ -52,7 +52,7 @@ package final class OrderedCursor {
     @discardableResult
     package func seek(before key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         guard try approach(key) != nil else { return leave() }
-        return try previous()
+        return try settleBackward()
     }
 
     /// Goes to where a key stands or would stand, which may be behind its leaf's last entry; nil in an empty tree, else whether it is there.
@@ -82,7 +82,7 @@ package final class OrderedCursor {
         guard try leaves.seek(&route) else { return leave() }
         try enter()
         index = leaf?.count ?? 0
-        return try previous()
+        return try settleBackward()
     }
 
     /// Goes to the next key; false, and nowhere, after the last.
@@ -96,6 +96,10 @@ package final class OrderedCursor {
     /// Goes to the key before; false, and nowhere, before the first.
     @discardableResult
     package func previous() throws(StorageError) -> Bool {
+        try settleBackward()
+    }
+
+    private func settleBackward() throws(StorageError) -> Bool {
         guard leaf != nil else { return false }
         while index == 0 {
             guard try leaves.previous() else { return leave() }

@@ -1,3 +1,13 @@
+/// Where an entry goes whose writer knows more of its key, or does not.
+package enum EntryPlace {
+    /// The key may be there already.
+    case wherever
+    /// The key is new, and goes to the tree itself.
+    case tree
+    /// The key is new, and waits in the delta.
+    case delta
+}
+
 /// An ordered tree: bytes to bytes, keys in the order of unsigned bytes, each key once.
 ///
 /// Readers may use one object from any thread; a writer's object belongs to its transaction. Bytes that are handed out borrow from the
@@ -7,26 +17,46 @@ package final class OrderedTree: @unchecked Sendable {
     package let space: PageSpace
     /// Where the tree begins; the transaction writes it to the catalog.
     @exclusivity(unchecked) package var root: TreeRoot
+    /// New entries that lie in the delta still; nil in the trees of the engine itself.
+    let share: DeltaShare?
     @exclusivity(unchecked) private var spine: Spine?
+    /// Where the last of several ascending entries went.
+    @exclusivity(unchecked) var place: AscendingPlace?
 
-    package init(space: PageSpace, root: TreeRoot) {
-        self.space = space
-        self.root = root
+    package convenience init(space: PageSpace, root: TreeRoot) {
+        self.init(space: space, root: root, share: nil)
     }
 
-    /// Entries of the tree.
-    package var count: Int { Int(clamping: root.count) }
+    init(space: PageSpace, root: TreeRoot, share: DeltaShare?) {
+        self.space = space
+        self.root = root
+        self.share = share
+    }
+
+    /// Entries that lie in the tree itself.
+    var ownCount: Int { Int(clamping: root.count) }
+
+    /// Entries of the tree. O(1), but O(log entries of the delta) after a change.
+    package var count: Int {
+        get throws(StorageError) { ownCount + (try share?.count ?? 0) }
+    }
 
     // MARK: Reading
 
     /// The value of a key; nil where there is none.
     package func value(forKey key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
-        guard let entry = try entry(forKey: key) else { return nil }
+        guard let entry = try entry(forKey: key) else { return try share?.value(forKey: key) }
         return try value(of: entry)
     }
 
     /// Whether the tree holds a key.
-    package func contains(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool { try entry(forKey: key) != nil }
+    package func contains(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+        if try isOwn(key) { return true }
+        return try share?.value(forKey: key) != nil
+    }
+
+    /// Whether a key lies in the tree itself.
+    func isOwn(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool { try entry(forKey: key) != nil }
 
     private func entry(forKey key: UnsafeRawBufferPointer) throws(StorageError) -> OrderedLeaf.Entry? {
         guard !root.isEmpty else { return nil }
@@ -45,6 +75,10 @@ package final class OrderedTree: @unchecked Sendable {
 
     /// How many keys are before `key`.
     package func rank(of key: UnsafeRawBufferPointer) throws(StorageError) -> Int {
+        try ownRank(of: key) + (try share?.rank(of: key) ?? 0)
+    }
+
+    private func ownRank(of key: UnsafeRawBufferPointer) throws(StorageError) -> Int {
         guard !root.isEmpty else { return 0 }
         var route = KeyRoute(key: Separator(key: key))
         let (ref, base, before) = try root.rankedLeaf(&route, in: space, as: .orderedLeaf)
@@ -53,13 +87,35 @@ package final class OrderedTree: @unchecked Sendable {
     }
 
     /// A cursor that stands nowhere yet.
-    package func cursor() -> OrderedCursor { OrderedCursor(tree: self) }
+    package func cursor() throws(StorageError) -> OrderedCursor {
+        guard let share, try share.count > 0 else { return OrderedCursor(tree: self) }
+        return try MergedCursor(tree: self, share)
+    }
 
     // MARK: Writing
 
-    /// Sets the value of a key; true where the key is new.
+    /// Where the entries of a batch belong of which the writer knows that their keys are new. Sparse ones lie in the delta first.
+    package func place(forNew batch: Int) -> EntryPlace {
+        share?.isWanted(batch: batch, treeCount: ownCount) == true ? .delta : .tree
+    }
+
+    /// Sets the value of a key; true where the key is new. Every place but `.wherever` asks for a key that is nowhere in the tree.
     @discardableResult
-    package func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+    package func put(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, to place: EntryPlace = .wherever
+    ) throws(StorageError) -> Bool {
+        switch place {
+        case .tree: return try putOwn(key, value)
+        case .delta:
+            if let share, try share.insert(key, value) { return true }
+            return try putOwn(key, value)
+        case .wherever:
+            let wasInDelta = try share?.delete(key) ?? false
+            return try putOwn(key, value) && !wasInDelta
+        }
+    }
+
+    private func putOwn(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         guard key.count <= TreeLimits.key else { throw .keyTooLong(length: key.count, limit: TreeLimits.key) }
         guard value.count <= TreeLimits.value else { throw .valueTooLong(length: value.count, limit: TreeLimits.value) }
         guard value.count > TreeLimits.inlineValue else { return try put(key, stored: value, isBlob: false) }
@@ -69,6 +125,7 @@ package final class OrderedTree: @unchecked Sendable {
     }
 
     private func put(_ key: UnsafeRawBufferPointer, stored: UnsafeRawBufferPointer, isBlob: Bool) throws(StorageError) -> Bool {
+        place = nil
         let spine = writer()
         let new = OrderedEntry(key: key, stored: stored, isBlob: isBlob)
         if root.isEmpty { try plantLeaf(spine) }
@@ -94,21 +151,21 @@ package final class OrderedTree: @unchecked Sendable {
         return false
     }
 
-    private func writer() -> Spine {
+    func writer() -> Spine {
         if let spine { return spine }
         let made = Spine(space: space, leafType: .orderedLeaf)
         spine = made
         return made
     }
 
-    private func plantLeaf(_ spine: Spine) throws(StorageError) {
+    func plantLeaf(_ spine: Spine) throws(StorageError) {
         let (ref, base) = try space.allocate(.orderedLeaf, pageCount: 1)
         _ = OrderedLeafEditor.create(in: base, page: ref.page, shared: UnsafeRawBufferPointer(start: nil, count: 0))
         spine.plant(&root, ref)
     }
 
     /// Adds an entry where the spine stands. Counts know it already.
-    private func insert(_ entry: OrderedEntry, at index: Int, _ leaf: OrderedLeaf, _ editor: OrderedLeafEditor, _ spine: Spine) throws(StorageError) {
+    func insert(_ entry: OrderedEntry, at index: Int, _ leaf: OrderedLeaf, _ editor: OrderedLeafEditor, _ spine: Spine) throws(StorageError) {
         let kept = keep(entry, spine.leafScratch + Page.size)
         let isSharing = leaf.count > 0 && commonPrefix(kept.key, leaf.shared) == leaf.shared.count
         if isSharing {
@@ -141,6 +198,7 @@ package final class OrderedTree: @unchecked Sendable {
 
     /// Divides the entries of a full leaf over it and a new one on its right.
     private func split(_ rewrite: OrderedLeafRewrite, at cut: Int, _ left: OrderedLeafEditor, _ spine: Spine) throws(StorageError) {
+        place = nil
         guard cut > 0 && cut < rewrite.count else { throw .corrupt(page: left.page, reason: "a leaf cannot be split") }
         let (rightRef, rightBase) = try space.allocate(.orderedLeaf, pageCount: 1)
         try rewrite.write(0..<cut, to: left.base, page: left.page)
@@ -151,7 +209,8 @@ package final class OrderedTree: @unchecked Sendable {
     /// Removes a key and its value; false where there is none.
     @discardableResult
     package func delete(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
-        guard try contains(key) else { return false }
+        guard try isOwn(key) else { return try share?.delete(key) ?? false }
+        place = nil
         let spine = writer()
         var route = KeyRoute(key: Separator(key: key))
         let (ref, base) = try spine.descend(&root, &route)

@@ -37,6 +37,13 @@ struct Separator {
     @inline(__always)
     var tailLength: Int { length > 8 ? length - 8 : 0 }
 
+    /// The whole key.
+    var bytes: [UInt8] {
+        var bytes = withUnsafeBytes(of: prefix.bigEndian) { Array($0.prefix(length)) }
+        if let tail { bytes += UnsafeRawBufferPointer(start: tail, count: tailLength) }
+        return bytes
+    }
+
     /// Negative, zero or positive, as `self` stands before, at or after `other`.
     @inline(__always)
     func compare(_ other: Separator) -> Int {

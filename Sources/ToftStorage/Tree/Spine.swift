@@ -82,6 +82,15 @@ final class Spine {
         return true
     }
 
+    /// Where the leaf right of the current one begins; nil where there is none.
+    func nextKey(_ root: TreeRoot) throws(StorageError) -> [UInt8]? {
+        for level in (0..<depth).reversed() {
+            let node = try node(level, root)
+            if steps[level].slot + 1 < node.count { return try node.separator(steps[level].slot + 1).bytes }
+        }
+        return nil
+    }
+
     private func editor(_ level: Int) -> InnerEditor { InnerEditor(base: steps[level].base, page: steps[level].ref.page) }
 
     private func node(_ level: Int, _ root: TreeRoot) throws(StorageError) -> InnerNode {

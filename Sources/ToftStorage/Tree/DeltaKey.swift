@@ -1,0 +1,68 @@
+/// Makes keys of the delta of one tree's keys, and back.
+struct DeltaKey {
+    /// Id length and id.
+    private let head: (UInt64, UInt64)
+    let headCount: Int
+
+    init(tree id: UInt64) {
+        let count = max(1, (64 - id.leadingZeroBitCount + 7) / 8)
+        var head: (UInt64, UInt64) = (0, 0)
+        withUnsafeMutableBytes(of: &head) { bytes in
+            bytes[DeltaKeyLayout.idLength] = UInt8(count)
+            for index in 0..<count { bytes[DeltaKeyLayout.id + index] = UInt8(truncatingIfNeeded: id >> UInt64(8 * (count - 1 - index))) }
+        }
+        self.head = head
+        headCount = DeltaKeyLayout.id + count
+    }
+
+    /// Whether an entry with a key of so many bytes may lie in the delta.
+    func isFitting(_ count: Int) -> Bool { headCount + count <= TreeLimits.key }
+
+    /// Lends the key of an entry on the stack.
+    @inline(__always)
+    func with<Result>(
+        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        try withUnsafeTemporaryAllocation(byteCount: 16 + key.count, alignment: 16) { room throws(StorageError) in
+            guard let base = room.baseAddress else { throw .addressSpaceExhausted }
+            base.storeBytes(of: head.0, as: UInt64.self)
+            base.storeBytes(of: head.1, toByteOffset: 8, as: UInt64.self)
+            if let source = key.baseAddress { base.store(source, count: key.count, at: headCount) }
+            return try body(UnsafeRawBufferPointer(start: base, count: headCount + key.count))
+        }
+    }
+
+    /// Lends the first key that stands behind all of the tree.
+    func withEnd<Result>(_ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result) throws(StorageError) -> Result {
+        try with(UnsafeRawBufferPointer(start: nil, count: 0)) { bytes throws(StorageError) in
+            let end = UnsafeMutableRawBufferPointer(mutating: bytes)
+            for index in end.indices.reversed() {
+                end[index] &+= 1
+                if end[index] != 0 { break }
+            }
+            return try body(bytes)
+        }
+    }
+
+    /// The rest of a key of the delta that belongs to the tree; nil where it belongs to another.
+    @inline(__always)
+    func rest(of key: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        guard key.count >= headCount else { return nil }
+        let isOwn = withUnsafeBytes(of: head) { own in
+            for index in 0..<headCount where own[index] != key[index] { return false }
+            return true
+        }
+        return isOwn ? UnsafeRawBufferPointer(rebasing: key[headCount...]) : nil
+    }
+
+    /// Tree and key; nil where the bytes are no key of the delta.
+    static func split(_ key: UnsafeRawBufferPointer) -> (tree: UInt64, key: UnsafeRawBufferPointer)? {
+        guard let first = key.first, first >= 1, first <= DeltaKeyLayout.longestID else { return nil }
+        let end = DeltaKeyLayout.id + Int(first)
+        guard key.count >= end else { return nil }
+        var id: UInt64 = 0
+        for index in DeltaKeyLayout.id..<end { id = id << 8 | UInt64(key[index]) }
+        guard id >= SystemTree.firstUser, first == 1 || key[DeltaKeyLayout.id] != 0 else { return nil }
+        return (id, UnsafeRawBufferPointer(rebasing: key[end...]))
+    }
+}

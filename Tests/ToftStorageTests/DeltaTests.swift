@@ -1,0 +1,248 @@
+import Synchronization
+import Testing
+import ToftTestKit
+
+@testable import ToftStorage
+
+/// Trees whose new entries wait in the delta, against plain dictionaries.
+@Suite struct DeltaTests {
+    /// A delta so small that entries move on all the time.
+    private static func store(dirtyLimit: Int = StoreLimit.dirtyBytes) throws -> Store {
+        let file = MemoryFile(name: "delta")
+        try Store.format(file)
+        return tight(try Store.open(on: file, coordinator: Coordinator.inMemory(), dirtyLimit: dirtyLimit))
+    }
+
+    private static func tight(_ store: Store) -> Store {
+        store.delta.withLock { state in
+            state.policy.limits = [120, 300, 900]
+            state.policy.smallestTree = 0
+            state.policy.sparseness = 1
+            state.policy.density = 1
+        }
+        return store
+    }
+
+    @Test(arguments: [1, 2, 0], [StoreLimit.dirtyBytes, 0])
+    func randomEntriesAreFoundWhereverTheyLie(given: UInt64, dirtyLimit: Int) throws {
+        var seed = given == 0 ? Seed.random() : Seed(given)
+        let first = try Self.store(dirtyLimit: dirtyLimit)
+        var store = first
+        var model = Model()
+        for _ in 0..<25 {
+            let transaction = try store.beginWrite()
+            var changed = model
+            try changed.change(transaction, &seed)
+            try changed.compare(transaction.view, &seed)
+            if seed.chance(20) {
+                transaction.rollback()
+            } else {
+                _ = try transaction.commit()
+                model = changed
+            }
+            if seed.chance(20) { store = Self.tight(first.twin()) }
+            try model.compare(try store.beginRead(), &seed)
+            #expect(try store.check().problems == [], "\(seed)")
+        }
+        #expect(try store.beginRead().hasTree(SystemTree.delta.upperBound), "\(seed): no entry came to the last level")
+    }
+
+    @Test func droppedTreesLeaveNothingInTheDelta() throws {
+        let store = try Self.store()
+        let transaction = try store.beginWrite()
+        let first = try transaction.createOrderedTree(), second = try transaction.createOrderedTree()
+        for number in 0..<2_000 {
+            try TreeKey.with(UInt64(number)) { key throws(StorageError) in
+                for id in [first, second] {
+                    try transaction.treePut(transaction.view.orderedTree(id), id: id, key, key, derived: true, to: .delta)
+                }
+            }
+        }
+        _ = try transaction.commit()
+        let next = try store.beginWrite()
+        try next.dropTree(first)
+        _ = try next.commit()
+        #expect(try store.check().problems == [])
+        #expect(try store.beginRead().orderedTree(second).count == 2_000)
+    }
+
+    @Test func newEntriesOfALargeTreeRewriteFewPages() throws {
+        let store = try Store.open(StoreConfiguration(location: .memory(name: "delta-large")))
+        var seed = Seed(1)
+        var transaction = try store.beginWrite()
+        let id = try transaction.createOrderedTree()
+        for number in 0..<30_000 {
+            try TreeKey.with(UInt64(number) << 32) { key throws(StorageError) in try transaction.treePut(id, key, key, derived: true) }
+        }
+        _ = try transaction.commit()
+
+        func pages(place: (OrderedTree) -> EntryPlace) throws -> Int {
+            transaction = try store.beginWrite()
+            defer { transaction.rollback() }
+            let tree = try transaction.view.orderedTree(id)
+            for _ in 0..<200 {
+                try TreeKey.with(UInt64(seed.below(30_000)) << 32 | UInt64(seed.below(1 << 30) + 1)) { key throws(StorageError) in
+                    try transaction.treePut(tree, id: id, key, key, derived: true, to: place(tree))
+                }
+            }
+            return transaction.space.dirty.pointee.bytes / Page.size
+        }
+        #expect(try pages { _ in .tree } > 100)
+        #expect(try pages { $0.place(forNew: 200) } < 10)
+        let snapshot = try store.beginRead()
+        #expect(try snapshot.orderedTree(id).place(forNew: 30_000) == .tree)
+        #expect(try store.check().problems == [])
+    }
+
+    // MARK: Damage
+
+    @Test func theCheckFindsEntriesThatLieInTwoPlaces() throws {
+        try expectProblem("lies elsewhere, too") { transaction, id, key in
+            _ = try transaction.view.orderedTree(id).put(key, key, to: .tree)
+            _ = try transaction.view.orderedTree(id).put(key, key, to: .delta)
+        }
+        try expectProblem("lies elsewhere, too") { transaction, id, key in
+            for level in [0, 1] { try DeltaKey(tree: id).with(key) { key throws(StorageError) in try Self.put(key, level, transaction) } }
+        }
+    }
+
+    @Test func theCheckFindsEntriesOfNoTree() throws {
+        try expectProblem("which is not there") { transaction, id, key in
+            try DeltaKey(tree: id + 1).with(key) { key throws(StorageError) in try Self.put(key, 0, transaction) }
+        }
+        for head in [[UInt8](), [0], [9], [1], [2, 0, 16], [1, 3]] {
+            try expectProblem("names no tree") { transaction, _, _ in
+                try head.withBytes { key throws(StorageError) in try Self.put(key, 0, transaction) }
+            }
+        }
+    }
+
+    private static func put(_ key: UnsafeRawBufferPointer, _ level: Int, _ transaction: WriteTransaction) throws(StorageError) {
+        for below in 0..<level { _ = try transaction.view.deltaLevel(below, making: true) }
+        _ = try transaction.view.deltaLevel(level, making: true)?.put(key, key)
+    }
+
+    private func expectProblem(_ words: String, _ damage: (WriteTransaction, UInt64, UnsafeRawBufferPointer) throws -> Void) throws {
+        let store = try Self.store()
+        let transaction = try store.beginWrite()
+        let id = try transaction.createOrderedTree()
+        try with(Array("key".utf8)) { try damage(transaction, id, $0) }
+        _ = try transaction.commit()
+        let problems = try store.check().problems
+        #expect(problems.contains { $0.contains(words) }, "\(problems)")
+    }
+
+    @Test func keysOfTheDeltaSayTheirTree() throws {
+        for id in [16, 255, 256, 65_535, 65_536, UInt64.max] {
+            let key = DeltaKey(tree: id)
+            try with(Array("abc".utf8)) { own in
+                try key.with(own) { whole throws(StorageError) in
+                    #expect(DeltaKey.split(whole)?.tree == id)
+                    #expect(key.rest(of: whole).map(Array.init) == Array("abc".utf8))
+                    #expect(DeltaKey(tree: id - 1).rest(of: whole) == nil)
+                    try key.withEnd { end throws(StorageError) in
+                        #expect(Array(whole).lexicographicallyPrecedes(Array(end)))
+                        #expect(key.rest(of: end) == nil)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What some trees hold.
+private struct Model {
+    private var trees: [UInt64: [[UInt8]: [UInt8]]] = [:]
+
+    mutating func change(_ transaction: WriteTransaction, _ seed: inout Seed) throws {
+        while trees.count < 3 { trees[try transaction.createOrderedTree()] = [:] }
+        for _ in 0..<3 {
+            guard let id = seed.pick(trees.keys.sorted()) else { return }
+            if seed.chance(3) {
+                try transaction.dropTree(id)
+                trees[id] = nil
+                return
+            }
+            let known = keys(of: id)
+            for _ in 0..<seed.below(250) { try changeOne(id, known, transaction, &seed) }
+        }
+    }
+
+    private func keys(of id: UInt64) -> [[UInt8]] { (trees[id] ?? [:]).keys.sorted { $0.lexicographicallyPrecedes($1) } }
+
+    private mutating func changeOne(_ id: UInt64, _ known: [[UInt8]], _ transaction: WriteTransaction, _ seed: inout Seed) throws {
+        let tree = try transaction.view.orderedTree(id)
+        var key = seed.bytes(1 + seed.below(3)) + Array("key".utf8)
+        if seed.chance(1) { key += seed.bytes(505) }
+        if seed.chance(25), let some = seed.pick(known) { key = some }
+        let wasThere = trees[id]?[key] != nil
+        let value = seed.bytes(seed.chance(1) ? 2_000 : seed.below(30))
+        try with(key) { key in
+            if wasThere, seed.chance(70) {
+                #expect(try transaction.treeDelete(tree, id: id, key, derived: true), "\(seed)")
+            } else {
+                let place = wasThere ? .wherever : [EntryPlace.wherever, .tree, .delta, .delta, .delta, .delta][seed.below(6)]
+                try with(value) { try transaction.treePut(tree, id: id, key, $0, derived: true, to: place) }
+            }
+        }
+        trees[id]?[key] = try with(key) { try tree.value(forKey: $0).map(Array.init) }
+        #expect(trees[id]?[key] == nil || trees[id]?[key] == value, "\(seed)")
+    }
+
+    func compare(_ snapshot: Snapshot, _ seed: inout Seed) throws {
+        for (id, entries) in trees.sorted(by: { $0.key < $1.key }) {
+            let tree = try snapshot.orderedTree(id)
+            let keys = keys(of: id)
+            #expect(try tree.count == keys.count, "\(seed)")
+            try compareOrder(tree, keys, entries, "\(seed)")
+            for _ in 0..<20 { try compareWalk(tree, keys, &seed) }
+        }
+    }
+
+    private func compareOrder(_ tree: OrderedTree, _ keys: [[UInt8]], _ entries: [[UInt8]: [UInt8]], _ comment: Comment) throws {
+        let cursor = try tree.cursor()
+        var found: [[UInt8]] = []
+        var isThere = try cursor.seekFirst()
+        while isThere {
+            found.append(Array(cursor.key))
+            #expect(Array(try cursor.value) == entries[Array(cursor.key)], comment)
+            isThere = try cursor.next()
+        }
+        #expect(found == keys, comment)
+        isThere = try cursor.seekLast()
+        while isThere {
+            #expect(Array(cursor.key) == found.popLast(), comment)
+            isThere = try cursor.previous()
+        }
+        #expect(found.isEmpty, comment)
+    }
+
+    /// Goes somewhere and walks to and fro.
+    private func compareWalk(_ tree: OrderedTree, _ keys: [[UInt8]], _ seed: inout Seed) throws {
+        let key = seed.chance(50) ? seed.pick(keys) ?? [] : seed.bytes(2)
+        let rank = keys.firstIndex { !$0.lexicographicallyPrecedes(key) } ?? keys.count
+        let isThere = rank < keys.count && keys[rank] == key
+        let cursor = try tree.cursor()
+        var place: Int
+        switch seed.below(3) {
+        case 0: (place, _) = (rank, try with(key) { try cursor.seek($0) })
+        case 1: (place, _) = (isThere ? rank + 1 : rank, try with(key) { try cursor.seek(after: $0) })
+        default: (place, _) = (rank - 1, try with(key) { try cursor.seek(before: $0) })
+        }
+        #expect(try with(key) { try tree.rank(of: $0) } == rank, "\(seed)")
+        #expect(try with(key) { try tree.contains($0) } == isThere, "\(seed)")
+        for _ in 0..<12 {
+            let isInside = keys.indices.contains(place)
+            #expect(cursor.isValid == isInside, "\(seed)")
+            guard isInside else { return }
+            #expect(Array(cursor.key) == keys[place], "\(seed)")
+            if seed.chance(50) {
+                place += 1
+                _ = try cursor.next()
+            } else {
+                place -= 1
+                _ = try cursor.previous()
+            }
+        }
+    }
+}
