@@ -11,6 +11,8 @@ final class ModelDatabase {
 
     /// How many bytes of index entries may wait for their trees.
     let pendingLimit: Int
+    /// How many values may wait for their rows.
+    let cellLimit: Int
 
     /// `isTight`: changed pages and waiting entries leave memory all the time, and new entries wander through the delta.
     init(_ classes: ClassSchema..., location: StoreConfiguration.Location? = nil, version: UInt64 = 0, isTight: Bool = false) throws {
@@ -18,6 +20,7 @@ final class ModelDatabase {
         var configuration = StoreConfiguration(location: place)
         if isTight { configuration.dirtyLimit = 100_000 }
         pendingLimit = isTight ? 3_000 : PendingEntries.usualLimit
+        cellLimit = isTight ? 7 : PendingCells.usualLimit
         store = try Store.open(configuration)
         if isTight { store.delta.withLock { $0.policy = Self.tightDelta } }
         schema = try ModelSchema.open(store, declared: Schema(classes), version: version)
@@ -40,7 +43,7 @@ final class ModelDatabase {
     @discardableResult
     func write<Result>(_ body: (ModelTransaction) throws -> Result) throws -> Result {
         let writing = try store.beginWrite()
-        let transaction = try ModelTransaction(writing, declared: nil, previous: schema, pendingLimit: pendingLimit)
+        let transaction = try ModelTransaction(writing, declared: nil, previous: schema, pendingLimit: pendingLimit, cellLimit: cellLimit)
         do {
             let result = try body(transaction)
             try expectSound(transaction.view)
@@ -56,7 +59,7 @@ final class ModelDatabase {
     func rolledBack(_ body: (ModelTransaction) throws -> Void) throws {
         let writing = try store.beginWrite()
         defer { writing.rollback() }
-        try body(try ModelTransaction(writing, declared: nil, previous: schema, pendingLimit: pendingLimit))
+        try body(try ModelTransaction(writing, declared: nil, previous: schema, pendingLimit: pendingLimit, cellLimit: cellLimit))
     }
 
     /// The newest version.

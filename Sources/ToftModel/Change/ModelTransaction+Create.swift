@@ -52,7 +52,7 @@ extension ModelTransaction {
 
     /// Inserts a row with what is prepared, and every entry that leads to it.
     private func insert(_ owner: ClassHandle) throws(ModelError) -> Int64 {
-        let table = try view.table(owner)
+        let table = try view.rows(owner)
         let key = try stored { () throws(StorageError) in
             let key = try writing.takeKey(table)
             try writing.rowInsert(table, id: owner.table, key, derived: false)

@@ -8,7 +8,7 @@ extension ModelTransaction {
         for property in owner.incoming { try nullifyLinks(to: key, property) }
         for property in owner.indexed { try removeIndex(try view.cell(key, property), property, key) }
         if let property = owner.primaryKey { try removePrimaryKey(try view.cell(key, property), property, owner, key) }
-        let table = try view.table(owner)
+        let table = try view.rows(owner)
         try stored { () throws(StorageError) in try writing.rowErase(table, id: owner.table, key, derived: false) }
     }
 
@@ -18,7 +18,7 @@ extension ModelTransaction {
     }
 
     private func lastKey(_ owner: ClassHandle) throws(ModelError) -> Int64? {
-        let table = try view.table(owner)
+        let table = try view.rows(owner)
         guard table.rowCount > 0 else { return nil }
         return try stored { () throws(StorageError) in try table.key(atRank: table.rowCount - 1) }
     }

@@ -46,14 +46,21 @@ extension ModelTransaction {
     /// Sets a checked cell and keeps indexes and backlinks up.
     @inline(__always)
     func put(_ cell: Cell, to key: Int64, _ property: PropertyHandle) throws(ModelError) {
+        if PendingCells.takes(property) { return try putLater(cell, to: key, property) }
         if property.isIndexed || property.type == .link { return try putWithEntries(cell, to: key, property) }
         try putCell(cell, to: key, property, derived: false)
     }
 
     @inline(__always)
+    private func putLater(_ cell: Cell, to key: Int64, _ property: PropertyHandle) throws(ModelError) {
+        try view.requireObject(key, view.schema.classes[property.classPosition])
+        try stored { () throws(StorageError) in try pendingCells.put(cell, to: key, property) }
+    }
+
+    @inline(__always)
     func putCell(_ cell: Cell, to key: Int64, _ property: PropertyHandle, derived: Bool) throws(ModelError) {
         let owner = view.schema.classes[property.classPosition]
-        let table = try view.table(owner)
+        let table = try view.rows(owner)
         do {
             try writing.cellSet(table, id: owner.table, key, property.column, cell, derived: derived)
         } catch { throw property.modelError(error, key: key) }

@@ -12,6 +12,8 @@ package final class ModelTransaction {
     let writing: WriteTransaction
     /// Entries of primary keys, indexes and backlinks on their way to their trees.
     let pending: PendingEntries
+    /// Values on their way to their rows.
+    let pendingCells: PendingCells
     let arena = ByteArena()
     /// What a call was given, checked. Behind a pointer: a class's own property would be guarded at each access.
     let prepared = UnsafeMutablePointer<PreparedAssignments>.allocate(capacity: 1)
@@ -20,16 +22,19 @@ package final class ModelTransaction {
 
     /// Works on a write transaction, which the caller ends and gives to no other at the same time. `previous` is the schema of an earlier view: it is used again where it still holds.
     package convenience init(_ transaction: WriteTransaction, declared: Schema? = nil, previous: ModelSchema? = nil) throws(ModelError) {
-        try self.init(transaction, declared: declared, previous: previous, pendingLimit: PendingEntries.usualLimit)
+        try self.init(transaction, declared: declared, previous: previous, pendingLimit: PendingEntries.usualLimit, cellLimit: PendingCells.usualLimit)
     }
 
-    /// `pendingLimit`: how many bytes of index entries may wait for their trees.
-    init(_ transaction: WriteTransaction, declared: Schema?, previous: ModelSchema?, pendingLimit: Int) throws(ModelError) {
+    /// `pendingLimit`: how many bytes of index entries may wait for their trees; `cellLimit`: how many values of a class for their rows.
+    init(
+        _ transaction: WriteTransaction, declared: Schema?, previous: ModelSchema?, pendingLimit: Int, cellLimit: Int
+    ) throws(ModelError) {
         writing = transaction
         prepared.initialize(to: PreparedAssignments())
         let schema = try ModelSchema.read(transaction.view, declared: declared, previous: previous)
         pending = PendingEntries(slotCount: schema.slotCount, for: transaction, limit: pendingLimit)
-        view = ModelView(transaction.view, schema: schema, pending: pending)
+        pendingCells = PendingCells(schema, for: transaction, limit: cellLimit)
+        view = ModelView(transaction.view, schema: schema, pending: pending, pendingCells: pendingCells)
     }
 
     deinit {

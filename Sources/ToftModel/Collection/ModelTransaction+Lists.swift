@@ -187,7 +187,7 @@ extension ModelTransaction {
         _ key: Int64, _ property: PropertyHandle, _ body: (Table, UInt64) throws(StorageError) -> Void
     ) throws(ModelError) {
         let owner = view.schema.classes[property.classPosition]
-        let table = try view.table(owner)
+        let table = try view.rows(owner)
         do { try body(table, owner.table) } catch { throw property.modelError(error, key: key) }
     }
 }

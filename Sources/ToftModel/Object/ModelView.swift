@@ -11,16 +11,19 @@ package final class ModelView: Sendable {
     private let slots: TreeSlots
     /// In a transaction's view, the entries that have not reached their trees yet.
     let pending: PendingEntries?
+    /// In a transaction's view, the values that have not reached their rows yet.
+    private let pendingCells: PendingCells?
 
     /// The objects of `snapshot`. `previous` is the schema of an earlier view: it is used again where it still holds.
     package convenience init(_ snapshot: Snapshot, declared: Schema? = nil, previous: ModelSchema? = nil) throws(ModelError) {
         self.init(snapshot, schema: try ModelSchema.read(snapshot, declared: declared, previous: previous))
     }
 
-    init(_ snapshot: Snapshot, schema: ModelSchema, pending: PendingEntries? = nil) {
+    init(_ snapshot: Snapshot, schema: ModelSchema, pending: PendingEntries? = nil, pendingCells: PendingCells? = nil) {
         self.snapshot = snapshot
         self.schema = schema
         self.pending = pending
+        self.pendingCells = pendingCells
         slots = TreeSlots(tableCount: schema.classes.count, treeCount: schema.slotCount)
     }
 
@@ -28,6 +31,13 @@ package final class ModelView: Sendable {
 
     /// The table of a class, for scans: column ids are property ids, row keys object keys.
     package func table(_ owner: ClassHandle) throws(ModelError) -> Table {
+        let table = try rows(owner)
+        if let pendingCells { try stored { () throws(StorageError) in try pendingCells.bring(owner.position) } }
+        return table
+    }
+
+    /// The table of a class, for asking which rows there are and for changing it: values may not have reached it yet.
+    func rows(_ owner: ClassHandle) throws(ModelError) -> Table {
         do { return try slots.table(owner.position, id: owner.table, in: snapshot) } catch { throw .storage(error) }
     }
 
@@ -66,12 +76,12 @@ package final class ModelView: Sendable {
 
     /// The number of objects of a class. O(1).
     package func count(_ owner: ClassHandle) throws(ModelError) -> Int {
-        try table(owner).rowCount
+        try rows(owner).rowCount
     }
 
     /// Whether the class has an object with this key. O(log objects).
     package func exists(_ key: Int64, _ owner: ClassHandle) throws(ModelError) -> Bool {
-        let table = try table(owner)
+        let table = try rows(owner)
         do { return try table.contains(key) } catch { throw .storage(error) }
     }
 

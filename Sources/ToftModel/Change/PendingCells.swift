@@ -1,0 +1,91 @@
+internal import ToftStorage
+
+/// Values that a transaction has set and that have not reached their rows yet.
+///
+/// Objects are changed in any order; each change would copy the cluster of its row, or bring it back into memory once it has left it. Kept
+/// back and sorted, the values of one cluster go there together. Only values of fixed width that no index and no backlink follows wait here.
+///
+/// 1. Whoever reads rows through the transaction's view has the values of their class brought there first: see `ModelView.table`.
+/// 2. A value waits only for a row that is there. If the row has been erased meanwhile, the value is dropped.
+/// 3. Values of one cell reach it in the order in which they were set.
+///
+/// It belongs to the thread of the transaction.
+final class PendingCells: @unchecked Sendable {
+    private struct Entry {
+        var key: Int64
+        var cell: Cell
+        var column: UInt32
+        var number: UInt32
+    }
+
+    private struct Buffer {
+        var entries: [Entry] = []
+        var isInOrder = true
+    }
+
+    /// Values of one class that may wait.
+    static let usualLimit = 1 << 17
+
+    private let limit: Int
+    private weak var writing: WriteTransaction?
+    private let tables: [UInt64]
+    private let buffers: UnsafeMutableBufferPointer<Buffer>
+
+    /// Room for the classes of a schema. Has `transaction` bring everything before it commits.
+    init(_ schema: ModelSchema, for transaction: WriteTransaction, limit: Int) {
+        self.limit = limit
+        writing = transaction
+        tables = schema.classes.map(\.table)
+        buffers = .allocate(capacity: tables.count)
+        buffers.initialize(repeating: Buffer())
+        let earlier = transaction.beforeCommit
+        transaction.beforeCommit = { () throws(StorageError) in
+            try earlier?()
+            for position in self.buffers.indices { try self.bring(position) }
+        }
+    }
+
+    deinit {
+        buffers.deinitialize()
+        buffers.deallocate()
+    }
+
+    /// Whether values of a property may wait.
+    @inline(__always)
+    static func takes(_ property: PropertyHandle) -> Bool {
+        switch property.type {
+        case .bool, .int, .float, .double, .date: !property.isIndexed
+        case .string, .data, .link, .linkingObjects: false
+        }
+    }
+
+    /// Keeps the value of a row that is there.
+    @inline(__always)
+    func put(_ cell: Cell, to key: Int64, _ property: PropertyHandle) throws(StorageError) {
+        let position = property.classPosition
+        let count = buffers[position].entries.count
+        if count > 0, buffers[position].entries[count - 1].key > key { buffers[position].isInOrder = false }
+        buffers[position].entries.append(Entry(key: key, cell: cell, column: property.column, number: UInt32(truncatingIfNeeded: count)))
+        if count + 1 >= limit { try bring(position) }
+    }
+
+    /// Brings the values of a class to their rows.
+    @inline(__always)
+    func bring(_ position: Int) throws(StorageError) {
+        if !buffers[position].entries.isEmpty { try bringSome(position) }
+    }
+
+    private func bringSome(_ position: Int) throws(StorageError) {
+        guard let writing else { throw .closed }
+        let table = try writing.view.table(tables[position])
+        var buffer = Buffer()
+        swap(&buffer, &buffers[position])
+        if !buffer.isInOrder { buffer.entries.sort { ($0.key, $0.number) < ($1.key, $1.number) } }
+        var last: (key: Int64, isThere: Bool)?
+        for entry in buffer.entries {
+            let isThere = try last?.key == entry.key ? last?.isThere == true : table.contains(entry.key)
+            last = (entry.key, isThere)
+            if isThere { try writing.cellSet(table, id: tables[position], entry.key, entry.column, entry.cell, derived: false) }
+        }
+    }
+}

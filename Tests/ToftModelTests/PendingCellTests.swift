@@ -1,0 +1,88 @@
+import Testing
+@testable import ToftModel
+import ToftStorage
+import ToftTestKit
+
+/// Values that wait for their rows: nobody may see that they do.
+@Suite struct PendingCellTests {
+    static let counter = ClassSchema(
+        "Counter", [PropertySchema("id", .int, isPrimaryKey: true), PropertySchema("value", .int), PropertySchema("weight", .double, isOptional: true)])
+
+    private func makeCounters(_ count: Int, in database: ModelDatabase) throws -> [Int64] {
+        try database.write { transaction throws in
+            try (0..<count).map { try transaction.create("Counter", ["id": .int(Int64($0))]) }
+        }
+    }
+
+    @Test func whatWasSetIsReadAtOnceAndTheLastValueStays() throws {
+        let database = try ModelDatabase(Self.counter)
+        let keys = try makeCounters(600, in: database)
+        try database.write { transaction throws in
+            for key in keys.reversed() {
+                try transaction.set(key, "Counter", "value", .int(1))
+                try transaction.set(key, "Counter", "weight", .double(0.5))
+            }
+            for key in keys { try transaction.set(key, "Counter", "value", .int(key * 2)) }
+            #expect(try transaction.view.value(keys[300], "Counter", "value") == .int(keys[300] * 2))
+            try transaction.set(keys[300], "Counter", "value", .int(-1))
+            try transaction.set(keys[300], "Counter", "weight", .null)
+        }
+        try database.read { view throws in
+            for key in keys where key != keys[300] {
+                #expect(try view.value(key, "Counter", "value") == .int(key * 2))
+                #expect(try view.value(key, "Counter", "weight") == .double(0.5))
+            }
+            #expect(try view.value(keys[300], "Counter", "value") == .int(-1))
+            #expect(try view.value(keys[300], "Counter", "weight") == .null)
+        }
+        try database.check()
+    }
+
+    @Test func aScanOfTheTransactionSeesWhatWasSet() throws {
+        let database = try ModelDatabase(Self.counter)
+        let keys = try makeCounters(300, in: database)
+        try database.write { transaction throws in
+            for key in keys.reversed() { try transaction.set(key, "Counter", "value", .int(7)) }
+            let owner = try transaction.view.schema.classHandle(named: "Counter")
+            let column = try owner.property(named: "value").column
+            var sum: Int64 = 0
+            try transaction.view.table(owner).forEachCluster { cluster throws(StorageError) in
+                let values = try cluster.int64s(column)
+                for row in 0..<cluster.count { sum += values[row] }
+                return true
+            }
+            #expect(sum == 2_100)
+        }
+        try database.check()
+    }
+
+    @Test func whatWasSetGoesWithTheObjectThatIsErased() throws {
+        let database = try ModelDatabase(Self.counter)
+        let keys = try makeCounters(300, in: database)
+        try database.write { transaction throws in
+            for key in keys { try transaction.set(key, "Counter", "value", .int(3)) }
+            for key in keys where key % 2 == 0 {
+                try transaction.set(key, "Counter", "weight", .double(1))
+                try transaction.erase(key, "Counter")
+            }
+            #expect(throws: ModelError.self) { try transaction.set(keys[0] + keys[0] % 2, "Counter", "value", .int(9)) }
+        }
+        try database.read { view throws in
+            for key in keys where key % 2 == 0 { #expect(try !view.exists(key, database.handle("Counter"))) }
+            for key in keys where key % 2 != 0 { #expect(try view.value(key, "Counter", "value") == .int(3)) }
+        }
+        try database.check()
+    }
+
+    @Test func whatWasSetIsForgottenWithTheTransaction() throws {
+        let database = try ModelDatabase(Self.counter)
+        let keys = try makeCounters(20, in: database)
+        try database.rolledBack { transaction throws in
+            for key in keys { try transaction.set(key, "Counter", "value", .int(3)) }
+        }
+        try database.read { view throws in
+            for key in keys { #expect(try view.value(key, "Counter", "value") == .int(0)) }
+        }
+        try database.check()
+    }
+}
