@@ -75,7 +75,9 @@ def test_the_plan_and_the_facts_are_told(tmp_path: Path) -> None:
     database = loaded(tmp_path)
     assert "primary key Package.name" in run("query", database, "Package", "name == 'bash'", "--explain").stdout
     assert "Package" in run("schema", database).stdout
-    assert json.loads(run("info", database, "--json").stdout)["format"] == 1
+    facts = json.loads(run("info", database, "--json").stdout)
+    assert (facts["format"], facts["deferredBytes"], facts["checkpointVersion"]) == (1, 0, facts["version"])
+    assert "nothing waits for a checkpoint" in run("info", database).stdout
 
 
 def test_mistakes_are_told_and_end_with_a_status(tmp_path: Path) -> None:

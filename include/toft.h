@@ -25,7 +25,7 @@
  *     cheap. In a child made by fork() every handle is TOFT_ERROR_USED_AFTER_FORK, and so is opening, once the parent had used the
  *     library: let the child exec.
  *  6. Callbacks run on the thread of their realm, inside toft_realm_dispatch, toft_realm_refresh or toft_realm_begin_write, those of
- *     toft_realm_observe inside toft_realm_commit too, and never inside a lock: they may call anything. Each comes with a pointer for the
+ *     toft_realm_observe inside toft_realm_commit and toft_realm_commit_with too, and never inside a lock: they may call anything. Each comes with a pointer for the
  *     caller's use and a function (may be NULL) that is called once when the pointer is no longer needed; after a failed call the pointer
  *     is still the caller's.
  *  7. Errors. toft_last_error gives code, message and detail of the last failure on the calling thread.
@@ -482,8 +482,35 @@ TOFT_API toft_status toft_realm_begin_write(toft_realm *realm);
    (toft_realm_observe) are called back. `out_version` (may be NULL): its version.
    When it fails, the transaction is over and nothing of it is visible, except after TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN.
    Errors: TOFT_ERROR_NOT_IN_TRANSACTION, TOFT_ERROR_DISK_FULL, TOFT_ERROR_POISONED, TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN.
-   Cost: what the transaction changed, and two syncs. */
+   Cost: what the transaction changed, and one durable write; two syncs for a large transaction. */
 TOFT_API toft_status toft_realm_commit(toft_realm *realm, uint64_t *out_version);
+
+/* When a commit is durable: there again after the machine stops (power, kernel). Whichever is chosen, every process sees the commit when
+   it returns, and no crash or kill of a process loses it. */
+typedef enum toft_durability {
+    TOFT_DURABILITY_IMMEDIATE = 0, /* when it returns. Cost: a durable write */
+    TOFT_DURABILITY_GROUP = 1,     /* when it returns. Commits of several threads of the process share a durable write: more of them in
+                                      a second, while one may take longer. Alone it is like TOFT_DURABILITY_IMMEDIATE */
+    TOFT_DURABILITY_DEFERRED = 2   /* later: with the next commit that is not deferred, with toft_realm_flush, about a second after the last
+                                      commit, when much waits (16 MiB), or when the file is closed. Until then a crash of the machine may take back the
+                                      last commits, never one and not those after it. Cost: no durable write. Large
+                                      transactions, and the first in a file since it was closed, are durable when they return */
+} toft_durability;
+
+/* How toft_realm_commit_with commits. Start with TOFT_INITIALIZE. */
+typedef struct toft_commit_options {
+    size_t size;
+    toft_durability durability;
+} toft_commit_options;
+
+/* Commits like toft_realm_commit, as the options say. `out_version` (may be NULL): its version. When the error is
+   TOFT_ERROR_INVALID_ARGUMENT, the transaction is still open. Errors and cost: those of toft_realm_commit and of the durability. */
+TOFT_API toft_status toft_realm_commit_with(toft_realm *realm, const toft_commit_options *options, uint64_t *out_version);
+
+/* Makes every commit so far durable, of any realm and any process, and returns then; at once when all are. Waits for other writers
+   (see write_timeout_milliseconds). Errors: TOFT_ERROR_ALREADY_IN_TRANSACTION, TOFT_ERROR_READ_ONLY, TOFT_ERROR_LOCK_TIMEOUT,
+   TOFT_ERROR_POISONED (the sync failed, now or before). Cost: one durable write of what was deferred. */
+TOFT_API toft_status toft_realm_flush(toft_realm *realm);
 
 /* Cancels: all as it was at toft_realm_begin_write. Objects made in the transaction are TOFT_ERROR_OBJECT_DELETED.
    Errors: TOFT_ERROR_NOT_IN_TRANSACTION. */
@@ -809,6 +836,10 @@ typedef struct toft_info {
     uint64_t free_size; /* of it: free for reuse */
     uint32_t page_size;
     uint32_t format_version;
+    uint64_t log_size;           /* of the file: the log */
+    uint64_t checkpoint_version; /* what was committed since is in the log */
+    uint64_t deferred_size;      /* bytes of the log that a crash of the machine may lose: deferred commits; 0: all are durable. A read-only
+                                    realm does not see what toft_realm_flush did, and tells more */
 } toft_info;
 
 /* Facts about the realm's database. */

@@ -16,6 +16,9 @@ public func toft_realm_info(_ realm: OpaquePointer?, _ out_info: UnsafeMutablePo
         info.free_size = facts.freeSize
         info.page_size = UInt32(Page.size)
         info.format_version = MetaLayout.currentFormat
+        info.log_size = facts.logSize
+        info.checkpoint_version = facts.checkpointVersion
+        info.deferred_size = facts.deferredSize
         Argument.fill(out, info)
     }
 }

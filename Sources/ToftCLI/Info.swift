@@ -4,7 +4,7 @@ import ToftStorage
 
 struct Info: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show a file's version, size and free space.",
+        abstract: "Show a file's version, size, free space and log.",
         discussion: "Reads the file's format alone, so it also works where the schema does not open. Takes no locks that writers wait for.")
 
     @OptionGroup var target: FileArgument
@@ -18,7 +18,8 @@ struct Info: ParsableCommand {
             if target.json {
                 print(JSONLine.object([
                     ("version", .number(facts.version)), ("fileBytes", .number(facts.fileSize)), ("freeBytes", .number(facts.freeSize)),
-                    ("oldestPinnedVersion", .number(facts.oldestPinnedVersion)), ("pageBytes", .number(UInt64(Page.size))),
+                    ("oldestPinnedVersion", .number(facts.oldestPinnedVersion)), ("logBytes", .number(facts.logSize)),
+                    ("checkpointVersion", .number(facts.checkpointVersion)), ("deferredBytes", .number(facts.deferredSize)), ("pageBytes", .number(UInt64(Page.size))),
                     ("format", .number(UInt64(MetaLayout.currentFormat))),
                 ]))
             } else {
@@ -26,8 +27,15 @@ struct Info: ParsableCommand {
                 print("file          \(ByteCount.text(facts.fileSize))")
                 print("free          \(ByteCount.text(facts.freeSize))")
                 print("oldest reader \(facts.oldestPinnedVersion == facts.version ? "none behind" : "version \(facts.oldestPinnedVersion)")")
+                print("log           \(ByteCount.text(facts.logSize)), \(log(facts))")
                 print("format        \(MetaLayout.currentFormat), pages of \(Page.size) bytes")
             }
         }
+    }
+
+    private func log(_ facts: StoreFacts) -> String {
+        if facts.checkpointVersion == facts.version { return "nothing waits for a checkpoint" }
+        let durable = facts.deferredSize == 0 ? "all durable" : "\(ByteCount.text(facts.deferredSize)) not durable yet"
+        return "commits since version \(facts.checkpointVersion), \(durable)"
     }
 }

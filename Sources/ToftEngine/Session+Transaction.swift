@@ -1,5 +1,5 @@
 internal import ToftModel
-internal import ToftStorage
+package import ToftStorage
 
 extension Session {
     /// Whether a write transaction of this session is open.
@@ -39,18 +39,18 @@ extension Session {
         }
     }
 
-    /// Commits: when it returns, the transaction is on disk and the session stands at it. The session's own observers of the whole database are
-    /// called at once, the others with the next dispatch or refresh. Returns the version.
-    @discardableResult
+    /// Commits: when it returns, the session stands at the transaction, which everyone may see; it is on disk, unless its durability is deferred.
+    /// The session's own observers of the whole database are called at once, the others with the next dispatch or refresh. Returns the version.
     /// - Parameter tokens: observations of this session that are not told of it.
-    package func commit(skipping tokens: [Token] = []) throws(EngineError) -> UInt64 {
+    @discardableResult
+    package func commit(_ durability: Durability = .immediate, skipping tokens: [Token] = []) throws(EngineError) -> UInt64 {
         try check()
         let transaction = try endingTransaction("commit")
         self.transaction = nil
         noteEverything()
         let committed: (version: UInt64, snapshot: Snapshot?)
         do throws(StorageError) {
-            committed = try transaction.commitAndRead()
+            committed = try transaction.commitAndRead(durability)
         } catch {
             forgetTransaction()
             throw EngineError(error)
@@ -78,6 +78,17 @@ extension Session {
         self.transaction = nil
         transaction.rollback()
         forgetTransaction()
+    }
+
+    /// Makes every commit so far durable, of any session and any process. Returns at once where all are; else waits for other writers.
+    package func flush() throws(EngineError) {
+        try check()
+        guard transaction == nil else {
+            throw EngineError(.alreadyInTransaction, "Can't flush inside a write transaction. Commit or cancel it first.")
+        }
+        guard !isReadOnly else { throw EngineError(.readOnly, "Can't flush: the session was opened read-only.") }
+        let timeout = configuration.writeTimeoutMilliseconds ?? -1
+        try storage { () throws(StorageError) in try database.store.flush(timeoutMilliseconds: timeout) }
     }
 
     private func endingTransaction(_ verb: String) throws(EngineError) -> WriteTransaction {

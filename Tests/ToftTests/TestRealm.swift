@@ -45,6 +45,11 @@ enum TestRealm {
         try realm.session.engine.facts().oldestPinnedVersion
     }
 
+    /// Bytes of deferred commits that wait to become durable.
+    static func deferredSize(_ realm: Realm) throws -> UInt64 {
+        try realm.session.engine.facts().deferredSize
+    }
+
     /// Reads all of it.
     static func check(_ realm: Realm) throws {
         if realm.isInWriteTransaction { realm.cancelWrite() }

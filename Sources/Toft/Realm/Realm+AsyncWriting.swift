@@ -10,15 +10,19 @@ extension Realm {
     /// realm lives until the last has happened.
     ///
     /// Differs from Realm: the commit reaches the disk before the block's thread goes on, as in `write`.
-    /// - Parameter onComplete: called after the commit, with what went wrong if something did.
+    /// - Parameters:
+    ///   - durability: when the changes are on disk, if not with the commit. Realm has nothing like it.
+    ///   - onComplete: called after the commit, with what went wrong if something did.
     @discardableResult
-    public func writeAsync(_ block: @escaping () -> Void, onComplete: (((any Swift.Error)?) -> Void)? = nil) -> AsyncTransactionId {
+    public func writeAsync(
+        durability: Durability = .immediate, _ block: @escaping () -> Void, onComplete: (((any Swift.Error)?) -> Void)? = nil
+    ) -> AsyncTransactionId {
         Misuse.reporting {
             try session.verify()
             guard !session.isFrozen else { throw Realm.Error.frozen }
             guard !session.engine.isReadOnly else { throw Realm.Error(.readOnly, "Can't write: the realm was opened read-only.") }
             try session.requireDelivery()
-            return session.addWrite(block, onComplete)
+            return session.addWrite(durability, block, onComplete)
         } ?? 0
     }
 
@@ -39,6 +43,7 @@ extension Realm {
 /// A write that waits for its turn.
 struct WaitingWrite {
     let id: AsyncTransactionId
+    let durability: Realm.Durability
     let block: () -> Void
     let onComplete: (((any Swift.Error)?) -> Void)?
     /// Keeps the realm until it has happened.
@@ -50,9 +55,11 @@ extension RealmSession {
     /// How long until the lock is tried again while somebody holds it.
     private static let pause = DispatchTimeInterval.milliseconds(2)
 
-    fileprivate func addWrite(_ block: @escaping () -> Void, _ onComplete: (((any Swift.Error)?) -> Void)?) -> AsyncTransactionId {
+    fileprivate func addWrite(
+        _ durability: Realm.Durability, _ block: @escaping () -> Void, _ onComplete: (((any Swift.Error)?) -> Void)?
+    ) -> AsyncTransactionId {
         lastWriteID &+= 1
-        waitingWrites.append(WaitingWrite(id: lastWriteID, block: block, onComplete: onComplete, session: self))
+        waitingWrites.append(WaitingWrite(id: lastWriteID, durability: durability, block: block, onComplete: onComplete, session: self))
         resumeWrites()
         return lastWriteID
     }
@@ -89,7 +96,7 @@ extension RealmSession {
         write.block()
         guard engine.isWriting else { return nil }
         do throws(EngineError) {
-            try engine.commit()
+            try engine.commit(write.durability.stored)
             return nil
         } catch {
             return Realm.Error(error)

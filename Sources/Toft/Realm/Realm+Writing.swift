@@ -6,9 +6,13 @@ extension Realm {
 
     /// Runs the block in a write transaction and commits; when the block throws, the transaction is cancelled. Waits for other writers, of any
     /// process. When it returns, the changes are on disk.
-    /// - Parameter tokens: observers that this transaction is not told to.
+    /// - Parameters:
+    ///   - tokens: observers that this transaction is not told to.
+    ///   - durability: when the changes are on disk, if not at once. Realm has nothing like it.
     @discardableResult
-    public func write<Result>(withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> Result) throws -> Result {
+    public func write<Result>(
+        withoutNotifying tokens: [NotificationToken] = [], durability: Durability = .immediate, _ block: () throws -> Result
+    ) throws -> Result {
         try begin()
         let result: Result
         do {
@@ -17,7 +21,7 @@ extension Realm {
             if isInWriteTransaction { cancelWrite() }
             throw error
         }
-        if isInWriteTransaction { try commitWrite(withoutNotifying: tokens) }
+        if isInWriteTransaction { try commitWrite(withoutNotifying: tokens, durability: durability) }
         return result
     }
 
@@ -37,12 +41,14 @@ extension Realm {
     }
 
     /// Commits the write transaction: when it returns, the changes are on disk and every observer of any process will hear of them.
-    /// - Parameter tokens: observers of this realm that this transaction is not told to.
-    public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
+    /// - Parameters:
+    ///   - tokens: observers of this realm that this transaction is not told to.
+    ///   - durability: when the changes are on disk, if not at once. Realm has nothing like it.
+    public func commitWrite(withoutNotifying tokens: [NotificationToken] = [], durability: Durability = .immediate) throws {
         do throws(EngineError) {
             try session.verify()
             defer { session.resumeWrites() }
-            try session.engine.commit(skipping: tokens.compactMap(\.engineToken))
+            try session.engine.commit(durability.stored, skipping: tokens.compactMap(\.engineToken))
         } catch {
             throw Realm.Error(error)
         }

@@ -13,6 +13,7 @@ extension toft_error: SizedStructure { static var firstSize: Int { 56 } }
 extension toft_property_schema: SizedStructure { static var firstSize: Int { 64 } }
 extension toft_class_schema: SizedStructure { static var firstSize: Int { 40 } }
 extension toft_configuration: SizedStructure { static var firstSize: Int { 56 } }
+extension toft_commit_options: SizedStructure { static var firstSize: Int { 16 } }
 extension toft_class_info: SizedStructure { static var firstSize: Int { 40 } }
 extension toft_property_info: SizedStructure { static var firstSize: Int { 48 } }
 extension toft_column: SizedStructure { static var firstSize: Int { 32 } }

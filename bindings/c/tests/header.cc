@@ -5,7 +5,7 @@ static_assert(sizeof(toft_value) == 24, "values are three words");
 static_assert(sizeof(toft_type) == 4 && sizeof(toft_status) == 4, "enumerations are 32 bits");
 static_assert(sizeof(toft_configuration) == 56 && sizeof(toft_property_schema) == 64 && sizeof(toft_class_schema) == 40, "ABI 1");
 static_assert(sizeof(toft_error) == 56 && sizeof(toft_class_info) == 40 && sizeof(toft_property_info) == 48, "ABI 1");
-static_assert(sizeof(toft_column) == 32 && sizeof(toft_changes) == 120 && sizeof(toft_info) == 56, "ABI 1");
+static_assert(sizeof(toft_column) == 32 && sizeof(toft_changes) == 120 && sizeof(toft_info) == 80 && sizeof(toft_commit_options) == 16, "ABI 1");
 static_assert(sizeof(toft_check_report) == 32 && sizeof(toft_link) == 16 && sizeof(toft_date) == 16, "ABI 1");
 
 static const toft_property_schema properties[] = {

@@ -4,7 +4,7 @@ import ctypes
 import tempfile
 import unittest
 
-from toft_door import Date, E, Float, Link, S, ToftError, check, get, new_schema, open_realm, property_schema, status, status_name, text, value, values
+from toft_door import Date, E, Float, Link, S, ToftError, check, get, new_schema, open_realm, property_schema, sized, status, status_name, text, value, values
 from world import World
 
 NULLABLE, KEY, INDEXED, LIST = E.TOFT_PROPERTY_NULLABLE, E.TOFT_PROPERTY_PRIMARY_KEY, E.TOFT_PROPERTY_INDEXED, E.TOFT_PROPERTY_LIST
@@ -107,7 +107,8 @@ class BadInputTests(unittest.TestCase):
             self.fail_with("TOFT_ERROR_INVALID_ARGUMENT", "", "toft_realm_open", ctypes.byref(given), ctypes.byref(ctypes.c_void_p()))
 
     def test_ending_a_transaction_that_is_not_there_is_an_error(self):
-        for name, arguments in (("toft_realm_commit", (None,)), ("toft_realm_cancel", ())):
+        options = ctypes.byref(sized(S.toft_commit_options))
+        for name, arguments in (("toft_realm_commit", (None,)), ("toft_realm_commit_with", (options, None)), ("toft_realm_cancel", ())):
             self.fail_with("TOFT_ERROR_NOT_IN_TRANSACTION", "transaction", name, self.world.realm, *arguments)
 
     # --- Names

@@ -111,6 +111,40 @@ class FunctionTests(unittest.TestCase):
         self.assertEqual(get("toft_results_count", self.world.results), 4)
         check("toft_object_release", made)
 
+    def test_a_transaction_is_on_disk_when_its_durability_says(self):
+        with tempfile.TemporaryDirectory() as directory:
+            realm = open_realm(CLASSES, path=f"{directory}/people.toft")
+            person = get("toft_realm_find_class", realm, text("Person"))
+            for durability, is_durable in (("IMMEDIATE", True), ("GROUP", True), ("DEFERRED", False), ("IMMEDIATE", True)):
+                # What waits becomes durable within a second: more often than not this is quicker.
+                ends = [self.commit_with(realm, person, f"TOFT_DURABILITY_{durability}", number) for number in range(1 if is_durable else 5)]
+                (self.assertEqual if is_durable else self.assertNotEqual)(min(ends) if is_durable else max(ends), 0, durability)
+            self.commit_with(realm, person, "TOFT_DURABILITY_DEFERRED", 0)
+            check("toft_realm_flush", realm)
+            info = get("toft_realm_info", realm)
+            self.assertEqual(info.deferred_size, 0)
+            self.assertGreater(info.log_size, 0)
+            self.assertLessEqual(info.checkpoint_version, info.latest_version)
+            check("toft_realm_flush", realm)
+            check("toft_realm_begin_write", realm)
+            self.assertEqual(status("toft_realm_flush", realm), E.TOFT_ERROR_ALREADY_IN_TRANSACTION)
+            check("toft_realm_cancel", realm)
+            check("toft_realm_release", realm)
+            reader = open_realm(path=f"{directory}/people.toft", mode=E.TOFT_MODE_READ_ONLY)
+            self.assertEqual(status("toft_realm_flush", reader), E.TOFT_ERROR_READ_ONLY)
+            check("toft_realm_release", reader)
+
+    def commit_with(self, realm, person, durability, number):
+        """Commits one more person, and gives what then waits to become durable."""
+        check("toft_realm_begin_write", realm)
+        name = (ctypes.c_uint32 * 1)(get("toft_realm_find_property", realm, person, text("name")))
+        given = values([f"{durability} {number} {get('toft_realm_version', realm)}"])
+        check("toft_object_create", realm, person, E.TOFT_UPDATE_ERROR, name, given, 1, None, None, None)
+        options = sized(S.toft_commit_options, durability=getattr(E, durability))
+        version = get("toft_realm_commit_with", realm, ctypes.byref(options))
+        self.assertEqual(version, get("toft_realm_version", realm))
+        return get("toft_realm_info", realm).deferred_size
+
     def test_a_writer_waits_no_longer_than_it_was_told(self):
         check("toft_realm_begin_write", self.world.realm)
         other = open_realm(memory=self.world.name, timeout=-1)

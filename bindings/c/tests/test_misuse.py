@@ -36,7 +36,7 @@ class MisuseTests(unittest.TestCase):
     @contextlib.contextmanager
     def writing(self, function):
         """Runs a test of a function in the state in which it could succeed."""
-        needs_write = function.writes or function.name in ("toft_realm_commit", "toft_realm_cancel")
+        needs_write = function.writes or function.name in ("toft_realm_commit", "toft_realm_commit_with", "toft_realm_cancel")
         if needs_write:
             check("toft_realm_begin_write", self.world.realm)
         try:
@@ -195,6 +195,10 @@ class MisuseTests(unittest.TestCase):
             with self.subTest("mode", number=number):
                 arguments = self.structure("toft_realm_open", "configuration", mode=number)
                 self.expect(HEADER.functions["toft_realm_open"], arguments, E.TOFT_ERROR_INVALID_ARGUMENT, hint=f"mode {number}")
+            with self.subTest("durability", number=number), self.writing(HEADER.functions["toft_realm_commit_with"]):
+                arguments = self.structure("toft_realm_commit_with", "options", durability=number)
+                self.expect(HEADER.functions["toft_realm_commit_with"], arguments, E.TOFT_ERROR_INVALID_ARGUMENT, hint=f"durability {number}")
+                self.assertTrue(get("toft_realm_is_writing", self.world.realm), "the transaction is still open")
             for member in ("type", "flags"):
                 with self.subTest(member, number=number):
                     arguments = self.world.arguments("toft_schema_new")

@@ -133,6 +133,9 @@ class World:
 
         return {"configuration": configuration(memory=self.name)}
 
+    def _special_toft_realm_commit_with(self):
+        return {"options": sized(S.toft_commit_options, durability=E.TOFT_DURABILITY_DEFERRED)}
+
     def _special_toft_schema_new(self):
         from toft_door import class_schema
 

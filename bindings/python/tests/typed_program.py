@@ -34,6 +34,9 @@ def program(realm: toft.Realm) -> list[str]:
         rex.tags.append("old")
         rex.friends.append(rex)
         assert upserted == ada
+    with realm.write(durability="deferred"):
+        rex.tags.append("spotted")
+    realm.flush()
     found: Owner | None = realm.object(Owner, "Ada")
     assert found is not None
     pets: toft.Results[Pet] = found.pets.where("age > $0", 0).sort("-age").limit(3)

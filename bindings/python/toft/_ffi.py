@@ -129,6 +129,12 @@ class toft_mode(IntEnum):
     READ_ONLY = 2
 
 
+class toft_durability(IntEnum):
+    IMMEDIATE = 0
+    GROUP = 1
+    DEFERRED = 2
+
+
 class toft_update_policy(IntEnum):
     ERROR = 0
     ALL = 1
@@ -324,6 +330,15 @@ class toft_property_info(Structure):
     name: toft_string
 
 
+class toft_commit_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("durability", c_int),
+    ]
+    size: int
+    durability: int
+
+
 class toft_sort(Structure):
     _fields_ = [
         ("key_path", toft_string),
@@ -403,6 +418,9 @@ class toft_info(Structure):
         ("free_size", c_uint64),
         ("page_size", c_uint32),
         ("format_version", c_uint32),
+        ("log_size", c_uint64),
+        ("checkpoint_version", c_uint64),
+        ("deferred_size", c_uint64),
     ]
     size: int
     version: int
@@ -412,6 +430,9 @@ class toft_info(Structure):
     free_size: int
     page_size: int
     format_version: int
+    log_size: int
+    checkpoint_version: int
+    deferred_size: int
 
 
 class toft_check_report(Structure):
@@ -502,6 +523,12 @@ class Library:
         )
         self.toft_realm_commit = _prototype(
             library, "toft_realm_commit", c_int, [c_void_p, c_void_p], check
+        )
+        self.toft_realm_commit_with = _prototype(
+            library, "toft_realm_commit_with", c_int, [c_void_p, c_void_p, c_void_p], check
+        )
+        self.toft_realm_flush = _prototype(
+            library, "toft_realm_flush", c_int, [c_void_p], check
         )
         self.toft_realm_cancel = _prototype(
             library, "toft_realm_cancel", c_int, [c_void_p], check
@@ -699,6 +726,8 @@ FUNCTIONS = (
     "toft_realm_object_count",
     "toft_realm_begin_write",
     "toft_realm_commit",
+    "toft_realm_commit_with",
+    "toft_realm_flush",
     "toft_realm_cancel",
     "toft_realm_is_writing",
     "toft_object_create",

@@ -16,7 +16,16 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from . import _values as values
-from ._ffi import toft_check_report, toft_configuration, toft_info, toft_link, toft_mode, toft_update_policy
+from ._ffi import (
+    toft_check_report,
+    toft_commit_options,
+    toft_configuration,
+    toft_durability,
+    toft_info,
+    toft_link,
+    toft_mode,
+    toft_update_policy,
+)
 from ._lib import Handle, borrowed, library
 from .adding import Adding
 from .binding import bindings
@@ -34,8 +43,10 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=Object)
 Update = Literal["all", "modified"]
 Mode = Literal["create", "existing", "read_only"]
+Durability = Literal["immediate", "group", "deferred"]
 
 _MODES = {"create": toft_mode.READ_WRITE, "existing": toft_mode.EXISTING, "read_only": toft_mode.READ_ONLY}
+_DURABILITIES = {"immediate": toft_durability.IMMEDIATE, "group": toft_durability.GROUP, "deferred": toft_durability.DEFERRED}
 _POLICIES = {None: toft_update_policy.ERROR, "all": toft_update_policy.ALL, "modified": toft_update_policy.MODIFIED}
 
 
@@ -98,6 +109,9 @@ class Info:
     free_size: int
     page_size: int
     format_version: int
+    log_size: int
+    checkpoint_version: int
+    deferred_size: int
 
 
 @dataclass(frozen=True)
@@ -170,8 +184,17 @@ class Realm:
     # ----------------------------------------------------------------------------------------------------- Transactions
 
     @contextmanager
-    def write(self) -> Iterator[None]:
-        """A write transaction: commits at the end of the block, and cancels when an exception leaves it."""
+    def write(self, *, durability: Durability = "immediate") -> Iterator[None]:
+        """A write transaction: commits at the end of the block, and cancels when an exception leaves it.
+
+        `durability`: when it is there again after the machine stops (power, kernel). Every process sees it at the end of the block, and no crash
+        or kill of a process loses it, whichever is chosen. "immediate": at the end of the block, for a durable write. "group": the same, and
+        transactions of several threads share that write: more of them in a second, while one may take longer. "deferred": later, with the next
+        transaction that is not deferred, with `flush`, about a second after the last one, when much waits (16 MiB), or when the file is closed;
+        until then a crash of the machine may take back the last transactions, never one and not those after it. That costs no durable write.
+        Large transactions, and the first in a file since it was closed, are durable at the end of the block.
+        """
+        _durability(durability)
         self.begin_write()
         try:
             yield
@@ -182,7 +205,7 @@ class Realm:
         if not self._is_open:
             raise ClosedError("The realm was closed inside its write transaction, which is cancelled.")
         if self.is_writing:  # unless the block has ended it itself
-            self.commit()
+            self.commit(durability=durability)
 
     def begin_write(self) -> None:
         """Begins a write transaction: waits for other writers and moves to the latest version. `write` is the better way."""
@@ -193,12 +216,17 @@ class Realm:
                 self.cancel()
             raise
 
-    def commit(self) -> int:
-        """Commits: when it returns, the transaction is on disk. Returns its version."""
-        version = ctypes.c_uint64()
+    def commit(self, *, durability: Durability = "immediate") -> int:
+        """Commits: when it returns, the transaction is on disk, or will be as the `durability` says: see `write`. Returns its version."""
+        version, options = ctypes.c_uint64(), toft_commit_options()
+        options.size, options.durability = ctypes.sizeof(options), _durability(durability)
         self._changing()
-        library().toft_realm_commit(self._address, ctypes.byref(version))
+        library().toft_realm_commit_with(self._address, ctypes.byref(options), ctypes.byref(version))
         return version.value
+
+    def flush(self) -> None:
+        """Makes every commit so far durable, of any realm and any process, and returns then; at once when all are. Waits for other writers."""
+        library().toft_realm_flush(self._address)
 
     def cancel(self) -> None:
         """Cancels: all is as it was at the beginning, and objects made since are deleted."""
@@ -474,6 +502,13 @@ class Realm:
             return self._bindings[key]
         except KeyError:
             raise NoSuchClassError(f"The realm was opened without the class with the key {key}.") from None
+
+
+def _durability(durability: Durability) -> int:
+    try:
+        return _DURABILITIES[durability]
+    except (KeyError, TypeError):
+        raise InvalidArgumentError(f"A durability is one of {', '.join(_DURABILITIES)}, not {durability!r}.") from None
 
 
 def _policy(update: Update | None) -> int:
