@@ -70,7 +70,6 @@ final class Delta: @unchecked Sendable {
             while tree.ownCount > policy.limits[level] {
                 stamp &+= 1
                 positions[level] = try tree.takeLeaf(at: positions[level]) { (entry) throws(StorageError) in try move.add(entry) }
-                move.rest()
                 stamp &+= 1
                 try tree.space.spill(limit: limit)
             }
@@ -129,17 +128,8 @@ private final class DeltaMove {
     func add(_ entry: OrderedEntry) throws(StorageError) {
         guard let (id, key) = DeltaKey.split(entry.key), !entry.isBlob else { throw .corrupt(page: 0, reason: "an entry of the delta is no such entry") }
         if id != tree { try turn(to: id) }
-        if let destination {
-            try destination.insertAscending(key, entry.stored)
-        } else {
-            try delta.next(level).insertAscending(entry.key, entry.stored)
-        }
-    }
-
-    /// The trees may have to leave memory: they find their places again.
-    func rest() {
-        for case let tree? in destinations.values { tree.leavePlace() }
-        for case let tree? in delta.levels { tree.leavePlace() }
+        let isNew = if let destination { try destination.putOwn(key, entry.stored) } else { try delta.next(level).putOwn(entry.key, entry.stored) }
+        if !isNew { throw .corrupt(page: 0, reason: "an entry of tree \(id) lies in two places") }
     }
 
     private func turn(to id: UInt64) throws(StorageError) {

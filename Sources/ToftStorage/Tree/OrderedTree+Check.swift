@@ -8,6 +8,7 @@ extension OrderedTree {
     /// Frees every extent of the tree, which is empty afterwards, and takes its entries out of the delta.
     package func freeAll() throws(StorageError) {
         try share?.deleteAll()
+        place = nil
         try root.freeNodes(in: space) { (ref) throws(StorageError) in
             let leaf = try OrderedLeaf(try space.view(ref, as: .orderedLeaf), page: ref.page)
             for index in 0..<leaf.count {

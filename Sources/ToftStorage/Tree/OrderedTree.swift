@@ -1,3 +1,6 @@
+/// A leaf of the writer's own that its spine leads to, and what begins the leaf right of it, in a node of the spine.
+typealias LeafPlace = (ref: Ref, end: Separator?)
+
 /// Where an entry goes whose writer knows more of its key, or does not.
 package enum EntryPlace {
     /// The key may be there already.
@@ -20,8 +23,8 @@ package final class OrderedTree: @unchecked Sendable {
     /// New entries that lie in the delta still; nil in the trees of the engine itself.
     let share: DeltaShare?
     @exclusivity(unchecked) private var spine: Spine?
-    /// Where the last of several ascending entries went.
-    @exclusivity(unchecked) var place: AscendingPlace?
+    /// Where the last entry went: the next one often goes there, too. Forgotten with each change of nodes.
+    @exclusivity(unchecked) var place: LeafPlace?
 
     package convenience init(space: PageSpace, root: TreeRoot) {
         self.init(space: space, root: root, share: nil)
@@ -115,7 +118,7 @@ package final class OrderedTree: @unchecked Sendable {
         }
     }
 
-    private func putOwn(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+    func putOwn(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         guard key.count <= TreeLimits.key else { throw .keyTooLong(length: key.count, limit: TreeLimits.key) }
         guard value.count <= TreeLimits.value else { throw .valueTooLong(length: value.count, limit: TreeLimits.value) }
         guard value.count > TreeLimits.inlineValue else { return try put(key, stored: value, isBlob: false) }
@@ -125,15 +128,11 @@ package final class OrderedTree: @unchecked Sendable {
     }
 
     private func put(_ key: UnsafeRawBufferPointer, stored: UnsafeRawBufferPointer, isBlob: Bool) throws(StorageError) -> Bool {
-        place = nil
         let spine = writer()
         let new = OrderedEntry(key: key, stored: stored, isBlob: isBlob)
-        if root.isEmpty { try plantLeaf(spine) }
-        var route = KeyRoute(key: Separator(key: key))
-        let (ref, base) = try spine.descend(&root, &route)
+        let (ref, base, index, found) = try search(key, spine)
         let leaf = try OrderedLeaf(base, page: ref.page)
         let editor = OrderedLeafEditor(base: base, page: ref.page)
-        let (index, found) = try leaf.search(key)
         if !found {
             try spine.addRows(&root, 1)
             try insert(new, at: index, leaf, editor, spine)
@@ -151,6 +150,24 @@ package final class OrderedTree: @unchecked Sendable {
         return false
     }
 
+    /// Stands where a key belongs: at the leaf where the last one went, or at one found from the root.
+    private func search(
+        _ key: UnsafeRawBufferPointer, _ spine: Spine
+    ) throws(StorageError) -> (ref: Ref, base: UnsafeMutableRawPointer, index: Int, found: Bool) {
+        let separator = Separator(key: key)
+        if var (ref, end) = place, end.map({ separator.compare($0) < 0 }) ?? true {
+            let base = try space.edit(&ref, as: .orderedLeaf)
+            let (index, found) = try OrderedLeaf(base, page: ref.page).search(key)
+            if index > 0 || found { return (ref, base, index, found) }
+        }
+        if root.isEmpty { try plantLeaf(spine) }
+        var route = KeyRoute(key: separator)
+        let (ref, base) = try spine.descend(&root, &route)
+        place = (ref, try spine.nextSeparator(root))
+        let (index, found) = try OrderedLeaf(base, page: ref.page).search(key)
+        return (ref, base, index, found)
+    }
+
     func writer() -> Spine {
         if let spine { return spine }
         let made = Spine(space: space, leafType: .orderedLeaf)
@@ -158,14 +175,14 @@ package final class OrderedTree: @unchecked Sendable {
         return made
     }
 
-    func plantLeaf(_ spine: Spine) throws(StorageError) {
+    private func plantLeaf(_ spine: Spine) throws(StorageError) {
         let (ref, base) = try space.allocate(.orderedLeaf, pageCount: 1)
         _ = OrderedLeafEditor.create(in: base, page: ref.page, shared: UnsafeRawBufferPointer(start: nil, count: 0))
         spine.plant(&root, ref)
     }
 
     /// Adds an entry where the spine stands. Counts know it already.
-    func insert(_ entry: OrderedEntry, at index: Int, _ leaf: OrderedLeaf, _ editor: OrderedLeafEditor, _ spine: Spine) throws(StorageError) {
+    private func insert(_ entry: OrderedEntry, at index: Int, _ leaf: OrderedLeaf, _ editor: OrderedLeafEditor, _ spine: Spine) throws(StorageError) {
         let kept = keep(entry, spine.leafScratch + Page.size)
         let isSharing = leaf.count > 0 && commonPrefix(kept.key, leaf.shared) == leaf.shared.count
         if isSharing {

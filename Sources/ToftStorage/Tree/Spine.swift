@@ -83,10 +83,10 @@ final class Spine {
     }
 
     /// Where the leaf right of the current one begins; nil where there is none.
-    func nextKey(_ root: TreeRoot) throws(StorageError) -> [UInt8]? {
+    func nextSeparator(_ root: TreeRoot) throws(StorageError) -> Separator? {
         for level in (0..<depth).reversed() {
             let node = try node(level, root)
-            if steps[level].slot + 1 < node.count { return try node.separator(steps[level].slot + 1).bytes }
+            if steps[level].slot + 1 < node.count { return try node.separator(steps[level].slot + 1) }
         }
         return nil
     }
