@@ -16,7 +16,7 @@ struct LogAppend {
         let store = transaction.store
         guard store.usesLog, !transaction.isStructureChanged, transaction.record.pointee.isComplete else { return nil }
         let map = store.coordinator.log
-        guard map.salt != 0 else { return nil }
+        guard map.salt != 0, store.coordinator.waiting.bytes <= LogLimit.mostWaitingBytes else { return nil }
         let length = LogFrame.paddedLength(payload: record.count)
         let base = transaction.base
         guard let start = map.start(of: length, from: base.log.position), start + length - store.coordinator.logTail <= map.capacity || Probe.makes(.logTailIgnored) else {

@@ -5,6 +5,7 @@ import ctypes
 import os
 import pathlib
 import random
+import struct
 import shutil
 import sqlite3
 import subprocess
@@ -143,7 +144,9 @@ class BadFileTests(unittest.TestCase):
         self.sound()
         whole = self.path.read_bytes()
         generator = random.Random(20)
-        pages = range(2, len(whole) // PAGE, 3)
+        # What nobody replays any more is not looked at.
+        log = self.log_pages(whole)
+        pages = [page for page in range(2, len(whole) // PAGE, 3) if page not in log]
         found = 0
         for page in pages:
             damaged = bytearray(whole)
@@ -153,8 +156,15 @@ class BadFileTests(unittest.TestCase):
             result = self.read_damaged(E.TOFT_MODE_READ_WRITE)
             self.assertIn(result, ("TOFT_OK", "TOFT_ERROR_CORRUPT", "found by the check"), f"bit flipped in page {page}, at {at}")
             found += result != "TOFT_OK"
-        used = self.used_pages(whole) / (len(whole) / PAGE)
+        used = (self.used_pages(whole) - len(log)) / (len(whole) / PAGE - len(log))
         self.assertGreater(found, 0.8 * used * len(pages), f"{found} of {len(pages)}, while {used:.2f} of the file is in use")
+
+    def log_pages(self, whole):
+        """The pages that the newest meta lists as the log's."""
+        newest = max((whole[:PAGE], whole[PAGE : 2 * PAGE]), key=lambda meta: struct.unpack_from("<Q", meta, 64))
+        (count,) = struct.unpack_from("<I", newest, 176)
+        segments = [struct.unpack_from("<QQ", newest, 312 + 24 * index) for index in range(count)]
+        return {page for first, length in segments for page in range(first, first + length)}
 
     def used_pages(self, whole):
         self.path.write_bytes(whole)
