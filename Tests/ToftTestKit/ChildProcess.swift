@@ -71,6 +71,13 @@ package final class ChildProcess {
         if status == nil { Glibc.kill(pid, signal) }
     }
 
+    /// Waits until it has ended, and leaves it as a zombie: its number is not free yet.
+    package func awaitEnd() {
+        guard status == nil else { return }
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+    }
+
     /// Waits for its end; the exit code, or minus the signal that ended it.
     package func wait() -> Int32 {
         if let status { return status }

@@ -27,6 +27,22 @@ enum CrashTrials {
         "1 in \(max(1, report.triedCount / 3))"
     }
 
+    /// One workload after the other until something is wrong. True: nothing was.
+    static func hunt() throws -> Bool {
+        var cases = 0
+        for (number, workload) in (Workload.scripted + [.random, .random]).enumerated() {
+            var limits = CrashImages.Limits.few
+            limits.percentWithAftermath = 10
+            let report = try CrashTrial.run(workload, seed: UInt64(number), limits: limits, violationLimit: 1)
+            cases += report.triedCount
+            guard let violation = report.violations.first else { continue }
+            print("VIOLATION \(violation)")
+            print("cases \(cases)")
+            return false
+        }
+        return true
+    }
+
     /// Forgets syncs and loses writes below the engine. A simulation that did not notice would prove nothing.
     private static func areLiesFound() throws -> Bool {
         var found = 0

@@ -50,8 +50,17 @@ struct Ledger {
         try transaction.rowInsert(log, id: entries, key, derived: false)
         try transaction.cellSet(log, id: entries, key, owner, .int64(Int64(member)), derived: false)
         try transaction.cellSet(log, id: entries, key, number, .int64(next), derived: false)
-        if next % 7 == 0 { try transaction.rowErase(log, id: entries, try log.key(atRank: numbers.below(log.rowCount)), derived: false) }
+        if next % 7 == 0 || log.rowCount > 400 { try transaction.rowErase(log, id: entries, try log.key(atRank: numbers.below(log.rowCount)), derived: false) }
         return next
+    }
+
+    /// Writes so much that a transaction with little memory has to write before it commits.
+    static func scribble(_ transaction: WriteTransaction, _ numbers: inout Seed) throws {
+        for number in UInt8(10)..<80 {
+            try [number].withUnsafeBytes { key throws in
+                try numbers.bytes(900).withUnsafeBytes { value throws in try transaction.treePut(counters, key, value, derived: false) }
+            }
+        }
     }
 
     private static func add(_ amount: Int64, to key: Int64, _ table: Table, _ transaction: WriteTransaction) throws {

@@ -29,11 +29,16 @@ enum Trials {
         case "crash": return try CrashTrials.run(floor: number(0, 20_000))
         case "faults": return try FaultTrials.run(stride: number(0, 1))
         case "members": return try MemberTrial.run(commits: number(0, 1_000))
+        case "interleavings": return try InterleavingTrials.run()
+        case "files": return try FileTrials.run()
+        case "mistakes": return try MistakeTrials.run(arguments.first)
+        case "hunt": return try MistakeTrials.hunt(arguments.first ?? "")
         case "kills": return try KillTrial.run(kills: number(0, 50), seed: UInt64(number(1, 1)))
-        case "all": return try ["crash", "faults", "members", "kills"].allSatisfy { try run($0, []) }
+        case "all": return try ["crash", "faults", "interleavings", "files", "members", "kills"].allSatisfy { try run($0, []) }
         case "member" where arguments.count == 3: try MemberTrial.member(arguments[0], number(1, 0), number(2, 0))
-        case "endless" where arguments.count == 2: try KillTrial.endless(arguments[0], number(1, 0))
-        case "victim" where arguments.count == 3: try KillTrial.doomed(arguments[0], UInt64(number(1, 0)), pause: arguments[2] == "pause")
+        case "child" where arguments.count == 5:
+            guard let role = KillRole(rawValue: arguments[0]) else { return false }
+            try KillRole.run(role, arguments[1], arguments[2], number(3, 0), UInt64(number(4, 0)))
         case "open" where arguments.count == 2: Roles.open(arguments[0], isReadOnly: arguments[1] == "ro")
         case "hold" where arguments.count == 2: try Roles.hold(arguments[0], inTransaction: arguments[1] == "write", poison: arguments[1] == "poison")
         case "grow" where arguments.count == 2: Roles.grow(arguments[0], limit: number(1, 0))
@@ -41,7 +46,7 @@ enum Trials {
         case "fork" where arguments.count == 1: try Roles.fork(arguments[0])
         case "orphan" where arguments.count == 2: try Roles.orphan(arguments[0], through: arguments[1])
         default:
-            print("usage: ToftTrials crash [images] | faults [stride] | members [commits] | kills [kills [seed]] | all")
+            print("usage: ToftTrials crash [images] | faults [stride] | interleavings | files | members [commits] | kills [kills [seed]] | mistakes [one] | all")
             return false
         }
         return true

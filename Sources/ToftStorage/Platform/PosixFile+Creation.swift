@@ -31,7 +31,7 @@ extension PosixFile {
                 switch named {
                 case .named:
                     Probe.reach(.creationNamed)
-                    if isDurable && !Probe.makes(.directoryNotSynced) { try FilePath.syncDirectory(FilePath.directory(of: path)) }
+                    if isDurable { try FilePath.syncDirectory(FilePath.directory(of: path)) }
                     Probe.reach(.creationDurable)
                     return true
                 case .taken:

@@ -10,7 +10,7 @@ internal import Glibc
 package enum Probe {
     /// Moments, in the order in which a database lives through them.
     package enum Moment: Int, CaseIterable, Sendable {
-        case creationWritten, creationSynced, creationNamed, creationDurable
+        case creationWritten, creationSynced, creationNamed, directorySynced, creationDurable
         case attachTaken, recoveryRead, recoveryReplayed, recoverySynced, recoveryRenewed, opened, joined
         case versionRead, pinStored
         case writerTaken, takeoverBegun, takeoverSynced, takeoverPublished, writerLeaving

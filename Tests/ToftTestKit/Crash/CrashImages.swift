@@ -294,5 +294,7 @@ package struct CrashImages {
     private mutating func emitLies() throws {
         try emit(.lyingDisk, disk.image(with: []))
         for _ in 0..<limits.lyingSubsets { try emitRandomSubset() }
+        guard !disk.pending.isEmpty else { return }
+        try emitTorn(numbers.below(disk.pending.count), at: PageContent.sectorSize * (1 + numbers.below(7)))
     }
 }

@@ -1,0 +1,164 @@
+internal import Synchronization
+internal import ToftStorage
+internal import ToftTestKit
+
+/// At every moment of what one does, another does all that it may: commits while a reader begins, reads while a writer commits. What is seen is
+/// whole, durable and stays what it is.
+enum InterleavingTrials {
+    static func run() throws -> Bool {
+        #if TOFT_TRIALS
+        var problems: [String] = []
+        var count = 0
+        for (moments, story) in [(reading, whileReading), (writing, whileWriting)] as [([Probe.Moment], (Probe.Moment, Int) throws -> Void)] {
+            for moment in moments {
+                for nth in 0..<3 {
+                    count += 1
+                    do { try story(moment, nth) } catch { problems.append("at \(moment), time \(nth): \(error)") }
+                }
+            }
+        }
+        for problem in problems { print("VIOLATION \(problem)") }
+        print("cases \(count)\ninterleavings \(count) (\(problems.count) bad)")
+        return problems.isEmpty
+        #else
+        print("interleavings: needs a build with -D TOFT_TRIALS")
+        return true
+        #endif
+    }
+
+    #if TOFT_TRIALS
+    private static let reading: [Probe.Moment] = [.versionRead, .pinStored]
+    private static let writing: [Probe.Moment] = [
+        .writerTaken, .transactionBegun, .spilled, .recordKept, .pagesWritten, .pagesSynced, .metaWritten, .durableStored, .published, .writerLeaving,
+    ]
+
+    /// A database whose versions are known.
+    private final class Scene {
+        let store: Store
+        private var numbers = Seed(1)
+        private var fingerprints: [UInt64: UInt64] = [:]
+
+        init() throws {
+            var configuration = StoreConfiguration(location: .memory(name: "interleaving \(UInt64.random(in: 0 ... .max))"))
+            configuration.dirtyLimit = 32 << 10
+            store = try Store.open(configuration)
+            try Ledger.create(in: store)
+            try know()
+            for _ in 0..<5 { try commit() }
+        }
+
+        private func know() throws {
+            let snapshot = try store.beginRead()
+            fingerprints[snapshot.version] = try Ledger.Copy(snapshot).fingerprint
+            snapshot.release()
+        }
+
+        func commit() throws {
+            let transaction = try store.beginWrite()
+            _ = try Ledger.move(transaction, member: 0, &numbers)
+            try Ledger.scribble(transaction, &numbers)
+            _ = try transaction.commit()
+            try know()
+        }
+
+        /// Commits without looking at it, while somebody else is looking.
+        func commitUnknown() throws {
+            let transaction = try store.beginWrite()
+            _ = try Ledger.move(transaction, member: 0, &numbers)
+            try Ledger.scribble(transaction, &numbers)
+            _ = try transaction.commit()
+        }
+
+        func expectKnown(_ snapshot: Snapshot) throws {
+            let found = try Ledger.Copy(snapshot)
+            guard found.sum == Ledger.sum else { throw Failure("the sum is \(found.sum)") }
+            guard let known = fingerprints[snapshot.version] else { return fingerprints[snapshot.version] = found.fingerprint }
+            guard known == found.fingerprint else { throw Failure("version \(snapshot.version) is not what it was") }
+        }
+
+        func end() throws {
+            let report = try store.check()
+            guard report.isSound else { throw Failure("unsound: \(report.problems.prefix(2))") }
+        }
+    }
+
+    /// While a reader pins the newest version, others commit, so that it is not the newest any more, and its pages are free.
+    private static func whileReading(_ moment: Probe.Moment, _ nth: Int) throws {
+        let scene = try Scene()
+        let snapshot = try at(moment, nth, { for _ in 0..<4 { try scene.commitUnknown() } }) { () throws -> Snapshot in
+            for _ in 0..<nth { try scene.store.beginRead().release() }
+            return try scene.store.beginRead()
+        }
+        try scene.expectKnown(snapshot)
+        for _ in 0..<4 { try scene.commit() }
+        try scene.expectKnown(snapshot)
+        snapshot.release()
+        try scene.end()
+    }
+
+    /// While a writer commits, a reader begins: it sees the last version or the new one, and nothing that is not durable.
+    private static func whileWriting(_ moment: Probe.Moment, _ nth: Int) throws {
+        let scene = try Scene()
+        let held = Held()
+        try at(moment, nth, { try held.look(scene.store) }) { () throws in for _ in 0...nth { try scene.commitUnknown() } }
+        guard let snapshot = held.snapshot else { throw Failure("the moment did not come") }
+        try scene.expectKnown(snapshot)
+        for _ in 0..<4 { try scene.commit() }
+        try scene.expectKnown(snapshot)
+        snapshot.release()
+        try scene.end()
+    }
+
+    private final class Held {
+        var snapshot: Snapshot?
+
+        func look(_ store: Store) throws {
+            let snapshot = try store.beginRead()
+            self.snapshot = snapshot
+            guard snapshot.version <= store.coordinator.durableVersion else { throw Failure("version \(snapshot.version) is shown, but not durable") }
+        }
+    }
+
+    /// Runs the body, and the action in it when the moment comes for the nth time.
+    private static func at<Result>(_ moment: Probe.Moment, _ nth: Int, _ action: @escaping () throws -> Void, _ body: () throws -> Result) throws -> Result {
+        let state = Interruption(moment, nth, action)
+        Probe.observer = { state.reach($0) }
+        defer { Probe.observer = nil }
+        let result = try body()
+        if let failure = state.failure { throw failure }
+        return result
+    }
+
+    private final class Interruption: @unchecked Sendable {
+        let moment: Probe.Moment
+        var countdown: Int
+        let action: () throws -> Void
+        var failure: (any Error)?
+        private var isActing = false
+
+        init(_ moment: Probe.Moment, _ nth: Int, _ action: @escaping () throws -> Void) {
+            self.moment = moment
+            countdown = nth
+            self.action = action
+        }
+
+        func reach(_ reached: Probe.Moment) {
+            guard reached == moment, !isActing else { return }
+            countdown -= 1
+            guard countdown == -1 else { return }
+            isActing = true
+            do { try action() } catch { failure = error }
+            isActing = false
+        }
+    }
+    #endif
+}
+
+#if TOFT_TRIALS
+/// Moments, from any thread, in the order in which they were reached.
+final class MomentList: Sendable {
+    private let list = Mutex<[Probe.Moment]>([])
+    var moments: [Probe.Moment] { list.withLock { $0 } }
+    func append(_ moment: Probe.Moment) { list.withLock { $0.append(moment) } }
+}
+#endif

@@ -1,0 +1,137 @@
+internal import Glibc
+internal import ToftStorage
+internal import ToftTestKit
+
+/// What the children do until somebody kills them. One that finds something wrong says so and ends by itself.
+enum KillRole: String, CaseIterable {
+    case writer, reader, pinner, checker, creator
+
+    /// The children of a round: their slots are their indices, and writers have the members' numbers of the ledger.
+    static let company: [KillRole] = [.writer, .writer, .writer, .reader, .pinner, .checker]
+    static let writers = 0..<3
+
+    static func run(_ role: KillRole, _ path: String, _ witnessPath: String, _ slot: Int, _ seed: UInt64) throws {
+        alarm(280)
+        var limits = rlimit(rlim_cur: 1 << 30, rlim_max: 1 << 30)
+        setrlimit(__rlimit_resource_t(1), &limits)
+        let witness = try Witness(witnessPath)
+        witness.observe(as: slot)
+        var child = KillChild(path: path, witness: witness, slot: slot, numbers: Seed(seed))
+        do {
+            switch role {
+            case .writer: try child.write()
+            case .reader: try child.read()
+            case .pinner: try child.pin()
+            case .checker: try child.check()
+            case .creator: try child.create()
+            }
+        } catch {
+            print("\(role.rawValue) \(slot): \(error)")
+            exit(1)
+        }
+    }
+}
+
+struct KillChild {
+    let path: String
+    let witness: Witness
+    let slot: Int
+    var numbers: Seed
+    private let parent = getppid()
+
+    init(path: String, witness: Witness, slot: Int, numbers: Seed) {
+        self.path = path
+        self.witness = witness
+        self.slot = slot
+        self.numbers = numbers
+    }
+
+    private func open() throws -> Store {
+        if getppid() != parent { exit(0) }
+        var configuration = StoreConfiguration(location: .file(path: path))
+        configuration.dirtyLimit = 64 << 10
+        return try Store.open(configuration)
+    }
+
+    /// Commits without end; rolls back, spills and comes back now and then.
+    mutating func write() throws {
+        while true {
+            let store = try open()
+            for _ in 0..<(5 + numbers.below(30)) {
+                try commit(store)
+                if numbers.chance(30) { usleep(UInt32(numbers.below(3_000))) }
+            }
+        }
+    }
+
+    private mutating func commit(_ store: Store) throws {
+        let transaction = try store.beginWrite(timeoutMilliseconds: 60_000)
+        let number = try Ledger.move(transaction, member: slot, &numbers)
+        if numbers.chance(8) { try Ledger.scribble(transaction, &numbers) }
+        if numbers.chance(8) { return transaction.rollback() }
+        witness[slot, .began] = UInt64(number)
+        _ = try transaction.commit()
+        witness[slot, .acknowledged] = UInt64(number)
+        witness.add(slot, .progress)
+    }
+
+    /// Looks at one version after the other.
+    mutating func read() throws {
+        while true {
+            let store = try open()
+            var last: UInt64 = 0
+            for _ in 0..<(20 + numbers.below(100)) {
+                let before = KillRole.writers.map { witness[$0, .acknowledged] }
+                let snapshot = try store.beginRead()
+                defer { snapshot.release() }
+                guard snapshot.version >= last else { throw Failure("version \(snapshot.version) after \(last)") }
+                guard snapshot.version <= store.coordinator.durableVersion else { throw Failure("version \(snapshot.version) is shown, but not durable") }
+                last = snapshot.version
+                let copy = try Ledger.Copy(snapshot)
+                guard copy.sum == Ledger.sum else { throw Failure("the sum is \(copy.sum) in version \(last)") }
+                for (member, acknowledged) in zip(KillRole.writers, before) {
+                    let found = try Ledger.counter(member, snapshot)
+                    guard found >= Int64(acknowledged) else { throw Failure("version \(last) has commit \(found) of \(member), \(acknowledged) was acknowledged before") }
+                }
+                witness.add(slot, .progress)
+            }
+        }
+    }
+
+    /// Keeps a version for long, and looks whether it stays what it is.
+    mutating func pin() throws {
+        while true {
+            let store = try open()
+            let snapshot = try store.beginRead()
+            witness[slot, .pinned] = snapshot.version
+            let before = try Ledger.Copy(snapshot).fingerprint
+            for _ in 0..<(5 + numbers.below(60)) {
+                usleep(UInt32(numbers.below(40_000)))
+                guard try Ledger.Copy(snapshot).fingerprint == before else { throw Failure("version \(snapshot.version) has changed") }
+                witness.add(slot, .progress)
+            }
+            witness[slot, .pinned] = 0
+            snapshot.release()
+        }
+    }
+
+    /// Walks everything, again and again.
+    mutating func check() throws {
+        while true {
+            let store = try open()
+            for _ in 0..<(3 + numbers.below(10)) {
+                let report = try store.check()
+                guard report.isSound else { throw Failure("unsound: " + report.problems.prefix(3).joined(separator: "; ")) }
+                witness.add(slot, .progress)
+                usleep(UInt32(numbers.below(20_000)))
+            }
+        }
+    }
+
+    /// Makes a database that is not there yet.
+    func create() throws {
+        let store = try open()
+        try Ledger.create(in: store)
+        sleep(60)
+    }
+}

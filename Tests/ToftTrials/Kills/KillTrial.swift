@@ -1,0 +1,297 @@
+internal import Glibc
+internal import ToftStorage
+internal import ToftTestKit
+
+/// Three writers, two readers, one of whom pins for long, and one who walks everything; each is killed again and again, or stopped and woken: at
+/// any time, or at a moment that is named, with every lock in its hands.
+///
+/// Nothing acknowledged is lost, whatever anybody sees is whole and durable, a pinned version stays what it is, the dead hold nothing up.
+/// Now and then all are killed at once, so that those who come next must recover, and are killed doing that.
+final class KillTrial {
+    private let path: String
+    private let directory: String
+    private let witness: Witness
+    private let witnessPath: String
+    private var numbers: Seed
+    private var children: [ChildProcess?] = Array(repeating: nil, count: KillRole.company.count)
+    private var tally = KillTally()
+    /// Open in some of the rounds, so that the parent is a member too.
+    private var store: Store?
+    private let goal: Int
+
+    private static let roundKills = 16
+    private static let fileLimit: UInt64 = 64 << 20
+    private static let creatorSlot = 8
+
+    /// Where writers, readers, the first to attach, those who take over, the last to leave and creators may be killed.
+    private static let writing: [Probe.Moment] = [
+        .joined, .writerTaken, .transactionBegun, .spilled, .recordKept, .pagesWritten, .pagesSynced, .metaWritten, .durableStored, .published, .writerLeaving,
+    ]
+    private static let reading: [Probe.Moment] = [.joined, .versionRead, .pinStored]
+    private static let attaching: [Probe.Moment] = [.attachTaken, .recoveryRead, .recoveryRenewed, .opened]
+    private static let takingOver: [Probe.Moment] = [.checkpointTaken, .takeoverBegun, .takeoverSynced, .takeoverPublished, .checkpointLeaving]
+    private static let leaving: [Probe.Moment] = [.leavingLast, .cleanWritten]
+    private static let creating: [Probe.Moment] = [.creationWritten, .creationSynced, .creationNamed, .creationDurable]
+
+    private init(_ directory: String, goal: Int, seed: UInt64) throws {
+        self.directory = directory
+        self.goal = goal
+        path = directory + "/test.toft"
+        witnessPath = directory + "/witness"
+        witness = try Witness(witnessPath)
+        numbers = Seed(seed)
+    }
+
+    static func run(kills: Int, seed: UInt64) throws -> Bool {
+        print("kills, seed \(seed)")
+        return try withTemporaryDatabase { database in
+            try Ledger.create(in: try database.open())
+            let trial = try KillTrial(database.directory, goal: kills, seed: seed)
+            let start = MonotonicClock.nanoseconds
+            while trial.tally.kills < kills, trial.tally.problems.isEmpty {
+                do { try trial.round() } catch { trial.tally.problems.append("\(error)") }
+            }
+            trial.store = nil
+            for slot in trial.children.indices { trial.children[slot] = nil }
+            trial.tally.describe(trial.moments)
+            print("\(Int((MonotonicClock.nanoseconds - start) / 1_000_000_000)) s")
+            return trial.isPassed
+        }
+    }
+
+    private var moments: [Probe.Moment] {
+        Self.creating + Self.attaching + Self.leaving + Self.reading + Self.takingOver + Self.writing.dropFirst()
+    }
+
+    private var isPassed: Bool {
+        let floor = Probe.isCompiledIn && goal >= 1_000 ? (goal >= 10_000 ? 20 : 8) : 0
+        let missed = moments.filter { tally.byMoment[$0, default: 0] < floor }
+        if !missed.isEmpty { print("killed less than \(floor) times at: \(missed)") }
+        if !tally.isPatient { print("the write lock came late") }
+        return tally.problems.isEmpty && tally.isPatient && missed.isEmpty && tally.kills >= goal
+    }
+
+    // MARK: A round
+
+    /// All come, are killed one by one, then all at once; then everything is looked at.
+    private func round() throws {
+        let isMember = numbers.chance(50)
+        if isMember { store = try Store.open(StoreConfiguration(location: .file(path: path))) }
+        for slot in children.indices {
+            try start(slot, dyingAt: isMember ? nil : rarest(of: Self.attaching))
+        }
+        if !isMember { try buryTheDead(within: 400) }
+        for number in 0..<Self.roundKills where tally.problems.isEmpty && tally.kills < goal {
+            switch number {
+            case 3, 9, 12, 15: try killWhoTakesOver()
+            case 4, 6, 13: try killWhoCreates()
+            case 8: try stopOne()
+            default: try killOne()
+            }
+        }
+        try endRound()
+    }
+
+    private func endRound() throws {
+        store = nil
+        if numbers.chance(20) { try killInARow() }
+        for slot in children.indices.dropFirst() { try end(slot) }
+        if let moment = rarest(of: Self.leaving), children[0] != nil {
+            // Alone now: the next time that it leaves it is the last.
+            witness.wish(0, moment, signal: SIGKILL, patience: 0)
+            _ = awaitWish(of: [0], milliseconds: 1_500)
+        }
+        try end(0)
+        // Else those who come next find the file as the dead have left it.
+        guard tally.problems.isEmpty, numbers.chance(40) else { return }
+        let store = try Store.open(StoreConfiguration(location: .file(path: path)))
+        try look(through: store, after: nil)
+        let report = try store.check()
+        if !report.isSound { tally.problems.append("unsound after a round: \(report.problems.prefix(3))") }
+        let names = TemporaryDirectory.names(in: directory).filter { !["test.toft", "test.toft.lock", "witness"].contains($0) }
+        if !names.isEmpty { tally.problems.append("left behind: \(names)") }
+    }
+
+    private func start(_ slot: Int, dyingAt moment: Probe.Moment? = nil) throws {
+        witness.renew(slot)
+        if let moment { witness.wish(slot, moment, signal: SIGKILL, patience: 0) }
+        let role = KillRole.company[slot]
+        children[slot] = try ChildProcess(Trials.executable, ["child", role.rawValue, path, witnessPath, "\(slot)", "\(numbers.below(1 << 30))"])
+    }
+
+    private func rarest(of moments: [Probe.Moment]) -> Probe.Moment? {
+        guard Probe.isCompiledIn else { return nil }
+        let fewest = moments.map { tally.byMoment[$0, default: 0] }.min() ?? 0
+        return numbers.pick(moments.filter { tally.byMoment[$0, default: 0] == fewest })
+    }
+
+    // MARK: Kills
+
+    private func killOne() throws {
+        let slot = numbers.below(children.count)
+        let isReader = KillRole.company[slot] != .writer
+        if numbers.chance(75), let moment = rarest(of: isReader ? Self.reading : Self.writing) {
+            witness.wish(slot, moment, signal: SIGKILL, patience: numbers.below(4))
+            if awaitWish(of: [slot], milliseconds: 150) != nil { return try replace(slot) }
+        }
+        usleep(UInt32(numbers.below(40_000)))
+        children[slot]?.kill(SIGKILL)
+        try replace(slot)
+    }
+
+    /// One dies with the write lock in its hands, and whoever takes it over dies too.
+    private func killWhoTakesOver() throws {
+        guard let moment = rarest(of: Self.takingOver) else { return try killOne() }
+        let victim = numbers.below(KillRole.writers.count)
+        let heirs = KillRole.writers.filter { $0 != victim }
+        witness.wish(victim, numbers.pick([.metaWritten, .durableStored]) ?? .metaWritten, signal: SIGKILL, patience: numbers.below(3))
+        guard awaitWish(of: [victim], milliseconds: 300, arming: { for heir in heirs { self.witness.wish(heir, moment, signal: SIGKILL, patience: 0) } }) != nil
+        else { return try killOne() }
+        let heir = awaitWish(of: heirs, milliseconds: 300)
+        for heir in heirs { witness[heir, .wish] = 0 }
+        try replace(victim)
+        for slot in heirs where slot == heir || witness[slot, .fulfilled] == 1 { try replace(slot) }
+    }
+
+    /// One dies with a meta written that nobody has published, the next in the middle of its own commit; then all are gone.
+    private func killInARow() throws {
+        guard Probe.isCompiledIn else { return }
+        let second = numbers.pick([Probe.Moment.spilled, .pagesWritten, .pagesSynced]) ?? .pagesWritten
+        witness.wish(0, .metaWritten, signal: SIGKILL, patience: 0)
+        _ = awaitWish(of: [0], milliseconds: 300, arming: { for heir in [1, 2] { self.witness.wish(heir, second, signal: SIGKILL, patience: 0) } })
+        _ = awaitWish(of: [1, 2], milliseconds: 300)
+        for slot in children.indices { try end(slot) }
+    }
+
+    private func killWhoCreates() throws {
+        guard let moment = rarest(of: Self.creating) else { return }
+        let new = directory + "/new.toft"
+        let slot = Self.creatorSlot
+        witness.renew(slot)
+        // Two files are made: the database, and its lock file, which no crash has to leave.
+        witness.wish(slot, moment, signal: SIGKILL, patience: moment == .creationDurable ? 0 : numbers.below(2))
+        let child = try ChildProcess(Trials.executable, ["child", KillRole.creator.rawValue, new, witnessPath, "\(slot)", "1"])
+        if awaitWish(of: [slot], milliseconds: 2_000) == nil { child.kill(SIGKILL) }
+        try expectKilled(child, slot)
+        let store = try Store.open(StoreConfiguration(location: .file(path: new)))
+        let report = try store.check()
+        if !report.isSound { tally.problems.append("unsound after a creation that was killed at \(moment)") }
+        for name in TemporaryDirectory.names(in: directory) where name.hasPrefix(".new.toft.") && name.hasSuffix(".new") {
+            tally.problems.append("\(name) is left of a creation that was killed at \(moment)")
+        }
+        unlink(new)
+        unlink(new + ".lock")
+    }
+
+    /// Stops one, at a moment or at any time, and kills another or wakes it.
+    private func stopOne() throws {
+        tally.stops += 1
+        let slot = numbers.below(children.count)
+        let moments = KillRole.company[slot] == .writer ? Self.writing : Self.reading
+        if let moment = numbers.pick(moments), Probe.isCompiledIn {
+            witness.wish(slot, moment, signal: SIGSTOP, patience: 0)
+            _ = awaitWish(of: [slot], milliseconds: 150, isDeath: false)
+            witness[slot, .wish] = 0
+            witness[slot, .fulfilled] = 0
+        }
+        children[slot]?.kill(SIGSTOP)
+        usleep(UInt32(100_000 + numbers.below(numbers.chance(10) ? 2_000_000 : 200_000)))
+        if numbers.chance(50) {
+            children[slot]?.kill(SIGKILL)
+            try replace(slot)
+        } else {
+            children[slot]?.kill(SIGCONT)
+        }
+    }
+
+    /// Waits until one of them has done what was wished. `arming` is called as soon as that has happened.
+    private func awaitWish(of slots: [Int], milliseconds: Int, isDeath: Bool = true, arming: () -> Void = {}) -> Int? {
+        let deadline = Deadline(timeoutMilliseconds: milliseconds)
+        while !deadline.hasPassed {
+            if let slot = slots.first(where: { witness[$0, .fulfilled] == 1 }) {
+                arming()
+                return slot
+            }
+            usleep(300)
+        }
+        for slot in slots { witness[slot, .wish] = 0 }
+        return slots.first { witness[$0, .fulfilled] == 1 }
+    }
+
+    /// In a round whose beginning nobody watches, one after the other dies while attaching.
+    private func buryTheDead(within milliseconds: Int) throws {
+        let deadline = Deadline(timeoutMilliseconds: milliseconds)
+        while !deadline.hasPassed {
+            for slot in children.indices where witness[slot, .fulfilled] == 1 {
+                if let child = children[slot] { try expectKilled(child, slot) }
+                try start(slot, dyingAt: rarest(of: Self.attaching))
+            }
+            usleep(1_000)
+        }
+        for slot in children.indices { witness[slot, .wish] = 0 }
+        usleep(1_000)
+        for slot in children.indices where witness[slot, .fulfilled] == 1 {
+            if let child = children[slot] { try expectKilled(child, slot) }
+            try start(slot)
+        }
+    }
+
+    // MARK: After a kill
+
+    /// Looks at what a dead child has left, while it is still there as a zombie, and puts another in its place.
+    private func replace(_ slot: Int) throws {
+        guard let child = children[slot] else { return }
+        child.awaitEnd()
+        try look(through: try store ?? Store.open(StoreConfiguration(location: .file(path: path))), after: slot)
+        try expectKilled(child, slot)
+        try start(slot)
+    }
+
+    private func end(_ slot: Int) throws {
+        guard let child = children[slot] else { return }
+        child.kill(SIGKILL)
+        try expectKilled(child, slot)
+        children[slot] = nil
+    }
+
+    private func expectKilled(_ child: ChildProcess, _ slot: Int) throws {
+        let lines = child.lines()
+        let code = child.wait()
+        tally.add(witness, slot)
+        if code != -SIGKILL || !lines.isEmpty { tally.problems.append("child \(slot) ended with \(code): \(lines.joined(separator: " "))") }
+    }
+
+    private func look(through store: Store, after victim: Int?) throws {
+        let acknowledged = KillRole.writers.map { witness[$0, .acknowledged] }
+        let before = MonotonicClock.nanoseconds
+        let transaction = try store.beginWrite(timeoutMilliseconds: 20_000)
+        defer { transaction.rollback() }
+        tally.waits.append(MonotonicClock.nanoseconds - before)
+        for (member, acknowledged) in zip(KillRole.writers, acknowledged) {
+            let found = UInt64(try Ledger.counter(member, transaction.view))
+            if found < acknowledged { tally.problems.append("commit \(acknowledged) of \(member) was acknowledged, \(found) is there") }
+            if member == victim {
+                if found > acknowledged { tally.unreported += 1 }
+                if found > witness[member, .began] { tally.problems.append("commit \(found) of \(member) is there and was never begun") }
+            }
+        }
+        let sum = try Ledger.Copy(transaction.view).sum
+        if sum != Ledger.sum { tally.problems.append("the sum is \(sum)") }
+        try lookAtPins(store, victim)
+        let size = try store.facts().fileSize
+        tally.largestFile = max(tally.largestFile, size)
+        if size > Self.fileLimit { tally.problems.append("the file has \(size) bytes") }
+    }
+
+    /// What the victim had pinned was given back when the transaction began.
+    private func lookAtPins(_ store: Store, _ victim: Int?) throws {
+        guard let victim, witness[victim, .pinned] != 0 else { return }
+        let version = witness[victim, .pinned]
+        guard version != store.latestVersion else { return }
+        if try store.coordinator.pinnedVersions().contains(version) {
+            tally.problems.append("version \(version) is still pinned by the dead")
+        } else {
+            tally.reclaimed += 1
+        }
+    }
+}

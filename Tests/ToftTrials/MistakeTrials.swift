@@ -1,0 +1,63 @@
+internal import Glibc
+internal import ToftStorage
+internal import ToftTestKit
+
+/// The tests of the tests: for each mistake of `Probe` the suite that owns it is run with that mistake in the engine, and has to find it.
+enum MistakeTrials {
+    enum Suite: String {
+        case crash, faults, kills, interleavings, files
+    }
+
+    static func owner(of mistake: Probe.Mistake) -> Suite {
+        switch mistake {
+        case .noSyncBeforeMeta, .metaNotDurable, .metaBeforePages, .pageReusedTooEarly, .pinsIgnored, .versionReusedAfterRollback, .checksumNotCompared,
+            .growthForgotten, .olderMetaRefused, .recoveryOverwritesItsMeta:
+            .crash
+        case .syncErrorIgnored, .syncTriedAgain, .poisonForgotten, .diskFullIgnored, .recoveryTrustsTheCache: .faults
+        case .publishedBeforeMeta, .pinStoredWithoutLookingAgain: .interleavings
+        case .deadOwnerByNumberOnly, .deadWriterNotTakenOver: .kills
+        case .shortWriteTakenAsWhole, .directoryNotSynced: .files
+        }
+    }
+
+    /// Runs all, or the one that is named.
+    static func run(_ name: String?) throws -> Bool {
+        guard Probe.isCompiledIn else {
+            print("mistakes: needs a build with -D TOFT_TRIALS")
+            return true
+        }
+        let mistakes = Probe.Mistake.allCases.filter { name == nil || $0.rawValue == name }
+        var found = 0
+        for mistake in mistakes {
+            let suite = owner(of: mistake)
+            let start = MonotonicClock.nanoseconds
+            setenv("TOFT_SEED_BUG", mistake.rawValue, 1)
+            let child = try ChildProcess(Trials.executable, ["hunt", suite.rawValue])
+            unsetenv("TOFT_SEED_BUG")
+            let lines = child.lines()
+            let code = child.wait()
+            // A hunt ends with 1 when it has found something wrong. A signal would mean that the engine fell over the mistake, or hung.
+            let isFound = code == 1
+            if isFound { found += 1 }
+            let seconds = Double(MonotonicClock.nanoseconds - start) / 1e9
+            let story = lines.first { $0.hasPrefix("VIOLATION") }?.dropFirst(10).prefix(150) ?? (code < 0 ? "ended by signal \(-code)" : "")
+            let cases = lines.first { $0.hasPrefix("cases ") }?.dropFirst(6) ?? "?"
+            print("\(isFound ? "found" : "NOT FOUND") \(mistake.rawValue) by \(suite.rawValue), \(cases) cases, \(Int(seconds * 1_000)) ms: \(story)")
+        }
+        print("mistakes found \(found)/\(mistakes.count)")
+        return found == mistakes.count && !mistakes.isEmpty
+    }
+
+    /// Runs a suite until something is wrong. True: nothing was.
+    static func hunt(_ name: String) throws -> Bool {
+        alarm(100)
+        switch Suite(rawValue: name) {
+        case .crash: return try CrashTrials.hunt()
+        case .faults: return try FaultTrials.run(stride: 1, violationLimit: 1)
+        case .kills: return try KillTrial.run(kills: 300, seed: 1)
+        case .interleavings: return try InterleavingTrials.run()
+        case .files: return try FileTrials.run()
+        case nil: return true
+        }
+    }
+}
