@@ -72,9 +72,14 @@ struct LogContent {
     // MARK: Frames
 
     private func next(after point: LogPoint, _ version: UInt64) -> LogFrame? {
-        if let frame = frame(at: point.position, after: point, version) { return frame }
-        guard let next = map.nextSegment(after: point.position) else { return nil }
-        return frame(at: next, after: point, version)
+        // Where it had no room at the end of a segment it begins a later one, perhaps behind one that is too short.
+        var position = point.position
+        for _ in 0...map.segments.count {
+            if let frame = frame(at: position, after: point, version) { return frame }
+            guard let place = map.place(of: position) else { return nil }
+            position += place.room
+        }
+        return nil
     }
 
     private func frame(at position: UInt64, after point: LogPoint, _ version: UInt64) -> LogFrame? {

@@ -65,13 +65,6 @@ package struct LogMap: Equatable, Sendable {
         }
         return nil
     }
-
-    /// The beginning of the segment behind the one that `position` lies in. Nil where a segment begins at `position` itself.
-    func nextSegment(after position: UInt64) -> UInt64? {
-        guard let place = place(of: position), position > base else { return nil }
-        let isStart = segments.contains { $0.page &* UInt64(Page.size) == place.offset }
-        return isStart ? nil : position + place.room
-    }
 }
 
 /// Where the log stands after a version: what the next frame has to name.
