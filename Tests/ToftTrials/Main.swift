@@ -27,6 +27,7 @@ enum Trials {
         func number(_ index: Int, _ standard: Int) -> Int { arguments.count > index ? Int(arguments[index]) ?? standard : standard }
         switch name {
         case "crash": return try CrashTrials.run(floor: number(0, 20_000))
+        case "again": return try CrashTrials.again(arguments.first ?? "", seed: UInt64(number(1, 1)))
         case "faults": return try FaultTrials.run(stride: number(0, 1))
         case "members": return try MemberTrial.run(commits: number(0, 1_000))
         case "interleavings": return try InterleavingTrials.run()

@@ -11,12 +11,14 @@ enum MistakeTrials {
     static func owner(of mistake: Probe.Mistake) -> Suite {
         switch mistake {
         case .noSyncBeforeMeta, .metaNotDurable, .metaBeforePages, .pageReusedTooEarly, .pinsIgnored, .versionReusedAfterRollback, .checksumNotCompared,
-            .growthForgotten, .olderMetaRefused, .recoveryOverwritesItsMeta:
+            .growthForgotten, .olderMetaRefused, .recoveryOverwritesItsMeta, .logNotDurable, .logChainNotChecked, .previousVersionNotChecked, .saltKept,
+            .lostLogNotSeen, .lostMetaNotSeen, .deferredNotCovered, .logTailIgnored, .logNotCleared, .inDoubtMetaForgotten, .checkpointNotPinned,
+            .checkpointNotSynced:
             .crash
         case .syncErrorIgnored, .syncTriedAgain, .poisonForgotten, .diskFullIgnored, .recoveryTrustsTheCache: .faults
-        case .publishedBeforeMeta, .pinStoredWithoutLookingAgain: .interleavings
+        case .publishedBeforeMeta, .publishedBeforeLog, .pinStoredWithoutLookingAgain: .interleavings
         case .deadOwnerByNumberOnly, .deadWriterNotTakenOver: .kills
-        case .shortWriteTakenAsWhole, .directoryNotSynced: .files
+        case .shortWriteTakenAsWhole, .directoryNotSynced, .copyNotVerified: .files
         }
     }
 

@@ -214,7 +214,7 @@ package final class Coordinator: Sendable {
         if case .guest = role { throw .readOnly }
         let ownerDied = try writerLock.lock(until: Deadline(timeoutMilliseconds: timeoutMilliseconds < 0 ? nil : timeoutMilliseconds))
         Probe.reach(.writerTaken)
-        return ownerDied
+        return ownerDied || Probe.takeOwnersDeath()
     }
 
     package func finishTakeover() { writerLock.finishTakeover() }

@@ -42,13 +42,49 @@ package enum Probe {
     /// The mistake that the environment asks for.
     package static let mistake: Mistake? = getenv("TOFT_SEED_BUG").flatMap { Mistake(rawValue: String(cString: $0)) }
 
-    static func reach(_ moment: Moment) { observer?(moment) }
+    /// What a trial wants to happen on its own thread, where it is everybody: interruptions, and deaths.
+    package final class Script {
+        /// Called at every moment.
+        package var interruption: ((Moment) -> Void)?
+        /// The moment at which the next one who comes by is to die.
+        package var death: Moment?
+        /// Whether whoever takes the write lock next hears that its last owner has died.
+        var hasOwnerDied = false
+
+        package init() {}
+    }
+
+    private static let scripts = ThreadLocal<Script>()
+    package static var script: Script { scripts.value { Script() } }
+
+    static func reach(_ moment: Moment) {
+        observer?(moment)
+        script.interruption?(moment)
+    }
+
+    /// A moment at which a trial may simulate the death of the one who reaches it: all that he was about to do is left undone, but for the
+    /// locks and pins that the kernel takes from a dead process.
+    static func pass(_ moment: Moment) throws(StorageError) {
+        reach(moment)
+        guard script.death == moment else { return }
+        script.death = nil
+        script.hasOwnerDied = true
+        throw .closed
+    }
+
+    static func takeOwnersDeath() -> Bool {
+        defer { script.hasOwnerDied = false }
+        return script.hasOwnerDied
+    }
+
     static func makes(_ mistake: Mistake) -> Bool { self.mistake == mistake }
     #else
     package static let isCompiledIn = false
     package static let mistake: Mistake? = nil
 
     @inline(__always) static func reach(_ moment: Moment) {}
+    @inline(__always) static func pass(_ moment: Moment) throws(StorageError) {}
+    @inline(__always) static func takeOwnersDeath() -> Bool { false }
     @inline(__always) static func makes(_ mistake: Mistake) -> Bool { false }
     @inline(__always) static var writeLimit: Int { .max }
     #endif

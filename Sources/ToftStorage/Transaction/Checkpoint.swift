@@ -35,14 +35,14 @@ struct Checkpoint {
         let published = pin.published
         guard published.version > coordinator.durableVersion else { return false }
         coordinator.checkpointVersion = Probe.makes(.checkpointNotPinned) ? 0 : published.version
-        Probe.reach(.checkpointPinned)
+        try Probe.pass(.checkpointPinned)
         // 3. Its pages, in slices, so that commits need not wait behind all of it; then the sync, which has little left to do.
         try writeOut(published, work)
         if !Probe.makes(.checkpointNotSynced) { try sync() }
-        Probe.reach(.checkpointSynced)
+        try Probe.pass(.checkpointSynced)
         // 4. The meta.
         try orPoison { () throws(StorageError) in try Self.writeMeta(published, template, log: coordinator.log, to: file) }
-        Probe.reach(.checkpointMetaWritten)
+        try Probe.pass(.checkpointMetaWritten)
         coordinator.setDurable(published.version, logTail: published.log.position)
         coordinator.removeWaiting(work)
         return true

@@ -49,14 +49,14 @@ struct Commit {
         // 1. The version, and its bytes to the file, where other processes see them through the page cache.
         var published = try builder.build(recordBytes: total)
         try space.flush()
-        Probe.reach(.pagesWritten)
+        try Probe.pass(.pagesWritten)
         if Probe.makes(.publishedBeforeLog) { store.coordinator.publish(published) }
         published.log = frame.after
         store.noteLogged(effects: transaction.record.pointee.effectCount, bytes: UInt64(space.dirty.pointee.bytes))
         // 2. The record: alone, or with those of other threads. From here on the commit is durable or unknown.
         if durability == .deferred && store.group.isIdle {
             try frame.write(to: store.file)
-            Probe.reach(.logWritten)
+            try Probe.pass(.logWritten)
             publish(published)
         } else {
             store.group.add(frame, published)
@@ -85,22 +85,22 @@ struct Commit {
         if Probe.makes(.metaBeforePages) { try store.writeMeta(published, log: map) }
         try space.flush()
         if let added, !Probe.makes(.logNotCleared) { try clear(added) }
-        Probe.reach(.pagesWritten)
+        try Probe.pass(.pagesWritten)
         // 3. Sync, then the meta: durable or unknown.
         if !Probe.makes(.noSyncBeforeMeta) { try orPoison { () throws(StorageError) in try store.file.sync() } }
-        Probe.reach(.pagesSynced)
+        try Probe.pass(.pagesSynced)
         if Probe.makes(.publishedBeforeMeta) { store.coordinator.publish(published) }
         try orPoison { () throws(StorageError) in try store.writeMeta(published, log: map) }
-        Probe.reach(.metaWritten)
+        try Probe.pass(.metaWritten)
         store.coordinator.setLog(map, tail: published.log.position)
         store.coordinator.setDurable(published.version, logTail: published.log.position)
         store.coordinator.removeWaiting(store.coordinator.waiting)
-        Probe.reach(.durableStored)
+        try Probe.pass(.durableStored)
         // 4. A marker, for the chain of records to pass through: the next durable write of the log covers it.
         published.durableLog = published.log.position
         let marker = LogAppend(markerOf: published, previousVersion: transaction.baseVersion, map: map)
         if let marker, (try? marker.write(to: store.file)) != nil { published.log = marker.after }
-        Probe.reach(.markerWritten)
+        try Probe.pass(.markerWritten)
         // 5. Now everyone may see it.
         publish(published)
         return published

@@ -41,6 +41,7 @@ package struct CrashImages {
     private let limits: Limits
     private let body: (CrashImage) throws -> Void
     private var acknowledged: Int
+    private var returned: Int
     private var began: Int
     private var position = 0
     private var tornMetas = 0
@@ -95,6 +96,7 @@ package struct CrashImages {
         self.body = body
         self.acknowledged = acknowledged
         self.began = began
+        returned = acknowledged
     }
 
     package mutating func enumerate() throws {
@@ -107,8 +109,11 @@ package struct CrashImages {
                 try enumerateBarrier()
                 try enumerateLie(about: index)
                 disk.apply(event)
-            case .acknowledged(let number):
-                acknowledged = number
+            case .returned:
+                note(event)
+                try emit(.processDeath, disk.cache)
+            case .acknowledged:
+                note(event)
                 try emit(.processDeath, disk.cache)
                 try enumerateBarrier()
             case .grow, .truncate:
@@ -124,13 +129,17 @@ package struct CrashImages {
     private mutating func note(_ event: DiskEvent) {
         switch event {
         case .began(let number): began = number
-        case .acknowledged(let number): acknowledged = number
+        case .returned(let number): returned = number
+        case .acknowledged(let number):
+            returned = number
+            acknowledged = number
         default: disk.apply(event)
         }
     }
 
     private func emit(_ model: CrashModel, _ pages: [PageContent]) throws {
-        try body(CrashImage(model: isLying ? .lyingDisk : model, pages: pages, acknowledged: acknowledged, began: began, position: position))
+        let kept = model == .processDeath ? returned : acknowledged
+        try body(CrashImage(model: isLying ? .lyingDisk : model, pages: pages, acknowledged: kept, began: began, position: position))
     }
 
     /// The process may die, and the power go, between any two pages of one write.
@@ -281,7 +290,7 @@ package struct CrashImages {
             switch event {
             case .sync:
                 return try liar.emitLies()
-            case .rangeSync, .acknowledged:
+            case .rangeSync, .acknowledged, .returned:
                 try liar.emitLies()
                 liar.note(event)
             default:

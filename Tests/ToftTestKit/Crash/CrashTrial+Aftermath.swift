@@ -19,13 +19,14 @@ extension CrashTrial {
         let number = try using(file) { store throws in try look(at: store, image.acknowledged...max(image.acknowledged, image.began)) }
         guard let content = contents[number] else { throw Failure("there was no commit \(number)") }
         try file.load(image.pages)
-        let database = try RecordedDatabase(on: file, content: content, number: number, next: nextNumber, dirtyLimit: workload.dirtyLimit)
+        let database = try RecordedDatabase(on: file, content: content, number: number, next: nextNumber, dirtyLimit: workload.dirtyLimit, firstLogPages: workload.firstLogPages)
         nextNumber += 3
         let opening = database.file.events.count
         database.file.note(.acknowledged(number))
         database.file.note(.began(number))
         var numbers = Seed(chance.next())
-        for _ in 0..<3 { try database.commit { edit in try edit.anything(&numbers) } }
+        for _ in 0..<3 { try database.commit(numbers.chance(25) ? .deferred : .immediate) { edit in try edit.anything(&numbers) } }
+        if numbers.chance(25) { try database.checkpoint() }
         try database.finish()
         if image.model != .inRecovery && image.model != .lifeGoesOn {
             var births = PageBirths()

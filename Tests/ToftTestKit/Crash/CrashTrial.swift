@@ -39,7 +39,7 @@ package final class CrashTrial {
     }
 
     private func run(_ lies: Set<RecordingFile.Lie>) throws {
-        let database = try RecordedDatabase(lies: lies, dirtyLimit: workload.dirtyLimit)
+        let database = try RecordedDatabase(lies: lies, dirtyLimit: workload.dirtyLimit, firstLogPages: workload.firstLogPages)
         var numbers = Seed(seed)
         do {
             try workload.body(database, &numbers)

@@ -16,22 +16,24 @@ package final class RecordedDatabase {
     private var pins: [(snapshot: Snapshot, canonical: [UInt8])] = []
     private var unseen: [Snapshot] = []
     private let dirtyLimit: Int
+    private let firstLogPages: UInt64
 
     /// On a new file in memory.
-    package convenience init(lies: Set<RecordingFile.Lie> = [], dirtyLimit: Int = StoreLimit.dirtyBytes) throws {
+    package convenience init(lies: Set<RecordingFile.Lie> = [], dirtyLimit: Int = StoreLimit.dirtyBytes, firstLogPages: UInt64 = 8) throws {
         let ground = MemoryFile(name: "ground")
         try Store.format(ground)
-        try self.init(on: ground, lies: lies, dirtyLimit: dirtyLimit)
+        try self.init(on: ground, lies: lies, dirtyLimit: dirtyLimit, firstLogPages: firstLogPages)
     }
 
     /// On a file that holds this content, as the commit with this number left it; the next one gets the number `next`.
     package init(
         on ground: any StorageFile, content: Content = Content(), number: Int = 0, next: Int = 1, lies: Set<RecordingFile.Lie> = [],
-        dirtyLimit: Int = StoreLimit.dirtyBytes
+        dirtyLimit: Int = StoreLimit.dirtyBytes, firstLogPages: UInt64 = 8
     ) throws {
         start = [PageContent](cutting: try ground.content())
         file = RecordingFile(ground, lies: lies)
         self.dirtyLimit = dirtyLimit
+        self.firstLogPages = firstLogPages
         self.content = content
         self.number = number
         startNumber = number
@@ -48,6 +50,17 @@ package final class RecordedDatabase {
         package internal(set) var content: Content
 
         package func keys(of tree: UInt64) -> [[UInt8]] { content.keys(of: tree) }
+
+        /// Commits. False if the writer has died at that, as a trial had asked for.
+        fileprivate func survives(_ durability: Durability) throws -> Bool {
+            do throws(StorageError) {
+                _ = try transaction.commit(durability)
+                return true
+            } catch {
+                guard case .closed = error else { throw error }
+                return false
+            }
+        }
 
         package mutating func makeTree() throws -> UInt64 {
             let id = try transaction.createOrderedTree()
@@ -76,7 +89,7 @@ package final class RecordedDatabase {
     }
 
     /// Commits what the body does, as the next commit, through a store that sees the same file as another process would if one is given.
-    package func commit(through other: Store? = nil, _ body: (inout Editor) throws -> Void) throws {
+    package func commit(_ durability: Durability = .immediate, through other: Store? = nil, _ body: (inout Editor) throws -> Void) throws {
         file.note(.transaction)
         var editor = Editor(transaction: try (other ?? openStore()).beginWrite(), content: content)
         if content.trees[Content.directory] == nil {
@@ -88,10 +101,73 @@ package final class RecordedDatabase {
         try editor.put(Content.directory, Content.commitKey, withUnsafeBytes(of: UInt64(next)) { Array($0) })
         contents[next] = editor.content
         file.note(.began(next))
-        _ = try editor.transaction.commit()
-        file.note(.acknowledged(next))
+        guard try editor.survives(durability) else { return try settleDeath(of: next, editor.content, through: other) }
+        file.note(durability == .deferred ? .returned(next) : .acknowledged(next))
         content = editor.content
         number = next
+    }
+
+    /// The writer has died while it committed, as a trial had asked for: the commit is what whoever takes over finds of it.
+    private func settleDeath(of next: Int, _ tried: Content, through other: Store?) throws {
+        file.note(.transaction)
+        let transaction = try (other ?? openStore()).beginWrite()
+        let found = try Content.commitNumber(transaction.view)
+        transaction.rollback()
+        guard found == next || found == number else { throw Failure("after a death in commit \(next), \(found) is there") }
+        guard found == next else { return }
+        content = tried
+        number = next
+        file.note(.returned(next))
+    }
+
+    /// Makes all that was committed durable.
+    package func flush() throws {
+        try openStore().flush()
+        file.note(.acknowledged(number))
+    }
+
+    /// Makes all that was committed durable without the log. One that dies doing that, as a trial had asked for, has promised nothing.
+    package func checkpoint(through other: Store? = nil) throws {
+        let store = try other ?? openStore()
+        do throws(StorageError) {
+            try store.checkpoint()
+        } catch {
+            guard case .closed = error else { throw error }
+            return
+        }
+        file.note(.acknowledged(number))
+    }
+
+    /// Does something within what comes, at a moment of that: as if it was done by another process. Nothing where there are no moments.
+    package func interrupt(at moment: Probe.Moment, with action: @escaping () throws -> Void, _ body: () throws -> Void) throws {
+        #if TOFT_TRIALS
+        var failure: (any Error)?
+        var isDone = false
+        Probe.script.interruption = { reached in
+            guard reached == moment, !isDone else { return }
+            isDone = true
+            do { try action() } catch { failure = error }
+        }
+        defer { Probe.script.interruption = nil }
+        #endif
+        try body()
+        #if TOFT_TRIALS
+        if let failure { throw failure }
+        #endif
+    }
+
+    /// The next one who reaches this moment dies there. Nothing where there are no moments.
+    package func die(at moment: Probe.Moment) {
+        #if TOFT_TRIALS
+        Probe.script.death = moment
+        #endif
+    }
+
+    /// Nobody dies any more.
+    package func live() {
+        #if TOFT_TRIALS
+        Probe.script.death = nil
+        #endif
     }
 
     /// Does it and takes it back.
@@ -130,14 +206,16 @@ package final class RecordedDatabase {
 
     private func open() throws {
         file.note(.transaction)
-        store = try Store.open(on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: dirtyLimit)
+        store = try Store.open(on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: dirtyLimit, firstLogPages: firstLogPages)
     }
 
     /// Closes. Only `reopen` may follow.
     package func close() {
         pins = []
         unseen = []
+        guard store != nil else { return }
         store = nil
+        file.note(.acknowledged(number))
     }
 
     /// Forgets how the file came to be what it is: crashes come only from here on. All that was committed is durable.

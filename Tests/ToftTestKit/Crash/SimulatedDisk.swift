@@ -29,7 +29,7 @@ package struct SimulatedDisk {
             pending = []
         case .grow(let size): Self.grow(&cache, to: size)
         case .truncate(let size): cache.removeLast(max(0, cache.count - size / PageContent.size))
-        case .began, .acknowledged, .transaction: break
+        case .began, .returned, .acknowledged, .transaction: break
         }
     }
 

@@ -5,15 +5,18 @@ package struct Workload: Sendable, CustomStringConvertible {
     package let name: String
     /// Small, to make transactions write before they commit.
     package var dirtyLimit = 48 << 20
+    /// The log's first segment; 0: there is no log.
+    package var firstLogPages: UInt64 = 8
     /// Where an image costs much, so many of them are opened.
     package var percentTried = 100
     package let body: @Sendable (RecordedDatabase, inout Seed) throws -> Void
 
     package var description: String { name }
 
-    package init(_ name: String, dirtyLimit: Int = 48 << 20, percentTried: Int = 100, _ body: @escaping @Sendable (RecordedDatabase, inout Seed) throws -> Void) {
+    package init(_ name: String, dirtyLimit: Int = 48 << 20, firstLogPages: UInt64 = 8, percentTried: Int = 100, _ body: @escaping @Sendable (RecordedDatabase, inout Seed) throws -> Void) {
         self.name = name
         self.dirtyLimit = dirtyLimit
+        self.firstLogPages = firstLogPages
         self.percentTried = percentTried
         self.body = body
     }
@@ -21,7 +24,7 @@ package struct Workload: Sendable, CustomStringConvertible {
 
 extension Workload {
     /// Each of them is after something.
-    package static let scripted = moments + shapes + company
+    package static let scripted = moments + shapes + company + log
 
     /// What may happen to a file.
     private static let moments: [Workload] = [
@@ -186,7 +189,10 @@ extension Workload {
         try database.commit { edit in _ = try edit.makeTree() }
         let steps = 10 + numbers.below(20)
         for _ in 0..<steps {
-            switch numbers.below(20) {
+            switch numbers.below(24) {
+            case 20: try database.checkpoint()
+            case 21: try database.flush()
+            case 22...23: try database.commit(.deferred) { edit in try edit.anything(&numbers) }
             case 0: try database.reopen()
             case 1: try database.pin()
             case 2: try database.unpin()
@@ -201,7 +207,7 @@ extension RecordedDatabase.Editor {
     /// Some edits of some trees.
     package mutating func anything(_ numbers: inout Seed) throws {
         var trees = content.trees.keys.filter { $0 != Content.directory }.sorted()
-        if trees.isEmpty || numbers.chance(10) { trees.append(try makeTree()) }
+        if trees.isEmpty || numbers.chance(4) { trees.append(try makeTree()) }
         if trees.count > 3, numbers.chance(20) { try dropTree(trees.removeFirst()) }
         try anyRows(&numbers)
         let sizes = [10, 50, 300, 1_500, 20_000]
@@ -220,7 +226,7 @@ extension RecordedDatabase.Editor {
     /// Some edits of some tables.
     private mutating func anyRows(_ numbers: inout Seed) throws {
         var tables = content.tables.keys.sorted()
-        if tables.isEmpty || numbers.chance(5) { tables.append(try makeTable()) }
+        if tables.isEmpty || numbers.chance(3) { tables.append(try makeTable()) }
         if tables.count > 2, numbers.chance(30) { try dropTable(tables.removeFirst()) }
         let table = tables[numbers.below(tables.count)]
         if numbers.chance(5), let last = content.tables[table]?.columns.last {

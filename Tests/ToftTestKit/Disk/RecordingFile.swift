@@ -14,7 +14,9 @@ package enum DiskEvent: Sendable {
     case transaction
     /// The workload called `commit` for the commit with this number.
     case began(Int)
-    /// `commit` returned.
+    /// `commit` returned: the commit is visible, and survives the process.
+    case returned(Int)
+    /// The commit, and all before it, survives a power failure.
     case acknowledged(Int)
 }
 

@@ -68,11 +68,14 @@ struct KillChild {
         let transaction = try store.beginWrite(timeoutMilliseconds: 60_000)
         let number = try Ledger.move(transaction, member: slot, &numbers)
         if numbers.chance(8) { try Ledger.scribble(transaction, &numbers) }
+        if numbers.chance(8) { try Ledger.restructure(transaction) }
         if numbers.chance(8) { return transaction.rollback() }
         witness[slot, .began] = UInt64(number)
-        _ = try transaction.commit()
+        // A killed process loses nothing that it has committed, durable or not.
+        _ = try transaction.commit(numbers.chance(20) ? .deferred : .immediate)
         witness[slot, .acknowledged] = UInt64(number)
         witness.add(slot, .progress)
+        if numbers.chance(5) { _ = try store.checkpoint() }
     }
 
     /// Looks at one version after the other.
@@ -85,7 +88,6 @@ struct KillChild {
                 let snapshot = try store.beginRead()
                 defer { snapshot.release() }
                 guard snapshot.version >= last else { throw Failure("version \(snapshot.version) after \(last)") }
-                guard snapshot.version <= store.coordinator.durableVersion else { throw Failure("version \(snapshot.version) is shown, but not durable") }
                 last = snapshot.version
                 let copy = try Ledger.Copy(snapshot)
                 guard copy.sum == Ledger.sum else { throw Failure("the sum is \(copy.sum) in version \(last)") }

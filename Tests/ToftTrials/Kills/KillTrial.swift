@@ -25,10 +25,11 @@ final class KillTrial {
 
     /// Where writers, readers, the first to attach, those who take over, the last to leave and creators may be killed.
     private static let writing: [Probe.Moment] = [
-        .joined, .writerTaken, .transactionBegun, .spilled, .recordKept, .pagesWritten, .pagesSynced, .metaWritten, .durableStored, .published, .writerLeaving,
+        .joined, .writerTaken, .transactionBegun, .spilled, .recordKept, .pagesWritten, .logWritten, .pagesSynced, .metaWritten, .durableStored,
+        .markerWritten, .published, .writerLeaving, .checkpointAdopted, .checkpointPinned, .checkpointSynced, .checkpointMetaWritten,
     ]
     private static let reading: [Probe.Moment] = [.joined, .versionRead, .pinStored]
-    private static let attaching: [Probe.Moment] = [.attachTaken, .recoveryRead, .recoveryRenewed, .opened]
+    private static let attaching: [Probe.Moment] = [.attachTaken, .recoveryRead, .recoveryReplayed, .recoverySynced, .recoveryRenewed, .opened]
     private static let takingOver: [Probe.Moment] = [.checkpointTaken, .takeoverBegun, .takeoverSynced, .takeoverPublished, .checkpointLeaving]
     private static let leaving: [Probe.Moment] = [.leavingLast, .cleanWritten]
     private static let creating: [Probe.Moment] = [.creationWritten, .creationSynced, .creationNamed, .creationDurable]
