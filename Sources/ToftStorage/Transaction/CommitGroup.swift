@@ -99,8 +99,8 @@ final class CommitGroup: Sendable {
             isWritten = Probe.makes(.syncErrorIgnored) || (Probe.makes(.syncTriedAgain) && (try? LogAppend.writeDurably(frames, to: file)) != nil)
             if !isWritten && !Probe.makes(.poisonForgotten) { coordinator.poison() }
         }
+        if isWritten && (try? Probe.pass(.logWritten)) == nil { isWritten = false }
         if isWritten {
-            Probe.reach(.logWritten)
             var published = newest
             published.durableLog = newest.log.position
             coordinator.publish(published)

@@ -15,6 +15,7 @@ package final class RecordedDatabase {
     package private(set) var contents: [Int: Content]
     private var pins: [(snapshot: Snapshot, canonical: [UInt8])] = []
     private var unseen: [Snapshot] = []
+    private var isDoomed = false
     private let dirtyLimit: Int
     private let firstLogPages: UInt64
 
@@ -47,6 +48,7 @@ package final class RecordedDatabase {
     /// Edits the transaction and the model alike.
     package struct Editor {
         package let transaction: WriteTransaction
+        fileprivate var isDoomed = false
         package internal(set) var content: Content
 
         package func keys(of tree: UInt64) -> [[UInt8]] { content.keys(of: tree) }
@@ -57,8 +59,12 @@ package final class RecordedDatabase {
                 _ = try transaction.commit(durability)
                 return true
             } catch {
-                guard case .closed = error else { throw error }
-                return false
+                switch error {
+                case .closed: return false
+                // One that leads a group dies between its write and its publication.
+                case .commitOutcomeUnknown where isDoomed: return false
+                default: throw error
+                }
             }
         }
 
@@ -101,6 +107,7 @@ package final class RecordedDatabase {
         try editor.put(Content.directory, Content.commitKey, withUnsafeBytes(of: UInt64(next)) { Array($0) })
         contents[next] = editor.content
         file.note(.began(next))
+        editor.isDoomed = isDoomed
         guard try editor.survives(durability) else { return try settleDeath(of: next, editor.content, through: other) }
         file.note(durability == .deferred ? .returned(next) : .acknowledged(next))
         content = editor.content
@@ -158,6 +165,7 @@ package final class RecordedDatabase {
 
     /// The next one who reaches this moment dies there. Nothing where there are no moments.
     package func die(at moment: Probe.Moment) {
+        isDoomed = true
         #if TOFT_TRIALS
         Probe.script.death = moment
         #endif
@@ -165,6 +173,7 @@ package final class RecordedDatabase {
 
     /// Nobody dies any more.
     package func live() {
+        isDoomed = false
         #if TOFT_TRIALS
         Probe.script.death = nil
         #endif

@@ -121,14 +121,14 @@ extension Workload {
             for moment in [Probe.Moment.pagesWritten, .logWritten, .pagesWritten, .logWritten] {
                 try database.put(&numbers)
                 database.die(at: moment)
-                try database.put(&numbers, bytes: 300, count: 3)
+                try database.put(&numbers, through: database.openStore().twin(), bytes: 300, count: 3)
                 database.live()
                 try database.put(&numbers, through: other)
             }
             for moment in [Probe.Moment.pagesWritten, .pagesSynced, .metaWritten, .durableStored, .markerWritten] {
                 try database.put(&numbers)
                 database.die(at: moment)
-                try database.commit { edit in _ = try edit.makeTree() }
+                try database.commit(through: database.openStore().twin()) { edit in _ = try edit.makeTree() }
                 database.live()
                 try database.put(&numbers, .deferred, through: other)
                 try database.put(&numbers)

@@ -289,6 +289,9 @@ final class KillTrial {
         guard let victim, witness[victim, .pinned] != 0 else { return }
         let version = witness[victim, .pinned]
         guard version != store.latestVersion else { return }
+        // Another may have pinned it, too, but none of them for long.
+        let deadline = Deadline(timeoutMilliseconds: 1_000)
+        while try store.coordinator.pinnedVersions().contains(version), !deadline.hasPassed { usleep(1_000) }
         if try store.coordinator.pinnedVersions().contains(version) {
             tally.problems.append("version \(version) is still pinned by the dead")
         } else {
