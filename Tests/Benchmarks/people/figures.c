@@ -69,12 +69,14 @@ static summary summary_of(const figures *figures, work work, int column) {
     return summarise(figures->values[work][column], figures->counts[work][column]);
 }
 
-/* Of the ratios of each round, whose two figures were taken one after the other. */
+/* Of the ratios of each round, whose two figures were taken one after the other. What takes no longer than an empty program has none. */
 static summary ratio(const figures *figures, work work) {
     double ratios[MOST_ROUNDS];
-    size_t count = figures->counts[work][TOFT];
-    if (count > figures->counts[work][SQLITE]) count = figures->counts[work][SQLITE];
-    for (size_t index = 0; index < count; index++) ratios[index] = figures->values[work][TOFT][index] / figures->values[work][SQLITE][index];
+    size_t count = 0;
+    for (size_t round = 0; round < figures->counts[work][TOFT] && round < figures->counts[work][SQLITE]; round++) {
+        double toft = figures->values[work][TOFT][round], sqlite = figures->values[work][SQLITE][round];
+        if (toft > 0 && sqlite > 0) ratios[count++] = toft / sqlite;
+    }
     return summarise(ratios, count);
 }
 
