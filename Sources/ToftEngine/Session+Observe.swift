@@ -55,7 +55,7 @@ extension Session {
         try check()
         var paths: WatchedPaths?
         if let keyPaths { paths = try WatchedPaths(keyPaths, from: classID, in: schema) }
-        guard transaction?.writing.hasChanges != true else {
+        guard transaction?.objects.hasChanges != true else {
             throw EngineError(.observeInTransaction, "Can't observe in a write transaction that has changed something. Observe before it or after it.")
         }
         let channel = try servedChannel()

@@ -26,7 +26,9 @@ extension Session {
     private func enterTransaction(_ timeout: Int) throws(EngineError) -> Parcel? {
         let writing = try storage { () throws(StorageError) in try database.store.beginWrite(timeoutMilliseconds: timeout) }
         do throws(EngineError) {
-            // Nobody commits while we hold the lock: the newest version is the one that the transaction builds on.
+            // Nobody commits while we hold the lock: the newest version is the one that the transaction builds on. With commits in groups it may
+            // be on its way to the disk: without observers the session need not wait to see it, the transaction does.
+            if channel != nil { try storage { () throws(StorageError) in try writing.waitForBase() } }
             let view = writing.baseVersion == base.snapshot.version ? base : try newestView()
             let entered = try model { () throws(ModelError) in try ModelTransaction(writing, previous: view.schema) }
             let parcel = view === base ? nil : moveForward(to: view)

@@ -63,6 +63,34 @@ import ToftTestKit
         try inMemory.expectSound()
     }
 
+    @Test func `Observers know all that a transaction builds on, while other threads commit in groups`() throws {
+        try withTemporaryDatabase { file in
+            let database = try TestDatabase(opening: Self.configuration(file.path))
+            let follower = try Follower.following(try database.people(), try database.property("name"))
+            try settle(database.session)
+            let writers = try (0..<3).map { writer in
+                try Worker {
+                    let own = try TestDatabase(opening: Self.configuration(file.path))
+                    for number in 0..<200 { _ = try add(Int64(writer * 1000 + number), to: own, .group) }
+                }
+            }
+            for number in 0..<100 as Range<Int64> {
+                try database.session.refresh()
+                try database.session.beginWrite()
+                #expect(try follower.isUpToDate(), "transaction \(number)")
+                if number % 3 > 0 { try database.addPerson(10_000 + number) }
+                if number % 3 == 1 { try database.session.cancel() } else { try database.session.commit(number % 2 == 0 ? .group : .immediate) }
+            }
+            for writer in writers { writer.join() }
+            try database.session.refresh()
+            #expect(try database.people().count == 633)
+            #expect(follower.difference == nil)
+            #expect(try follower.isUpToDate())
+            #expect(try database.session.facts().deferredSize == 0)
+            try database.expectSound()
+        }
+    }
+
     @Test func `A process that is killed after a deferred commit leaves it to the others and to who opens next`() async throws {
         let directory = try TemporaryDirectory.make()
         defer { TemporaryDirectory.remove(directory) }

@@ -284,6 +284,11 @@ struct ObservationTests {
                     realm.add(Dog("Rex"))
                     expectError(.observeInTransaction) { _ = realm.objects(Dog.self).observe { _ in } }
                 }
+                let rex = try #require(realm.objects(Dog.self).first)
+                try realm.write {
+                    rex.age = 7
+                    expectError(.observeInTransaction) { _ = realm.objects(Dog.self).observe { _ in } }
+                }
             }
         }
     }

@@ -37,6 +37,9 @@ package final class ModelTransaction {
         view = ModelView(transaction.view, schema: schema, pending: pending, pendingCells: pendingCells)
     }
 
+    /// Whether anything was changed so far.
+    package var hasChanges: Bool { writing.hasChanges || !pendingCells.isEmpty }
+
     deinit {
         prepared.deinitialize(count: 1)
         prepared.deallocate()

@@ -59,6 +59,9 @@ final class PendingCells: @unchecked Sendable {
         }
     }
 
+    /// Whether no value waits.
+    var isEmpty: Bool { buffers.allSatisfy(\.entries.isEmpty) }
+
     /// Keeps the value of a row that is there.
     @inline(__always)
     func put(_ cell: Cell, to key: Int64, _ property: PropertyHandle) throws(StorageError) {

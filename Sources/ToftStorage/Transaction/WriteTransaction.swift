@@ -253,6 +253,16 @@ package final class WriteTransaction {
         }
     }
 
+    /// Returns when the version that the transaction builds on is published: it may be one of a group of this process. For who tells others of it.
+    package func waitForBase() throws(StorageError) {
+        guard baseVersion > store.coordinator.published.version else { return }
+        do throws(StorageError) {
+            try store.group.finish(baseVersion)
+        } catch {
+            throw .poisoned
+        }
+    }
+
     // MARK: The end
 
     /// Makes the changes durable and visible to everyone. Returns the version, which is the old one when nothing was changed.
@@ -287,7 +297,8 @@ package final class WriteTransaction {
             throw error
         }
         end()
-        if durability == .group { try store.finishGroup(published.version) }
+        // Where nothing was changed, what the caller looked at may still be of a group.
+        if durability == .group || published.version == baseVersion { try store.finishGroup(published.version) }
         return published.version
     }
 
