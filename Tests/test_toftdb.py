@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -78,6 +79,44 @@ def test_the_plan_and_the_facts_are_told(tmp_path: Path) -> None:
     facts = json.loads(run("info", database, "--json").stdout)
     assert (facts["format"], facts["deferredBytes"], facts["checkpointVersion"]) == (1, 0, facts["version"])
     assert "nothing waits for a checkpoint" in run("info", database).stdout
+
+
+WRITER = """
+import sys, toft
+class Note(toft.Object):
+    text: str
+with toft.open(sys.argv[1], [Note]) as realm:
+    for line in sys.stdin:
+        if line == "flush\\n":
+            realm.flush()
+        else:
+            with realm.write(durability="deferred"):
+                realm.create(Note, text=line)
+        print("done", flush=True)
+"""
+
+
+def test_what_another_process_has_deferred_is_told_until_it_is_durable(tmp_path: Path) -> None:
+    database = tmp_path / "notes.toft"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "bindings/python")}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(database)], text=True, env=environment, **pipes)
+
+    def order(line: str) -> dict:
+        print(line, file=writer.stdin, flush=True)
+        assert writer.stdout.readline() == "done\n"
+        return json.loads(run("info", database, "--json").stdout)
+
+    # What waits becomes durable within a second: more often than not the terminal is quicker.
+    facts = [order(f"note {number}") for number in range(5)]
+    assert max(each["deferredBytes"] for each in facts) > 0
+    assert [each["version"] for each in facts] == sorted({each["version"] for each in facts}), "each commit is seen at once"
+    assert order("flush")["deferredBytes"] == 0
+    writer.kill()
+    writer.communicate()
+    after = json.loads(run("info", database, "--json").stdout)
+    assert (after["version"], after["deferredBytes"]) == (facts[-1]["version"], 0)
+    assert json.loads(run("check", database, "--json").stdout)["problems"] == []
 
 
 def test_mistakes_are_told_and_end_with_a_status(tmp_path: Path) -> None:

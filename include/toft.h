@@ -838,8 +838,7 @@ typedef struct toft_info {
     uint32_t format_version;
     uint64_t log_size;           /* of the file: the log */
     uint64_t checkpoint_version; /* what was committed since is in the log */
-    uint64_t deferred_size;      /* bytes of the log that a crash of the machine may lose: deferred commits; 0: all are durable. A read-only
-                                    realm does not see what toft_realm_flush did, and tells more */
+    uint64_t deferred_size;      /* bytes of the log that a crash of the machine may lose: deferred commits; 0: all are durable */
 } toft_info;
 
 /* Facts about the realm's database. */

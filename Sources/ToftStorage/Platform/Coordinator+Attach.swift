@@ -103,7 +103,8 @@ private final class MemberWords: Sendable {
             if let known = words, !LockFile.isOpen(known) { words = nil }
             if words == nil { words = try? LockFile.openForReading(for: file) }
             guard let words else { return nil }
-            let latest = VersionRing(words: words).latest().published
+            var latest = VersionRing(words: words).latest().published
+            latest.durableLog = max(latest.durableLog, words.word(LockFileLayout.flushedLog).pointee.load(ordering: .relaxed))
             return latest.version == 0 ? nil : latest
         }
     }

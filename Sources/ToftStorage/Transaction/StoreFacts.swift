@@ -11,8 +11,7 @@ package struct StoreFacts: Sendable {
     package var logSize: UInt64
     /// The version of the newest checkpoint: what was committed since is in the log.
     package var checkpointVersion: UInt64
-    /// Bytes of the log that a crash of the machine may lose: deferred commits. 0: every commit is durable. A read-only opener does not see what
-    /// `flush` did, and tells more.
+    /// Bytes of the log that a crash of the machine may lose: deferred commits. 0: every commit is durable.
     package var deferredSize: UInt64
 }
 
