@@ -196,6 +196,7 @@ private struct Model {
             #expect(try tree.count == keys.count, "\(seed)")
             try compareOrder(tree, keys, entries, "\(seed)")
             for _ in 0..<20 { try compareWalk(tree, keys, &seed) }
+            for _ in 0..<20 { try comparePrefix(tree, keys, &seed) }
         }
     }
 
@@ -215,6 +216,20 @@ private struct Model {
             isThere = try cursor.previous()
         }
         #expect(found.isEmpty, comment)
+    }
+
+    private func comparePrefix(_ tree: OrderedTree, _ keys: [[UInt8]], _ seed: inout Seed) throws {
+        let prefix = seed.chance(50) ? Array((seed.pick(keys) ?? []).prefix(1 + seed.below(8))) : seed.bytes(1 + seed.below(2))
+        var found: [[UInt8]] = []
+        try with(prefix) { prefix in
+            let cursor = try tree.cursor(within: prefix)
+            var isThere = try cursor.seek(prefix)
+            while isThere, cursor.key.starts(with: prefix) {
+                found.append(Array(cursor.key))
+                isThere = try cursor.next()
+            }
+        }
+        #expect(found == keys.filter { $0.starts(with: prefix) }, "\(seed)")
     }
 
     /// Goes somewhere and walks to and fro.

@@ -61,7 +61,8 @@ extension OrderedTree {
         withPrefix prefix: UnsafeRawBufferPointer,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(ModelError) -> Bool
     ) throws(ModelError) {
-        try forEachEntry(from: prefix) { key, value throws(ModelError) in
+        let cursor = try stored { () throws(StorageError) in try self.cursor(within: prefix) }
+        try forEachEntry(from: prefix, with: cursor) { key, value throws(ModelError) in
             guard key.hasPrefix(prefix) else { return false }
             return try body(key, value)
         }
@@ -72,7 +73,13 @@ extension OrderedTree {
         from start: UnsafeRawBufferPointer,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(ModelError) -> Bool
     ) throws(ModelError) {
-        let cursor = try stored { () throws(StorageError) in try self.cursor() }
+        try forEachEntry(from: start, with: try stored { () throws(StorageError) in try self.cursor() }, body)
+    }
+
+    private func forEachEntry(
+        from start: UnsafeRawBufferPointer, with cursor: OrderedCursor,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(ModelError) -> Bool
+    ) throws(ModelError) {
         var isThere = try stored { () throws(StorageError) in try cursor.seek(start) }
         while isThere {
             let value = try stored { () throws(StorageError) in try cursor.value }

@@ -56,6 +56,18 @@ final class DeltaShare: @unchecked Sendable {
         }
     }
 
+    /// The levels that may hold keys that begin with `prefix`.
+    func levels(within prefix: UnsafeRawBufferPointer) throws(StorageError) -> [OrderedTree] {
+        guard try count > 0, key.isFitting(prefix.count) else { return [] }
+        return try key.with(prefix) { whole throws(StorageError) in
+            var levels: [OrderedTree] = []
+            for (index, level) in delta.levels.enumerated() where counts[index] > 0 {
+                if let level, try level.mayHold(prefix: whole) { levels.append(level) }
+            }
+            return levels
+        }
+    }
+
     // MARK: Entries, by the tree's own keys
 
     func value(forKey own: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {

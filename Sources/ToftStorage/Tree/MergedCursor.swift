@@ -7,10 +7,10 @@ final class MergedCursor: OrderedCursor {
     private var isForward = true
     private var isThere = false
 
-    init(tree: OrderedTree, _ share: DeltaShare) throws(StorageError) {
-        var levels: [LevelCursor] = []
-        for level in try share.levels { levels.append(LevelCursor(try level.cursor(), share.key)) }
-        self.levels = levels
+    init(tree: OrderedTree, _ levels: [OrderedTree], _ head: DeltaKey) throws(StorageError) {
+        var cursors: [LevelCursor] = []
+        for level in levels { cursors.append(LevelCursor(try level.cursor(), head)) }
+        self.levels = cursors
         super.init(tree: tree)
     }
 

@@ -92,7 +92,29 @@ package final class OrderedTree: @unchecked Sendable {
     /// A cursor that stands nowhere yet.
     package func cursor() throws(StorageError) -> OrderedCursor {
         guard let share, try share.count > 0 else { return OrderedCursor(tree: self) }
-        return try MergedCursor(tree: self, share)
+        return try MergedCursor(tree: self, share.levels, share.key)
+    }
+
+    /// A cursor for the entries whose keys begin with `prefix`; it may leave others out.
+    package func cursor(within prefix: UnsafeRawBufferPointer) throws(StorageError) -> OrderedCursor {
+        guard let share, try share.count > 0 else { return OrderedCursor(tree: self) }
+        let levels = try share.levels(within: prefix)
+        return levels.isEmpty ? OrderedCursor(tree: self) : try MergedCursor(tree: self, levels, share.key)
+    }
+
+    /// Whether the tree itself may hold keys that begin with `prefix`: false is certain.
+    func mayHold(prefix: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+        guard !root.isEmpty else { return false }
+        var route = KeyRoute(key: Separator(key: prefix))
+        let (ref, base) = try root.leaf(&route, in: space, as: .orderedLeaf)
+        let leaf = try OrderedLeaf(base, page: ref.page)
+        let (index, found) = try leaf.search(prefix)
+        guard !found, index < leaf.count else { return true }
+        let entry = try leaf.entry(index)
+        return withUnsafeTemporaryAllocation(byteCount: OrderedLeafRewrite.keySize, alignment: 8) { room in
+            guard let place = room.baseAddress else { return true }
+            return commonPrefix(leaf.key(of: entry, in: place), prefix) == prefix.count
+        }
     }
 
     // MARK: Writing
