@@ -492,9 +492,10 @@ typedef enum toft_durability {
     TOFT_DURABILITY_GROUP = 1,     /* when it returns. Commits of several threads of the process share a durable write: more of them in
                                       a second, while one may take longer. Alone it is like TOFT_DURABILITY_IMMEDIATE */
     TOFT_DURABILITY_DEFERRED = 2   /* later: with the next commit that is not deferred, with toft_realm_flush, about a second after the last
-                                      commit, when much waits (16 MiB), or when the file is closed. Until then a crash of the machine may take back the
-                                      last commits, never one and not those after it. Cost: no durable write. Large
-                                      transactions, and the first in a file since it was closed, are durable when they return */
+                                      commit, when much waits (16 MiB), or when the file is closed. Until then a crash of the
+                                      machine may take back the last commits, never one while a later one stays. Cost: no
+                                      durable write. Large transactions, and the first in a file since it was closed, are
+                                      durable when they return */
 } toft_durability;
 
 /* How toft_realm_commit_with commits. Start with TOFT_INITIALIZE. */
@@ -503,8 +504,9 @@ typedef struct toft_commit_options {
     toft_durability durability;
 } toft_commit_options;
 
-/* Commits like toft_realm_commit, as the options say. `out_version` (may be NULL): its version. When the error is
-   TOFT_ERROR_INVALID_ARGUMENT, the transaction is still open. Errors and cost: those of toft_realm_commit and of the durability. */
+/* Commits like toft_realm_commit, as the options say. `out_version` (may be NULL): its version. When the options are at
+   fault (TOFT_ERROR_INVALID_ARGUMENT, TOFT_ERROR_UNSUPPORTED), the transaction is still open. Errors and cost: those of toft_realm_commit
+   and of the durability. */
 TOFT_API toft_status toft_realm_commit_with(toft_realm *realm, const toft_commit_options *options, uint64_t *out_version);
 
 /* Makes every commit so far durable, of any realm and any process, and returns then; at once when all are. Waits for other writers

@@ -14,12 +14,12 @@ extension Realm {
     public enum Durability: Sendable {
         /// When the commit returns. It costs a durable write.
         case immediate
-        /// When the commit returns. Commits of several threads of the process share a durable write: more of them in a second, while one may take
-        /// longer. Alone it is like `immediate`.
+        /// When the commit returns. Commits of several threads of the process share a durable write: more of them in a second, while one may
+        /// take longer. Alone it is like `immediate`.
         case group
         /// Later: with the next commit that is not deferred, with `flush()`, about a second after the last commit, when much waits (16 MiB), or
-        /// when the file is closed. Until then a crash of the machine may take back the last commits, never one and not those after it. It costs no
-        /// durable write. Large transactions, and the first in a file since it was closed, are durable when they return.
+        /// when the file is closed. Until then a crash of the machine may take back the last commits, never one while a later one stays. It costs
+        /// no durable write. Large transactions, and the first in a file since it was closed, are durable when they return.
         case deferred
     }
 

@@ -191,7 +191,7 @@ class Realm:
         or kill of a process loses it, whichever is chosen. "immediate": at the end of the block, for a durable write. "group": the same, and
         transactions of several threads share that write: more of them in a second, while one may take longer. "deferred": later, with the next
         transaction that is not deferred, with `flush`, about a second after the last one, when much waits (16 MiB), or when the file is closed;
-        until then a crash of the machine may take back the last transactions, never one and not those after it. That costs no durable write.
+        until then a crash of the machine may take back the last transactions, never one while a later one stays. That costs no durable write.
         Large transactions, and the first in a file since it was closed, are durable at the end of the block.
         """
         _durability(durability)
