@@ -144,6 +144,7 @@ enum FaultTrials {
         if case .commitOutcomeUnknown = failure { allowed.append(database.lastTried.canonical()) }
         guard let fragile = file.base as? FragileFile else { throw Failure("not fragile") }
         try expect(allowed, on: try MemoryFile(content: fragile.device), "after a power failure")
+        if outcome == "poisoned" { try crashRecovery(of: file, fragile, allowed) }
         try expect(allowed, on: file, "reopened")
         try expect(nil, on: try MemoryFile(content: fragile.device), "after a power failure after that")
         return outcome
@@ -166,6 +167,23 @@ enum FaultTrials {
         if case .commitOutcomeUnknown = failure { throw Failure("a sync has failed, and the database is not poisoned") }
         try database.commit { edit in try edit.put(17, [200], [1]) }
         return failure == nil ? "harmless" : "failed cleanly"
+    }
+
+    /// The power fails while the next one recovers from a failed sync: what the cache shows, and the disk does not have, was of no use.
+    private static func crashRecovery(of file: FaultFile, _ fragile: FragileFile, _ allowed: [[UInt8]]) throws {
+        let recorder = RecordingFile(file)
+        let before = [PageContent](cutting: fragile.device)
+        try withExtendedLifetime(Store.open(on: recorder, coordinator: try Coordinator.inMemory())) {}
+        var limits = CrashImages.Limits.few
+        limits.exhaustivePages = 2
+        limits.randomSubsets = 2
+        limits.singlePages = 2
+        limits.lyingSubsets = 0
+        var images = CrashImages(of: recorder.events, from: before, seed: 1, limits: limits) { image throws in
+            guard image.model != .processDeath else { return }
+            try expect(allowed, on: try MemoryFile(content: image.pages.flatMap(\.bytes)), "after a power failure while it recovered")
+        }
+        try images.enumerate()
     }
 
     /// Where a failed sync has taken pages of logged commits from the cache, a reader may find them damaged, but sees nothing else.

@@ -87,7 +87,7 @@ enum InterleavingTrials {
     /// While a reader pins the newest version, others commit, so that it is not the newest any more, and its pages are free.
     private static func whileReading(_ moment: Probe.Moment, _ nth: Int) throws {
         let scene = try Scene()
-        let snapshot = try at(moment, nth, { for _ in 0..<4 { try scene.commitUnknown() } }) { () throws -> Snapshot in
+        let snapshot = try at(moment, nth, { for _ in 0..<20 { try scene.commitUnknown() } }) { () throws -> Snapshot in
             for _ in 0..<nth { try scene.store.beginRead().release() }
             return try scene.store.beginRead()
         }

@@ -26,7 +26,7 @@ enum Trials {
     static func run(_ name: String, _ arguments: [String]) throws -> Bool {
         func number(_ index: Int, _ standard: Int) -> Int { arguments.count > index ? Int(arguments[index]) ?? standard : standard }
         switch name {
-        case "crash": return try CrashTrials.run(floor: number(0, 20_000))
+        case "crash": return try CrashTrials.run(floor: number(0, 20_000), seed: UInt64(number(1, 1)))
         case "again": return try CrashTrials.again(arguments.first ?? "", seed: UInt64(number(1, 1)))
         case "faults": return try FaultTrials.run(stride: number(0, 1))
         case "members": return try MemberTrial.run(commits: number(0, 1_000))
@@ -47,7 +47,7 @@ enum Trials {
         case "fork" where arguments.count == 1: try Roles.fork(arguments[0])
         case "orphan" where arguments.count == 2: try Roles.orphan(arguments[0], through: arguments[1])
         default:
-            print("usage: ToftTrials crash [images] | faults [stride] | interleavings | files | members [commits] | kills [kills [seed]] | mistakes [one] | all")
+            print("usage: ToftTrials crash [images [seed]] | again WORKLOAD SEED | faults [stride] | interleavings | files | members [commits] | kills [kills [seed]] | mistakes [one] | all")
             return false
         }
         return true

@@ -11,14 +11,14 @@ enum MistakeTrials {
     static func owner(of mistake: Probe.Mistake) -> Suite {
         switch mistake {
         case .noSyncBeforeMeta, .metaNotDurable, .metaBeforePages, .pageReusedTooEarly, .pinsIgnored, .versionReusedAfterRollback, .checksumNotCompared,
-            .growthForgotten, .olderMetaRefused, .recoveryOverwritesItsMeta, .logNotDurable, .logChainNotChecked, .previousVersionNotChecked, .saltKept,
-            .lostLogNotSeen, .lostMetaNotSeen, .deferredNotCovered, .logTailIgnored, .logNotCleared, .inDoubtMetaForgotten, .checkpointNotPinned,
+            .growthForgotten, .olderMetaRefused, .recoveryOverwritesItsMeta, .logNotDurable, .previousVersionNotChecked, .saltKept,
+            .deferredNotCovered, .logTailIgnored, .inDoubtMetaForgotten, .checkpointNotPinned,
             .checkpointNotSynced:
             .crash
         case .syncErrorIgnored, .syncTriedAgain, .poisonForgotten, .diskFullIgnored, .recoveryTrustsTheCache: .faults
         case .publishedBeforeMeta, .publishedBeforeLog, .pinStoredWithoutLookingAgain: .interleavings
         case .deadOwnerByNumberOnly, .deadWriterNotTakenOver: .kills
-        case .shortWriteTakenAsWhole, .directoryNotSynced, .copyNotVerified: .files
+        case .shortWriteTakenAsWhole, .directoryNotSynced, .copyNotVerified, .lostLogNotSeen, .lostMetaNotSeen: .files
         }
     }
 
@@ -52,7 +52,7 @@ enum MistakeTrials {
 
     /// Runs a suite until something is wrong. True: nothing was.
     static func hunt(_ name: String) throws -> Bool {
-        alarm(100)
+        alarm(60)
         switch Suite(rawValue: name) {
         case .crash: return try CrashTrials.hunt()
         case .faults: return try FaultTrials.run(stride: 1, violationLimit: 1)

@@ -89,7 +89,7 @@ struct LogContent {
             bytes.baseAddress.flatMap { LogFrame(validating: $0 + offset, room: Int(place.room), salt: map.salt) }
         }
         guard let frame, frame.before.position == position,
-            Probe.makes(.logChainNotChecked) || (frame.before.sequence == point.sequence && frame.before.hash == point.hash)
+            frame.before.sequence == point.sequence, frame.before.hash == point.hash
         else { return nil }
         return frame.kind == .marker || frame.previousVersion == version || Probe.makes(.previousVersionNotChecked) ? frame : nil
     }

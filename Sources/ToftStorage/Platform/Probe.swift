@@ -28,8 +28,8 @@ package enum Probe {
         case checksumNotCompared, growthForgotten, olderMetaRefused
         case recoveryOverwritesItsMeta, recoveryTrustsTheCache, deadWriterNotTakenOver
         case directoryNotSynced
-        case logNotDurable, publishedBeforeLog, logChainNotChecked, previousVersionNotChecked, saltKept, lostLogNotSeen, lostMetaNotSeen
-        case deferredNotCovered, logTailIgnored, logNotCleared, inDoubtMetaForgotten, checkpointNotPinned, checkpointNotSynced
+        case logNotDurable, publishedBeforeLog, previousVersionNotChecked, saltKept, lostLogNotSeen, lostMetaNotSeen
+        case deferredNotCovered, logTailIgnored, inDoubtMetaForgotten, checkpointNotPinned, checkpointNotSynced
         case copyNotVerified
     }
 

@@ -84,7 +84,7 @@ struct Commit {
         var published = try builder.build(recordBytes: total)
         if Probe.makes(.metaBeforePages) { try store.writeMeta(published, log: map) }
         try space.flush()
-        if let added, !Probe.makes(.logNotCleared) { try clear(added) }
+        if let added { try clear(added) }
         try Probe.pass(.pagesWritten)
         // 3. Sync, then the meta: durable or unknown.
         if !Probe.makes(.noSyncBeforeMeta) { try orPoison { () throws(StorageError) in try store.file.sync() } }

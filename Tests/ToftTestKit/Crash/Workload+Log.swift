@@ -134,6 +134,17 @@ extension Workload {
                 try database.put(&numbers)
             }
         },
+        Workload("a writer dies with its record written, and the next commit goes without the log") { database, numbers in
+            try database.commit { edit in _ = try edit.makeTree() }
+            for round in 0..<4 {
+                try database.put(&numbers)
+                database.die(at: .logWritten)
+                try database.put(&numbers, through: database.openStore().twin())
+                database.live()
+                try database.commit { edit in _ = try edit.makeTree() }
+                if round % 2 == 0 { try database.put(&numbers, .deferred) }
+            }
+        },
         Workload("checkpoints die, and others go on", firstLogPages: 8) { database, numbers in
             try database.commit { edit in
                 let tree = try edit.makeTree()
@@ -154,6 +165,24 @@ extension Workload {
             database.live()
             try database.commit { edit in _ = try edit.makeTree() }
             try database.put(&numbers)
+        },
+        Workload("checkpoints die while they write their meta", firstLogPages: 8) { database, numbers in
+            try database.commit { edit in
+                let tree = try edit.makeTree()
+                for key in 0..<40 { try edit.put(tree, [UInt8(key)], numbers.bytes(150)) }
+            }
+            for round in 0..<4 {
+                for _ in 0..<2 { try database.put(&numbers, bytes: 150, count: 3) }
+                #if TOFT_TRIALS
+                database.die(at: .checkpointMetaWritten)
+                database.file.breakNextDurableWrite()
+                #endif
+                try database.checkpoint()
+                database.live()
+                for _ in 0..<3 { try database.put(&numbers, bytes: 150, count: 3) }
+                if round % 2 == 0 { try database.checkpoint() } else { try database.commit { edit in _ = try edit.makeTree() } }
+                for _ in 0..<2 { try database.put(&numbers, bytes: 150, count: 3) }
+            }
         },
     ]
 }

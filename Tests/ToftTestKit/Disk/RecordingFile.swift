@@ -24,6 +24,8 @@ package enum DiskEvent: Sendable {
 package final class RecordingFile: WrappedFile, @unchecked Sendable {
     private let log = Mutex<[DiskEvent]>([])
     private let lies: Set<Lie>
+    /// Who writes durably next dies in the middle of it: the bytes are in the cache.
+    private let isNextHalfDone = Mutex(false)
 
     /// Ways in which the engine could be wrong, simulated below it: what reaches the disk is what it would be then. Each has to be found.
     package enum Lie: String, Sendable, CaseIterable {
@@ -39,6 +41,9 @@ package final class RecordingFile: WrappedFile, @unchecked Sendable {
     }
 
     package var events: [DiskEvent] { log.withLock { $0 } }
+
+    /// The next durable write is one in whose middle a process dies.
+    package func breakNextDurableWrite() { isNextHalfDone.withLock { $0 = true } }
 
     /// Forgets what happened so far.
     package func startOver() { log.withLock { $0 = [] } }
@@ -56,7 +61,11 @@ package final class RecordingFile: WrappedFile, @unchecked Sendable {
         let write = DiskEvent.write(offset: Int(offset), bytes: Array(bytes))
         let isLate = lies.contains(.metasAreWrittenBeforeTheirData) && insertBeforeLastSync(write)
         if !isLate { note(write) }
-        if !lies.contains(.metasAreNotDurable) { note(.rangeSync(offset: Int(offset), count: bytes.count)) }
+        let isHalfDone = isNextHalfDone.withLock { isNext in
+            defer { isNext = false }
+            return isNext
+        }
+        if !isHalfDone && !lies.contains(.metasAreNotDurable) { note(.rangeSync(offset: Int(offset), count: bytes.count)) }
     }
 
     private func insertBeforeLastSync(_ event: DiskEvent) -> Bool {
