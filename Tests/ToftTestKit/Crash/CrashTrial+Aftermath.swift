@@ -31,6 +31,7 @@ extension CrashTrial {
         if image.model != .inRecovery && image.model != .lifeGoesOn {
             var births = PageBirths()
             try births.follow(history[..<lastAcknowledgement(before: image.position)])
+            births.forgetUnseen()
             try births.follow(database.file.events)
         }
         try tryImages(of: database, after: image, opening: opening, number, depth)

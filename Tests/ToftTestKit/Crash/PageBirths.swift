@@ -8,6 +8,9 @@ package struct PageBirths {
 
     private var owners: [Place: Int] = [:]
     private var transaction = 0
+    /// The commit that was begun last, and by which transaction; the transactions whose commits returned.
+    private var begun: (number: Int, transaction: Int)?
+    private var seen: Set<Int> = []
 
     package init() {}
 
@@ -19,10 +22,16 @@ package struct PageBirths {
             switch event {
             case .transaction: transaction += 1
             case .write(let offset, let bytes): try note(bytes, at: offset)
+            case .began(let number): begun = (number, transaction)
+            case .returned(let number), .acknowledged(let number):
+                if let begun, begun.number == number { seen.insert(begun.transaction) }
             default: break
             }
         }
     }
+
+    /// Forgets what never became a version that somebody could see: such numbers may come again when all who were there are gone.
+    package mutating func forgetUnseen() { owners = owners.filter { seen.contains($0.value) } }
 
     private mutating func note(_ bytes: [UInt8], at offset: Int) throws {
         guard offset % PageContent.size == 0 else { return }

@@ -180,7 +180,14 @@ extension Workload {
                 try database.checkpoint()
                 database.live()
                 for _ in 0..<3 { try database.put(&numbers, bytes: 150, count: 3) }
-                if round % 2 == 0 { try database.checkpoint() } else { try database.commit { edit in _ = try edit.makeTree() } }
+                let other = try database.openStore().twin()
+                var later = numbers
+                if round % 2 == 0 {
+                    try database.interrupt(
+                        at: round == 0 ? .checkpointPinned : .checkpointSynced,
+                        with: { for _ in 0..<6 { try database.put(&later, bytes: 150, count: 3) } }
+                    ) { _ = try other.checkpoint() }
+                } else { try database.commit { edit in _ = try edit.makeTree() } }
                 for _ in 0..<2 { try database.put(&numbers, bytes: 150, count: 3) }
             }
         },
