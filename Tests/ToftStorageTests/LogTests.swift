@@ -318,4 +318,24 @@ import ToftTestKit
             #expect(try store.check().problems == [])
         }
     }
+
+    @Test func aStreamOfDeferredCommitsBecomesDurableAsItGoesOn() throws {
+        try withTemporaryDirectory { directory throws in
+            let store = try Store.open(StoreConfiguration(location: .file(path: directory + "/a.toft")))
+            let transaction = try store.beginWrite()
+            let tree = try transaction.createOrderedTree()
+            _ = try transaction.commit()
+            let first = store.latestVersion
+            let deadline = Deadline(timeoutMilliseconds: 20_000)
+            var key = 0
+            while store.coordinator.durableVersion <= first && !deadline.hasPassed {
+                key += 1
+                try Self.put(key...key, tree, of: store, .deferred)
+                Thread.sleep(forTimeInterval: 0.05)
+            }
+            #expect(store.coordinator.durableVersion > first)
+            #expect(try Self.count(store) == key)
+            #expect(try store.check().problems == [])
+        }
+    }
 }

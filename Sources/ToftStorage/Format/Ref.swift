@@ -47,6 +47,11 @@ extension Ref {
         pageCount = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 32, as: UInt32.self))
     }
 
+    /// Reads nothing but the birth version of a reference.
+    static func birth(decoding bytes: UnsafeRawPointer) -> UInt64 {
+        UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    }
+
     /// Writes the reference into `size` bytes.
     package func encode(to bytes: UnsafeMutableRawPointer) {
         bytes.storeBytes(of: page.littleEndian, as: UInt64.self)

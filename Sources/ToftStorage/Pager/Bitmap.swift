@@ -22,15 +22,23 @@ final class Bitmap {
 
     init(ref: Ref, page: UnsafeRawPointer) {
         self.ref = ref
-        words = (0..<BitmapLayout.words).map { index in
-            UInt64(littleEndian: page.loadUnaligned(fromByteOffset: BitmapLayout.bits + index * 8, as: UInt64.self))
+        var free = 0
+        words = Array(unsafeUninitializedCapacity: BitmapLayout.words) { words, count in
+            for index in 0..<BitmapLayout.words {
+                let word = UInt64(littleEndian: page.loadUnaligned(fromByteOffset: BitmapLayout.bits &+ index &* 8, as: UInt64.self))
+                words.initializeElement(at: index, to: word)
+                free &+= (~word).nonzeroBitCount
+            }
+            count = BitmapLayout.words
         }
-        freePages = words.reduce(0) { $0 + (~$1).nonzeroBitCount }
+        freePages = free
     }
 
     func write(to page: UnsafeMutableRawPointer) {
-        for (index, word) in words.enumerated() {
-            page.storeBytes(of: word.littleEndian, toByteOffset: BitmapLayout.bits + index * 8, as: UInt64.self)
+        words.withUnsafeBufferPointer { words in
+            for index in words.indices {
+                page.storeBytes(of: words[index].littleEndian, toByteOffset: BitmapLayout.bits &+ index &* 8, as: UInt64.self)
+            }
         }
     }
 
@@ -86,7 +94,8 @@ final class Bitmap {
         for index in start..<(start + count) where !isUsed(index) { return false }
         mark(start, count: count, used: false)
         lowestFree = min(lowestFree, start)
-        for slot in holesFrom.indices { holesFrom[slot] = min(holesFrom[slot], max(0, start - holesFrom.count)) }
+        let lowest = max(0, start - holesFrom.count)
+        for slot in holesFrom.indices where holesFrom[slot] > lowest { holesFrom[slot] = lowest }
         return true
     }
 

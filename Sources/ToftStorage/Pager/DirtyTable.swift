@@ -57,12 +57,12 @@ struct DirtyTable: ~Copyable {
         }
     }
 
-    /// Makes zeroed memory for an extent and remembers it.
-    mutating func insert(_ page: UInt64, pageCount: Int, type: ExtentType) -> UnsafeMutableRawPointer {
+    /// Makes memory for an extent, zeroed unless the caller fills all of it, and remembers it.
+    mutating func insert(_ page: UInt64, pageCount: Int, type: ExtentType, isZeroed: Bool = true) -> UnsafeMutableRawPointer {
         if (used + 1) * 4 > capacity * 3 { rehash() }
         let size = pageCount * Page.size
         let base = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
-        base.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+        if isZeroed { base.initializeMemory(as: UInt8.self, repeating: 0, count: size) }
         place(Extent(page: page, base: base, pageCount: Int32(truncatingIfNeeded: pageCount), type: type))
         count += 1
         bytes += size

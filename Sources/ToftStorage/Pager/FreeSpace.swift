@@ -51,8 +51,8 @@ final class FreeSpace {
     var isBookkeeping = false {
         didSet { window = Window() }
     }
-    /// Whether holes for so many pages may be left, by the number of pages.
-    private var hasHoles = [Bool](repeating: true, count: holePages)
+    /// A bit for each number of pages: whether holes for so many may be left.
+    private var mayHaveHoles = UInt32.max
     private var regions: [Region] = []
     private var window = Window()
     private var runs: [Run] = []
@@ -107,13 +107,13 @@ final class FreeSpace {
     }
 
     private func allocateInHole(_ count: Int, in space: PageSpace) throws(StorageError) -> UInt64? {
-        guard count < Self.holePages, hasHoles[count] else { return nil }
+        guard count < Self.holePages, mayHaveHoles >> UInt32(count) & 1 == 1 else { return nil }
         for index in regions.indices where regions[index].freePages >= count {
             if let start = try bitmap(index, in: space).hole(of: count, shorterThan: Self.holePages, below: presentPages(index)) {
                 return try take(start, count, region: index)
             }
         }
-        hasHoles[count] = false
+        mayHaveHoles &= ~(1 << UInt32(count))
         return nil
     }
 
@@ -199,7 +199,7 @@ final class FreeSpace {
         }
         regions[Page.region(of: page)].freePages = bitmap.freePages
         window.lengthThatIsMissing = .max
-        hasHoles = [Bool](repeating: true, count: Self.holePages)
+        mayHaveHoles = .max
     }
 
     /// Notes pages of an earlier version that this one no longer needs.

@@ -18,8 +18,8 @@ extension PageSpace {
         let children = try TreeInner.childRefOffsets(UnsafeRawPointer(extent.base))
         for index in 0..<children.count {
             let place = extent.base + children.first + index * children.stride
+            guard Ref.birth(decoding: UnsafeRawPointer(place)) == version else { continue }
             var child = Ref(decoding: UnsafeRawPointer(place))
-            guard child.birth == version else { continue }
             child.checksum = try settle(child)
             child.encode(to: place)
         }
@@ -36,8 +36,12 @@ extension PageSpace {
     }
 
     /// Writes every extent that is still in memory. All are settled.
+    ///
+    /// They need not be verified when this process reads them: it has just computed their checksums.
     func flush() throws(StorageError) {
-        try write(dirty.pointee.sorted { _ in true })
+        let extents = dirty.pointee.sorted { _ in true }
+        try write(extents)
+        for extent in extents { sections.noteVerified(extent.page, count: Int(extent.pageCount), birth: version) }
     }
 
     /// Writes leaves to their pages and gives their memory back, when they take more than `limit` bytes.

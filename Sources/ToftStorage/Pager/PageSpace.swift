@@ -150,7 +150,8 @@ package final class PageSpace: @unchecked Sendable {
         let source = try view(ref, as: type)
         let size = Int(ref.pageCount) * Page.size
         try touch(ref, source, 0..<size)
-        let (copy, base) = try allocate(type, pageCount: Int(ref.pageCount))
+        let copy = try allocatePages(Int(ref.pageCount))
+        let base = dirty.pointee.insert(copy.page, pageCount: Int(ref.pageCount), type: type, isZeroed: false)
         base.copyMemory(from: source, byteCount: size)
         ExtentHeader.place(base, page: copy.page, birth: copy.birth)
         try free(ref)
@@ -186,7 +187,7 @@ package final class PageSpace: @unchecked Sendable {
 
     private func reload(_ ref: Ref, as type: ExtentType) throws(StorageError) -> UnsafeMutableRawPointer {
         let source = try viewOurs(ref, as: type)
-        let base = dirty.pointee.insert(ref.page, pageCount: Int(ref.pageCount), type: type)
+        let base = dirty.pointee.insert(ref.page, pageCount: Int(ref.pageCount), type: type, isZeroed: false)
         base.copyMemory(from: source, byteCount: Int(ref.pageCount) * Page.size)
         spilled.removeValue(forKey: ref.page)
         return base

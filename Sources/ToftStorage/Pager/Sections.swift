@@ -59,6 +59,15 @@ final class Sections: @unchecked Sendable {
         return (base + index &* Page.size, verified + index)
     }
 
+    /// Remembers pages as verified, where they are mapped.
+    func noteVerified(_ page: UInt64, count: Int, birth: UInt64) {
+        guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions) else { return }
+        let region = Page.region(of: page)
+        let index = Page.indexInRegion(page)
+        guard mappedPages[region].load(ordering: .acquiring) >= index + count, let verified = sections[region].verified else { return }
+        for page in index..<(index + count) { verified[page].store(birth, ordering: .relaxed) }
+    }
+
     private func map(_ region: Int, pages: Int, for page: UInt64) throws(StorageError) {
         let failure: StorageError? = growth.withLock { _ in
             do throws(StorageError) {

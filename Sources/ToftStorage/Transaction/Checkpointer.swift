@@ -1,10 +1,11 @@
 internal import Synchronization
 
-/// The thread of a store that checkpoints in the background: when enough waits for it, or when nothing was committed for a second.
+/// The thread of a store that checkpoints in the background: when enough waits for it, when nothing was committed for a second, and once a second
+/// while commits are deferred.
 ///
 /// 1. There is no thread before the first logged commit, and none after `stop`.
 /// 2. While nothing waits it sleeps without end; the first commit after that wakes it. While something waits it looks once a second whether the
-///    commits have stopped. So a commit makes a system call only when the thread slept, or has to work.
+///    commits have stopped, or deferred ones wait. So a commit makes a system call only when the thread slept, or has to work.
 /// 3. Any process may checkpoint what any other has committed: whoever comes second finds nothing to do.
 final class Checkpointer: Sendable {
     private let checkpoint: Checkpoint
@@ -66,15 +67,33 @@ final class Checkpointer: Sendable {
         }
     }
 
+    /// What the thread looks at once a second.
+    private struct Sight {
+        var version: UInt64
+        /// Whether the end of the log is not durable.
+        var isDeferred: Bool
+
+        init(version: UInt64, isDeferred: Bool) {
+            self.version = version
+            self.isDeferred = isDeferred
+        }
+
+        init(_ coordinator: Coordinator) {
+            let published = coordinator.published
+            self.init(version: published.version, isDeferred: coordinator.durableLog(of: published) < published.log.position)
+        }
+    }
+
     private static func run(_ checkpoint: Checkpoint, _ coordinator: Coordinator, _ call: Call) {
-        var seen: UInt64 = 0
+        var seen = Sight(version: 0, isDeferred: false)
         while true {
             let state = call.word.pointee.load(ordering: .sequentiallyConsistent)
+            let sight = Sight(coordinator)
             switch state {
             case Call.stopping: return
             case Call.asleep: call.futex.wait(while: Call.asleep, nanoseconds: -1)
-            case Call.watching where coordinator.published.version != seen:
-                seen = coordinator.published.version
+            case Call.watching where sight.version != seen.version && !(sight.isDeferred && seen.isDeferred):
+                seen = sight
                 call.futex.wait(while: Call.watching, nanoseconds: Int64(LogLimit.idleMilliseconds) * 1_000_000)
             default:
                 // Whoever commits from here on calls again.
@@ -83,6 +102,7 @@ final class Checkpointer: Sendable {
                 }
                 // A failed sync has poisoned the database. After another failure the log stays as it is; the next commit calls again.
                 _ = try? checkpoint.run()
+                seen = Sight(version: 0, isDeferred: false)
             }
         }
     }

@@ -14,6 +14,8 @@ final class CommitGroup: Sendable {
         /// The newest version of the frames; nil when all are published.
         var newest: PublishedVersion?
         var isWriting = false
+        /// Whether somebody sleeps until the write that is under way has ended.
+        var hasSleepers = false
         /// The newest version that was published.
         var published: UInt64 = 0
         var hasFailed = false
@@ -84,7 +86,10 @@ final class CommitGroup: Sendable {
         return state.withLock { state in
             if state.published >= version { return .done }
             if state.hasFailed { return .failed }
-            guard !state.isWriting, let newest = state.newest else { return .wait(seen) }
+            guard !state.isWriting, let newest = state.newest else {
+                state.hasSleepers = true
+                return .wait(seen)
+            }
             state.isWriting = true
             defer { state.frames = [] }
             return .lead(state.frames, newest)
@@ -107,13 +112,15 @@ final class CommitGroup: Sendable {
             Probe.reach(.published)
             coordinator.wake()
         }
-        state.withLock { state in
+        let hasSleepers = state.withLock { state in
             state.isWriting = false
             state.hasFailed = !isWritten
             if isWritten { state.published = newest.version }
             if state.newest?.version == newest.version || !isWritten { state.newest = nil }
+            defer { state.hasSleepers = false }
+            return state.hasSleepers
         }
         turn.word.pointee.add(1, ordering: .sequentiallyConsistent)
-        Futex(word: turn.word, isPrivate: true).wake(.max)
+        if hasSleepers { Futex(word: turn.word, isPrivate: true).wake(.max) }
     }
 }
