@@ -30,6 +30,7 @@ enum MistakeTrials {
         }
         let mistakes = Probe.Mistake.allCases.filter { name == nil || $0.rawValue == name }
         var found = 0
+        var counts: [Int] = []
         for mistake in mistakes {
             let suite = owner(of: mistake)
             let start = MonotonicClock.nanoseconds
@@ -44,9 +45,11 @@ enum MistakeTrials {
             let seconds = Double(MonotonicClock.nanoseconds - start) / 1e9
             let story = lines.first { $0.hasPrefix("VIOLATION") }?.dropFirst(10).prefix(150) ?? (code < 0 ? "ended by signal \(-code)" : "")
             let cases = lines.first { $0.hasPrefix("cases ") }?.dropFirst(6) ?? "?"
+            if isFound, let count = Int(cases) { counts.append(count) }
             print("\(isFound ? "found" : "NOT FOUND") \(mistake.rawValue) by \(suite.rawValue), \(cases) cases, \(Int(seconds * 1_000)) ms: \(story)")
         }
-        print("mistakes found \(found)/\(mistakes.count)")
+        counts.sort()
+        print("mistakes found \(found)/\(mistakes.count), median of cases until then \(counts.isEmpty ? 0 : counts[counts.count / 2])")
         return found == mistakes.count && !mistakes.isEmpty
     }
 

@@ -197,7 +197,7 @@ extension Workload {
             case 1: try database.pin()
             case 2: try database.unpin()
             case 3...5: try database.rollback { edit in try edit.anything(&numbers) }
-            default: try database.commit { edit in try edit.anything(&numbers) }
+            default: try database.commit(numbers.chance(30) ? .group : .immediate) { edit in try edit.anything(&numbers) }
             }
         }
     }

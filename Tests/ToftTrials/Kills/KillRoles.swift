@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Synchronization
 internal import ToftStorage
 internal import ToftTestKit
 
@@ -57,9 +58,44 @@ struct KillChild {
     mutating func write() throws {
         while true {
             let store = try open()
-            for _ in 0..<(5 + numbers.below(30)) {
+            let count = 5 + numbers.below(30)
+            // Two threads, so that commits share a write.
+            let other = Companion(self, count: numbers.chance(50) ? count : 0)
+            let thread = try PlatformThread(name: "companion") { other.run(store) }
+            for _ in 0..<count {
                 try commit(store)
                 if numbers.chance(30) { usleep(UInt32(numbers.below(3_000))) }
+            }
+            thread.join()
+            try other.outcome()
+        }
+    }
+
+    /// A second thread of a writer.
+    private final class Companion: Sendable {
+        private let state: Mutex<(child: KillChild, failure: (any Error)?)>
+        private let count: Int
+
+        init(_ child: KillChild, count: Int) {
+            var child = child
+            child.numbers = Seed(child.numbers.next())
+            state = Mutex((child, nil))
+            self.count = count
+        }
+
+        func run(_ store: Store) {
+            state.withLock { state in
+                do {
+                    for _ in 0..<count { try state.child.commit(store) }
+                } catch {
+                    state.failure = error
+                }
+            }
+        }
+
+        func outcome() throws {
+            try state.withLock { state in
+                if let failure = state.failure { throw failure }
             }
         }
     }
@@ -70,10 +106,11 @@ struct KillChild {
         if numbers.chance(8) { try Ledger.scribble(transaction, &numbers) }
         if numbers.chance(8) { try Ledger.restructure(transaction) }
         if numbers.chance(8) { return transaction.rollback() }
-        witness[slot, .began] = UInt64(number)
+        witness.raise(slot, .began, to: UInt64(number))
         // A killed process loses nothing that it has committed, durable or not.
-        _ = try transaction.commit(numbers.chance(20) ? .deferred : .immediate)
-        witness[slot, .acknowledged] = UInt64(number)
+        let durabilities: [Durability] = [.immediate, .immediate, .group, .group, .deferred]
+        _ = try transaction.commit(numbers.pick(durabilities) ?? .immediate)
+        witness.raise(slot, .acknowledged, to: UInt64(number))
         witness.add(slot, .progress)
         if numbers.chance(5) { _ = try store.checkpoint() }
     }

@@ -19,7 +19,7 @@ final class KillTrial {
     private var store: Store?
     private let goal: Int
 
-    private static let roundKills = 16
+    private static let roundKills = 20
     private static let fileLimit: UInt64 = 64 << 20
     private static let creatorSlot = 8
 
@@ -84,8 +84,8 @@ final class KillTrial {
         if !isMember { try buryTheDead(within: 400) }
         for number in 0..<Self.roundKills where tally.problems.isEmpty && tally.kills < goal {
             switch number {
-            case 3, 9, 12, 15: try killWhoTakesOver()
-            case 4, 6, 13: try killWhoCreates()
+            case 3, 9, 15: try killWhoTakesOver()
+            case 4, 13: try killWhoCreates()
             case 8: try stopOne()
             default: try killOne()
             }
@@ -129,7 +129,8 @@ final class KillTrial {
     // MARK: Kills
 
     private func killOne() throws {
-        let slot = numbers.below(children.count)
+        // Writers have most of the moments.
+        let slot = numbers.chance(80) ? numbers.below(KillRole.writers.count) : numbers.below(children.count)
         let isReader = KillRole.company[slot] != .writer
         if numbers.chance(75), let moment = rarest(of: isReader ? Self.reading : Self.writing) {
             witness.wish(slot, moment, signal: SIGKILL, patience: numbers.below(4))

@@ -58,6 +58,9 @@ final class Witness: @unchecked Sendable {
 
     func add(_ slot: Int, _ field: Field) { word(slot, field).pointee.add(1, ordering: .sequentiallyConsistent) }
 
+    /// For numbers that several threads tell, in any order.
+    func raise(_ slot: Int, _ field: Field, to value: UInt64) { word(slot, field).pointee.max(value, ordering: .sequentiallyConsistent) }
+
     /// Forgets all of a slot but what was acknowledged.
     func renew(_ slot: Int) {
         for field in [Field.moment, .locks, .pinned, .progress, .wish, .patience, .signal, .fulfilled] { self[slot, field] = 0 }
