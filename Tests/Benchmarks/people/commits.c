@@ -117,6 +117,7 @@ typedef struct committer {
 static void *commit_own(void *argument) {
     const committer *self = argument;
     database *database = self->engine->open(self->path);
+    if (self->engine->share_commits) self->engine->share_commits(database);
     pthread_barrier_wait(self->start);
     for (size_t index = 0; index < self->count; index++) self->engine->insert(database, &self->people[index], 1);
     pthread_barrier_wait(self->start);

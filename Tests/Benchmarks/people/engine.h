@@ -22,6 +22,9 @@ typedef struct engine {
     database *(*open)(const char *path);
     void (*close)(database *);
 
+    /* Lets commits of several threads share their durable writes from now on. NULL: cannot. */
+    void (*share_commits)(database *);
+
     /* Each is one transaction, durable when it returns. */
     void (*insert)(database *, const person *people, size_t count);
     void (*set_ages)(database *, const int64_t *ids, const int64_t *ages, size_t count);

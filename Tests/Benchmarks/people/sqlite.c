@@ -163,4 +163,4 @@ static void compact(database *database, const char *path) {
     execute(database, sql);
 }
 
-const engine sqlite_engine = {"SQLite", "sqlite", open_sqlite, close_sqlite, insert, set_ages, erase, look_up, count_of_age, iterate, count, count_with_boss, compact};
+const engine sqlite_engine = {"SQLite", "sqlite", open_sqlite, close_sqlite, NULL, insert, set_ages, erase, look_up, count_of_age, iterate, count, count_with_boss, compact};

@@ -25,6 +25,7 @@ struct database {
     toft_realm *realm;
     toft_class_key person;
     toft_property_key keys[PROPERTY_COUNT];
+    toft_durability durability;
     toft_link *links; /* by id: of those made through this database */
     size_t link_capacity;
 };
@@ -92,9 +93,16 @@ static toft_value link_to(database *database, int64_t id) {
     return toft_link_value(link);
 }
 
-/* Every transaction begins and ends here: the place to ask for another durability. */
+/* Every transaction begins and ends here. */
 static void begin(database *database) { try(toft_realm_begin_write(database->realm)); }
-static void commit(database *database) { try(toft_realm_commit(database->realm, NULL)); }
+static void commit(database *database) {
+    toft_commit_options options;
+    TOFT_INITIALIZE(&options);
+    options.durability = database->durability;
+    try(toft_realm_commit_with(database->realm, &options, NULL));
+}
+
+static void share_commits(database *database) { database->durability = TOFT_DURABILITY_GROUP; }
 
 static toft_link create(database *database, const person *person) {
     toft_value tags[TAG_COUNT];
@@ -209,4 +217,4 @@ static totals iterate(database *database) {
     return totals;
 }
 
-const engine toft_engine = {"Toft", "toft", open_toft, close_toft, insert, set_ages, erase, look_up, count_of_age, iterate, count, count_with_boss, NULL};
+const engine toft_engine = {"Toft", "toft", open_toft, close_toft, share_commits, insert, set_ages, erase, look_up, count_of_age, iterate, count, count_with_boss, NULL};
