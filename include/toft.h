@@ -25,9 +25,9 @@
  *     cheap. In a child made by fork() every handle is TOFT_ERROR_USED_AFTER_FORK, and so is opening, once the parent had used the
  *     library: let the child exec.
  *  6. Callbacks run on the thread of their realm, inside toft_realm_dispatch, toft_realm_refresh or toft_realm_begin_write, those of
- *     toft_realm_observe inside toft_realm_commit and toft_realm_commit_with too, and never inside a lock: they may call anything. Each comes with a pointer for the
- *     caller's use and a function (may be NULL) that is called once when the pointer is no longer needed; after a failed call the pointer
- *     is still the caller's.
+ *     toft_realm_observe inside toft_realm_commit and toft_realm_commit_with too, and never inside a lock: they may call anything. Each
+ *     comes with a pointer for the caller's use and a function (may be NULL) that is called once when the pointer is no longer needed;
+ *     after a failed call the pointer is still the caller's.
  *  7. Errors. toft_last_error gives code, message and detail of the last failure on the calling thread.
  *  8. Nothing is exported that is not declared here. toft_abi_version() must equal TOFT_ABI_VERSION; compare them at load.
  *
@@ -413,7 +413,8 @@ typedef struct toft_configuration {
 TOFT_API toft_status toft_realm_open(const toft_configuration *configuration, toft_realm **out_realm);
 
 /* Closes a realm now: an open write transaction is cancelled, its observations end, everything got from it is TOFT_ERROR_CLOSED. The file
-   itself is closed when the last handle got from any of the process's realms of it, closed or not, is released. Closing twice is TOFT_ERROR_CLOSED. */
+   itself is closed when the last handle got from any of the process's realms of it, closed or not, is released. Closing twice is
+   TOFT_ERROR_CLOSED. */
 TOFT_API toft_status toft_realm_close(toft_realm *realm);
 
 /* Releases a realm's handle. The realm closes when this and every handle got from it are released. Any thread. */

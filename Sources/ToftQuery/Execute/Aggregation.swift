@@ -1,4 +1,4 @@
-package import ToftModel
+internal import ToftModel
 internal import ToftStorage
 
 /// One value of many, batch by batch. Null and NaN do not count; sums of integers wrap around.

@@ -177,7 +177,7 @@ package final class OrderedTree: @unchecked Sendable {
         _ key: UnsafeRawBufferPointer, _ spine: Spine
     ) throws(StorageError) -> (ref: Ref, base: UnsafeMutableRawPointer, index: Int, found: Bool) {
         let separator = Separator(key: key)
-        if var (ref, end) = place, end.map({ separator.compare($0) < 0 }) ?? true {
+        if case (var ref, let end)? = place, end.map({ separator.compare($0) < 0 }) ?? true {
             let base = try space.edit(&ref, as: .orderedLeaf)
             let (index, found) = try OrderedLeaf(base, page: ref.page).search(key)
             if index > 0 || found { return (ref, base, index, found) }
