@@ -65,7 +65,7 @@ final class KillTrial {
     }
 
     private var isPassed: Bool {
-        let floor = Probe.isCompiledIn && goal >= 1_000 ? (goal >= 10_000 ? 20 : 8) : 0
+        let floor = Probe.isCompiledIn && goal >= 1_000 ? (goal >= 10_000 ? 20 : 5) : 0
         let missed = moments.filter { tally.byMoment[$0, default: 0] < floor }
         if !missed.isEmpty { print("killed less than \(floor) times at: \(missed)") }
         if !tally.isPatient { print("the write lock came late") }
@@ -81,7 +81,7 @@ final class KillTrial {
         for slot in children.indices {
             try start(slot, dyingAt: isMember ? nil : rarest(of: Self.attaching))
         }
-        if !isMember { try buryTheDead(within: 400) }
+        if !isMember { try buryTheDead(atMost: 6, within: 1_000) }
         for number in 0..<Self.roundKills where tally.problems.isEmpty && tally.kills < goal {
             switch number {
             case 3, 9, 15: try killWhoTakesOver()
@@ -221,9 +221,10 @@ final class KillTrial {
     }
 
     /// In a round whose beginning nobody watches, one after the other dies while attaching.
-    private func buryTheDead(within milliseconds: Int) throws {
+    private func buryTheDead(atMost count: Int, within milliseconds: Int) throws {
+        let end = tally.kills + count
         let deadline = Deadline(timeoutMilliseconds: milliseconds)
-        while !deadline.hasPassed {
+        while !deadline.hasPassed, tally.kills < end, Probe.isCompiledIn {
             for slot in children.indices where witness[slot, .fulfilled] == 1 {
                 if let child = children[slot] { try expectKilled(child, slot) }
                 try start(slot, dyingAt: rarest(of: Self.attaching))
