@@ -413,8 +413,7 @@ typedef struct toft_configuration {
 TOFT_API toft_status toft_realm_open(const toft_configuration *configuration, toft_realm **out_realm);
 
 /* Closes a realm now: an open write transaction is cancelled, its observations end, everything got from it is TOFT_ERROR_CLOSED. The file
-   itself is closed when the last handle got from any of the process's realms of it, closed or not, is released. Closing twice is
-   TOFT_ERROR_CLOSED. */
+   itself is closed with the last of the process's realms of it. Closing twice is TOFT_ERROR_CLOSED. */
 TOFT_API toft_status toft_realm_close(toft_realm *realm);
 
 /* Releases a realm's handle. The realm closes when this and every handle got from it are released. Any thread. */

@@ -34,6 +34,14 @@ package final class Database: Sendable {
         }
     }
 
+    /// An empty database in memory, which closed sessions stand in.
+    nonisolated(unsafe) static let nowhere: (database: Database, view: ModelView)? = {
+        guard let store = try? Store.open(StoreConfiguration(location: .memory(name: "\0 nowhere"))), let snapshot = try? store.beginRead(),
+            let view = try? ModelView(snapshot)
+        else { return nil }
+        return (Database(store: store), view)
+    }()
+
     /// Whether this process has a file open, under whatever path.
     package static func isOpen(path: String) -> Bool {
         registry.withLock { entries in

@@ -10,7 +10,8 @@ internal import ToftStorage
 /// 4. `stamps` knows of everything that may change what is read.
 /// 5. A frozen session never moves, and any thread may use it: see `frozen`.
 package final class Session {
-    package let database: Database
+    /// Where it belongs; after `close`, nowhere.
+    package private(set) var database: Database
     package let configuration: Configuration
     /// Whether it shows one version for ever.
     package let isFrozen: Bool
@@ -117,6 +118,10 @@ package final class Session {
     package func close() throws(EngineError) {
         try check()
         end()
+        // Handles may hold the session for long; they shall not hold the file.
+        guard let nowhere = Database.nowhere else { return }
+        base = nowhere.view
+        database = nowhere.database
     }
 
     private func end() {

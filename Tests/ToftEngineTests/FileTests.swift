@@ -24,6 +24,31 @@ import ToftTestKit
         }
     }
 
+    @Test func `A closed session lets go of the file, whatever of it is still held`() throws {
+        try withTemporaryDatabase { file in
+            let database = try TestDatabase(opening: Self.configuration(file.path))
+            try database.write { () throws(EngineError) in try database.addPerson(1, name: "Ada") }
+            let people = try database.people()
+            let ada = try database.findPerson(1)
+            let name = try database.property("name")
+            _ = try people.object(at: 0)
+            #expect(Database.isOpen(path: file.path))
+            try database.session.close()
+            #expect(!Database.isOpen(path: file.path))
+            func code(_ body: () throws -> Void) -> ErrorCode? {
+                do {
+                    try body()
+                    return nil
+                } catch { return (error as? EngineError)?.code }
+            }
+            #expect(code { _ = try people.count } == .closed)
+            #expect(code { _ = try ada.value(name) } == .closed)
+            let again = try TestDatabase(opening: Self.configuration(file.path, .existing))
+            #expect(try again.people().count == 1)
+            try again.expectSound()
+        }
+    }
+
     @Test func `Two sessions of one file are sessions of one database, and see each other's commits`() throws {
         try withTemporaryDatabase { file in
             let one = try TestDatabase(opening: Self.configuration(file.path))

@@ -65,12 +65,14 @@ final class RealmSession {
     func invalidate() throws {
         try verify()
         guard !isFrozen else { throw Realm.Error(.readOnly, "A frozen realm shows one version for ever and can't be invalidated: let it go instead.") }
+        // First the new one: a database in memory lives as long as somebody has it open.
+        let next = try Session.open(engine.configuration)
         try engine.close()
         scheduler?.stop()
         scheduler = nil
         waitingWrites = []
         bindings = [:]
-        engine = try Session.open(engine.configuration)
+        engine = next
         markThread()
     }
 
