@@ -56,10 +56,16 @@ def test_the_program_runs_as_printed_in_each_language_on_one_file(tmp_path: Path
 
 def test_the_two_commands_are_there_and_ci_runs_the_second() -> None:
     demo, tests = re.findall(r"^    (\S+(?: demo)?)$", README, re.M)[:2]
-    assert demo == "./toftdb demo"
+    assert demo == "cmake/toftdb demo"
     for command in (demo.split()[0], tests):
         assert os.access(ROOT / command, os.X_OK), command
     assert f"CI=true exec {tests}\n" in (ROOT / ".ci/run").read_text()
+
+
+def test_the_top_of_the_project_holds_nothing_else() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    names = {path.split("/")[0] for path in listed if not path.startswith(".")}
+    assert names == {"LICENSE", "Package.swift", "README.md", "Sources", "Tests", "bindings", "cmake", "include"}
 
 
 def test_what_it_names_is_there() -> None:
