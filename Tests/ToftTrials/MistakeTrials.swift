@@ -17,8 +17,8 @@ enum MistakeTrials {
             .crash
         case .syncErrorIgnored, .syncTriedAgain, .poisonForgotten, .diskFullIgnored, .recoveryTrustsTheCache: .faults
         case .publishedBeforeMeta, .publishedBeforeLog, .pinStoredWithoutLookingAgain: .interleavings
-        case .deadOwnerByNumberOnly, .deadWriterNotTakenOver: .kills
-        case .shortWriteTakenAsWhole, .directoryNotSynced, .copyNotVerified, .lostLogNotSeen, .lostMetaNotSeen: .files
+        case .deadWriterNotTakenOver: .kills
+        case .deadOwnerByNumberOnly, .shortWriteTakenAsWhole, .directoryNotSynced, .copyNotVerified, .lostLogNotSeen, .lostMetaNotSeen: .files
         }
     }
 
