@@ -168,6 +168,18 @@ import ToftTestKit
         try found.expectSound()
     }
 
+    @Test func aTransactionThatWasOpenWhenACheckpointFailedIsNotCommitted() throws {
+        let database = try Database()
+        try database.put(1)
+        let transaction = try database.store.beginWrite()
+        try withUnsafeBytes(of: 2.bigEndian) { try transaction.treePut(database.tree, $0, $0, derived: false) }
+        database.store.coordinator.poison()
+        #expect(throws: StorageError.poisoned) { try transaction.commit() }
+        #expect(throws: StorageError.poisoned) { try database.put(3) }
+        #expect(try database.keys() == [1])
+        #expect(try database.afterPowerLoss().keys() == [1])
+    }
+
     @Test func aFileThatWasClosedCleanlyHasNoLogAndOpensItWithTheFirstCommit() throws {
         var database: Database? = try Database()
         for key in 1...4 { try database?.put(key) }

@@ -19,7 +19,9 @@ struct LogAppend {
         guard map.salt != 0, store.coordinator.waiting.bytes <= LogLimit.mostWaitingBytes else { return nil }
         let length = LogFrame.paddedLength(payload: record.count)
         let base = transaction.base
-        guard let start = map.start(of: length, from: base.log.position), start + length - store.coordinator.logTail <= map.capacity || Probe.makes(.logTailIgnored) else {
+        guard let start = map.start(of: length, from: base.log.position),
+            start + length - store.coordinator.logTail <= map.capacity || Probe.makes(.logTailIgnored)
+        else {
             transaction.isLogTooShort = true
             return nil
         }

@@ -31,6 +31,8 @@ struct Commit {
     }
 
     func run(_ durability: Durability) throws(StorageError) -> PublishedVersion {
+        // A checkpoint may have failed since the transaction began.
+        if store.coordinator.isPoisoned && !Probe.makes(.poisonForgotten) { throw .poisoned }
         let record = transaction.record.pointee.finish(
             version: space.version, previousVersion: transaction.baseVersion, recordBytes: transaction.baseRoot.recordBytes)
         let total = transaction.baseRoot.recordBytes &+ UInt64(record.count)

@@ -69,9 +69,16 @@ final class CommitGroup: Sendable {
         }
     }
 
-    /// Returns when everything that joined so far is published, or has failed.
+    /// Returns when everything that joined so far is published: for who builds on it.
+    ///
+    /// - Throws: `poisoned` if it failed. Those who wait for their own commits are told of them.
     func drain() throws(StorageError) {
-        if let newest { try finish(newest.version) }
+        guard let newest else { return }
+        do throws(StorageError) {
+            try finish(newest.version)
+        } catch {
+            throw .poisoned
+        }
     }
 
     private enum Step {

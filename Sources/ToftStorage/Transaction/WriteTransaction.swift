@@ -255,12 +255,8 @@ package final class WriteTransaction {
 
     /// Returns when the version that the transaction builds on is published: it may be one of a group of this process. For who tells others of it.
     package func waitForBase() throws(StorageError) {
-        guard baseVersion > store.coordinator.published.version else { return }
-        do throws(StorageError) {
-            try store.group.finish(baseVersion)
-        } catch {
-            throw .poisoned
-        }
+        // Nobody can join the group behind the base while this transaction has the write lock.
+        try store.group.drain()
     }
 
     // MARK: The end
