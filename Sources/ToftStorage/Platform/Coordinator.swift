@@ -275,6 +275,20 @@ package final class Coordinator: Sendable {
         wake()
     }
 
+    /// Makes something durable. If that fails nobody knows what is on the disk, and it is never tried again: all writing stops.
+    ///
+    /// - Throws: `poisoned`.
+    func orPoison(_ makeDurable: () throws(StorageError) -> Void) throws(StorageError) {
+        do {
+            try makeDurable()
+        } catch {
+            if Probe.makes(.syncErrorIgnored) { return }
+            if Probe.makes(.syncTriedAgain), (try? makeDurable()) != nil { return }
+            if !Probe.makes(.poisonForgotten) { poison() }
+            throw .poisoned
+        }
+    }
+
     // MARK: Waiting
 
     /// Counts calls of `wake`. Who takes it before he looks for work misses no call between the look and the sleep.

@@ -41,7 +41,7 @@ struct Checkpoint {
         if !Probe.makes(.checkpointNotSynced) { try sync() }
         try Probe.pass(.checkpointSynced)
         // 4. The meta.
-        try orPoison { () throws(StorageError) in try Self.writeMeta(published, template, log: coordinator.log, to: file) }
+        try coordinator.orPoison { () throws(StorageError) in try Self.writeMeta(published, template, log: coordinator.log, to: file) }
         try Probe.pass(.checkpointMetaWritten)
         coordinator.setDurable(published.version, logTail: published.log.position)
         coordinator.removeWaiting(work)
@@ -69,22 +69,13 @@ struct Checkpoint {
         guard work.bytes > Self.slice else { return }
         var offset: UInt64 = 0
         while offset < published.fileSize {
-            try orPoison { () throws(StorageError) in try file.writeOut(offset..<min(offset + Self.slice, published.fileSize)) }
+            try coordinator.orPoison { () throws(StorageError) in try file.writeOut(offset..<min(offset + Self.slice, published.fileSize)) }
             offset += Self.slice
         }
     }
 
     private func sync() throws(StorageError) {
-        try orPoison { () throws(StorageError) in try file.sync() }
-    }
-
-    private func orPoison(_ step: () throws(StorageError) -> Void) throws(StorageError) {
-        do {
-            try step()
-        } catch {
-            coordinator.poison()
-            throw .poisoned
-        }
+        try coordinator.orPoison { () throws(StorageError) in try file.sync() }
     }
 
     /// Writes the meta of a version to the idle page, durably.

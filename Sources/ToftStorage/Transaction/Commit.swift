@@ -154,11 +154,8 @@ struct Commit {
 
     private func orPoison(_ step: () throws(StorageError) -> Void) throws(StorageError) {
         do {
-            try step()
+            try store.coordinator.orPoison(step)
         } catch {
-            if Probe.makes(.syncErrorIgnored) { return }
-            if Probe.makes(.syncTriedAgain), (try? step()) != nil { return }
-            if !Probe.makes(.poisonForgotten) { store.coordinator.poison() }
             throw .commitOutcomeUnknown(version: space.version)
         }
     }

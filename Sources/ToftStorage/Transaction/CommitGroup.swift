@@ -104,14 +104,8 @@ final class CommitGroup: Sendable {
     }
 
     private func lead(_ frames: [LogAppend], _ newest: PublishedVersion) {
-        var isWritten = true
-        do {
-            try LogAppend.writeDurably(frames, to: file)
-        } catch {
-            isWritten = Probe.makes(.syncErrorIgnored) || (Probe.makes(.syncTriedAgain) && (try? LogAppend.writeDurably(frames, to: file)) != nil)
-            if !isWritten && !Probe.makes(.poisonForgotten) { coordinator.poison() }
-        }
-        if isWritten && (try? Probe.pass(.logWritten)) == nil { isWritten = false }
+        let isDurable = (try? coordinator.orPoison { () throws(StorageError) in try LogAppend.writeDurably(frames, to: file) }) != nil
+        let isWritten = isDurable && (try? Probe.pass(.logWritten)) != nil
         if isWritten {
             var published = newest
             published.durableLog = newest.log.position

@@ -120,12 +120,7 @@ enum Recovery {
         Probe.reach(.takeoverBegun)
         let published = store.coordinator.published
         guard let meta = try MetaPage.newest(fromDevice: false, of: store.file)?.meta, meta.version > published.version else { return }
-        do {
-            try store.file.sync()
-        } catch {
-            store.coordinator.poison()
-            throw .poisoned
-        }
+        try store.coordinator.orPoison { () throws(StorageError) in try store.file.sync() }
         Probe.reach(.takeoverSynced)
         store.coordinator.claimVersions(upTo: meta.version)
         store.coordinator.setLog(meta.logMap, tail: meta.log.position)

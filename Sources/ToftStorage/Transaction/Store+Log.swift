@@ -29,12 +29,7 @@ extension Store {
         try group.drain()
         let end = transaction.base.log.position
         let rest = LogDeferred(map: coordinator.log, from: coordinator.durableLog(of: transaction.base), to: end)
-        do {
-            try rest.rewrite(to: file)
-        } catch {
-            coordinator.poison()
-            throw .poisoned
-        }
+        try coordinator.orPoison { () throws(StorageError) in try rest.rewrite(to: file) }
         coordinator.setFlushedLog(end)
     }
 
