@@ -267,6 +267,44 @@ import ToftTestKit
         }
     }
 
+    /// What happened: while the first commit of a group was being written, two more joined; the last took pages that the middle one had freed, of the
+    /// version that became visible just then.
+    @Test func aVersionThatIsBeingWrittenKeepsItsPagesThoughNobodyCanHavePinnedIt() throws {
+        let memory = MemoryFile()
+        try Store.format(memory)
+        let file = SlowFile(memory)
+        let store = try Store.open(on: file, coordinator: Coordinator.inMemory())
+        var transaction = try store.beginWrite()
+        let tree = try transaction.createOrderedTree()
+        _ = try transaction.commit()
+        func begin(_ key: Int) throws -> WriteTransaction {
+            let transaction = try store.beginWrite()
+            try withUnsafeBytes(of: key.bigEndian) { try transaction.treePut(tree, $0, $0, derived: false) }
+            return transaction
+        }
+        try Self.put(1...5, tree, of: store)
+        file.meanwhile = {
+            for key in 7...9 {
+                let next = try begin(key)
+                _ = try Commit(next).run(.group)
+                next.rollback()
+            }
+        }
+        transaction = try begin(6)
+        let version = try transaction.commit(.group)
+        #expect(file.failure == nil)
+        let snapshot = try store.beginRead()
+        #expect(snapshot.version == version, "the others must not be visible yet")
+        #expect(try snapshot.orderedTree(tree).count == 6)
+        #expect(StoreCheck.run(snapshot).problems == [])
+        snapshot.release()
+        try store.group.drain()
+        transaction = try store.beginWrite(timeoutMilliseconds: 1_000)
+        transaction.rollback()
+        #expect(try Self.count(store) == 9)
+        #expect(try store.check().problems == [])
+    }
+
     // MARK: Files
 
     private static func put(_ keys: ClosedRange<Int>, _ tree: UInt64, of store: Store, _ durability: Durability = .immediate) throws {

@@ -13,7 +13,9 @@ final class CommitGroup: Sendable {
         var frames: [LogAppend] = []
         /// The newest version of the frames; nil when all are published.
         var newest: PublishedVersion?
-        var isWriting = false
+        /// The version that the leader is about to publish, while one writes.
+        var beingWritten: UInt64?
+        var isWriting: Bool { beingWritten != nil }
         /// Whether somebody sleeps until the write that is under way has ended.
         var hasSleepers = false
         /// The newest version that was published.
@@ -43,6 +45,9 @@ final class CommitGroup: Sendable {
 
     /// The newest version that is not published yet: what the next transaction of this process builds on.
     var newest: PublishedVersion? { state.withLock { $0.newest } }
+
+    /// The same, and the version that is being written: readers may see it at any moment, so the next transaction counts it as pinned.
+    var ahead: (newest: PublishedVersion?, beingWritten: UInt64?) { state.withLock { ($0.newest, $0.beingWritten) } }
 
     /// Whether every commit that joined was published.
     var isIdle: Bool { state.withLock { $0.newest == nil && !$0.isWriting } }
@@ -97,7 +102,7 @@ final class CommitGroup: Sendable {
                 state.hasSleepers = true
                 return .wait(seen)
             }
-            state.isWriting = true
+            state.beingWritten = newest.version
             defer { state.frames = [] }
             return .lead(state.frames, newest)
         }
@@ -114,7 +119,7 @@ final class CommitGroup: Sendable {
             coordinator.wake()
         }
         let hasSleepers = state.withLock { state in
-            state.isWriting = false
+            state.beingWritten = nil
             state.hasFailed = !isWritten
             if isWritten { state.published = newest.version }
             if state.newest?.version == newest.version || !isWritten { state.newest = nil }

@@ -161,15 +161,10 @@ package final class Store: Sendable {
                 try Recovery.takeOver(self)
                 coordinator.finishTakeover()
             }
-            var pins = try coordinator.pinnedVersions()
+            let ahead = group.ahead
             let visible = coordinator.published
-            let published = group.newest ?? visible
-            let oldest = pins.first ?? visible.version
-            writer.withLock { $0.oldestPin = oldest }
-            // Of what is visible now anybody may begin to read.
-            pins += [visible.version, coordinator.durableVersion, coordinator.checkpointVersion].filter { $0 != 0 }
-            pins.sort()
-            if Probe.makes(.pinsIgnored) { pins = [] }
+            let published = ahead.newest ?? visible
+            let pins = try pins(visible.version, ahead.beingWritten)
             Probe.reach(.transactionBegun)
             return try WriteTransaction(store: self, published: published, version: claimVersion(after: published.version), pins: pins)
         } catch let error as StorageError {
@@ -179,6 +174,17 @@ package final class Store: Sendable {
             endWrite()
             throw .closed
         }
+    }
+
+    /// The versions whose pages stay, ascending. The order of the looks matters: who pins a version after the first of them pins one of those that
+    /// it found; whose pin is given back before the last has made its version the durable one.
+    private func pins(_ visible: UInt64, _ beingWritten: UInt64?) throws(StorageError) -> [UInt64] {
+        let checkpoint = coordinator.checkpointVersion
+        let readers = try coordinator.pinnedVersions()
+        let oldest = readers.first ?? visible
+        writer.withLock { $0.oldestPin = oldest }
+        if Probe.makes(.pinsIgnored) { return [] }
+        return (readers + [visible, beingWritten ?? 0, checkpoint, coordinator.durableVersion].filter { $0 != 0 }).sorted()
     }
 
     private func claimVersion(after newest: UInt64) -> UInt64 {
