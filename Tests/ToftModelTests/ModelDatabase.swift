@@ -9,18 +9,15 @@ final class ModelDatabase {
     private(set) var schema: ModelSchema
     private static let counter = Atomic(0)
 
-    /// How many bytes of index entries may wait for their trees.
-    let pendingLimit: Int
-    /// How many values may wait for their rows.
-    let cellLimit: Int
+    /// How much may wait in a transaction.
+    let limits: PendingChanges.Limits
 
     /// `isTight`: changed pages and waiting entries leave memory all the time, and new entries wander through the delta.
     init(_ classes: ClassSchema..., location: StoreConfiguration.Location? = nil, version: UInt64 = 0, isTight: Bool = false) throws {
         let place = location ?? .memory(name: "model-\(Self.counter.add(1, ordering: .relaxed).newValue)")
         var configuration = StoreConfiguration(location: place)
         if isTight { configuration.dirtyLimit = 100_000 }
-        pendingLimit = isTight ? 3_000 : PendingEntries.usualLimit
-        cellLimit = isTight ? 7 : PendingCells.usualLimit
+        limits = isTight ? PendingChanges.Limits(entryBytes: 3_000, cells: 7, erases: 5) : .usual
         store = try Store.open(configuration)
         if isTight { store.delta.withLock { $0.policy = Self.tightDelta } }
         schema = try ModelSchema.open(store, declared: Schema(classes), version: version)
@@ -43,7 +40,7 @@ final class ModelDatabase {
     @discardableResult
     func write<Result>(_ body: (ModelTransaction) throws -> Result) throws -> Result {
         let writing = try store.beginWrite()
-        let transaction = try ModelTransaction(writing, declared: nil, previous: schema, pendingLimit: pendingLimit, cellLimit: cellLimit)
+        let transaction = try ModelTransaction(writing, declared: nil, previous: schema, limits: limits)
         do {
             let result = try body(transaction)
             try expectSound(transaction.view)
@@ -59,7 +56,7 @@ final class ModelDatabase {
     func rolledBack(_ body: (ModelTransaction) throws -> Void) throws {
         let writing = try store.beginWrite()
         defer { writing.rollback() }
-        try body(try ModelTransaction(writing, declared: nil, previous: schema, pendingLimit: pendingLimit, cellLimit: cellLimit))
+        try body(try ModelTransaction(writing, declared: nil, previous: schema, limits: limits))
     }
 
     /// The newest version.

@@ -73,7 +73,8 @@ private struct RandomRun {
             case 0..<25: try create(owner, transaction)
             case 25..<55: try set(owner, transaction)
             case 55..<85: try editList(owner, transaction)
-            case 85..<97: try erase(owner, transaction)
+            case 85..<93: try erase(owner, transaction)
+            case 93..<97: try look(owner, transaction)
             case 97: try find(owner, transaction)
             case 98: if seed.chance(10) { try eraseAll(owner, transaction) }
             default: try fail(owner, transaction)
@@ -197,6 +198,20 @@ private struct RandomRun {
         let wanted = value(primaryKey)
         let expected = model.classes[owner.name]?.first { $0.value.values[primaryKey.name] == wanted }?.key
         #expect(try transaction.view.find(wanted, owner) == expected, "\(seed)")
+    }
+
+    /// Reads one object and what is known of its class.
+    mutating func look(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
+        let view = transaction.view
+        #expect(try view.count(owner) == model.classes[owner.name]?.count ?? 0, "\(seed)")
+        guard let key = key(owner), let property = property(owner, { _ in true }) else { return }
+        if property.isList {
+            #expect(try view.listValues(key, property) == model.classes[owner.name]?[key]?.lists[property.name], "\(seed)")
+        } else {
+            #expect(try view.value(key, property) == model.classes[owner.name]?[key]?.values[property.name], "\(seed)")
+        }
+        let other = Int64(seed.below(60))
+        #expect(try view.exists(other, owner) == (model.classes[owner.name]?[other] != nil), "\(seed)")
     }
 
     /// Commands that must fail and leave everything as it is.

@@ -33,7 +33,12 @@ extension ModelTransaction {
     /// The object that has the prepared primary key already.
     private func findPrepared(_ owner: ClassHandle) throws(ModelError) -> Int64? {
         guard let property = owner.primaryKey else { return nil }
-        return try view.find(cell: try primaryKeyCell(property, owner), property, owner)
+        let cell = try primaryKeyCell(property, owner)
+        guard let found = try view.findRow(cell: cell, property, owner) else { return nil }
+        guard pending.erases.hold(found, owner) else { return found }
+        // Its entry makes room for that of the new object.
+        try stored { () throws(StorageError) in try pending.erases.bring() }
+        return nil
     }
 
     private func primaryKeyCell(_ property: PropertyHandle, _ owner: ClassHandle) throws(ModelError) -> Cell {
@@ -61,10 +66,10 @@ extension ModelTransaction {
             }
             return key
         }
-        if let property = owner.primaryKey { try putPrimaryKey(try primaryKeyCell(property, owner), property, owner, key) }
+        if let property = owner.primaryKey { try pending.entries.putPrimaryKey(try primaryKeyCell(property, owner), property, owner, key) }
         for property in owner.indexed {
             guard let position = owner.anyPosition(id: property.id) else { continue }
-            try putIndex(prepared.pointee.cell(at: position) ?? property.defaultCell, property, key)
+            try pending.entries.putIndex(prepared.pointee.cell(at: position) ?? property.defaultCell, property, key)
         }
         for element in prepared.pointee.elements { try insertLinks(element, owner, key) }
         return key

@@ -54,13 +54,13 @@ extension ModelTransaction {
     @inline(__always)
     private func putLater(_ cell: Cell, to key: Int64, _ property: PropertyHandle) throws(ModelError) {
         try view.requireObject(key, view.schema.classes[property.classPosition])
-        try stored { () throws(StorageError) in try pendingCells.put(cell, to: key, property) }
+        try stored { () throws(StorageError) in try pending.cells.put(cell, to: key, property) }
     }
 
     @inline(__always)
     func putCell(_ cell: Cell, to key: Int64, _ property: PropertyHandle, derived: Bool) throws(ModelError) {
         let owner = view.schema.classes[property.classPosition]
-        let table = try view.rows(owner)
+        let table = try view.rows(owner, with: key)
         do {
             try writing.cellSet(table, id: owner.table, key, property.column, cell, derived: derived)
         } catch { throw property.modelError(error, key: key) }
@@ -77,7 +77,7 @@ extension ModelTransaction {
             if let was { try removeBacklink(property, target: was, source: key) }
             if let now { try addBacklink(property, target: now, source: key) }
         } else {
-            try replaceIndex(property, key, old: old, new: cell) { () throws(ModelError) in
+            try pending.entries.replaceIndex(property, key, old: old, new: cell) { () throws(ModelError) in
                 try putCell(cell, to: key, property, derived: false)
             }
         }

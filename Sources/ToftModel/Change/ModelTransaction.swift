@@ -10,46 +10,33 @@ package final class ModelTransaction {
     /// What the transaction sees: its own changes too.
     package let view: ModelView
     let writing: WriteTransaction
-    /// Entries of primary keys, indexes and backlinks on their way to their trees.
-    let pending: PendingEntries
-    /// Values on their way to their rows.
-    let pendingCells: PendingCells
+    /// What waits to be brought where it belongs.
+    let pending: PendingChanges
     let arena = ByteArena()
     /// What a call was given, checked. Behind a pointer: a class's own property would be guarded at each access.
     let prepared = UnsafeMutablePointer<PreparedAssignments>.allocate(capacity: 1)
-    /// Room for two keys, of `KeyBytes.capacity` each.
-    private let keyRoom = UnsafeMutableRawPointer.allocate(byteCount: 2 * KeyBytes.capacity, alignment: 16)
 
     /// Works on a write transaction, which the caller ends and gives to no other at the same time. `previous` is the schema of an earlier view: it is used again where it still holds.
     package convenience init(_ transaction: WriteTransaction, declared: Schema? = nil, previous: ModelSchema? = nil) throws(ModelError) {
-        try self.init(transaction, declared: declared, previous: previous, pendingLimit: PendingEntries.usualLimit, cellLimit: PendingCells.usualLimit)
+        try self.init(transaction, declared: declared, previous: previous, limits: .usual)
     }
 
-    /// `pendingLimit`: how many bytes of index entries may wait for their trees; `cellLimit`: how many values of a class for their rows.
-    init(
-        _ transaction: WriteTransaction, declared: Schema?, previous: ModelSchema?, pendingLimit: Int, cellLimit: Int
-    ) throws(ModelError) {
+    /// `limits`: how much may wait.
+    init(_ transaction: WriteTransaction, declared: Schema?, previous: ModelSchema?, limits: PendingChanges.Limits) throws(ModelError) {
         writing = transaction
         prepared.initialize(to: PreparedAssignments())
         let schema = try ModelSchema.read(transaction.view, declared: declared, previous: previous)
-        pending = PendingEntries(slotCount: schema.slotCount, for: transaction, limit: pendingLimit)
-        pendingCells = PendingCells(schema, for: transaction, limit: cellLimit)
-        view = ModelView(transaction.view, schema: schema, pending: pending, pendingCells: pendingCells)
+        pending = PendingChanges(schema, for: transaction, limits: limits)
+        view = ModelView(transaction.view, schema: schema, pending: pending)
     }
 
     /// Whether anything was changed so far.
-    package var hasChanges: Bool { writing.hasChanges || !pendingCells.isEmpty }
+    package var hasChanges: Bool { writing.hasChanges || pending.holdsUserChanges }
 
     deinit {
         prepared.deinitialize(count: 1)
         prepared.deallocate()
-        keyRoom.deallocate()
     }
-
-    /// An empty key in the first room.
-    var firstKey: KeyBytes { KeyBytes(keyRoom) }
-    /// An empty key in the second room.
-    var secondKey: KeyBytes { KeyBytes(keyRoom + KeyBytes.capacity) }
 
     // MARK: Checking what was given
 

@@ -23,26 +23,18 @@ final class PendingCells: @unchecked Sendable {
         var isInOrder = true
     }
 
-    /// Values of one class that may wait.
-    static let usualLimit = 1 << 17
-
     private let limit: Int
     private weak var writing: WriteTransaction?
     private let tables: [UInt64]
     private let buffers: UnsafeMutableBufferPointer<Buffer>
 
-    /// Room for the classes of a schema. Has `transaction` bring everything before it commits.
+    /// Room for the classes of a schema; `limit` values of each may wait.
     init(_ schema: ModelSchema, for transaction: WriteTransaction, limit: Int) {
         self.limit = limit
         writing = transaction
         tables = schema.classes.map(\.table)
         buffers = .allocate(capacity: tables.count)
         buffers.initialize(repeating: Buffer())
-        let earlier = transaction.beforeCommit
-        transaction.beforeCommit = { () throws(StorageError) in
-            try earlier?()
-            for position in self.buffers.indices { try self.bring(position) }
-        }
     }
 
     deinit {
@@ -70,6 +62,15 @@ final class PendingCells: @unchecked Sendable {
         if count > 0, buffers[position].entries[count - 1].key > key { buffers[position].isInOrder = false }
         buffers[position].entries.append(Entry(key: key, cell: cell, column: property.column, number: UInt32(truncatingIfNeeded: count)))
         if count + 1 >= limit { try bring(position) }
+    }
+
+    /// Whether values of a class wait.
+    @inline(__always)
+    func wait(_ position: Int) -> Bool { !buffers[position].entries.isEmpty }
+
+    /// Brings all values to their rows.
+    func bringAll() throws(StorageError) {
+        for position in buffers.indices { try bring(position) }
     }
 
     /// Brings the values of a class to their rows.

@@ -147,30 +147,12 @@ extension ModelTransaction {
     }
 
     private func clear(_ key: Int64, _ property: PropertyHandle) throws(ModelError) {
-        let targets = property.type == .link ? try linkTargets(key, property) : []
+        let targets = property.type == .link ? try view.list(key, property).linkTargets() : []
         _ = try listCount(key, property)
         try change(key, property) { table, id throws(StorageError) in
             try writing.listClear(table, id: id, key, property.column, derived: false)
         }
-        for target in targets { try dropBacklink(property, target: target, source: key) }
-    }
-
-    /// The keys that a list of links holds, each once, in ascending order.
-    func linkTargets(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> [Int64] {
-        let list = try view.list(key, property)
-        var targets: [Int64] = []
-        targets.reserveCapacity(list.count)
-        for index in 0..<list.count {
-            let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
-            if case .int64(let target) = cell { targets.append(target) }
-        }
-        targets.sort()
-        var last: Int64?
-        targets.removeAll { target in
-            defer { last = target }
-            return target == last
-        }
-        return targets
+        for target in targets { try pending.entries.dropBacklink(property, target: target, source: key) }
     }
 
     private func listCount(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> Int {

@@ -4,7 +4,7 @@ extension ModelView {
     /// A list property, for reading without copying: good as long as a `Cell` would be.
     package func list(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> ListView {
         guard property.isList else { throw .notAList(className: property.className, property: property.name) }
-        let table = try table(of: property)
+        let table = try table(of: property, with: key)
         do { return try table.list(key, property.column) } catch { throw property.modelError(error, key: key) }
     }
 
@@ -64,5 +64,24 @@ extension Cell {
         case (.bytes(let left), .bytes(let right)): left.isSame(as: right)
         default: false
         }
+    }
+}
+
+extension ListView {
+    /// The keys that a list of links holds, each once, in ascending order.
+    func linkTargets() throws(ModelError) -> [Int64] {
+        var targets: [Int64] = []
+        targets.reserveCapacity(count)
+        for index in 0..<count {
+            let cell = try stored { () throws(StorageError) in try self.cell(at: index) }
+            if case .int64(let target) = cell { targets.append(target) }
+        }
+        targets.sort()
+        var last: Int64?
+        targets.removeAll { target in
+            defer { last = target }
+            return target == last
+        }
+        return targets
     }
 }

@@ -29,6 +29,12 @@ struct KeyBytes {
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
+    /// Begins again.
+    mutating func removeAll() {
+        count = 0
+        isExact = true
+    }
+
     @inline(__always)
     mutating func put(byte: UInt8) {
         base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)

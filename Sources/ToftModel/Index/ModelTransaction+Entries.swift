@@ -1,101 +1,17 @@
 internal import ToftStorage
 
-/// The entries that lead to objects: primary keys, indexes and backlinks. All are derived effects, and reach their trees through `pending`.
 extension ModelTransaction {
-    // MARK: Primary keys
-
-    func putPrimaryKey(_ cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle, _ key: Int64) throws(ModelError) {
-        let bytes = try primaryKeyBytes(cell, property, key)
-        let value = UInt64(bitPattern: key).littleEndian
-        try pending.put(owner.primaryKeySlot, tree: owner.primaryKeyTree ?? 0, bytes.bytes, value, length: 8)
-    }
-
-    func removePrimaryKey(_ cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle, _ key: Int64) throws(ModelError) {
-        try pending.remove(owner.primaryKeySlot, tree: owner.primaryKeyTree ?? 0, try primaryKeyBytes(cell, property, key).bytes)
-    }
-
-    private func primaryKeyBytes(_ cell: Cell, _ property: PropertyHandle, _ key: Int64) throws(ModelError) -> KeyBytes {
-        var bytes = firstKey
-        guard bytes.put(cell, optional: property.isOptional) else { throw wrongCell(property) }
-        if !bytes.isExact { bytes.put(key) }
-        return bytes
-    }
-
-    // MARK: Indexes
-
-    func putIndex(_ cell: Cell, _ property: PropertyHandle, _ key: Int64) throws(ModelError) {
-        try pending.put(property.indexSlot, tree: property.indexTree ?? 0, try indexBytes(cell, property, key, firstKey).bytes)
-    }
-
-    func removeIndex(_ cell: Cell, _ property: PropertyHandle, _ key: Int64) throws(ModelError) {
-        try pending.remove(property.indexSlot, tree: property.indexTree ?? 0, try indexBytes(cell, property, key, firstKey).bytes)
-    }
-
-    /// Moves an object's entry from its old value to its new one, around the change of the value: the old one may lie in the page that changes.
-    func replaceIndex(
-        _ property: PropertyHandle, _ key: Int64, old: Cell, new: Cell, _ change: () throws(ModelError) -> Void
-    ) throws(ModelError) {
-        let was = try indexBytes(old, property, key, firstKey), now = try indexBytes(new, property, key, secondKey)
-        try change()
-        guard !was.bytes.isSame(as: now.bytes) else { return }
-        try pending.remove(property.indexSlot, tree: property.indexTree ?? 0, was.bytes)
-        try pending.put(property.indexSlot, tree: property.indexTree ?? 0, now.bytes)
-    }
-
-    private func indexBytes(_ cell: Cell, _ property: PropertyHandle, _ key: Int64, _ room: KeyBytes) throws(ModelError) -> KeyBytes {
-        var bytes = room
-        guard bytes.put(cell, optional: property.isOptional) else { throw wrongCell(property) }
-        bytes.put(key)
-        return bytes
-    }
-
-    // MARK: Backlinks
-
+    /// Notes that an object links to another once more.
     func addBacklink(_ property: PropertyHandle, target: Int64, source: Int64) throws(ModelError) {
-        let bytes = backlinkBytes(target, source)
-        let links = property.isList ? try links(property, bytes) : 0
-        try putLinks(property, bytes, links + 1, isNew: links == 0)
+        try pending.entries.addBacklink(property, target: target, source: source) { () throws(ModelError) in
+            try view.openTree(property.backlinkSlot, property.backlinkTree)
+        }
     }
 
+    /// Notes that an object links to another once less.
     func removeBacklink(_ property: PropertyHandle, target: Int64, source: Int64) throws(ModelError) {
-        let bytes = backlinkBytes(target, source)
-        let links = property.isList ? try links(property, bytes) : 1
-        guard links > 0 else {
-            throw .inconsistent("object \(source) has fewer backlinks of '\(property.className).\(property.name)' than links")
+        try pending.entries.removeBacklink(property, target: target, source: source) { () throws(ModelError) in
+            try view.openTree(property.backlinkSlot, property.backlinkTree)
         }
-        if links > 1 { return try putLinks(property, bytes, links - 1, isNew: false) }
-        try pending.remove(property.backlinkSlot, tree: property.backlinkTree ?? 0, bytes.bytes)
-    }
-
-    /// Removes the whole entry, however many links it stands for.
-    func dropBacklink(_ property: PropertyHandle, target: Int64, source: Int64) throws(ModelError) {
-        try pending.remove(property.backlinkSlot, tree: property.backlinkTree ?? 0, backlinkBytes(target, source).bytes)
-    }
-
-    private func backlinkBytes(_ target: Int64, _ source: Int64) -> KeyBytes {
-        var bytes = firstKey
-        bytes.put(target)
-        bytes.put(source)
-        return bytes
-    }
-
-    private func links(_ property: PropertyHandle, _ bytes: KeyBytes) throws(ModelError) -> Int {
-        switch pending.find(property.backlinkSlot, bytes.bytes) {
-        case .removed: return 0
-        case .value(let value, let length): return length == 0 ? 1 : Int(UInt32(truncatingIfNeeded: UInt64(littleEndian: value)))
-        case .unknown:
-            let tree = try view.openTree(property.backlinkSlot, property.backlinkTree)
-            let value = try stored { () throws(StorageError) in try tree.value(forKey: bytes.bytes) }
-            return try value.map { value throws(ModelError) in try BacklinkEntry.links(value) } ?? 0
-        }
-    }
-
-    private func putLinks(_ property: PropertyHandle, _ bytes: KeyBytes, _ links: Int, isNew: Bool) throws(ModelError) {
-        let value = UInt64(truncatingIfNeeded: links).littleEndian
-        try pending.put(property.backlinkSlot, tree: property.backlinkTree ?? 0, bytes.bytes, value, length: links == 1 ? 0 : 4, isNew: isNew)
-    }
-
-    private func wrongCell(_ property: PropertyHandle) -> ModelError {
-        .inconsistent("'\(property.className).\(property.name)' holds what its index can't")
     }
 }

@@ -15,10 +15,17 @@ extension ModelView {
     /// Looks a checked primary key up.
     @inline(__always)
     func find(cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle) throws(ModelError) -> Int64? {
+        guard let found = try findRow(cell: cell, property, owner) else { return nil }
+        return pending?.erases.hold(found, owner) == true ? nil : found
+    }
+
+    /// The same, for an object that may be erased.
+    @inline(__always)
+    func findRow(cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle) throws(ModelError) -> Int64? {
         try KeyBytes.with { key throws(ModelError) in
             guard key.put(cell, optional: property.isOptional) else { return nil }
             if !key.isExact { return try findLong(cell, key, in: try primaryKeyTree(owner), property) }
-            switch pending?.find(owner.primaryKeySlot, key.bytes) ?? .unknown {
+            switch pending?.entries.find(owner.primaryKeySlot, key.bytes) ?? .unknown {
             case .removed: return nil
             case .value(let value, _): return Int64(bitPattern: UInt64(littleEndian: value))
             case .unknown: break

@@ -4,7 +4,7 @@ internal import ToftStorage
 ///
 /// Objects come in any order, and so do their entries: each would visit a leaf of its own. Kept back and sorted, those of one leaf go there
 /// together. Whoever reads a tree through the transaction's view has its entries brought there first; a look-up of one key asks here before it
-/// asks the tree; the commit brings the rest.
+/// asks the tree.
 ///
 /// It belongs to the thread of the transaction.
 final class PendingEntries: @unchecked Sendable {
@@ -16,17 +16,18 @@ final class PendingEntries: @unchecked Sendable {
         case value(UInt64, length: Int)
     }
 
-    /// Bytes that all entries may take together as a rule.
-    static let usualLimit = 16 << 20
-
     private let limit: Int
     private weak var writing: WriteTransaction?
     private let buffers: UnsafeMutableBufferPointer<EntryBuffer>
     private let trees: UnsafeMutableBufferPointer<UInt64>
     private let state = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+    /// Whether entries are noted beyond the limit.
+    @exclusivity(unchecked) private var isPatient = false
+    /// Room for two keys, of `KeyBytes.capacity` each.
+    private let keyRoom = UnsafeMutableRawPointer.allocate(byteCount: 2 * KeyBytes.capacity, alignment: 16)
 
-    /// Room for the trees of a schema's slots. Has `transaction` bring everything before it commits.
-    init(slotCount: Int, for transaction: WriteTransaction, limit: Int = PendingEntries.usualLimit) {
+    /// Room for the trees of a schema's slots.
+    init(slotCount: Int, for transaction: WriteTransaction, limit: Int = PendingChanges.Limits.usual.entryBytes) {
         self.limit = limit
         writing = transaction
         buffers = .allocate(capacity: slotCount)
@@ -34,11 +35,6 @@ final class PendingEntries: @unchecked Sendable {
         for slot in buffers.indices { buffers.initializeElement(at: slot, to: EntryBuffer()) }
         trees.initialize(repeating: 0)
         state.initialize(to: 0)
-        let earlier = transaction.beforeCommit
-        transaction.beforeCommit = { () throws(StorageError) in
-            try earlier?()
-            try self.bringAll()
-        }
     }
 
     deinit {
@@ -46,7 +42,13 @@ final class PendingEntries: @unchecked Sendable {
         buffers.deallocate()
         trees.deallocate()
         state.deallocate()
+        keyRoom.deallocate()
     }
+
+    /// An empty key in the first room.
+    var firstKey: KeyBytes { KeyBytes(keyRoom) }
+    /// An empty key in the second room.
+    var secondKey: KeyBytes { KeyBytes(keyRoom + KeyBytes.capacity) }
 
     // MARK: Noting
 
@@ -72,6 +74,16 @@ final class PendingEntries: @unchecked Sendable {
     private func note(_ slot: Int, _ tree: UInt64, grownBy bytes: Int) throws(ModelError) {
         trees[slot] = tree
         state.pointee &+= bytes
+        if state.pointee > limit, !isPatient { try stored { () throws(StorageError) in try bringAll() } }
+    }
+
+    /// Runs what notes entries of values that it borrows: none is brought before it has ended.
+    func patiently(_ body: () throws(ModelError) -> Void) throws(ModelError) {
+        do {
+            isPatient = true
+            defer { isPatient = false }
+            try body()
+        }
         if state.pointee > limit { try stored { () throws(StorageError) in try bringAll() } }
     }
 
@@ -83,6 +95,10 @@ final class PendingEntries: @unchecked Sendable {
     }
 
     // MARK: Bringing
+
+    /// Whether entries of a tree wait.
+    @inline(__always)
+    func wait(_ slot: Int) -> Bool { buffers[slot].count > 0 }
 
     /// Brings the entries of one tree there.
     @inline(__always)

@@ -9,21 +9,18 @@ package final class ModelView: Sendable {
     package let snapshot: Snapshot
     package let schema: ModelSchema
     private let slots: TreeSlots
-    /// In a transaction's view, the entries that have not reached their trees yet.
-    let pending: PendingEntries?
-    /// In a transaction's view, the values that have not reached their rows yet.
-    private let pendingCells: PendingCells?
+    /// In a transaction's view, what has been changed and is not yet where it belongs.
+    let pending: PendingChanges?
 
     /// The objects of `snapshot`. `previous` is the schema of an earlier view: it is used again where it still holds.
     package convenience init(_ snapshot: Snapshot, declared: Schema? = nil, previous: ModelSchema? = nil) throws(ModelError) {
         self.init(snapshot, schema: try ModelSchema.read(snapshot, declared: declared, previous: previous))
     }
 
-    init(_ snapshot: Snapshot, schema: ModelSchema, pending: PendingEntries? = nil, pendingCells: PendingCells? = nil) {
+    init(_ snapshot: Snapshot, schema: ModelSchema, pending: PendingChanges? = nil) {
         self.snapshot = snapshot
         self.schema = schema
         self.pending = pending
-        self.pendingCells = pendingCells
         slots = TreeSlots(tableCount: schema.classes.count, treeCount: schema.slotCount)
     }
 
@@ -32,19 +29,36 @@ package final class ModelView: Sendable {
     /// The table of a class, for scans: column ids are property ids, row keys object keys.
     package func table(_ owner: ClassHandle) throws(ModelError) -> Table {
         let table = try rows(owner)
-        if let pendingCells { try stored { () throws(StorageError) in try pendingCells.bring(owner.position) } }
+        if let pending { try stored { () throws(StorageError) in try pending.bringRows(owner.position) } }
         return table
     }
 
-    /// The table of a class, for asking which rows there are and for changing it: values may not have reached it yet.
+    /// The table of a class, for changing it: values may not have reached it yet, and rows of erased objects may still be there.
     func rows(_ owner: ClassHandle) throws(ModelError) -> Table {
         do { return try slots.table(owner.position, id: owner.table, in: snapshot) } catch { throw .storage(error) }
     }
 
+    /// The same for an object that is not erased.
     @inline(__always)
-    func table(of property: PropertyHandle) throws(ModelError) -> Table {
-        try table(schema.classes[property.classPosition])
+    func rows(_ owner: ClassHandle, with key: Int64) throws(ModelError) -> Table {
+        if isErased(key, owner) { throw .noSuchObject(className: owner.name, key: key) }
+        return try rows(owner)
     }
+
+    /// The table for reading one property of one object. A link in it may lead to an erased object; a list does not.
+    @inline(__always)
+    func table(of property: PropertyHandle, with key: Int64) throws(ModelError) -> Table {
+        let owner = schema.classes[property.classPosition]
+        if let pending {
+            if property.isList, property.type == .link { return try table(owner) }
+            if PendingCells.takes(property) { try stored { () throws(StorageError) in try pending.bringCells(owner.position) } }
+        }
+        return try rows(owner, with: key)
+    }
+
+    /// Whether an object was erased whose row is still there.
+    @inline(__always)
+    private func isErased(_ key: Int64, _ owner: ClassHandle) -> Bool { pending?.erases.hold(key, owner) ?? false }
 
     func primaryKeyTree(_ owner: ClassHandle) throws(ModelError) -> OrderedTree {
         guard owner.primaryKey != nil else { throw .noPrimaryKey(className: owner.name) }
@@ -62,7 +76,7 @@ package final class ModelView: Sendable {
     /// A tree with all its entries.
     private func completeTree(_ slot: Int, _ id: UInt64?) throws(ModelError) -> OrderedTree {
         let tree = try openTree(slot, id)
-        if let pending { try stored { () throws(StorageError) in try pending.bring(slot) } }
+        if let pending { try stored { () throws(StorageError) in try pending.bringEntries(slot) } }
         return tree
     }
 
@@ -76,11 +90,12 @@ package final class ModelView: Sendable {
 
     /// The number of objects of a class. O(1).
     package func count(_ owner: ClassHandle) throws(ModelError) -> Int {
-        try rows(owner).rowCount
+        try rows(owner).rowCount - (pending?.erases.count(owner) ?? 0)
     }
 
     /// Whether the class has an object with this key. O(log objects).
     package func exists(_ key: Int64, _ owner: ClassHandle) throws(ModelError) -> Bool {
+        if isErased(key, owner) { return false }
         let table = try rows(owner)
         do { return try table.contains(key) } catch { throw .storage(error) }
     }
@@ -101,8 +116,18 @@ package final class ModelView: Sendable {
     @inline(__always)
     package func cell(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> Cell {
         guard property.collection == .none, property.isStored else { throw property.notOneValue }
-        let table = try table(of: property)
-        do { return try table.cell(key, property.column) } catch { throw property.modelError(error, key: key) }
+        let table = try table(of: property, with: key)
+        do {
+            let cell = try table.cell(key, property.column)
+            return isLost(cell, property) ? .null : cell
+        } catch { throw property.modelError(error, key: key) }
+    }
+
+    /// Whether a cell is a link to an erased object.
+    @inline(__always)
+    private func isLost(_ cell: Cell, _ property: PropertyHandle) -> Bool {
+        guard let pending, property.type == .link, case .int64(let target) = cell, let position = property.targetPosition else { return false }
+        return pending.erases.hold(target, schema.classes[position])
     }
 
     /// The same value, as one to keep.

@@ -20,6 +20,9 @@ struct DirtyTable: ~Copyable {
     private(set) var count = 0
     /// Memory held by the extents.
     private(set) var bytes = 0
+    /// Whether the memory of removed extents is kept for readers to whom it has been lent; else it is given back with the next removal.
+    var isKeeping = false
+    private var kept: [UnsafeMutableRawPointer] = []
 
     init(capacity: Int = 64) {
         self.capacity = capacity
@@ -31,6 +34,7 @@ struct DirtyTable: ~Copyable {
             slots[index].base.deallocate()
         }
         slots.deallocate()
+        for base in kept { base.deallocate() }
     }
 
     private static func makeSlots(_ capacity: Int) -> UnsafeMutablePointer<Extent> {
@@ -76,10 +80,17 @@ struct DirtyTable: ~Copyable {
             if slots[index].page == Self.empty { return }
             index = (index &+ 1) & (capacity &- 1)
         }
-        slots[index].base.deallocate()
+        giveBack(slots[index].base)
         slots[index].page = Self.removed
         count -= 1
         bytes -= Int(slots[index].pageCount) * Page.size
+    }
+
+    private mutating func giveBack(_ base: UnsafeMutableRawPointer) {
+        if isKeeping { return kept.append(base) }
+        base.deallocate()
+        for base in kept { base.deallocate() }
+        kept = []
     }
 
     /// The extents that satisfy a condition, in the order of their pages.

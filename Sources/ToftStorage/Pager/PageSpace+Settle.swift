@@ -46,7 +46,7 @@ extension PageSpace {
 
     /// Writes leaves to their pages and gives their memory back, when they take more than `limit` bytes.
     func spill(limit: Int) throws(StorageError) {
-        guard dirty.pointee.bytes > limit else { return }
+        guard dirty.pointee.bytes > limit, !dirty.pointee.isKeeping else { return }
         let leaves = dirty.pointee.sorted { $0.type == .orderedLeaf || $0.type == .sequenceLeaf || $0.type == .cluster }
         for leaf in leaves {
             spilled[leaf.page] = Spilled(checksum: Self.seal(leaf), pageCount: leaf.pageCount, type: leaf.type)

@@ -129,6 +129,13 @@ package final class WriteTransaction {
         return true
     }
 
+    /// Makes changes that a reader asks for, such as have been kept back: what was lent before stays in memory until a change of another kind.
+    package func changeForReader(_ body: () throws(StorageError) -> Void) throws(StorageError) {
+        space.dirty.pointee.isKeeping = true
+        defer { space.dirty.pointee.isKeeping = false }
+        try body()
+    }
+
     /// Lets extents leave memory; for who changes trees without the funnel.
     func spill() throws(StorageError) { try space.spill(limit: store.dirtyLimit) }
 

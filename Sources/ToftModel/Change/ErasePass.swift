@@ -1,0 +1,160 @@
+internal import ToftStorage
+
+/// Erases many objects at once: finds out which rows change, then changes them, each class in the order of its keys.
+struct ErasePass {
+    let schema: ModelSchema
+    let writing: WriteTransaction
+    let entries: PendingEntries
+    /// The keys of the objects, by the position of the class.
+    let erased: ContiguousArray<Set<Int64>>
+    /// What happens to the rows of each class.
+    private var steps: ContiguousArray<[Step]>
+
+    /// One row's change.
+    private struct Step {
+        var key: Int64
+        /// The property whose links to erased objects go; 0: the row itself goes.
+        var property: PropertyID
+
+        static func isBefore(_ left: Step, _ right: Step) -> Bool {
+            left.key != right.key ? left.key < right.key : left.property < right.property
+        }
+    }
+
+    init(schema: ModelSchema, writing: WriteTransaction, entries: PendingEntries, erased: ContiguousArray<Set<Int64>>) {
+        self.schema = schema
+        self.writing = writing
+        self.entries = entries
+        self.erased = erased
+        steps = ContiguousArray(repeating: [], count: erased.count)
+    }
+
+    mutating func run() throws(ModelError) {
+        for owner in schema.classes where !erased[owner.position].isEmpty { try gather(owner) }
+        for owner in schema.classes where !steps[owner.position].isEmpty { try change(owner) }
+    }
+
+    @inline(__always)
+    private func isErased(_ key: Int64, _ position: Int?) -> Bool {
+        guard let position else { return false }
+        return erased[position].contains(key)
+    }
+
+    // MARK: Finding out
+
+    private mutating func gather(_ owner: ClassHandle) throws(ModelError) {
+        let keys = erased[owner.position].sorted()
+        steps[owner.position].append(contentsOf: keys.lazy.map { Step(key: $0, property: 0) })
+        for property in owner.incoming {
+            for link in try links(to: keys, property) {
+                try entries.dropBacklink(property, target: link.target, source: link.source)
+                guard !isErased(link.source, property.classPosition) else { continue }
+                steps[property.classPosition].append(Step(key: link.source, property: property.id))
+            }
+        }
+    }
+
+    /// The backlinks of objects whose keys ascend.
+    private func links(to targets: [Int64], _ property: PropertyHandle) throws(ModelError) -> [(target: Int64, source: Int64)] {
+        guard let id = property.backlinkTree else { throw .inconsistent("'\(property.className).\(property.name)' has no backlinks") }
+        var found: [(target: Int64, source: Int64)] = []
+        let cursor = try stored { () throws(StorageError) in
+            try entries.bring(property.backlinkSlot)
+            return try writing.view.orderedTree(id).cursor()
+        }
+        try KeyBytes.with { prefix throws(ModelError) in
+            for target in targets {
+                prefix.removeAll()
+                prefix.put(target)
+                try stored { () throws(StorageError) in try cursor.advance(to: prefix.bytes) }
+                while cursor.isValid, cursor.key.hasPrefix(prefix.bytes) {
+                    let value = try stored { () throws(StorageError) in try cursor.value }
+                    found.append((target, try BacklinkEntry(key: cursor.key, value: value, property).source))
+                    try stored { () throws(StorageError) in _ = try cursor.next() }
+                }
+            }
+        }
+        return found
+    }
+
+    // MARK: Changing
+
+    private mutating func change(_ owner: ClassHandle) throws(ModelError) {
+        steps[owner.position].sort(by: Step.isBefore)
+        let table = try stored { () throws(StorageError) in try writing.view.table(owner.table) }
+        var last = Step(key: 0, property: 0), isFirst = true
+        for step in steps[owner.position] {
+            defer { (last, isFirst) = (step, false) }
+            if !isFirst, last.key == step.key, last.property == step.property { continue }
+            if step.property == 0 {
+                try eraseRow(step.key, owner, table)
+            } else if let property = owner.anyProperty(id: step.property) {
+                try nullify(property, of: step.key, table, owner)
+            }
+        }
+        steps[owner.position] = []
+    }
+
+    /// Makes a link to an erased object null, takes erased objects out of a list.
+    private func nullify(_ property: PropertyHandle, of key: Int64, _ table: Table, _ owner: ClassHandle) throws(ModelError) {
+        do throws(StorageError) {
+            if property.isList { return try eraseElements(property, of: key, table, owner) }
+            guard case .int64(let target) = try table.cell(key, property.column), isErased(target, property.targetPosition) else { return }
+            try writing.cellSet(table, id: owner.table, key, property.column, .null, derived: true)
+        } catch { throw property.modelError(error, key: key) }
+    }
+
+    /// From the last to the first.
+    private func eraseElements(_ property: PropertyHandle, of key: Int64, _ table: Table, _ owner: ClassHandle) throws(StorageError) {
+        var places: [Int] = []
+        let list = try table.list(key, property.column)
+        for index in 0..<list.count {
+            if case .int64(let target) = try list.cell(at: index), isErased(target, property.targetPosition) { places.append(index) }
+        }
+        for place in places.reversed() {
+            try writing.listErase(table, id: owner.table, key, property.column, at: place, derived: true)
+        }
+    }
+
+    /// Erases a row with its entries and the backlinks of what it links to. Entries wait until the row has been read.
+    private func eraseRow(_ key: Int64, _ owner: ClassHandle, _ table: Table) throws(ModelError) {
+        let cluster = try stored { () throws(StorageError) in try table.cluster(containing: key) }
+        guard let cluster, let row = cluster.row(of: key) else { throw .noSuchObject(className: owner.name, key: key) }
+        try entries.patiently { () throws(ModelError) in
+            for property in owner.links { try dropLinks(property, of: key, cluster, row) }
+            for property in owner.indexed { try entries.removeIndex(try cluster.cell(row, property), property, key) }
+            if let property = owner.primaryKey { try entries.removePrimaryKey(try cluster.cell(row, property), property, owner, key) }
+        }
+        try stored { () throws(StorageError) in try writing.rowErase(table, id: owner.table, key, derived: false) }
+    }
+
+    /// Drops the backlinks of what a row links to; those of erased objects are dropped already.
+    private func dropLinks(_ property: PropertyHandle, of key: Int64, _ cluster: ClusterView, _ row: Int) throws(ModelError) {
+        if property.isList {
+            let list = try stored { () throws(StorageError) in try cluster.list(property.column, row) }
+            for target in try list.linkTargets() where !isErased(target, property.targetPosition) {
+                try entries.dropBacklink(property, target: target, source: key)
+            }
+        } else if case .int64(let target) = try cluster.cell(row, property), !isErased(target, property.targetPosition) {
+            try entries.dropBacklink(property, target: target, source: key)
+        }
+    }
+}
+
+extension ClusterView {
+    fileprivate func cell(_ row: Int, _ property: PropertyHandle) throws(ModelError) -> Cell {
+        do { return try cell(row, property.column) } catch { throw .storage(error) }
+    }
+}
+
+extension OrderedCursor {
+    /// Goes to the first key that is not before `key`, which lies behind where the cursor stands or has stood.
+    fileprivate func advance(to key: UnsafeRawBufferPointer) throws(StorageError) {
+        guard isValid else {
+            try seek(key)
+            return
+        }
+        for _ in 0..<4 where isValid && self.key.isBefore(key) { try next() }
+        if isValid, self.key.isBefore(key) { try seek(key) }
+    }
+}

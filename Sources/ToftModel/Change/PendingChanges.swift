@@ -1,0 +1,88 @@
+internal import ToftStorage
+
+/// What a transaction has noted and not yet brought where it belongs: erased objects, values and entries.
+///
+/// Whoever changes objects in any order would visit a page for each of them, and bring it back into memory once it has left it. Noted and
+/// sorted, the changes of one page are made together.
+///
+/// 1. Nobody may see that something waits: whoever reads through the transaction's view either asks here first, or has what matters to it brought.
+/// 2. What is brought for a reader keeps in memory what may have been lent out before.
+/// 3. The commit brings the rest: erased objects first, as their entries come from that.
+///
+/// It belongs to the thread of the transaction.
+final class PendingChanges: @unchecked Sendable {
+    /// How much may wait.
+    struct Limits {
+        /// Bytes of entries of all trees.
+        var entryBytes = 16 << 20
+        /// Values of a class.
+        var cells = 1 << 17
+        /// Erased objects of all classes.
+        var erases = 1 << 19
+
+        static let usual = Limits()
+    }
+
+    let entries: PendingEntries
+    let cells: PendingCells
+    let erases: PendingErases
+    private weak var writing: WriteTransaction?
+
+    /// Room for the classes of a schema. Has `transaction` bring everything before it commits.
+    init(_ schema: ModelSchema, for transaction: WriteTransaction, limits: Limits) {
+        writing = transaction
+        entries = PendingEntries(slotCount: schema.slotCount, for: transaction, limit: limits.entryBytes)
+        cells = PendingCells(schema, for: transaction, limit: limits.cells)
+        erases = PendingErases(schema, for: transaction, entries: entries, limit: limits.erases)
+        let earlier = transaction.beforeCommit
+        transaction.beforeCommit = { () throws(StorageError) in
+            try earlier?()
+            try self.bringAll()
+        }
+    }
+
+    /// Whether the user has changed something that waits.
+    var holdsUserChanges: Bool { !erases.isEmpty || !cells.isEmpty }
+
+    private func bringAll() throws(StorageError) {
+        try erases.bring()
+        try cells.bringAll()
+        try entries.bringAll()
+    }
+
+    // MARK: For readers
+
+    /// Makes the rows of a class what they are to be; those of others too, where objects were erased.
+    @inline(__always)
+    func bringRows(_ position: Int) throws(StorageError) {
+        if !erases.isEmpty || cells.wait(position) { try forReader { () throws(StorageError) in
+            try erases.bring()
+            try cells.bring(position)
+        } }
+    }
+
+    /// Makes a tree what it is to be.
+    @inline(__always)
+    func bringEntries(_ slot: Int) throws(StorageError) {
+        if !erases.isEmpty || entries.wait(slot) { try forReader { () throws(StorageError) in
+            try erases.bring()
+            try entries.bring(slot)
+        } }
+    }
+
+    /// Makes the values of fixed width of a class what they are to be.
+    @inline(__always)
+    func bringCells(_ position: Int) throws(StorageError) {
+        if cells.wait(position) { try forReader { () throws(StorageError) in try cells.bring(position) } }
+    }
+
+    /// Brings everything.
+    func bringAllForReader() throws(StorageError) {
+        try forReader { () throws(StorageError) in try bringAll() }
+    }
+
+    private func forReader(_ body: () throws(StorageError) -> Void) throws(StorageError) {
+        guard let writing else { throw .closed }
+        try writing.changeForReader(body)
+    }
+}
