@@ -28,6 +28,19 @@ extension ClusterBuilder {
         return fits(modest) || rows == 1 ? modest : nil
     }
 
+    /// The shape of a tail: what a page takes. Nil where `rows` rows with `heap` more bytes take more, and are not few.
+    func tail(rows: Int, from capacity: Int, heap: Int) -> ClusterShape? {
+        let least = liveHeap + heap
+        var shape = ClusterShape(rowCapacity: rows, heap: least)
+        guard pages(shape) == 1 && rows <= ClusterLimits.rows else { return rows > ClusterLimits.tailRows ? nil : grown(rows: rows, from: capacity, heap: heap) }
+        while shape.rowCapacity + 8 <= ClusterLimits.rows {
+            let larger = ClusterShape(rowCapacity: shape.rowCapacity + 8, heap: max(least, least * (shape.rowCapacity + 8) / max(1, rowCount)))
+            if pages(larger) > 1 { break }
+            shape = larger
+        }
+        return shape
+    }
+
     /// The shape of a cluster that begins with this one row at the end of the table: like the one before where many rows are coming.
     func first(like last: ClusterBuilder?) -> ClusterShape {
         if let last {
@@ -40,7 +53,7 @@ extension ClusterBuilder {
         return fits(small) ? filled(small) : sealed
     }
 
-    private func fits(_ shape: ClusterShape) -> Bool { pages(shape) * Page.size <= ClusterLimits.bytes }
+    func fits(_ shape: ClusterShape) -> Bool { pages(shape) * Page.size <= ClusterLimits.bytes }
 
     /// Without a heap, what is left of the last page goes to further rows.
     private func filled(_ shape: ClusterShape) -> ClusterShape {

@@ -76,8 +76,9 @@ extension Table {
     private func makeRoom(_ key: Int64, heap: Int, _ writer: TableWriter) throws(StorageError) {
         let (leaf, row) = try standing(at: key, writer)
         try writer.spine.refresh()
-        let builder = try ClusterBuilder(columns, [ClusterSource(leaf.cluster)])
         let count = leaf.cluster.rowCount
+        if writer.isAtEnd && row == count - 1, try makeRoomInTail(leaf, heap: heap, writer) { return }
+        let builder = try ClusterBuilder(columns, [ClusterSource(leaf.cluster)])
         if let shape = builder.grown(rows: count, from: leaf.cluster.rowCapacity, heap: heap) {
             _ = try rebuild(leaf, builder, shape, writer)
             return

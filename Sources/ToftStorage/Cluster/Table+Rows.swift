@@ -15,7 +15,10 @@ extension Table {
     package func insertRow(_ key: Int64) throws(StorageError) {
         let writer = activeWriter()
         guard !root.isEmpty else { return try plant(key, writer) }
-        let (leaf, isCurrent) = try leafForInsertion(key, writer)
+        let atFinger = try writer.leafAtFinger(key)
+        if atFinger == nil, try beginTail(key, writer) { return }
+        let isCurrent = atFinger == nil
+        let leaf = if let atFinger { atFinger } else { try writer.descend(&root, to: key) }
         let row = leaf.cluster.lowerBound(key)
         if row < leaf.cluster.rowCount && leaf.cluster.keys[row] == key { throw .duplicateRow(key: key) }
         if leaf.cluster.rowCount == leaf.cluster.rowCapacity {
@@ -41,11 +44,6 @@ extension Table {
         return made
     }
 
-    private func leafForInsertion(_ key: Int64, _ writer: TableWriter) throws(StorageError) -> (leaf: TableWriter.Leaf, isCurrent: Bool) {
-        if let leaf = try writer.leafAtFinger(key) { return (leaf, false) }
-        return (try writer.descend(&root, to: key), true)
-    }
-
     /// The cluster and row of a key, for changing; the spine may need a refresh.
     @inline(__always)
     func standing(at key: Int64, _ writer: TableWriter) throws(StorageError) -> (leaf: TableWriter.Leaf, row: Int) {
@@ -57,7 +55,7 @@ extension Table {
     }
 
     private func plant(_ key: Int64, _ writer: TableWriter) throws(StorageError) {
-        let (ref, _) = try newTail(key, like: nil, writer)
+        let ref = try newTail(key, like: nil, writer)
         writer.leave()
         writer.spine.plant(&root, ref)
         root.count = 1
@@ -69,35 +67,20 @@ extension Table {
 
     private func insertIntoFull(_ leaf: TableWriter.Leaf, _ key: Int64, at row: Int, _ writer: TableWriter) throws(StorageError) {
         let count = leaf.cluster.rowCount
+        let isEnd = row == count && writer.isAtEnd
+        if isEnd, try appendToFull(leaf, key, writer) { return }
         let builder = try ClusterBuilder(columns, [ClusterSource(leaf.cluster)])
         if count < ClusterLimits.rows, let shape = builder.grown(rows: count + 1, from: leaf.cluster.rowCapacity, heap: 0) {
             let grown = try rebuild(leaf, builder, shape, writer)
             return try insert(grown, key, at: row, isSpineCurrent: true, writer)
         }
-        if row == count && writer.isAtEnd {
-            try append(key, after: leaf, builder, writer)
+        if isEnd {
+            try seal(leaf, builder, writer)
+            try append(key, like: builder, writer)
         } else {
             try split(leaf, at: max(1, count / 2), writer)
             try insertRow(key)
         }
-    }
-
-    /// Begins a new cluster at the end of the table; the one before is sealed.
-    private func append(_ key: Int64, after leaf: TableWriter.Leaf, _ builder: ClusterBuilder, _ writer: TableWriter) throws(StorageError) {
-        let (ref, _) = try newTail(key, like: builder, writer)
-        _ = try rebuild(leaf, builder, builder.sealed, writer)
-        try writer.spine.addRows(&root, 1)
-        try writer.spine.insertLeafRight(&root, Separator(rowKey: key), ref, rows: 1)
-        writer.appendedRows &+= 1
-        raiseNextKey(above: key)
-        _ = try writer.descend(&root, to: key)
-    }
-
-    /// A cluster with one row. Whoever has appended many rows gets one as large as the last.
-    private func newTail(_ key: Int64, like last: ClusterBuilder?, _ writer: TableWriter) throws(StorageError) -> (Ref, UnsafeMutableRawPointer) {
-        let isBulk = writer.appendedRows >= ClusterLimits.rows / 2
-        let builder = try ClusterBuilder(columns, [], appending: key)
-        return try builder.build(builder.first(like: isBulk ? last : nil), in: space)
     }
 
     /// Writes the leaf anew in another shape.

@@ -9,6 +9,8 @@ final class TableWriter {
     @exclusivity(unchecked) private(set) var isAtEnd = false
     /// Rows appended by this transaction: whoever appends many gets larger clusters at once.
     @exclusivity(unchecked) var appendedRows = 0
+    /// Whether large clusters pay, which whoever appends a row later has to copy or to leave.
+    var isAppendingMany: Bool { appendedRows >= 2 * ClusterLimits.tailRows }
 
     private let memory: UnsafeMutableRawPointer
 
@@ -66,6 +68,13 @@ final class TableWriter {
         finger = ref
         isAtEnd = spine.isAtEnd
         return leaf
+    }
+
+    /// Makes the nodes above the last cluster our own; the finger is nowhere.
+    func approachEnd(_ root: inout TreeRoot) throws(StorageError) -> Ref {
+        leave()
+        var route = EdgeRoute(isLast: true)
+        return try spine.approach(&root, &route)
     }
 
     /// The finger's extent was exchanged.

@@ -55,6 +55,8 @@ enum ClusterLayout {
 package enum ClusterLimits {
     /// Rows of a cluster.
     package static let rows = 256
+    /// Rows that a tail may have however long they are.
+    static let tailRows = 8
     /// Bytes beyond which a cluster of several rows is split.
     static let bytes = 16 * Page.size
     /// Bytes of a value that lies in its cluster; longer ones have a blob.

@@ -42,24 +42,36 @@ final class Spine {
 
     /// Makes the nodes on a route our own, and the leaf at its end. Not for empty trees.
     func descend<R: Route>(_ root: inout TreeRoot, _ route: inout R) throws(StorageError) -> (ref: Ref, base: UnsafeMutableRawPointer) {
+        var ref = try approach(&root, &route)
+        let base = try editLeaf(&root, &ref)
+        return (ref, base)
+    }
+
+    /// Makes the inner nodes on a route our own, not yet the leaf at its end. Not for empty trees.
+    @inline(__always)
+    func approach<R: Route>(_ root: inout TreeRoot, _ route: inout R) throws(StorageError) -> Ref {
         depth = 0
-        var level = root.height
         var ref = root.ref
-        var base = try space.edit(&ref, as: level > 0 ? .treeInner : leafType)
-        if ref != root.ref { root.ref = ref }
-        while level > 0 {
+        for level in stride(from: root.height, to: 0, by: -1) {
+            let child = ref
+            let base = try space.edit(&ref, as: .treeInner)
+            if ref != child { replaceLeaf(&root, by: ref) }
             let node = try InnerNode(base, page: ref.page, height: level)
             let slot = try route.child(in: node)
             (steps + depth).initialize(to: Step(ref: ref, base: base, slot: slot))
             depth &+= 1
-            level &-= 1
-            let child = node.child(slot)
-            ref = child
-            let parent = base
-            base = try space.edit(&ref, as: level > 0 ? .treeInner : leafType)
-            if ref != child { InnerEditor(base: parent, page: 0).setChild(slot, ref) }
+            ref = node.child(slot)
         }
-        return (ref, base)
+        return ref
+    }
+
+    /// Makes the leaf our own that the spine leads to.
+    @inline(__always)
+    func editLeaf(_ root: inout TreeRoot, _ ref: inout Ref) throws(StorageError) -> UnsafeMutableRawPointer {
+        let clean = ref
+        let base = try space.edit(&ref, as: leafType)
+        if ref != clean { replaceLeaf(&root, by: ref) }
+        return base
     }
 
     /// Makes the pointers good again in a later operation, where nothing moved since.
@@ -103,6 +115,11 @@ final class Spine {
         let node = try node(depth - 1, root)
         let index = slot + distance
         return index >= 0 && index < node.count ? node.child(index) : nil
+    }
+
+    /// The rows of the leaf.
+    func leafRows(_ root: TreeRoot) throws(StorageError) -> UInt64 {
+        depth > 0 ? try node(depth - 1, root).rows(slot) : root.count
     }
 
     /// Stands at the left neighbour below the same parent from now on.
