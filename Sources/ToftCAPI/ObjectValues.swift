@@ -1,6 +1,7 @@
 public import CToft
 internal import ToftEngine
 internal import ToftModel
+internal import ToftStorage
 
 @c @implementation
 public func toft_object_get(
@@ -9,7 +10,9 @@ public func toft_object_get(
     entry { () throws(EngineError) in
         let object = try Named(object: object).object
         let out = try Argument.out(out_value, "out_value")
-        out.pointee = try object.valueInC(property_key)
+        try withUnsafePointer(to: property_key) { key throws(EngineError) in
+            try object.forEachCell(UnsafeBufferPointer(start: key, count: 1)) { property, cell in out.pointee = toft_value(cell, property) }
+        }
     }
 }
 
@@ -36,10 +39,14 @@ public func toft_object_get_values(
         let keys = try Argument.properties(property_keys, count)
         let room = try Argument.room(out_values, count, "out_values")
         // Into memory of our own first: nothing may be written when the last property fails.
-        var values: [toft_value] = []
-        values.reserveCapacity(count)
-        for key in keys { values.append(try object.valueInC(key)) }
-        Argument.fill(room, values)
+        try withUnsafeTemporaryAllocation(of: toft_value.self, capacity: count) { values throws(EngineError) in
+            var index = 0
+            try object.forEachCell(keys) { property, cell in
+                values.initializeElement(at: index, to: toft_value(cell, property))
+                index += 1
+            }
+            for index in 0..<count { room[index] = values[index] }
+        }
     }
 }
 
@@ -66,12 +73,9 @@ public func toft_object_linking_objects(
     }
 }
 
-extension ObjectHandle {
-    /// A property as C sees it, borrowed.
-    fileprivate func valueInC(_ key: PropertyID) throws(EngineError) -> toft_value {
-        let property = try property(key)
-        return toft_value(try cell(key), property.type, target: property.targetClassID)
-    }
+extension toft_value {
+    /// The value of a property, as long as the cell is valid.
+    fileprivate init(_ cell: Cell, _ property: PropertyHandle) { self.init(cell, property.type, target: property.targetClassID) }
 }
 
 extension Argument {

@@ -11,19 +11,19 @@ internal import ToftStorage
 /// 5. A frozen session never moves, and any thread may use it: see `frozen`.
 package final class Session {
     /// Where it belongs; after `close`, nowhere.
-    package private(set) var database: Database
+    @exclusivity(unchecked) package private(set) var database: Database
     package let configuration: Configuration
     /// Whether it shows one version for ever.
     package let isFrozen: Bool
     private let owner: ThreadMark?
 
     /// The version that the session stands at. Changed by `move` alone.
-    private(set) var base: ModelView
+    @exclusivity(unchecked) private(set) var base: ModelView
     /// The write transaction, while there is one.
-    var transaction: OpenTransaction?
+    @exclusivity(unchecked) var transaction: OpenTransaction?
     /// When what was changed, for the results that are open.
     private(set) var stamps = Stamps()
-    package private(set) var isOpen = true
+    @exclusivity(unchecked) package private(set) var isOpen = true
     /// Whether the session stands where it stood, for who keeps pointers.
     package let pulse: UnsafeMutablePointer<SessionPulse>
     /// The last window on each class, by the class's position, see `ClusterWindow`.
@@ -61,7 +61,7 @@ package final class Session {
     @inline(__always)
     package func check() throws(EngineError) {
         guard isOpen else { throw EngineError(.closed, "The session has been closed.") }
-        guard owner == nil || owner === ThreadMark.current else {
+        guard owner.map(ThreadMark.isCurrent) ?? true else {
             throw EngineError(.wrongThread, "Realm accessed from incorrect thread. Open one on each thread that needs it.")
         }
         try storage { () throws(StorageError) in try database.store.checkProcess() }

@@ -7,4 +7,7 @@ final class ThreadMark: Sendable {
 
     /// The calling thread's.
     static var current: ThreadMark { local.value(orMake: ThreadMark.init) }
+
+    /// Whether a mark is the calling thread's.
+    static func isCurrent(_ mark: ThreadMark) -> Bool { local.isCurrent(mark) }
 }

@@ -49,6 +49,15 @@ extension ObjectHandle {
         return try model { () throws(ModelError) in try session.view.cell(ref.key, property) }
     }
 
+    /// Calls `body` with each of some properties and its value, borrowed as `cell`'s is.
+    package func forEachCell(_ ids: UnsafeBufferPointer<PropertyID>, _ body: (PropertyHandle, Cell) -> Void) throws(EngineError) {
+        try session.check()
+        try model { () throws(ModelError) in
+            let view = session.view
+            try view.forEachCell(ref.key, try view.schema.classHandle(id: owner.id), ids, body)
+        }
+    }
+
     /// The value of a property, to keep.
     package func value(_ id: PropertyID) throws(EngineError) -> Value {
         let property = try property(id)

@@ -130,6 +130,25 @@ package final class ModelView: Sendable {
         return pending.erases.hold(target, schema.classes[position])
     }
 
+    /// Calls `body` with each of some properties that are no lists, and its value, without copying. The object is looked up once for all.
+    package func forEachCell(
+        _ key: Int64, _ owner: ClassHandle, _ ids: UnsafeBufferPointer<PropertyID>, _ body: (PropertyHandle, Cell) -> Void
+    ) throws(ModelError) {
+        let table = try table(owner)
+        var place: Table.RowPlace?
+        for id in ids {
+            let property = try owner.property(id: id)
+            guard property.collection == .none, property.isStored else { throw property.notOneValue }
+            do throws(StorageError) {
+                let row = if let place { place } else { try table.row(key) }
+                place = row
+                body(property, try table.cell(row, property.column))
+            } catch {
+                throw property.modelError(error, key: key)
+            }
+        }
+    }
+
     /// The same value, as one to keep.
     package func value(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> Value {
         try property.value(of: cell(key, property))

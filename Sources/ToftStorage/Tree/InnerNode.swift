@@ -79,8 +79,14 @@ struct KeyRoute: Route {
 
     @inline(__always)
     func child(in node: InnerNode) throws(StorageError) -> Int {
+        let last = node.lastChild(notAfter: key.prefix)
+        return last > 0 && node.prefix(last) == key.prefix ? try child(in: node, upTo: last) : last
+    }
+
+    /// The separator of `last` has the key's own first eight bytes, others before it may: the rest decides.
+    private func child(in node: InnerNode, upTo last: Int) throws(StorageError) -> Int {
         var low = 0
-        var high = node.count
+        var high = last &+ 1
         while high &- low > 1 {
             let middle = (low &+ high) >> 1
             if try node.separator(middle).compare(key) <= 0 { low = middle } else { high = middle }
@@ -97,33 +103,39 @@ struct RowRoute: Route {
     init(_ key: Int64) { prefix = Separator(rowKey: key).prefix }
 
     @inline(__always)
-    func child(in node: InnerNode) -> Int {
-        let last = node.count &- 1
-        if last == 0 || prefix < node.prefix(1) { return 0 }
-        if prefix >= node.prefix(last) { return last }
-        return guess(in: node, last)
-    }
+    func child(in node: InnerNode) -> Int { node.lastChild(notAfter: prefix) }
+}
 
-    /// Keys are spread evenly as a rule: the first guess or one beside it is right. The separators of `1` and `last` enclose the key.
+extension InnerNode {
+    /// The last child whose separator's prefix is not after one.
     @inline(__always)
-    private func guess(in node: InnerNode, _ last: Int) -> Int {
-        let first = node.prefix(1)
-        let share = Double(prefix &- first) / Double(node.prefix(last) &- first)
-        let index = min(max(1, 1 &+ Int(share * Double(last &- 1))), last &- 1)
-        if node.prefix(index) > prefix {
-            return node.prefix(index &- 1) <= prefix && index > 1 ? index &- 1 : search(node, 0, index)
-        }
-        if node.prefix(index &+ 1) > prefix { return index }
-        return search(node, index &+ 1, last)
+    fileprivate func lastChild(notAfter wanted: UInt64) -> Int {
+        let last = count &- 1
+        if last == 0 || wanted < prefix(1) { return 0 }
+        if wanted >= prefix(last) { return last }
+        return guess(wanted, last)
     }
 
-    /// The last entry before `high` whose separator is not after the key; that of `low` is not.
-    private func search(_ node: InnerNode, _ low: Int, _ high: Int) -> Int {
+    /// Keys are spread evenly as a rule: the first guess or one beside it is right. The separators of `1` and `last` enclose the prefix.
+    @inline(__always)
+    private func guess(_ wanted: UInt64, _ last: Int) -> Int {
+        let first = prefix(1)
+        let share = Double(wanted &- first) / Double(prefix(last) &- first)
+        let index = min(max(1, 1 &+ Int(share * Double(last &- 1))), last &- 1)
+        if prefix(index) > wanted {
+            return prefix(index &- 1) <= wanted && index > 1 ? index &- 1 : search(wanted, 0, index)
+        }
+        if prefix(index &+ 1) > wanted { return index }
+        return search(wanted, index &+ 1, last)
+    }
+
+    /// The last entry before `high` whose separator is not after the prefix; that of `low` is not.
+    private func search(_ wanted: UInt64, _ low: Int, _ high: Int) -> Int {
         var low = low
         var length = high &- low
         while length > 1 {
             let half = length >> 1
-            low = node.prefix(low &+ half) <= prefix ? low &+ half : low
+            low = prefix(low &+ half) <= wanted ? low &+ half : low
             length &-= half
         }
         return low

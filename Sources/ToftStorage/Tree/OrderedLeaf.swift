@@ -91,24 +91,41 @@ struct OrderedLeaf {
         return try entry(0).suffix.length == 0
     }
 
+    /// The first look is where the key stands if all are spread evenly, the next ones near it: a leaf that is not in the processor's caches costs two
+    /// or three of its lines, not six.
     @inline(__always)
     private func search(_ suffix: KeySuffix) throws(StorageError) -> (index: Int, found: Bool) {
         var low = 0
         var high = count
+        var middle = guess(suffix.hint)
+        var reach = 4
         while low < high {
-            let middle = (low &+ high) >> 1
             let hint = hint(middle)
+            var order = hint < suffix.hint ? -1 : 1
             if hint == suffix.hint {
-                let order = try entry(middle).suffix.compareRest(suffix)
+                order = try entry(middle).suffix.compareRest(suffix)
                 if order == 0 { return (middle, true) }
-                if order < 0 { low = middle &+ 1 } else { high = middle }
-            } else if hint < suffix.hint {
+            }
+            if order < 0 {
                 low = middle &+ 1
+                middle = min(low &+ reach, (low &+ high) >> 1)
             } else {
                 high = middle
+                middle = max(high &- reach, (low &+ high) >> 1)
             }
+            reach <<= 2
         }
         return (low, false)
+    }
+
+    @inline(__always)
+    private func guess(_ wanted: UInt32) -> Int {
+        guard count > 0 else { return 0 }
+        let last = count &- 1
+        let lowest = hint(0), highest = hint(last)
+        if wanted <= lowest { return 0 }
+        if wanted >= highest { return last }
+        return Int(Float(wanted &- lowest) / Float(highest &- lowest) * Float(last))
     }
 
     /// Bytes that the shared bytes, slots and entries take, or would take if all shared `fewer` bytes less.
