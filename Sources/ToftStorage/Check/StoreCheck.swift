@@ -83,7 +83,7 @@ package struct StoreCheck {
         let reached = TreeExtents()
         let entry = try TreeKey.with(id) { key throws(StorageError) in try snapshot.catalog.value(forKey: key) }
         guard let entry else { throw .noSuchTree(id) }
-        switch try OpenTree(decoding: entry, id: id, in: snapshot) {
+        switch try OpenTree(decoding: entry, id: id, in: snapshot).tree {
         case .table(let tree): try tree.check(reached)
         case .ordered(let tree): try tree.check(reached)
         case .sequence(let tree): try tree.check(reached)

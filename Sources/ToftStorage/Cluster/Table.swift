@@ -18,6 +18,11 @@ package final class Table: @unchecked Sendable {
         self.owner = owner
     }
 
+    /// Forgets where the transaction that has ended stood.
+    func rest() {
+        writer = nil
+    }
+
     /// Rows of the table.
     package var rowCount: Int { Int(clamping: root.count) }
 

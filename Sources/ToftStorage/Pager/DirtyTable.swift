@@ -12,6 +12,8 @@ struct DirtyTable: ~Copyable {
 
     private static let empty: UInt64 = 0
     private static let removed: UInt64 = 1
+    /// Slots that an empty table may have.
+    private static let keptCapacity = 1024
 
     private var slots: UnsafeMutablePointer<Extent>
     private var capacity: Int
@@ -22,7 +24,8 @@ struct DirtyTable: ~Copyable {
     private(set) var bytes = 0
     /// Whether the memory of removed extents is kept for readers to whom it has been lent; else it is given back with the next removal.
     var isKeeping = false
-    private var kept: [UnsafeMutableRawPointer] = []
+    private var kept: [Extent] = []
+    private var blocks = FreeBlocks()
 
     init(capacity: Int = 64) {
         self.capacity = capacity
@@ -33,8 +36,22 @@ struct DirtyTable: ~Copyable {
         for index in 0..<capacity where slots[index].page > Self.removed {
             slots[index].base.deallocate()
         }
+        blocks.deallocate()
         slots.deallocate()
-        for base in kept { base.deallocate() }
+        for extent in kept { extent.base.deallocate() }
+    }
+
+    /// Forgets all extents.
+    mutating func removeAll() {
+        giveBackKept()
+        defer { if capacity > Self.keptCapacity { rehash() } }
+        for index in 0..<capacity where slots[index].page != Self.empty {
+            if slots[index].page != Self.removed { blocks.give(slots[index].base, pageCount: Int(slots[index].pageCount)) }
+            slots[index].page = Self.empty
+        }
+        used = 0
+        count = 0
+        bytes = 0
     }
 
     private static func makeSlots(_ capacity: Int) -> UnsafeMutablePointer<Extent> {
@@ -65,7 +82,7 @@ struct DirtyTable: ~Copyable {
     mutating func insert(_ page: UInt64, pageCount: Int, type: ExtentType, isZeroed: Bool = true) -> UnsafeMutableRawPointer {
         if (used + 1) * 4 > capacity * 3 { rehash() }
         let size = pageCount * Page.size
-        let base = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+        let base = blocks.take(pageCount: pageCount)
         if isZeroed { base.initializeMemory(as: UInt8.self, repeating: 0, count: size) }
         place(Extent(page: page, base: base, pageCount: Int32(truncatingIfNeeded: pageCount), type: type))
         count += 1
@@ -80,16 +97,20 @@ struct DirtyTable: ~Copyable {
             if slots[index].page == Self.empty { return }
             index = (index &+ 1) & (capacity &- 1)
         }
-        giveBack(slots[index].base)
+        giveBack(slots[index])
         slots[index].page = Self.removed
         count -= 1
         bytes -= Int(slots[index].pageCount) * Page.size
     }
 
-    private mutating func giveBack(_ base: UnsafeMutableRawPointer) {
-        if isKeeping { return kept.append(base) }
-        base.deallocate()
-        for base in kept { base.deallocate() }
+    private mutating func giveBack(_ extent: Extent) {
+        if isKeeping { return kept.append(extent) }
+        blocks.give(extent.base, pageCount: Int(extent.pageCount))
+        if !kept.isEmpty { giveBackKept() }
+    }
+
+    private mutating func giveBackKept() {
+        for extent in kept { blocks.give(extent.base, pageCount: Int(extent.pageCount)) }
         kept = []
     }
 

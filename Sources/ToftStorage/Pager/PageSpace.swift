@@ -9,7 +9,7 @@ internal import Synchronization
 /// runs only between operations).
 package final class PageSpace: @unchecked Sendable {
     /// The version seen; while writing, the version being made: every extent born in it is ours.
-    package let version: UInt64
+    @exclusivity(unchecked) package private(set) var version: UInt64
     package let isWritable: Bool
     /// Whether nothing of it may reach the file.
     private let isPrivate: Bool
@@ -48,6 +48,19 @@ package final class PageSpace: @unchecked Sendable {
         isWritable = true
         dirty = .allocate(capacity: 1)
         dirty.initialize(to: DirtyTable())
+    }
+
+    /// Lets go of all that belonged to a version which was flushed and whose transaction has ended.
+    func rest() {
+        freeSpace = nil
+        spilled = [:]
+        dirty.pointee.removeAll()
+    }
+
+    /// Begins another version, after a rest.
+    func begin(_ version: UInt64, _ freeSpace: FreeSpace) {
+        self.version = version
+        self.freeSpace = freeSpace
     }
 
     deinit {

@@ -12,9 +12,11 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
     let rootRef: Ref
     /// The tree of trees.
     let catalog: OrderedTree
-    private let trees = Mutex<[UInt64: OpenTree]>([:])
-    private let openDelta = Mutex<Delta?>(nil)
+    private let trees: Mutex<[UInt64: OpenTree]>
+    private let openDelta: Mutex<Delta?>
     private let pin: Mutex<Pin?>
+    /// Only to be trusted while writing: the trees of an ended transaction may belong to the next.
+    @exclusivity(unchecked) private var isReleased = false
     /// The next id of a tree, while writing.
     private(set) var nextTreeID: UInt64
     /// While writing: keys of tables that cancelled transactions have taken, see `Store.abandonedKeys`.
@@ -30,6 +32,8 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
         catalog = OrderedTree(space: space, root: root.catalog)
         nextTreeID = root.nextTreeID
         abandonedKeys = [:]
+        trees = Mutex([:])
+        openDelta = Mutex(nil)
         self.pin = Mutex(pin)
     }
 
@@ -43,26 +47,34 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
         catalog = OrderedTree(space: space, root: root.catalog)
         nextTreeID = root.nextTreeID
         abandonedKeys = [:]
+        trees = Mutex([:])
+        openDelta = Mutex(nil)
         self.pin = Mutex(pin)
     }
 
-    /// The view of a write transaction.
-    init(store: Store, writing space: PageSpace, on root: Root, at rootRef: Ref, abandonedKeys: [UInt64: Int64] = [:]) {
+    /// The view of a write transaction. `desk`: what the transaction left that made `root`.
+    init(
+        store: Store, writing space: PageSpace, on root: Root, at rootRef: Ref, abandonedKeys: [UInt64: Int64] = [:], desk: WriterDesk? = nil
+    ) {
         self.abandonedKeys = abandonedKeys
         self.store = store
         version = space.version
         self.space = space
         self.root = root
         self.rootRef = rootRef
-        catalog = OrderedTree(space: space, root: root.catalog)
+        catalog = desk?.catalog ?? OrderedTree(space: space, root: root.catalog)
         nextTreeID = root.nextTreeID
+        trees = Mutex(desk?.trees ?? [:])
+        openDelta = Mutex(desk?.delta)
         pin = Mutex(nil)
+        desk?.serve(self)
     }
 
     deinit { release() }
 
     /// Gives the version up, so that its pages may be reused. Nothing read through the snapshot may be used afterwards. Idempotent.
     package func release() {
+        isReleased = true
         trees.withLock { $0 = [:] }
         openDelta.withLock { $0 = nil }
         let held = pin.withLock { pin -> Pin? in
@@ -76,13 +88,13 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
 
     /// The table with this id. O(log trees) the first time, then one look-up.
     package func table(_ id: UInt64) throws(StorageError) -> Table {
-        guard case .table(let table) = try open(id) else { throw .noSuchTree(id) }
+        guard case .table(let table) = try open(id).tree else { throw .noSuchTree(id) }
         return table
     }
 
     /// The ordered tree with this id.
     package func orderedTree(_ id: UInt64) throws(StorageError) -> OrderedTree {
-        guard case .ordered(let tree) = try open(id) else { throw .noSuchTree(id) }
+        guard case .ordered(let tree) = try open(id).tree else { throw .noSuchTree(id) }
         return tree
     }
 
@@ -93,16 +105,17 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
     }
 
     package func sequence(_ id: UInt64) throws(StorageError) -> SequenceTree {
-        guard case .sequence(let tree) = try open(id) else { throw .noSuchTree(id) }
+        guard case .sequence(let tree) = try open(id).tree else { throw .noSuchTree(id) }
         return tree
     }
 
     private func open(_ id: UInt64) throws(StorageError) -> OpenTree {
         if let tree = trees.withLock({ $0[id] }) { return tree }
+        if isReleased && space.isWritable { throw .closed }
         let entry = try TreeKey.with(id) { key throws(StorageError) in try catalog.value(forKey: key) }
         guard let entry else { throw .noSuchTree(id) }
         let opened = try OpenTree(decoding: entry, id: id, in: self)
-        if case .table(let table) = opened, let key = abandonedKeys[id] { table.raiseNextKey(above: key) }
+        if case .table(let table) = opened.tree, let key = abandonedKeys[id] { table.raiseNextKey(above: key) }
         return trees.withLock { trees in
             if let other = trees[id] { return other }
             trees[id] = opened
@@ -116,7 +129,7 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
     var takenKeys: [UInt64: Int64] {
         trees.withLock { trees in
             trees.compactMapValues { tree in
-                if case .table(let table) = tree, table.nextKey > 0 { table.nextKey - 1 } else { nil }
+                if case .table(let table) = tree.tree, table.nextKey > 0 { table.nextKey - 1 } else { nil }
             }
         }
     }
@@ -140,7 +153,7 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
     /// Makes a system tree with its reserved id, if it is not there.
     func ensureSystemTree(_ id: UInt64) throws(StorageError) -> OrderedTree {
         if try !hasTree(id) {
-            trees.withLock { $0[id] = .ordered(OrderedTree(space: space, root: TreeRoot(kind: .ordered))) }
+            trees.withLock { $0[id] = OpenTree(.ordered(OrderedTree(space: space, root: TreeRoot(kind: .ordered)))) }
         }
         return try orderedTree(id)
     }
@@ -176,16 +189,16 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
         store.delta.withLock { $0.positions = positions }
     }
 
-    private func add(_ tree: OpenTree) -> UInt64 {
+    private func add(_ tree: OpenTree.Tree) -> UInt64 {
         let id = nextTreeID
         nextTreeID += 1
-        trees.withLock { $0[id] = tree }
+        trees.withLock { $0[id] = OpenTree(tree) }
         return id
     }
 
     /// Frees every extent of a tree and forgets it. O(its extents).
     func drop(_ id: UInt64) throws(StorageError) {
-        switch try open(id) {
+        switch try open(id).tree {
         case .table(let tree): try tree.freeAll()
         case .ordered(let tree): try tree.freeAll()
         case .sequence(let tree): try tree.freeAll()
@@ -194,18 +207,25 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
         _ = try TreeKey.with(id) { key throws(StorageError) in try catalog.delete(key) }
     }
 
-    /// Settles every tree that changed and writes its root into the catalog. Returns the catalog's root.
-    func settleTrees() throws(StorageError) -> TreeRoot {
-        for (id, tree) in trees.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
-            let entry = try tree.encoded(settling: space)
+    /// Settles every tree that changed and writes its root into the catalog; `all`: columns may have changed, too. Returns the catalog's root.
+    func settleTrees(all: Bool) throws(StorageError) -> TreeRoot {
+        for (id, open) in trees.withLock({ $0 }).sorted(by: { $0.key < $1.key }) where all || open.hasMoved {
+            var settled = open
+            let entry = try settled.settle(in: space)
+            trees.withLock { $0[id] = settled }
             try TreeKey.with(id) { key throws(StorageError) in
                 if let old = try catalog.value(forKey: key), old.elementsEqual(entry) { return }
                 try entry.withBytes { bytes throws(StorageError) in _ = try catalog.put(key, bytes) }
             }
         }
-        var settled = catalog.root
-        if !settled.isEmpty { settled.ref.checksum = try space.settle(settled.ref) }
-        return settled
+        if !catalog.root.isEmpty { catalog.root.ref.checksum = try space.settle(catalog.root.ref) }
+        return catalog.root
+    }
+
+    /// What the next transaction may go on with, after this one's commit. The view is not used any more.
+    func clearDesk() -> WriterDesk? {
+        defer { release() }
+        return WriterDesk(space: space, catalog: catalog, trees: trees.withLock { $0 }, delta: openDelta.withLock { $0 })
     }
 
     // MARK: Records
@@ -226,46 +246,6 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
             isThere = try cursor.next()
         }
         return reached == version ? records : nil
-    }
-}
-
-/// A tree that a snapshot has opened.
-enum OpenTree {
-    case table(Table)
-    case ordered(OrderedTree)
-    case sequence(SequenceTree)
-
-    /// Decodes an entry of the catalog: a tree root, then, for a table, its columns.
-    init(decoding entry: UnsafeRawBufferPointer, id: UInt64, in snapshot: Snapshot) throws(StorageError) {
-        let root = try TreeRoot(decoding: entry, page: snapshot.catalog.root.ref.page)
-        switch root.kind {
-        case .ordered:
-            self = .ordered(OrderedTree(space: snapshot.space, root: root, share: try snapshot.deltaShare(of: id)))
-        case .sequence:
-            self = .sequence(SequenceTree(space: snapshot.space, root: root))
-        case .table:
-            let columns = try Column.decodeAll(UnsafeRawBufferPointer(rebasing: entry[TreeRoot.size...]))
-            self = .table(Table(space: snapshot.space, root: root, columns: columns, owner: snapshot))
-        }
-    }
-
-    /// The entry of the catalog, with the checksum of everything below it.
-    func encoded(settling space: PageSpace) throws(StorageError) -> [UInt8] {
-        var root: TreeRoot
-        var columns: [UInt8] = []
-        switch self {
-        case .table(let tree):
-            root = tree.root
-            columns = Column.encodeAll(tree.columns)
-        case .ordered(let tree): root = tree.root
-        case .sequence(let tree): root = tree.root
-        }
-        if !root.isEmpty { root.ref.checksum = try space.settle(root.ref) }
-        var bytes = [UInt8](repeating: 0, count: TreeRoot.size)
-        bytes.withUnsafeMutableBytes { buffer in
-            if let base = buffer.baseAddress { root.encode(to: base) }
-        }
-        return bytes + columns
     }
 }
 

@@ -50,6 +50,7 @@ package final class Store: Sendable {
     package let delta = Mutex(DeltaState())
 
     private struct WriterState {
+        var desk: WriterDesk?
         var oldestPin: UInt64 = 0
         /// For each table the highest key that a transaction took and then did not commit: somebody may still hold a link to it.
         var abandonedKeys: [UInt64: Int64] = [:]
@@ -224,6 +225,21 @@ package final class Store: Sendable {
             coordinator.unpin(pin)
             throw error
         }
+    }
+
+    /// Keeps what a transaction left for the next one. The caller has the write lock.
+    func keepDesk(_ desk: WriterDesk?) {
+        writer.withLock { $0.desk = desk }
+    }
+
+    /// What the transaction left that made a version, if that was the last one of this process. The caller has the write lock.
+    func takeDesk(of version: UInt64) -> WriterDesk? {
+        let desk = writer.withLock { writer in
+            defer { writer.desk = nil }
+            return writer.desk
+        }
+        guard let desk, desk.version == version else { return nil }
+        return desk.delta.map { $0.policy == delta.withLock { $0.policy } } ?? true ? desk : nil
     }
 
     /// The oldest version that some reader has pinned, as the present writer found it.

@@ -12,7 +12,7 @@ struct VersionBuilder {
     /// The version, all of whose extents are in memory or were spilled. `recordBytes` counts the bytes of all records ever.
     func build(recordBytes: UInt64) throws(StorageError) -> PublishedVersion {
         // 1. Checksums, bottom up, from the leaves to the catalog.
-        let catalog = try transaction.view.settleTrees()
+        let catalog = try transaction.view.settleTrees(all: transaction.isStructureChanged)
         // 2. Free space finds its own new places.
         try space.free(transaction.base.root)
         let (rootRef, rootBase) = try space.allocate(.root, pageCount: 1)

@@ -15,7 +15,7 @@ package final class WriteTransaction {
     /// What the transaction sees: the last version and its own changes.
     package let view: Snapshot
     /// The version that this transaction makes. Rolled-back versions are skipped, never used again.
-    package var version: UInt64 { space.version }
+    package let version: UInt64
     package var baseVersion: UInt64 { base.version }
 
     let store: Store
@@ -43,10 +43,14 @@ package final class WriteTransaction {
         base = published
         baseRoot = try Root(reading: published.root, in: reading)
         let freeSpace = try FreeSpace(file: store.file, root: baseRoot, in: reading, growsOnly: growsOnly, isPrivate: isPrivate)
-        space = PageSpace(file: store.file, sections: store.sections, version: version, freeSpace: freeSpace, isPrivate: isPrivate)
+        let desk = growsOnly || isPrivate ? nil : store.takeDesk(of: published.version)
+        if let desk { desk.space.begin(version, freeSpace) }
+        space = desk?.space
+            ?? PageSpace(file: store.file, sections: store.sections, version: version, freeSpace: freeSpace, isPrivate: isPrivate)
+        self.version = version
         record = .allocate(capacity: 1)
         record.initialize(to: RecordBuilder())
-        view = Snapshot(store: store, writing: space, on: baseRoot, at: published.root, abandonedKeys: store.abandonedKeys)
+        view = Snapshot(store: store, writing: space, on: baseRoot, at: published.root, abandonedKeys: store.abandonedKeys, desk: desk)
         if !growsOnly { try freeSpace.fold(pins: pins, in: space) }
     }
 
@@ -294,6 +298,7 @@ package final class WriteTransaction {
             try view.settleDelta()
             published = hasChanges ? try Commit(self).run(durability) : base
             look(published)
+            if hasChanges && !isStructureChanged { store.keepDesk(view.clearDesk()) }
         } catch {
             store.abandon(view.takenKeys)
             end()

@@ -23,7 +23,7 @@ final class Delta: @unchecked Sendable {
     private(set) var levels: [OrderedTree?]
     /// Changes whenever an entry comes or goes.
     @exclusivity(unchecked) private(set) var stamp = 0
-    private weak var owner: (any DeltaOwner)?
+    weak var owner: (any DeltaOwner)?
 
     /// The delta as `owner` sees it; `isWritable`: it may have to make levels and move entries.
     init(_ owner: any DeltaOwner, policy: DeltaPolicy, isWritable: Bool) throws(StorageError) {
@@ -88,7 +88,7 @@ protocol DeltaOwner: AnyObject {
 }
 
 /// When entries enter the delta and when they move on.
-package struct DeltaPolicy: Sendable {
+package struct DeltaPolicy: Equatable, Sendable {
     /// Entries that each level may hold.
     package var limits = [8 << 10, 64 << 10, 512 << 10]
     /// Entries of a tree below which it takes all entries itself.

@@ -190,6 +190,12 @@ package final class OrderedTree: @unchecked Sendable {
         return (ref, base, index, found)
     }
 
+    /// Forgets where the transaction that has ended stood.
+    func rest() {
+        spine = nil
+        place = nil
+    }
+
     func writer() -> Spine {
         if let spine { return spine }
         let made = Spine(space: space, leafType: .orderedLeaf)

@@ -80,6 +80,11 @@ package final class SequenceTree: @unchecked Sendable {
         try splice(index, removing: 1, inserting: nil)
     }
 
+    /// Forgets where the transaction that has ended stood.
+    func rest() {
+        spine = nil
+    }
+
     private func writer() -> Spine {
         if let spine { return spine }
         let made = Spine(space: space, leafType: .sequenceLeaf)

@@ -1,0 +1,53 @@
+/// Memory of extents that were given up, kept for the next ones of the same length: one small commit after the other uses the same blocks, which the
+/// processor's cache still holds.
+///
+/// Each kept block begins with the address of the next of its length.
+struct FreeBlocks {
+    /// Pages of the longest blocks that are kept.
+    private static let longest = 16
+    /// Pages that are kept in all.
+    private static let most = 256
+
+    /// The first block of each length; nil until one is given.
+    private var first: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+    private var pages = 0
+
+    /// Memory for an extent, with whatever was in it before.
+    mutating func take(pageCount: Int) -> UnsafeMutableRawPointer {
+        guard pageCount <= Self.longest, let first, let block = first[pageCount - 1] else {
+            return .allocate(byteCount: pageCount * Page.size, alignment: 16)
+        }
+        first[pageCount - 1] = block.load(as: UnsafeMutableRawPointer?.self)
+        pages -= pageCount
+        return block
+    }
+
+    /// Takes memory back.
+    mutating func give(_ block: UnsafeMutableRawPointer, pageCount: Int) {
+        guard pageCount <= Self.longest, pages + pageCount <= Self.most else { return block.deallocate() }
+        let first = first ?? made()
+        block.storeBytes(of: first[pageCount - 1], as: UnsafeMutableRawPointer?.self)
+        first[pageCount - 1] = block
+        pages += pageCount
+    }
+
+    private mutating func made() -> UnsafeMutablePointer<UnsafeMutableRawPointer?> {
+        let made = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: Self.longest)
+        made.initialize(repeating: nil, count: Self.longest)
+        first = made
+        return made
+    }
+
+    /// The end of all that is kept. The blocks must not be used again.
+    func deallocate() {
+        guard let first else { return }
+        for length in 0..<Self.longest {
+            var block = first[length]
+            while let next = block {
+                block = next.load(as: UnsafeMutableRawPointer?.self)
+                next.deallocate()
+            }
+        }
+        first.deallocate()
+    }
+}
