@@ -53,8 +53,8 @@ extension Session {
         return handle(ref.key, owner)
     }
 
-    /// A handle of an object that exists.
-    func handle(_ key: Int64, _ owner: ClassHandle) -> ObjectHandle {
+    /// A handle of an object.
+    package func handle(_ key: Int64, _ owner: ClassHandle) -> ObjectHandle {
         ObjectHandle(ObjectRef(classID: owner.id, key: key), owner: owner, in: self)
     }
 

@@ -26,8 +26,6 @@ package final class Session {
     @exclusivity(unchecked) package private(set) var isOpen = true
     /// Whether the session stands where it stood, for who keeps pointers.
     package let pulse: UnsafeMutablePointer<SessionPulse>
-    /// The last window on each class, by the class's position, see `ClusterWindow`.
-    var windows: [ClusterWindow?] = []
 
     /// The way to the notifier, from the first observer on.
     var channel: Channel?
@@ -128,7 +126,6 @@ package final class Session {
         guard isOpen else { return }
         isOpen = false
         pulse.pointee.moment += 1
-        windows = []
         // In a forked child the parent's threads are gone, with whatever lock they held.
         guard (try? database.store.checkProcess()) != nil else { return }
         stamps.noteEverything()

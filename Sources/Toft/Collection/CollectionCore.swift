@@ -5,13 +5,13 @@ internal import ToftModel
 public final class _CollectionCore {
     let session: RealmSession
     let results: ToftEngine.Results
-    /// The class of the elements, where they are objects.
-    let binding: ClassBinding?
+    /// Where the elements live, where they are objects.
+    let home: Home?
 
-    init(_ session: RealmSession, _ results: ToftEngine.Results, _ binding: ClassBinding?) {
+    init(_ session: RealmSession, _ results: ToftEngine.Results, _ home: Home?) {
         self.session = session
         self.results = results
-        self.binding = binding
+        self.home = home
     }
 
     /// Whether the realm has been invalidated since: the collection is empty then.
@@ -19,7 +19,7 @@ public final class _CollectionCore {
 
     /// The same realm and class, other results.
     func with(_ results: ToftEngine.Results) -> _CollectionCore {
-        _CollectionCore(session, results, binding)
+        _CollectionCore(session, results, home)
     }
 
     func count() throws -> Int {
@@ -30,11 +30,11 @@ public final class _CollectionCore {
 
     func element<Element: RealmCollectionValue>(_ type: Element.Type, at index: Int) throws -> Element {
         try session.verify()
-        guard binding != nil else { return Element._make(_EngineValue(try results.value(at: index), session)) }
-        guard let object = try object(type, key: try results.key(at: index)) else {
+        guard let home else { return Element._make(_EngineValue(try results.value(at: index), session)) }
+        guard let object = try home.object(try results.key(at: index)) else {
             throw Realm.Error(.objectDeleted, "The object at index \(index) has been deleted.")
         }
-        return object
+        return object.asElement(type)
     }
 
     /// Where an element is.
@@ -51,38 +51,38 @@ public final class _CollectionCore {
 
     /// The property that an aggregate is asked of; nil stands for the values themselves ("self").
     func property(named name: String) throws -> PropertyID? {
-        guard let binding else {
+        guard let home else {
             guard name == "self" else { throw Realm.Error(.noSuchProperty, "Values have no property '\(name)': only 'self'.") }
             return nil
         }
-        return try session.engine.classHandle(binding.classID).property(named: name).id
+        return try session.engine.classHandle(home.binding.classID).property(named: name).id
     }
 }
 
 typealias CollectionCore = _CollectionCore
 
 extension _CollectionCore {
-    /// What a loop goes through: the elements as they are when it begins, whatever happens meanwhile.
-    enum Contents {
-        case keys([Int64])
-        case values([Value])
-    }
-
-    func contents() throws -> Contents {
-        if isStale { return .values([]) }
+    /// The values that a loop goes through: as they are when it begins, whatever happens meanwhile.
+    func values() throws -> [Value] {
+        if isStale { return [] }
         try session.verify()
-        if binding != nil { return .keys(try results.keys()) }
         var values: [Value] = []
         let count = try results.count
         values.reserveCapacity(count)
         for index in 0..<count { values.append(try results.value(at: index)) }
-        return .values(values)
+        return values
     }
 
-    /// The object with a key; nil when it has been deleted.
-    func object<Element>(_ type: Element.Type, key: Int64) throws -> Element? {
-        guard let binding, let object = try session.object(binding, key: key) else { return nil }
-        // The instance is of the class that the binding was made for, which is the element's.
-        return binding.model.type == type ? unsafeBitCast(object, to: type) : object as? Element
+    /// A walk through the objects; nil where there are none, or the elements are values.
+    func walk() throws -> ObjectWalk? {
+        guard let home, !isStale else { return nil }
+        try session.verify()
+        return ObjectWalk(try results.walk(), in: home)
     }
+}
+
+extension ObjectBase {
+    /// The object as an element of the collection that it came from: homes are made for the class of the elements.
+    @inline(__always)
+    final func asElement<Element>(_ type: Element.Type) -> Element { unsafeBitCast(self, to: type) }
 }

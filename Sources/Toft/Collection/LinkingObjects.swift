@@ -74,7 +74,7 @@ extension LinkingObjects: _LinkingObjects {
         return Misuse.reporting {
             try row.session.verify()
             let results = try row.handle.linkingObjects(PropertyID(truncatingIfNeeded: column))
-            return LinkingObjects(_CollectionCore(row.session, results, try row.session.binding(of: Element.self)), nil)
+            return LinkingObjects(_CollectionCore(row.session, results, try row.session.home(of: Element.self)), nil)
         } ?? _initial()
     }
 

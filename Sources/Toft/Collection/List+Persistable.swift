@@ -12,8 +12,8 @@ extension List: _Persistable {
         return Misuse.reporting {
             try row.session.verify()
             let handle = try row.handle.list(PropertyID(truncatingIfNeeded: column))
-            let binding = try Element._shape.target.map { try row.session.binding(of: $0) }
-            return List(Place(session: row.session, handle: handle, binding: binding))
+            let home = try Element._shape.target.map { try row.session.home(of: $0) }
+            return List(Place(session: row.session, handle: handle, home: home))
         } ?? List()
     }
 
@@ -53,7 +53,7 @@ extension List: _Persistable {
             }
             guard isAdopted else { return }
             let session = destination.session
-            value.adopt(Place(session: session, handle: list, binding: try Element._shape.target.map { try session.binding(of: $0) }))
+            value.adopt(Place(session: session, handle: list, home: try Element._shape.target.map { try session.home(of: $0) }))
         }
     }
 }

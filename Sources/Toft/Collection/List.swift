@@ -21,7 +21,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     struct Place {
         let session: RealmSession
         let handle: ListHandle
-        let binding: ClassBinding?
+        /// Where the elements live, where they are objects.
+        let home: Home?
     }
 
     /// An unmanaged, empty list.
@@ -49,7 +50,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         guard let place else { return nil }
         if let cachedCore { return cachedCore }
         try place.session.verify()
-        let core = _CollectionCore(place.session, try place.handle.results(), place.binding)
+        let core = _CollectionCore(place.session, try place.handle.results(), place.home)
         if !place.session.isFrozen { cachedCore = core }
         return core
     }

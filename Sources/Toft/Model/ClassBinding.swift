@@ -5,42 +5,36 @@ internal import ToftModel
 final class ClassBinding {
     let model: ModelClass
     let owner: ClassHandle
+    /// The session in which the class was looked up; the realm's own until it is invalidated.
+    let engine: Session
     var classID: ClassID { owner.id }
     /// In the order of the model's properties.
     let propertyIDs: [PropertyID]
+    /// Where the rows of objects are found; nil where threads share the realm, as it is frozen.
+    let shelf: WindowShelf?
     /// Where each property's column number lies in an instance, and the number.
     private let columns: [(offset: Int, column: Int32)]
-    /// Properties with values to forget in a new instance, and in one that an app has filled.
-    private let clearedInAccessors: [ModelProperty]
-    private let clearedWhenAdded: [ModelProperty]
 
-    init(_ model: ModelClass, _ owner: ClassHandle) throws {
+    convenience init(_ model: ModelClass, _ owner: ClassHandle, in engine: Session) throws {
+        self.init(model, owner, try model.properties.map { try owner.property(named: $0.name).id }, in: engine)
+    }
+
+    private init(_ model: ModelClass, _ owner: ClassHandle, _ propertyIDs: [PropertyID], in engine: Session) {
         self.model = model
         self.owner = owner
-        propertyIDs = try model.properties.map { try owner.property(named: $0.name).id }
+        self.engine = engine
+        self.propertyIDs = propertyIDs
+        shelf = engine.isFrozen ? nil : WindowShelf(owner, of: engine)
         columns = zip(model.properties, propertyIDs).map { ($0.offset, Int32(truncatingIfNeeded: $1)) }
-        clearedInAccessors = model.properties.filter(\.isClearedInAccessors)
-        clearedWhenAdded = model.properties.filter { $0.wrapper.holdsMemory }
     }
 
-    /// Makes a new instance a live object.
-    func makeObject(_ row: ManagedRow, seen: (window: ClusterWindow, row: Int)?) -> ObjectBase {
-        let object = model.type.init()
-        manage(object, as: row, seen: seen, forgetting: clearedInAccessors)
-        return object
+    /// The same class in a frozen version of the session.
+    func frozen(in engine: Session) -> ClassBinding {
+        ClassBinding(model, owner, propertyIDs, in: engine)
     }
 
-    /// Makes an unmanaged instance a live object.
-    func adopt(_ object: ObjectBase, as row: ManagedRow) {
-        manage(object, as: row, seen: nil, forgetting: clearedWhenAdded)
-    }
-
-    /// Turns properties into accessors of their columns.
-    private func manage(
-        _ object: ObjectBase, as row: ManagedRow, seen: (window: ClusterWindow, row: Int)?, forgetting values: [ModelProperty]
-    ) {
-        object.manage(row, seen: seen)
-        for property in values { property.withAddress(in: object) { property.wrapper.clear(at: $0) } }
+    /// Turns the properties of an instance into accessors of their columns.
+    func makeAccessors(of object: ObjectBase) {
         withExtendedLifetime(object) {
             let base = Unmanaged.passUnretained(object).toOpaque()
             // `column` is the first stored property of `Persisted`.

@@ -9,6 +9,11 @@ final class ModelClass: Sendable {
     /// In the order of declaration, those of base classes first.
     let properties: [ModelProperty]
     let primaryKey: ModelProperty?
+    /// Properties with values to forget in a new instance that becomes an accessor, and in one that an app has filled.
+    let clearedInAccessors: [ModelProperty]
+    let clearedWhenAdded: [ModelProperty]
+    /// Whether instances have no state but that of their object.
+    let isStateless: Bool
     private let positions: [String: Int]
 
     private static let known = Mutex<[ObjectIdentifier: ModelClass]>([:])
@@ -32,7 +37,11 @@ final class ModelClass: Sendable {
     private init(_ type: ObjectBase.Type) {
         self.type = type
         name = Self.name(of: type)
-        properties = Self.properties(of: type)
+        let fields = Self.fields(of: type)
+        properties = Self.properties(of: type, fields)
+        clearedInAccessors = properties.filter(\.isClearedInAccessors)
+        clearedWhenAdded = properties.filter { $0.wrapper.holdsMemory }
+        isStateless = fields.count == properties.count + Self.fields(of: ObjectBase.self).count
         primaryKey = properties.first(where: \.isPrimaryKey)
         positions = Dictionary(properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -47,11 +56,11 @@ final class ModelClass: Sendable {
 
     // MARK: Reflection
 
-    private static func properties(of type: ObjectBase.Type) -> [ModelProperty] {
+    private static func properties(of type: ObjectBase.Type, _ fields: [Field]) -> [ModelProperty] {
         let instance = type.init()
         let names = LegacyNames(type as? Object.Type)
         return withExtendedLifetime(instance) {
-            fields(of: type).compactMap { field in
+            fields.compactMap { field in
                 guard let wrapper = field.type as? any AnyPersisted.Type else { return nil }
                 return ModelProperty(field.name, wrapper: wrapper, offset: field.offset, of: instance, names: names)
             }
@@ -117,7 +126,7 @@ extension ModelProperty {
         isIndexed = traits.contains(.indexed) || names.indexed.contains(name)
         origin = wrapper.originProperty(at: address)
         self.wrapper = wrapper
-        isClearedInAccessors = wrapper.isKept || (wrapper.holdsMemory && wrapper.hasValue(at: address))
+        isClearedInAccessors = wrapper.holdsMemory && wrapper.hasValue(at: address)
         self.offset = offset
     }
 

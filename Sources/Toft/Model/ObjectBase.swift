@@ -5,20 +5,26 @@ internal import ToftStorage
 
 /// What every kind of persisted object derives from. Apps derive from `Object`.
 open class ObjectBase {
-    /// The row in the database; nil while unmanaged.
-    @exclusivity(unchecked) final var row: ManagedRow?
+    /// Where it lives in the database; nil while unmanaged.
+    @exclusivity(unchecked) private(set) final var home: Home?
+    @exclusivity(unchecked) private final var key: Int64 = 0
     /// Where the row lies, as it was when it was last looked for.
     @exclusivity(unchecked) private final var view = RowView()
+    /// Whether a collection may have been made for the object, and lie in it. Not for apps.
+    @exclusivity(unchecked) public final var _hasCollections = false
     /// Set in the instances that find out what a key path names.
     @exclusivity(unchecked) final var recorder: KeyPathRecorder?
 
-    /// Makes an unmanaged object, each property with its default. Toft calls it for every object that it hands out, so a subclass's
-    /// own initializers are convenience initializers, as in Realm.
+    /// Makes an unmanaged object, each property with its default. Toft calls it for the instances that it hands out, so a subclass's own initializers
+    /// are convenience initializers, as in Realm.
+    ///
+    /// A `for` loop hands the same instance out for one object after the other while nobody else refers to it; what somebody has kept, even weakly,
+    /// stays the object that it is. Instances with stored properties besides the `@Persisted` ones are never used again.
     public required init() {}
 
     /// Whether collections that were made for the object are kept in it: not while key paths are found out, nor where threads may share the object, as
     /// it is frozen. Not for apps.
-    public final var _keepsCollections: Bool { recorder == nil && row?.session.isFrozen != true }
+    public final var _keepsCollections: Bool { recorder == nil && !isFrozen }
 
     /// What `==` asks: whether `object` is this instance or, for a class with a primary key and for a frozen object, the same row of
     /// the same realm.
@@ -38,13 +44,16 @@ open class ObjectBase {
     private final var hasStableIdentity: Bool { isFrozen || ModelClass.of(type(of: self)).primaryKey != nil }
 
     /// Whether the object shows one version for ever, on any thread.
-    public final var isFrozen: Bool { row?.session.isFrozen ?? false }
+    public final var isFrozen: Bool { home?.isFrozen ?? false }
 }
 
-/// Where a managed object lives.
+/// A managed object's place in the database.
 struct ManagedRow {
-    let session: RealmSession
-    let handle: ObjectHandle
+    let home: Home
+    let key: Int64
+
+    var session: RealmSession { home.session }
+    var handle: ObjectHandle { home.binding.engine.handle(key, home.binding.owner) }
 
     /// Whether the object exists; false too where that can't be found out: on another thread, after the realm was closed.
     var isValid: Bool { (try? handle.isValid) ?? false }
@@ -54,69 +63,81 @@ struct ManagedRow {
     }
 }
 
+// MARK: Becoming managed
+
+extension ObjectBase {
+    /// The row in the database; nil while unmanaged.
+    final var row: ManagedRow? { home.map { ManagedRow(home: $0, key: key) } }
+
+    /// Becomes the live object with a key.
+    final func settle(_ key: Int64, in home: Home, _ view: RowView) {
+        self.home = home
+        self.key = key
+        self.view = view
+    }
+
+    /// Becomes another object of the same class in the same realm.
+    @inline(__always)
+    final func move(to key: Int64, _ view: RowView) {
+        if _hasCollections { forgetCollections() }
+        self.key = key
+        self.view = view
+    }
+
+    /// Lets go of the collections that were made for the object: the next look makes them anew.
+    @inline(never)
+    final func forgetCollections() {
+        _hasCollections = false
+        for property in home?.binding.model.properties ?? [] where property.wrapper.isKept {
+            property.withAddress(in: self) { property.wrapper.clear(at: $0) }
+        }
+    }
+}
+
 // MARK: Reading and writing managed properties
 
 extension ObjectBase {
-    /// The word of a column of numbers or links: at the cost of some loads while the realm stands still. Nil when null, when key paths are recorded,
-    /// and after misuse.
+    /// A value of fixed width, at the cost of some loads while the realm stands still. Nil when null, when key paths are recorded, and after misuse.
     @inline(__always)
-    private final func word(_ column: Int) -> Int64? {
-        if let place = view.place(column) { return place.word }
-        return findWord(column)
+    private final func value<Value>(_ column: Int, _ kind: ColumnPlace.Kind, _ load: (ColumnPlace, Int) -> Value?) -> Value? {
+        if let place = view.place(column) { return load(place, view.row) }
+        return findValue(column, kind, load)
     }
 
     @inline(never)
-    private final func findWord(_ column: Int) -> Int64? {
-        read(column) { window, row, id throws(EngineError) in try window.word(row, id) }
+    private final func findValue<Value>(_ column: Int, _ kind: ColumnPlace.Kind, _ load: (ColumnPlace, Int) -> Value?) -> Value? {
+        read(column) { window, row, id throws(EngineError) in load(try window.place(id, kind), row) }
     }
 
-    /// Reads a property through the window on the object's cluster; a new one is opened where the last one no longer holds.
+    /// Reads a property through the window on the object's cluster.
     private final func read<Result>(
         _ column: Int, _ body: (ClusterWindow, Int, PropertyID) throws(EngineError) -> Result?
     ) -> Result? {
+        guard let home else {
+            recorder?.record(self, column)
+            return nil
+        }
         do throws(EngineError) {
-            if !view.holds {
-                if isFrozen { return try readFrozen(column, body) }
-                try openWindow(column)
-            }
-            guard let window = view.window else { return nil }
-            return try body(window, view.row, PropertyID(truncatingIfNeeded: column))
+            let (window, row) = try window(in: home)
+            return try body(window, row, PropertyID(truncatingIfNeeded: column))
         } catch {
             Misuse.report(Realm.Error(error))
             return nil
         }
     }
 
-    /// Reads through a window of its own: threads may share the object, so nothing may be left behind in it.
-    private final func readFrozen<Result>(
-        _ column: Int, _ body: (ClusterWindow, Int, PropertyID) throws(EngineError) -> Result?
-    ) throws(EngineError) -> Result? {
-        guard let row else { return nil }
-        let opened = try row.handle.session.window(on: row.handle)
-        return try body(opened.window, opened.row, PropertyID(truncatingIfNeeded: column))
-    }
-
-    /// Looks for the row. Throws unless the object may be read here and now; leaves no window where there is nothing to read.
-    private final func openWindow(_ column: Int) throws(EngineError) {
-        view.close()
-        guard let row else {
-            recorder?.record(self, column)
-            return
+    /// The window on the object's cluster, a new one where the last one no longer holds. Throws unless the object may be read here and now.
+    private final func window(in home: Home) throws(EngineError) -> (window: ClusterWindow, row: Int) {
+        try home.verify()
+        if let window = view.window { return (window, view.row) }
+        if let shelf = home.binding.shelf {
+            if let found = try shelf.view(of: key) { view = found }
+            if let window = view.window { return (window, view.row) }
+        } else if let window = try home.binding.engine.openWindow(on: key, home.binding.owner), let row = window.row(of: key) {
+            // Threads may share the object, so nothing may be left behind in it.
+            return (window, row)
         }
-        try row.session.verify()
-        let opened = try row.handle.session.window(on: row.handle)
-        view.open(opened.window, opened.row, row.handle.session)
-    }
-
-    /// Begins as the accessor of a row that has just been seen.
-    final func manage(_ row: ManagedRow, seen: (window: ClusterWindow, row: Int)?) {
-        self.row = row
-        if let seen { view.open(seen.window, seen.row, row.handle.session) }
-    }
-
-    /// The cell of a column, borrowed until the realm moves or writes.
-    final func cell(_ column: Int) -> Cell? {
-        read(column) { window, row, id throws(EngineError) in try window.cell(row, id) }
+        throw ManagedRow(home: home, key: key).handle.deleted
     }
 
     /// Reads text or data, borrowed until the realm moves or writes.
@@ -126,11 +147,20 @@ extension ObjectBase {
 
     /// Reads a number.
     final func double(_ column: Int) -> Double? {
-        word(column).map { Double(bitPattern: UInt64(bitPattern: $0)) }
+        value(column, .words) { $0.word($1).map { Double(bitPattern: UInt64(bitPattern: $0)) } }
     }
 
+    /// Reads a number of single precision.
+    final func float(_ column: Int) -> Float? { value(column, .floats) { $0.float($1) } }
+
+    /// Reads a flag.
+    final func bool(_ column: Int) -> Bool? { value(column, .bits) { $0.bit($1) } }
+
+    /// Reads a time.
+    final func time(_ column: Int) -> Timestamp? { value(column, .times) { $0.time($1) } }
+
     /// Reads an integer. Not for apps.
-    public final func _loadInt(_ column: Int) -> Int64? { word(column) }
+    public final func _loadInt(_ column: Int) -> Int64? { value(column, .words) { $0.word($1) } }
 
     /// Writes an integer. Not for apps.
     public final func _storeInt(_ number: Int64, _ column: Int) {
@@ -146,7 +176,7 @@ extension ObjectBase {
     final func store(_ value: BorrowedValue, _ column: Int) {
         guard let row else { return }
         do throws(EngineError) {
-            try row.session.verify()
+            try row.home.verify()
             try row.handle.set(PropertyID(truncatingIfNeeded: column), value)
         } catch {
             Misuse.report(Realm.Error(error))

@@ -96,7 +96,7 @@ extension Bool: _Scalar, _Indexable {
     }
     public var _engineValue: _EngineValue { _EngineValue(.bool(self)) }
     public static func _load(_ object: ObjectBase, _ column: Int) -> Bool? {
-        if case .bool(let flag)? = object.cell(column) { flag } else { nil }
+        object.bool(column)
     }
     public func _store(_ object: ObjectBase, _ column: Int) { object.store(.bool(self), column) }
 
@@ -118,7 +118,7 @@ extension Float: _Scalar {
     }
     public var _engineValue: _EngineValue { _EngineValue(.float(self)) }
     public static func _load(_ object: ObjectBase, _ column: Int) -> Float? {
-        if case .float32(let number)? = object.cell(column) { number } else { nil }
+        object.float(column)
     }
     public func _store(_ object: ObjectBase, _ column: Int) { object.store(.float(self), column) }
     public static func _scalar(converting any: Any) -> Float? { Double._scalar(converting: any).map { Float($0) } }
@@ -222,7 +222,7 @@ extension Date: _Scalar, _Indexable {
     }
     public var _engineValue: _EngineValue { _EngineValue(.date(timestamp)) }
     public static func _load(_ object: ObjectBase, _ column: Int) -> Date? {
-        if case .timestamp(let timestamp)? = object.cell(column) { Date(timestamp) } else { nil }
+        object.time(column).map { Date($0) }
     }
     public func _store(_ object: ObjectBase, _ column: Int) { object.store(.date(timestamp), column) }
     public static func _scalar(converting any: Any) -> Date? { (any as? NSDate).map { Date(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate) } }

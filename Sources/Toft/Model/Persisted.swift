@@ -56,6 +56,7 @@ public struct Persisted<Value: _Persistable> {
         @inline(__always) set {
             let column = object[keyPath: storageKeyPath].column
             if column >= 0 { return Value._set(newValue, object, Int(column)) }
+            if Value._isKeptWhenManaged { object._hasCollections = true }
             object[keyPath: storageKeyPath].value = newValue
         }
     }
@@ -63,6 +64,7 @@ public struct Persisted<Value: _Persistable> {
     /// The value that lies here: of an unmanaged object any, of a managed one its collection.
     @inlinable mutating func kept(in object: ObjectBase) -> Value {
         if let value { return value }
+        if Value._isKeptWhenManaged { object._hasCollections = true }
         let made = column >= 0 ? Value._get(object, Int(column)) : Value._initial()
         value = made
         return made
@@ -170,6 +172,7 @@ extension Persisted: AnyPersisted {
         if property.pointee.column >= 0 {
             Value._set(value, object, Int(property.pointee.column))
         } else {
+            if isKept { object._hasCollections = true }
             property.pointee.value = value
         }
     }

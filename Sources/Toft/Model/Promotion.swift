@@ -47,7 +47,7 @@ extension RealmSession {
             try property.withAddress(in: object) { try property.wrapper.promote(at: $0, of: object, Int(id), promotion) }
         }
         let handle = try engine.create(binding.classID, promotion.values, policy: policy.engine)
-        binding.adopt(object, as: ManagedRow(session: self, handle: handle))
+        Home(self, binding).adopt(object, key: handle.ref.key)
         try promotion.finish(handle)
     }
 

@@ -1,48 +1,48 @@
-internal import Foundation
 internal import ToftEngine
 
-/// Where the row of a live object lies: found once, good as long as the realm stands still.
+/// Where the row of a live object lies: found once, good as long as the realm stands still and the window is not needed for another cluster.
 ///
-/// The pointers are those of the window and of its session, both of which the object keeps alive; before each use the session's pulse is
-/// asked whether they still hold. Nothing on the way counts references, which is most of what a read would cost.
+/// The slot is the shelf's, which the object keeps alive. Before each use the slot is asked whether it still shows what it showed. Nothing on the way
+/// counts references, which is most of what a read would cost.
 struct RowView {
-    private(set) var window: ClusterWindow?
+    private var slot: UnsafePointer<WindowSlot>?
+    private var stamp: UInt64 = 0
     private(set) var row = 0
-    private var moment: UInt64 = 0
-    private var pulse: UnsafePointer<SessionPulse>?
-    private var places: UnsafePointer<ColumnPlace>?
-    private var placeCount = 0
 
-    mutating func open(_ window: ClusterWindow, _ row: Int, _ session: Session) {
-        self.window = window
+    /// Of an object that has not been looked for.
+    init() {}
+
+    init(_ slot: UnsafeMutablePointer<WindowSlot>, _ row: Int) {
+        self.slot = UnsafePointer(slot)
         self.row = row
-        moment = window.moment
-        pulse = UnsafePointer(session.pulse)
-        places = UnsafePointer(window.places)
-        placeCount = window.placeCount
+        stamp = slot.pointee.stamp
     }
 
-    mutating func close() {
-        window = nil
-        pulse = nil
+    /// The window that shows the row, where it shows what is there now. Whether this is the right thread is another question.
+    var window: ClusterWindow? {
+        guard let slot, slot.pointee.stamp == stamp, slot.pointee.isCurrent else { return nil }
+        return slot.pointee.shown
     }
 
-    /// Whether the window shows what is there now, and this is the session's thread. Never so on queues, which are told apart in a longer way.
+    /// Whether what is known holds, and this is the thread to use it on.
     @inline(__always)
-    var holds: Bool {
-        guard let pulse else { return false }
-        return pulse.pointee.isAt(moment) && pulse.pointee.thread == UInt(pthread_self())
+    private var holds: Bool {
+        guard let slot else { return false }
+        return slot.pointee.stamp == stamp && slot.pointee.isCurrent && slot.pointee.isOnThread
     }
 
-    /// A value of the row.
-    struct Place {
-        let word: Int64?
-    }
-
-    /// The word of a column, where all that it takes is known.
+    /// Where a column lies, where all that it takes is known.
     @inline(__always)
-    func place(_ column: Int) -> Place? {
-        guard holds, column < placeCount, let places, let values = places[column].values else { return nil }
-        return Place(word: places[column].word(row, in: values))
+    func place(_ column: Int) -> ColumnPlace? {
+        guard holds, let slot else { return nil }
+        return slot.pointee.place(column)
+    }
+
+    /// Goes on to the next row, if that is known to have this key.
+    @inline(__always)
+    mutating func advance(to key: Int64) -> Bool {
+        guard holds, let slot, slot.pointee.has(key, in: row &+ 1) else { return false }
+        row &+= 1
+        return true
     }
 }

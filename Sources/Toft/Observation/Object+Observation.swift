@@ -47,7 +47,7 @@ extension ModelProperty {
     fileprivate func value(of value: Value, in session: RealmSession) -> Any? {
         switch value {
         case .null: nil
-        case .link(let ref): shape.target.flatMap { target in Misuse.reporting { try session.object(session.binding(of: target), key: ref.key) } ?? nil }
+        case .link(let ref): shape.target.flatMap { target in Misuse.reporting { try session.object(target, key: ref.key) } ?? nil }
         default: wrapper.element?._any(_EngineValue(value, session)).flattened
         }
     }

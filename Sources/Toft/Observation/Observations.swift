@@ -13,7 +13,7 @@ enum Observations {
             try core.session.requireDelivery()
             return NotificationToken(try engineToken(collection, core, keyPaths, block), keeping: core.session)
         }
-        try check(keyPaths, from: core.binding?.classID, in: core.session)
+        try check(keyPaths, from: core.home?.binding.classID, in: core.session)
         return try elsewhere(collection, of: core.session, on: queue) { collection, session in
             guard let core = try collection._core() else { return nil }
             return try engineToken(collection, core, keyPaths, block)

@@ -86,11 +86,11 @@ extension _CollectionCore {
     func carrier<Confined>(_ make: @escaping @Sendable (_CollectionCore) -> Confined) throws -> _Carrier {
         try session.verify()
         let carried = results.carried
-        let type = binding?.model.type
+        let type = home?.binding.model.type
         return _Carrier(from: session) { session in
             let results = carried.results(in: session.engine)
             guard try results.isValid else { return nil }
-            return make(_CollectionCore(session, results, try type.map { try session.binding(of: $0) }))
+            return make(_CollectionCore(session, results, try type.map { try session.home(of: $0) }))
         }
     }
 }
@@ -117,8 +117,8 @@ extension List {
         let target = Element._shape.target
         return _Carrier(from: place.session) { session in
             guard let object = try session.engine.object(owner) else { return nil }
-            let binding = try target.map { try session.binding(of: $0) }
-            return List(Place(session: session, handle: try object.list(property), binding: binding))
+            let home = try target.map { try session.home(of: $0) }
+            return List(Place(session: session, handle: try object.list(property), home: home))
         }
     }
 }

@@ -58,8 +58,8 @@ extension Realm {
     public func objects<Element: Object>(_ type: Element.Type) -> Results<Element> {
         Misuse.reporting {
             try session.verify()
-            let binding = try session.binding(of: type)
-            return Results(CollectionCore(session, try session.engine.results(of: binding.classID), binding))
+            let home = try session.home(of: type)
+            return Results(CollectionCore(session, try session.engine.results(of: home.binding.classID), home))
         } ?? Results(nil)
     }
 

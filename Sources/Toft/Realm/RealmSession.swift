@@ -37,7 +37,7 @@ final class RealmSession {
         isFrozen = true
         confinement = if case .queue(let mark) = live.confinement { .anywhere(mark) } else { .anywhere(nil) }
         _ = try live.models()
-        bindings = live.bindings
+        bindings = live.bindings.mapValues { $0.frozen(in: engine) }
     }
 
     deinit { scheduler?.stop() }
@@ -50,12 +50,16 @@ final class RealmSession {
     }
 
     /// Throws unless the realm may be used here and now. The engine checks threads, the door queues.
-    @inline(__always)
     func verify() throws(EngineError) {
+        try verifyQueue()
+        try engine.check()
+    }
+
+    @inline(__always)
+    func verifyQueue() throws(EngineError) {
         if case .queue(let queue) = confinement, !queue.isCurrent {
             throw EngineError(.wrongThread, "Realm accessed from incorrect queue. Use it on the queue that it was opened for.")
         }
-        try engine.check()
     }
 
     /// Whether it can be found again by who opens the same database here.
@@ -71,6 +75,7 @@ final class RealmSession {
         scheduler?.stop()
         scheduler = nil
         waitingWrites = []
+        for binding in bindings.values { binding.shelf?.clear() }
         bindings = [:]
         engine = next
         markThread()
@@ -131,26 +136,19 @@ final class RealmSession {
             throw Realm.Error(
                 .noSuchClass, "Class '\(model.name)' is not part of this realm: its configuration's objectTypes leave it out.")
         }
-        let binding = try ClassBinding(model, owner)
+        let binding = try ClassBinding(model, owner, in: engine)
         bindings[ObjectIdentifier(type)] = binding
         return binding
     }
 
-    /// An object by its key; nil if it does not exist.
-    func object<Model: ObjectBase>(_ type: Model.Type, key: Int64) throws -> Model? {
-        let binding = try binding(of: type)
-        guard let object = try object(binding, key: key) else { return nil }
-        return unsafeDowncast(object, to: type)
+    /// Where the objects of a class live.
+    func home(of type: ObjectBase.Type) throws -> Home {
+        Home(self, try binding(of: type))
     }
 
-    /// An instance of the binding's class for the object with a key; nil if it does not exist.
-    func object(_ binding: ClassBinding, key: Int64) throws -> ObjectBase? {
-        try verify()
-        if isFrozen {
-            return try engine.object(ObjectRef(classID: binding.classID, key: key)).map { binding.makeObject(ManagedRow(session: self, handle: $0), seen: nil) }
-        }
-        guard let seen = try engine.seen(key, binding.owner) else { return nil }
-        return binding.makeObject(ManagedRow(session: self, handle: seen.handle), seen: (seen.window, seen.row))
+    /// An object by its key; nil if it does not exist.
+    func object<Model: ObjectBase>(_ type: Model.Type, key: Int64) throws -> Model? {
+        try home(of: type).object(key).map { unsafeDowncast($0, to: type) }
     }
 }
 

@@ -4,20 +4,22 @@ package import ToftStorage
 /// A cluster as a session sees it now, for reading single properties of its objects fast: where the arrays of its columns lie is found out once.
 ///
 /// 1. It holds for one `moment` of its session: whoever keeps one, or its `places`, compares before each read.
-/// 2. Rows come from the session that opened it, properties are those of the class.
+/// 2. Rows are those of its keys, properties those of the class.
 /// 3. It is used on the session's thread alone.
 package final class ClusterWindow {
     /// The moment for which it holds.
     package let moment: UInt64
-    /// Where columns of numbers and links lie, by property id; unknown ones are empty. As many as `placeCount`.
+    /// The keys of the rows, ascending.
+    package let keys: UnsafePointer<Int64>
+    /// How many rows there are.
+    package let count: Int
+    /// Where columns of fixed width lie, by property id; unknown ones are empty. As many as `placeCount`.
     package let places: UnsafeMutablePointer<ColumnPlace>
     package let placeCount: Int
-    let owner: ClassHandle
+    private let owner: ClassHandle
     private let cluster: ClusterView
-    private let keys: UnsafePointer<Int64>
-    private let count: Int
     /// The columns of text and data that have been asked for, by property id.
-    private var texts: [TextColumn?]
+    private let texts: UnsafeMutablePointer<TextColumn?>
 
     /// A column of text or data.
     private struct TextColumn {
@@ -34,72 +36,44 @@ package final class ClusterWindow {
         placeCount = Int(owner.properties.last?.id ?? 0) + 1
         places = .allocate(capacity: placeCount)
         places.initialize(repeating: ColumnPlace(), count: placeCount)
-        texts = Array(repeating: nil, count: placeCount)
+        texts = .allocate(capacity: placeCount)
+        texts.initialize(repeating: nil, count: placeCount)
     }
 
-    deinit { places.deallocate() }
+    deinit {
+        places.deallocate()
+        texts.deinitialize(count: placeCount)
+        texts.deallocate()
+    }
 
     /// The row of a key; nil where the cluster has none.
-    @inline(__always)
-    func row(of key: Int64) -> Int? {
-        let guess = Int(truncatingIfNeeded: key &- keys[0])
-        if guess >= 0, guess < count, keys[guess] == key { return guess }
-        return cluster.row(of: key)
-    }
-}
-
-/// Where a column of eight-byte values lies in a cluster.
-package struct ColumnPlace {
-    /// Nil while it is not known.
-    package var values: UnsafePointer<Int64>?
-    /// A bitmap of the rows that are null; nil where none is.
-    package var nulls: UnsafePointer<UInt64>?
-
-    /// The word of a row; nil when null. The place is known.
-    @inline(__always)
-    package func word(_ row: Int, in values: UnsafePointer<Int64>) -> Int64? {
-        if let nulls, nulls[row >> 6] & (1 << UInt64(row & 63)) != 0 { return nil }
-        return values[row]
-    }
+    package func row(of key: Int64) -> Int? { cluster.row(of: key) }
 }
 
 // MARK: Reading
 
 extension ClusterWindow {
-    /// The integer of a row, the key that a link holds, or the bits of a double; nil when null. Remembers where the column lies.
-    package func word(_ row: Int, _ id: PropertyID) throws(EngineError) -> Int64? {
+    /// Where a column lies, which has to be of the kind that is asked for. Remembers it.
+    package func place(_ id: PropertyID, _ kind: ColumnPlace.Kind) throws(EngineError) -> ColumnPlace {
         let property = try value(id)
-        let place = try storage { () throws(StorageError) in
-            switch property.type {
-            case .int, .link: ColumnPlace(values: try cluster.int64s(id), nulls: try cluster.nulls(id))
-            case .double: ColumnPlace(values: UnsafeRawPointer(try cluster.float64s(id)).assumingMemoryBound(to: Int64.self), nulls: try cluster.nulls(id))
-            default: ColumnPlace()
-            }
-        }
-        guard let values = place.values, Int(id) < placeCount else { throw wrongType(id) }
+        guard property.type.placeKind == kind, Int(id) < placeCount else { throw wrongType(id) }
+        let place = try storage { () throws(StorageError) in try cluster.place(property) }
         places[Int(id)] = place
-        return place.word(row, in: values)
+        return place
     }
 
     /// The text or data of a row, borrowed until the session moves or writes; nil when null.
     package func bytes(_ row: Int, _ id: PropertyID) throws(EngineError) -> UnsafeRawBufferPointer? {
-        if Int(id) < placeCount, let column = texts[Int(id)] { return try bytes(row, column) }
+        if Int(id) >= placeCount || texts[Int(id)] == nil { try findText(id) }
+        guard let text = texts[Int(id)] else { return nil }
+        if let nulls = text.nulls, nulls[row >> 6] & (1 << UInt64(row & 63)) != 0 { return nil }
+        return try storage { () throws(StorageError) in try text.values[row] }
+    }
+
+    private func findText(_ id: PropertyID) throws(EngineError) {
         let property = try value(id)
-        guard property.type == .string || property.type == .data else { throw wrongType(id) }
-        let column = try storage { () throws(StorageError) in TextColumn(values: try cluster.bytes(id), nulls: try cluster.nulls(id)) }
-        texts[Int(id)] = column
-        return try bytes(row, column)
-    }
-
-    private func bytes(_ row: Int, _ column: TextColumn) throws(EngineError) -> UnsafeRawBufferPointer? {
-        if let nulls = column.nulls, nulls[row >> 6] & (1 << UInt64(row & 63)) != 0 { return nil }
-        return try storage { () throws(StorageError) in try column.values[row] }
-    }
-
-    /// The cell of a row, whatever its type; not for lists.
-    package func cell(_ row: Int, _ id: PropertyID) throws(EngineError) -> Cell {
-        _ = try value(id)
-        return try storage { () throws(StorageError) in try cluster.cell(row, id) }
+        guard property.type == .string || property.type == .data, Int(id) < placeCount else { throw wrongType(id) }
+        texts[Int(id)] = try storage { () throws(StorageError) in TextColumn(values: try cluster.bytes(id), nulls: try cluster.nulls(id)) }
     }
 
     /// A property that has one value.
@@ -114,49 +88,35 @@ extension ClusterWindow {
     }
 }
 
-// MARK: Windows of a session
-
-/// An object as it is seen through a window.
-package struct SeenObject {
-    package let handle: ObjectHandle
-    package let window: ClusterWindow
-    package let row: Int
+extension ClusterView {
+    /// Where the column of a property of fixed width lies.
+    fileprivate func place(_ property: PropertyHandle) throws(StorageError) -> ColumnPlace {
+        let id = property.id
+        let nulls = try nulls(id)
+        switch property.type {
+        case .int, .link: return ColumnPlace(try int64s(id), nulls)
+        case .double: return ColumnPlace(try float64s(id), nulls)
+        case .bool: return ColumnPlace(try bools(id), nulls)
+        case .float: return ColumnPlace(try float32s(id), nulls)
+        case .date:
+            let times = try timestamps(id)
+            return ColumnPlace(times.seconds, nulls, nanoseconds: times.nanoseconds)
+        default: return ColumnPlace()
+        }
+    }
 }
 
+// MARK: Windows of a session
+
 extension Session {
-    /// The window on an object's cluster, and its row there. The last one is used again as long as the session stands still.
-    package func window(on object: ObjectHandle) throws(EngineError) -> (window: ClusterWindow, row: Int) {
+    /// A window on the cluster of an object; nil if the object does not exist.
+    package func openWindow(on key: Int64, _ owner: ClassHandle) throws(EngineError) -> ClusterWindow? {
         try check()
-        guard let place = try place(of: object.ref.key, object.owner) else { throw object.deleted }
-        return place
-    }
-
-    /// An object by its name, with the window on it; nil if it does not exist.
-    package func seen(_ key: Int64, _ owner: ClassHandle) throws(EngineError) -> SeenObject? {
-        try check()
-        guard let (window, row) = try place(of: key, owner) else { return nil }
-        return SeenObject(handle: handle(key, window.owner), window: window, row: row)
-    }
-
-    private func place(of key: Int64, _ owner: ClassHandle) throws(EngineError) -> (window: ClusterWindow, row: Int)? {
-        let position = owner.position
-        if position < windows.count, let window = windows[position], window.moment == pulse.pointee.moment, let row = window.row(of: key) {
-            return (window, row)
-        }
-        return try openWindow(key, owner)
-    }
-
-    private func openWindow(_ key: Int64, _ owner: ClassHandle) throws(EngineError) -> (window: ClusterWindow, row: Int)? {
         let owner = try model { () throws(ModelError) in try schema.classHandle(id: owner.id) }
         let cluster = try model { () throws(ModelError) in
             let table = try view.table(owner)
             return try stored { () throws(StorageError) in try table.cluster(containing: key) }
         }
-        guard let cluster, let row = cluster.row(of: key) else { return nil }
-        let window = ClusterWindow(cluster, of: owner, at: pulse.pointee.moment)
-        if isFrozen { return (window, row) }
-        if owner.position >= windows.count { windows += Array(repeating: nil, count: owner.position + 1 - windows.count) }
-        windows[owner.position] = window
-        return (window, row)
+        return cluster.map { ClusterWindow($0, of: owner, at: pulse.pointee.moment) }
     }
 }

@@ -34,7 +34,8 @@ extension ObjectHandle {
         return try session.property(id, of: owner)
     }
 
-    var deleted: EngineError { EngineError(ModelError.noSuchObject(className: owner.name, key: ref.key)) }
+    /// The error for what can't be done with an object that is gone.
+    package var deleted: EngineError { EngineError(ModelError.noSuchObject(className: owner.name, key: ref.key)) }
 
     /// Throws if the object is gone.
     func requireExistence() throws(EngineError) {

@@ -1,0 +1,362 @@
+import Foundation
+import RealmSwift
+import Testing
+import ToftTestKit
+
+@testable import Toft
+
+/// A class whose instances have no state of their own, so that a loop may use one again.
+final class Tile: Object {
+    @Persisted(primaryKey: true) var number: Int
+    @Persisted var name: String
+    @Persisted var isRed: Bool
+    @Persisted var weight: Double
+    @Persisted var size: Float
+    @Persisted var laid: Date
+    @Persisted var rank: Int?
+    @Persisted var marks: List<String>
+    @Persisted var next: Tile?
+    @Persisted(originProperty: "next") var previous: LinkingObjects<Tile>
+
+    /// How many instances this thread has made.
+    static var made: Int { Thread.current.threadDictionary["made"] as? Int ?? 0 }
+
+    required init() {
+        super.init()
+        Thread.current.threadDictionary["made"] = Tile.made + 1
+    }
+
+    convenience init(_ number: Int) {
+        self.init()
+        self.number = number
+        name = "tile \(number)"
+        isRed = number % 3 == 0
+        weight = Double(number) / 2
+        size = Float(number) / 4
+        laid = Date(timeIntervalSince1970: Double(number))
+        rank = number % 2 == 0 ? number : nil
+        marks.append("mark \(number)")
+    }
+
+    /// What of it is not as it was made.
+    var flaws: [String] {
+        var flaws: [String] = []
+        if name != "tile \(number)" { flaws.append("\(number) is called \(name)") }
+        if isRed != (number % 3 == 0) { flaws.append("\(number) is red: \(isRed)") }
+        if weight != Double(number) / 2 || size != Float(number) / 4 { flaws.append("\(number) weighs \(weight), size \(size)") }
+        if laid != Date(timeIntervalSince1970: Double(number)) { flaws.append("\(number) was laid \(laid)") }
+        if rank != (number % 2 == 0 ? number : nil) { flaws.append("\(number) has rank \(String(describing: rank))") }
+        if Array(marks) != ["mark \(number)"] { flaws.append("\(number) has marks \(Array(marks))") }
+        return flaws
+    }
+}
+
+@Suite("Loops")
+struct IterationTests {
+    /// A realm with so many tiles, each but the last linked to the next.
+    private func withTiles(_ count: Int, _ story: (Realm, Results<Tile>) throws -> Void) throws {
+        try TestRealm.with([Tile.self]) { realm in
+            try realm.write {
+                var next: Tile?
+                for number in (0..<count).reversed() {
+                    let tile = Tile(number)
+                    tile.next = next
+                    realm.add(tile)
+                    next = tile
+                }
+            }
+            try story(realm, realm.objects(Tile.self))
+        }
+    }
+
+    // MARK: Instances
+
+    @Test("A loop that keeps nothing needs one instance for all objects")
+    func oneInstance() throws {
+        try withTiles(1000) { _, tiles in
+            let made = Tile.made
+            var flaws: [String] = []
+            for tile in tiles { flaws += tile.flaws }
+            #expect(flaws == [])
+            #expect(Tile.made - made <= 2)
+        }
+    }
+
+    @Test("What is kept of a loop stays the object that it is")
+    func kept() throws {
+        try withTiles(1000) { _, tiles in
+            var kept: [(number: Int, tile: Tile)] = []
+            for tile in tiles where tile.number % 7 == 3 || tile.number < 50 { kept.append((tile.number, tile)) }
+            #expect(kept.count > 150)
+            #expect(kept.allSatisfy { $0.tile.number == $0.number && $0.tile.flaws == [] })
+            #expect(Set(kept.map { ObjectIdentifier($0.tile) }).count == kept.count)
+            let all = Array(tiles)
+            #expect(Set(all.map { ObjectIdentifier($0) }).count == 1000)
+            #expect(all.map(\.number) == Array(tiles.map(\.number)))
+        }
+    }
+
+    @Test("An object that is kept until the next but one is used no sooner than that")
+    func keptForAWhile() throws {
+        try withTiles(600) { _, tiles in
+            var last: [Tile] = []
+            var wrong = 0
+            for tile in tiles {
+                last.append(tile)
+                if last.count > 3 { last.removeFirst() }
+                // Made in reverse: each one's number is one below the last's.
+                for (before, after) in zip(last, last.dropFirst()) where before.number != after.number + 1 { wrong += 1 }
+            }
+            #expect(wrong == 0)
+        }
+    }
+
+    @Test("A closure keeps its object, a collection of an object keeps showing that object")
+    func closuresAndCollections() throws {
+        try withTiles(300) { _, tiles in
+            var numbers: [() -> Int] = []
+            var marks: [(number: Int, marks: List<String>)] = []
+            var previous: [(number: Int, previous: LinkingObjects<Tile>)] = []
+            for tile in tiles {
+                if tile.number % 50 == 0 { numbers.append { tile.number } }
+                if tile.number % 3 == 0 { marks.append((tile.number, tile.marks)) }
+                if tile.number % 3 == 1 { previous.append((tile.number, tile.previous)) }
+            }
+            let remembered = numbers.map { $0() }
+            #expect(remembered == [250, 200, 150, 100, 50, 0])
+            #expect(marks.allSatisfy { Array($0.marks) == ["mark \($0.number)"] })
+            #expect(previous.allSatisfy { $0.previous.first?.number == $0.number - 1 })
+        }
+    }
+
+    @Test("A weak reference shows its object or nothing, never another")
+    func weakReferences() throws {
+        try withTiles(300) { _, tiles in
+            weak var seen: Tile?
+            var number = 0
+            var others = 0
+            let made = Tile.made
+            for tile in tiles {
+                if let seen, seen.number != number { others += 1 }
+                if tile.number % 10 == 0 { (seen, number) = (tile, tile.number) }
+                if let seen, seen.number != number { others += 1 }
+            }
+            #expect(others == 0)
+            #expect(Tile.made - made >= 30)
+        }
+    }
+
+    @Test("An instance that somebody refers to without owning it is not used again")
+    func unownedReferences() throws {
+        try withTiles(100) { _, tiles in
+            var holders: [() -> ObjectIdentifier] = []
+            let made = Tile.made
+            for tile in tiles where tile.number % 10 == 0 { holders.append { [unowned tile] in ObjectIdentifier(tile) } }
+            #expect(holders.count == 10)
+            #expect(Tile.made - made >= 10)
+        }
+    }
+
+    @Test("A copy of an iterator goes its own way, with objects of its own")
+    func copiedIterator() throws {
+        try withTiles(100) { _, tiles in
+            var first = tiles.makeIterator()
+            _ = first.next()
+            var second = first
+            let one = first.next()
+            let two = second.next()
+            #expect(one !== two)
+            #expect(one?.number == 98 && two?.number == 98)
+            _ = first.next()
+            #expect(second.next()?.number == 97)
+            #expect(first.next()?.number == 96)
+            #expect(one?.number == 98 && two?.number == 98)
+        }
+    }
+
+    @Test("Loops within a loop over the same results have instances of their own")
+    func nestedLoops() throws {
+        try withTiles(40) { _, tiles in
+            var pairs = 0
+            for outer in tiles {
+                let number = outer.number
+                for inner in tiles where inner.number > outer.number { pairs += 1 }
+                #expect(outer.number == number)
+            }
+            #expect(pairs == 40 * 39 / 2)
+        }
+    }
+
+    @Test("What an app stores in an instance does not appear in the next object")
+    func storedProperties() throws {
+        try TestRealm.with { realm in
+            try realm.write { for id in 0..<100 { realm.add(Person(id, "person \(id)")) } }
+            var selected = 0
+            for person in realm.objects(Person.self) {
+                if person.isSelected { selected += 1 }
+                person.isSelected = true
+            }
+            #expect(selected == 0)
+        }
+    }
+
+    // MARK: While the realm changes
+
+    @Test("A loop goes through the objects that were there when it began, as they are now")
+    func commitsElsewhere() throws {
+        try withTiles(2000) { realm, tiles in
+            let configuration = realm.configuration
+            var numbers: [Int] = []
+            var names: [String] = []
+            var kept: Tile?
+            for tile in tiles {
+                numbers.append(tile.number)
+                names.append(tile.name)
+                if numbers.count == 100 { kept = tile }
+                guard numbers.count == 700 else { continue }
+                try elsewhere {
+                    let realm = try Realm(configuration: configuration)
+                    try realm.write {
+                        realm.delete(realm.objects(Tile.self).where { $0.number < 500 })
+                        for tile in realm.objects(Tile.self) { tile.name = "renamed \(tile.number)" }
+                        realm.add(Tile(5000))
+                    }
+                }
+                #expect(tile.name == "tile \(tile.number)")
+                realm.refresh()
+                #expect(tile.name == "renamed \(tile.number)")
+            }
+            #expect(numbers == (500..<2000).reversed())
+            #expect(names[..<700].elementsEqual(numbers[..<700].map { "tile \($0)" }))
+            #expect(names[700...].elementsEqual(numbers[700...].map { "renamed \($0)" }))
+            #expect(kept?.number == 1900)
+            #expect(kept?.name == "renamed 1900")
+            #expect(tiles.count == 1501)
+        }
+    }
+
+    @Test("In a write transaction a loop may change, delete and add objects")
+    func changingWhileLooping() throws {
+        try withTiles(600) { realm, tiles in
+            var seen = 0
+            try realm.write {
+                for tile in tiles {
+                    seen += 1
+                    tile.name += "!"
+                    if tile.number % 2 == 0, let next = tile.next { realm.delete(next) }
+                    if tile.number % 100 == 0 { realm.add(Tile(1000 + tile.number)) }
+                    if tile.number % 5 == 0 { realm.delete(tile) }
+                }
+            }
+            // The next of an even one is odd, and was met before it, as all were made in reverse.
+            #expect(seen == 600)
+            #expect(tiles.count < 600)
+            let wrong = tiles.filter { $0.name != "tile \($0.number)" + ($0.number < 1000 ? "!" : "") }
+            #expect(wrong.isEmpty)
+        }
+    }
+
+    @Test("A loop that begins a write transaction, writes and commits for each object goes on")
+    func writingEachTime() throws {
+        try withTiles(300) { realm, tiles in
+            var kept: [Tile] = []
+            for tile in tiles {
+                try realm.write { tile.weight += 1 }
+                if tile.number % 60 == 0 { kept.append(tile) }
+            }
+            #expect(tiles.allSatisfy { $0.weight == Double($0.number) / 2 + 1 })
+            #expect(kept.map(\.number) == [240, 180, 120, 60, 0])
+        }
+    }
+
+    @Test("An object deleted in a loop is gone, the ones after it are not")
+    func deletedInLoop() throws {
+        try withTiles(20) { realm, tiles in
+            var gone: Tile?
+            var numbers: [Int] = []
+            realm.beginWrite()
+            for tile in tiles {
+                if tile.number == 10 {
+                    gone = tile
+                    realm.delete(tile)
+                    expectError(.objectDeleted) { _ = tile.name }
+                } else {
+                    numbers.append(tile.number)
+                }
+            }
+            try realm.commitWrite()
+            #expect(numbers == (0..<20).filter { $0 != 10 }.reversed())
+            #expect(gone?.isInvalidated == true)
+        }
+    }
+
+    @Test("A loop over an invalidated realm ends, on another thread it is misuse, over a frozen one it gives frozen objects")
+    func elsewhereAndFrozen() throws {
+        try withTiles(600) { realm, tiles in
+            let frozen = Box(tiles.freeze())
+            let iterator = Box(tiles.makeIterator())
+            #expect(iterator.value.next()?.number == 599)
+            try elsewhere { expectError(.wrongThread) { _ = iterator.value.next() } }
+            var kept: [Tile] = []
+            try elsewhere { for tile in frozen.value where tile.number % 100 == 0 { #expect(tile.flaws == []) } }
+            for tile in frozen.value { kept.append(tile) }
+            #expect(kept.map(\.number) == (0..<600).reversed())
+            #expect(kept.allSatisfy { $0.isFrozen })
+            var seen = 0
+            for tile in tiles {
+                seen += 1
+                if tile.number == 590 { realm.invalidate() }
+            }
+            #expect(seen == 10)
+        }
+    }
+
+    // MARK: Many objects at once
+
+    @Test("Objects of more clusters than windows are kept open are read right in any order")
+    func manyClusters() throws {
+        try withTiles(12_000) { realm, tiles in
+            let kept = Array(tiles)
+            var seed = Seed.random()
+            print("many clusters:", seed)
+            for round in 0..<3000 {
+                let index = seed.below(kept.count)
+                let tile = kept[index]
+                #expect(tile.number == 11_999 - index && tile.isRed == (tile.number % 3 == 0), "round \(round), \(seed)")
+                if seed.chance(20) { #expect(tile.next?.number == (index == 0 ? nil : tile.number + 1), "round \(round), \(seed)") }
+                if seed.chance(2) { try realm.write { tile.weight += 0 } }
+            }
+        }
+    }
+
+    @Test("Whatever a loop keeps, and whatever is written meanwhile, every kept object stays itself")
+    func randomLoops() throws {
+        var seed = Seed.random()
+        print("random loops:", seed)
+        try withTiles(1200) { realm, tiles in
+            var strong: [(number: Int, tile: Tile)] = []
+            var weaklings: [Weak] = []
+            for _ in 0..<8 {
+                let keeping = seed.below(60)
+                for tile in tiles {
+                    if seed.chance(keeping) { strong.append((tile.number, tile)) }
+                    if seed.chance(5) { weaklings.append(Weak(tile: tile, number: tile.number)) }
+                    if seed.chance(10), let next = tile.next { strong.append((next.number, next)) }
+                    if seed.chance(30) { while strong.count > 40 { strong.remove(at: seed.below(strong.count)) } }
+                    if seed.chance(1) { try realm.write { tile.weight = Double(tile.number) / 2 } }
+                    if seed.chance(5) {
+                        #expect(strong.allSatisfy { $0.tile.number == $0.number }, "\(seed)")
+                        #expect(weaklings.allSatisfy { $0.tile == nil || $0.tile?.number == $0.number }, "\(seed)")
+                        weaklings.removeAll { $0.tile == nil }
+                    }
+                }
+            }
+            #expect(strong.allSatisfy { $0.tile.flaws == [] }, "\(seed)")
+        }
+    }
+
+    private struct Weak {
+        weak var tile: Tile?
+        let number: Int
+    }
+}
