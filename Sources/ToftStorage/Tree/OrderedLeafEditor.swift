@@ -22,6 +22,9 @@ struct OrderedLeafEditor {
     /// Bytes between slots and heap.
     private var gap: Int { base.reading.uint16(at: OrderedLeafLayout.heapLow) - slot(count) }
 
+    /// Bytes that slots, entries and shared bytes take, without garbage.
+    var occupied: Int { OrderedLeafLayout.room - gap - base.reading.uint16(at: OrderedLeafLayout.garbage) }
+
     /// Adds an entry whose key begins with the shared bytes; false where there is no room even without garbage. `scratch` takes a page.
     func insert(at index: Int, _ entry: OrderedEntry, scratch: UnsafeMutableRawPointer) throws(StorageError) -> Bool {
         let size = entry.size(shared: sharedLength)

@@ -176,12 +176,8 @@ package final class OrderedTree: @unchecked Sendable {
     private func search(
         _ key: UnsafeRawBufferPointer, _ spine: Spine
     ) throws(StorageError) -> (ref: Ref, base: UnsafeMutableRawPointer, index: Int, found: Bool) {
+        if let standing = try searchAtPlace(key) { return standing }
         let separator = Separator(key: key)
-        if case (var ref, let end)? = place, end.map({ separator.compare($0) < 0 }) ?? true {
-            let base = try space.edit(&ref, as: .orderedLeaf)
-            let (index, found) = try OrderedLeaf(base, page: ref.page).search(key)
-            if index > 0 || found { return (ref, base, index, found) }
-        }
         if root.isEmpty { try plantLeaf(spine) }
         var route = KeyRoute(key: separator)
         let (ref, base) = try spine.descend(&root, &route)
@@ -194,6 +190,16 @@ package final class OrderedTree: @unchecked Sendable {
     func rest() {
         spine = nil
         place = nil
+    }
+
+    /// Stands where a key belongs, if that is the leaf where the last one went.
+    private func searchAtPlace(
+        _ key: UnsafeRawBufferPointer
+    ) throws(StorageError) -> (ref: Ref, base: UnsafeMutableRawPointer, index: Int, found: Bool)? {
+        guard case (var ref, let end)? = place, end.map({ Separator(key: key).compare($0) < 0 }) ?? true else { return nil }
+        let base = try space.edit(&ref, as: .orderedLeaf)
+        let (index, found) = try OrderedLeaf(base, page: ref.page).search(key)
+        return index > 0 || found ? (ref, base, index, found) : nil
     }
 
     func writer() -> Spine {
@@ -254,22 +260,21 @@ package final class OrderedTree: @unchecked Sendable {
     /// Removes a key and its value; false where there is none.
     @discardableResult
     package func delete(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
-        guard try isOwn(key) else { return try share?.delete(key) ?? false }
-        place = nil
         let spine = writer()
-        var route = KeyRoute(key: Separator(key: key))
-        let (ref, base) = try spine.descend(&root, &route)
-        let leaf = try OrderedLeaf(base, page: ref.page)
-        let (index, found) = try leaf.search(key)
-        guard found else { return false }
+        var standing = try searchAtPlace(key)
+        if standing == nil, try isOwn(key) { standing = try search(key, spine) }
+        guard let (ref, base, index, found) = standing, found else { return try share?.delete(key) ?? false }
+        let leaf = try OrderedLeaf(base, page: ref.page), editor = OrderedLeafEditor(base: base, page: ref.page)
         let entry = try leaf.entry(index)
         if let blob = entry.blob { try space.free(blob) }
-        OrderedLeafEditor(base: base, page: ref.page).remove(at: index, entry)
+        editor.remove(at: index, entry)
         try spine.addRows(&root, -1)
         if leaf.count == 1 {
+            place = nil
             try spine.removeLeaf(&root)
             try space.free(ref)
-        } else {
+        } else if editor.occupied < OrderedLeafLayout.room / 4 {
+            place = nil
             try mergeSmall(ref, base, spine)
         }
         return true
@@ -278,7 +283,6 @@ package final class OrderedTree: @unchecked Sendable {
     /// Pours a leaf that fell below a quarter together with a neighbour, where both fit into three quarters of one.
     private func mergeSmall(_ ref: Ref, _ base: UnsafeMutableRawPointer, _ spine: Spine) throws(StorageError) {
         let leaf = try OrderedLeaf(base, page: ref.page)
-        guard try leaf.usedBytes() < OrderedLeafLayout.room / 4 else { return }
         if let rightRef = try spine.sibling(1, root) {
             let right = try OrderedLeaf(try space.view(rightRef, as: .orderedLeaf), page: rightRef.page)
             if try pour(leaf, right, into: base, ref, spine) {
