@@ -60,27 +60,29 @@ extension ModelTransaction {
         let table = try view.rows(owner)
         let key = try stored { () throws(StorageError) in
             let key = try writing.takeKey(table)
-            try writing.rowInsert(table, id: owner.table, key, derived: false)
-            for element in prepared.pointee.elements where !element.isList {
-                try writing.cellSet(table, id: owner.table, key, owner.properties[element.position].column, element.cell, derived: false)
+            try prepared.pointee.withContent { content throws(StorageError) in
+                try writing.rowInsert(table, id: owner.table, key, content, derived: false)
             }
             return key
         }
+        pending.know(key, owner)
         if let property = owner.primaryKey { try pending.entries.putPrimaryKey(try primaryKeyCell(property, owner), property, owner, key) }
         for property in owner.indexed {
             guard let position = owner.anyPosition(id: property.id) else { continue }
             try pending.entries.putIndex(prepared.pointee.cell(at: position) ?? property.defaultCell, property, key)
         }
-        for element in prepared.pointee.elements { try insertLinks(element, owner, key) }
+        for property in owner.links {
+            if let position = owner.anyPosition(id: property.id), let value = prepared.pointee.value(at: position) {
+                try addBacklinks(value, property, key)
+            }
+        }
         return key
     }
 
-    @inline(__always)
-    private func insertLinks(_ element: PreparedAssignments.Element, _ owner: ClassHandle, _ key: Int64) throws(ModelError) {
-        if element.isList {
-            try append(element.list, to: key, owner.properties[element.position], from: 0)
-        } else if case .int64(let target) = element.cell, owner.properties[element.position].type == .link {
-            try addBacklink(owner.properties[element.position], target: target, source: key)
+    private func addBacklinks(_ value: RowValue, _ property: PropertyHandle, _ key: Int64) throws(ModelError) {
+        if case .int64(let target) = value.cell { try addBacklink(property, target: target, source: key) }
+        for place in value.list {
+            if case .int64(let target) = prepared.pointee.listCells[place] { try addBacklink(property, target: target, source: key) }
         }
     }
 

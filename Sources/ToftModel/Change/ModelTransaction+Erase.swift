@@ -4,7 +4,7 @@ extension ModelTransaction {
     /// Erases an object: links to it become null, lists lose it, what it links to stays. O(log objects) for each link from and to it.
     package func erase(_ key: Int64, _ owner: ClassHandle) throws(ModelError) {
         try view.requireObject(key, owner)
-        try pending.erases.note(key, owner)
+        try pending.erase(key, owner)
     }
 
     /// Erases all objects of a class. O(objects and their links).
@@ -18,6 +18,6 @@ extension ModelTransaction {
                 return true
             }
         }
-        for key in keys { try pending.erases.note(key, owner) }
+        for key in keys { try pending.erase(key, owner) }
     }
 }

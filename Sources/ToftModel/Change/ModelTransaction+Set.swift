@@ -35,7 +35,7 @@ extension ModelTransaction {
 
     /// Gives an object that is there what was prepared for one of its properties.
     func apply(
-        _ element: PreparedAssignments.Element, to key: Int64, _ owner: ClassHandle, policy: UpdatePolicy
+        _ element: RowValue, to key: Int64, _ owner: ClassHandle, policy: UpdatePolicy
     ) throws(ModelError) {
         let property = owner.properties[element.position]
         if element.isList { return try assign(element.list, to: key, property, policy: policy) }

@@ -51,7 +51,7 @@ package final class ModelTransaction {
                 prepared.pointee.add(try prepareList(assignment.value, property, position))
             } else {
                 let cell = try prepareCell(assignment.value, property)
-                prepared.pointee.add(.init(position: position, cell: cell))
+                prepared.pointee.add(RowValue(column: property.column, tag: position, cell: cell))
             }
         }
     }
@@ -73,7 +73,7 @@ package final class ModelTransaction {
 
     private func prepareList(
         _ value: BorrowedValue, _ property: PropertyHandle, _ position: Int
-    ) throws(ModelError) -> PreparedAssignments.Element {
+    ) throws(ModelError) -> RowValue {
         let first = prepared.pointee.listCells.count
         switch value {
         case .null: break
@@ -82,7 +82,7 @@ package final class ModelTransaction {
         default:
             throw .typeMismatch(className: property.className, property: property.name, expected: property.typeName, found: value.kindName)
         }
-        return .init(position: position, cell: .null, listStart: first, listCount: prepared.pointee.listCells.count - first)
+        return RowValue(column: property.column, tag: position, list: first..<prepared.pointee.listCells.count)
     }
 
     /// A link leads to an object that is there.

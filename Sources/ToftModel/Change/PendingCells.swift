@@ -85,11 +85,12 @@ final class PendingCells: @unchecked Sendable {
         var buffer = Buffer()
         swap(&buffer, &buffers[position])
         if !buffer.isInOrder { buffer.entries.sort { ($0.key, $0.number) < ($1.key, $1.number) } }
-        var last: (key: Int64, isThere: Bool)?
         for entry in buffer.entries {
-            let isThere = try last?.key == entry.key ? last?.isThere == true : table.contains(entry.key)
-            last = (entry.key, isThere)
-            if isThere { try writing.cellSet(table, id: tables[position], entry.key, entry.column, entry.cell, derived: false) }
+            do throws(StorageError) {
+                try writing.cellSet(table, id: tables[position], entry.key, entry.column, entry.cell, derived: false)
+            } catch .noSuchRow(let key) where key == entry.key {
+                continue
+            }
         }
     }
 }

@@ -27,6 +27,8 @@ final class PendingChanges: @unchecked Sendable {
     let cells: PendingCells
     let erases: PendingErases
     private weak var writing: WriteTransaction?
+    /// The object that was last seen to be there.
+    @exclusivity(unchecked) private var known: (position: Int, key: Int64) = (-1, 0)
 
     /// Room for the classes of a schema. Has `transaction` bring everything before it commits.
     init(_ schema: ModelSchema, for transaction: WriteTransaction, limits: Limits) {
@@ -43,6 +45,24 @@ final class PendingChanges: @unchecked Sendable {
 
     /// Whether the user has changed something that waits.
     var holdsUserChanges: Bool { !erases.isEmpty || !cells.isEmpty }
+
+    // MARK: The object in hand
+
+    /// Remembers that an object is there: who has found one often asks for it again at once.
+    @inline(__always)
+    func know(_ key: Int64, _ owner: ClassHandle) { known = (owner.position, key) }
+
+    /// Whether an object is known to be there.
+    @inline(__always)
+    func isKnown(_ key: Int64, _ owner: ClassHandle) -> Bool { known.key == key && known.position == owner.position }
+
+    /// Notes that an object that is there is erased.
+    func erase(_ key: Int64, _ owner: ClassHandle) throws(ModelError) {
+        known = (-1, 0)
+        try erases.note(key, owner)
+    }
+
+    // MARK: Bringing
 
     private func bringAll() throws(StorageError) {
         try erases.bring()

@@ -16,7 +16,10 @@ extension ModelView {
     @inline(__always)
     func find(cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle) throws(ModelError) -> Int64? {
         guard let found = try findRow(cell: cell, property, owner) else { return nil }
-        return pending?.erases.hold(found, owner) == true ? nil : found
+        guard let pending else { return found }
+        if pending.erases.hold(found, owner) { return nil }
+        pending.know(found, owner)
+        return found
     }
 
     /// The same, for an object that may be erased.

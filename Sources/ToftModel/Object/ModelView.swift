@@ -95,7 +95,14 @@ package final class ModelView: Sendable {
 
     /// Whether the class has an object with this key. O(log objects).
     package func exists(_ key: Int64, _ owner: ClassHandle) throws(ModelError) -> Bool {
-        if isErased(key, owner) { return false }
+        guard let pending else { return try holdsRow(key, owner) }
+        if pending.isKnown(key, owner) { return true }
+        guard !pending.erases.hold(key, owner), try holdsRow(key, owner) else { return false }
+        pending.know(key, owner)
+        return true
+    }
+
+    private func holdsRow(_ key: Int64, _ owner: ClassHandle) throws(ModelError) -> Bool {
         let table = try rows(owner)
         do { return try table.contains(key) } catch { throw .storage(error) }
     }
@@ -134,7 +141,8 @@ package final class ModelView: Sendable {
     package func forEachCell(
         _ key: Int64, _ owner: ClassHandle, _ ids: UnsafeBufferPointer<PropertyID>, _ body: (PropertyHandle, Cell) -> Void
     ) throws(ModelError) {
-        let table = try table(owner)
+        if let pending { try stored { () throws(StorageError) in try pending.bringCells(owner.position) } }
+        let table = try rows(owner, with: key)
         var place: Table.RowPlace?
         for id in ids {
             let property = try owner.property(id: id)
@@ -142,7 +150,8 @@ package final class ModelView: Sendable {
             do throws(StorageError) {
                 let row = if let place { place } else { try table.row(key) }
                 place = row
-                body(property, try table.cell(row, property.column))
+                let cell = try table.cell(row, property.column)
+                body(property, isLost(cell, property) ? .null : cell)
             } catch {
                 throw property.modelError(error, key: key)
             }

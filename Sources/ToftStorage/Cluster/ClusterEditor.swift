@@ -192,11 +192,16 @@ struct ClusterEditor {
             leaveGarbage(old.length - length)
         }
         base.store(source, count: bytes.count, at: offset)
-        let cell = HeapCell(offset: offset, length: length, isElsewhere: isElsewhere)
-        base.storeUInt32(cell.raw, at: slice.start + slice.geometry.values + row * 4)
-        widenHeap(slice, offset, offset + length)
+        placeHeap(slice, row, HeapCell(offset: offset, length: length, isElsewhere: isElsewhere))
         clearNull(slice, row)
         return true
+    }
+
+    /// Says where the bytes of a cell lie.
+    @inline(__always)
+    func placeHeap(_ slice: ColumnSlice, _ row: Int, _ cell: HeapCell) {
+        base.storeUInt32(cell.raw, at: slice.start &+ slice.geometry.values &+ row &* 4)
+        widenHeap(slice, cell.offset, cell.offset &+ cell.length)
     }
 
     private func leaveGarbage(_ count: Int) {
@@ -208,7 +213,7 @@ struct ClusterEditor {
     // MARK: Bounds
 
     @inline(__always)
-    private func widenByZero(_ slice: ColumnSlice) {
+    func widenByZero(_ slice: ColumnSlice) {
         switch slice.geometry.type {
         case .int64, .timestamp: widen(slice, 0 as Int64)
         case .float32, .float64: widen(slice, 0 as Double)

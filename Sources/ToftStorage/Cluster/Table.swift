@@ -38,7 +38,7 @@ package final class Table: @unchecked Sendable {
 
     /// Ids are dense as a rule, so the first guess is right as a rule.
     @inline(__always)
-    private func columnIndex(_ id: UInt32) -> Int? {
+    func columnIndex(_ id: UInt32) -> Int? {
         guard let first = columns.first else { return nil }
         let guess = min(Int(id &- first.id), columns.count - 1)
         if columns[guess].id == id { return guess }

@@ -12,6 +12,9 @@ final class TableWriter {
     /// Whether large clusters pay, which whoever appends a row later has to copy or to leave.
     var isAppendingMany: Bool { appendedRows >= 2 * ClusterLimits.tailRows }
 
+    /// Where the values of the row go that is being inserted whole.
+    @exclusivity(unchecked) var plan = RowPlan()
+
     private let memory: UnsafeMutableRawPointer
 
     init(space: PageSpace) {

@@ -109,6 +109,9 @@ struct ElementWriter {
         base.storeUInt32(end, at: ElementLayout.length)
     }
 
+    /// Bytes of the block so far.
+    var length: Int { end }
+
     /// Appends elements of another block of the same type.
     mutating func append(_ range: Range<Int>, of block: ElementBlock) throws(StorageError) {
         if let width = kind.type.elementWidth, !kind.isNullable, !block.kind.isNullable, position + range.count <= count {

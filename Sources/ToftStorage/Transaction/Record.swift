@@ -69,6 +69,18 @@ struct RecordBuilder {
         end()
     }
 
+    /// A row that is inserted with values: the same effects as one by one.
+    mutating func row(_ tree: UInt64, _ key: Int64, _ content: RowContent, derived: Bool) {
+        row(.rowInsert, tree, key, derived: derived)
+        guard bulk == nil else { return }
+        for value in content.values {
+            if !value.isList { cell(tree, key, value.column, value.cell, derived: derived) }
+            for (index, element) in content.elements(value).enumerated() {
+                list(.listInsert, tree, key, value.column, index: index, element, derived: derived)
+            }
+        }
+    }
+
     mutating func cell(_ tree: UInt64, _ key: Int64, _ column: UInt32, _ cell: Cell, derived: Bool) {
         if bulk != nil {
             bulk?.touch(tree, key, column)

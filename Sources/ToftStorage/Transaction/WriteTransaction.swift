@@ -191,6 +191,14 @@ package final class WriteTransaction {
         }
     }
 
+    /// Inserts a row with values; the columns that are not among them have their defaults.
+    package func rowInsert(_ table: Table, id: UInt64, _ key: Int64, _ content: RowContent, derived: Bool) throws(StorageError) {
+        _ = try change({ $0.row(id, key, content, derived: derived) }) { () throws(StorageError) in
+            try table.insertRow(key, content)
+            return true
+        }
+    }
+
     /// Erases a row, its long values and its lists.
     package func rowErase(_ table: Table, id: UInt64, _ key: Int64, derived: Bool) throws(StorageError) {
         _ = try change({ $0.row(.rowErase, id, key, derived: derived) }) { () throws(StorageError) in

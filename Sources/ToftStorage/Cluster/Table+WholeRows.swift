@@ -1,0 +1,160 @@
+/// Rows that are inserted with all their values. At the end of the table, where the last cluster has room, they are written as they will lie; elsewhere
+/// step by step.
+extension Table {
+    /// Inserts a row with values. O(log rows), at the end O(1).
+    package func insertRow(_ key: Int64, _ content: RowContent) throws(StorageError) {
+        if try appendRow(key, content, activeWriter()) { return }
+        try insertRow(key)
+        for value in content.values {
+            if !value.isList { try setCell(key, value.column, value.cell) }
+            for (index, cell) in content.elements(value).enumerated() { try listInsert(key, value.column, at: index, cell) }
+        }
+    }
+
+    /// Appends a row to the cluster where the writer stands; false, and nothing has changed, where that is not the last or has no room.
+    private func appendRow(_ key: Int64, _ content: RowContent, _ writer: TableWriter) throws(StorageError) -> Bool {
+        guard let leaf = try writer.leafAtFinger(key), writer.isAtEnd else { return false }
+        let cluster = leaf.cluster, row = cluster.rowCount
+        guard row < cluster.rowCapacity, key > cluster.keys[row &- 1], holdsColumns(leaf, writer),
+            let heap = plan(content, writer), cluster.heapEnd &+ heap <= cluster.byteCount
+        else { return false }
+        try writer.spine.refresh()
+        var appended = AppendedRow(leaf.editor, row: row)
+        for index in columns.indices {
+            let slice = try cluster.slice(index)
+            guard let place = writer.plan.place(index) else {
+                appended.putDefault(slice)
+                continue
+            }
+            let value = content.values[place]
+            if value.isList {
+                try appended.put(content.elements(value), columns[index].elementKind, slice)
+            } else {
+                appended.put(value.cell, slice)
+            }
+        }
+        appended.finish(key: key)
+        try writer.spine.addRows(&root, 1)
+        writer.appendedRows &+= 1
+        raiseNextKey(above: key)
+        return true
+    }
+
+    /// Whether a cluster holds exactly the columns of the table: asked once for each cluster.
+    private func holdsColumns(_ leaf: TableWriter.Leaf, _ writer: TableWriter) -> Bool {
+        guard leaf.cluster.columnCount == columns.count else { return false }
+        if writer.plan.cluster == leaf.ref.page { return true }
+        for (index, column) in columns.enumerated() {
+            guard leaf.cluster.index(ofColumn: column.id) == index, let slice = try? leaf.cluster.slice(index),
+                slice.geometry.type == column.type, slice.geometry.isNullable == column.isNullable
+            else { return false }
+        }
+        writer.plan.cluster = leaf.ref.page
+        return true
+    }
+
+    /// Finds the place of each value and returns the bytes of heap that they take; nil where one does not fit into a cluster or its column.
+    private func plan(_ content: RowContent, _ writer: TableWriter) -> Int? {
+        var heap = 0
+        writer.plan.begin(columns.count)
+        for place in content.values.indices {
+            let value = content.values[place]
+            guard let index = columnIndex(value.column), let size = heapSize(value, content, columns[index]) else { return nil }
+            writer.plan.put(place, at: index)
+            heap &+= size
+        }
+        return heap
+    }
+
+    @inline(__always)
+    private func heapSize(_ value: RowValue, _ content: RowContent, _ column: Column) -> Int? {
+        if value.isList { return listSize(content.elements(value), column) }
+        guard column.accepts(value.cell) else { return nil }
+        guard case .bytes(let bytes) = value.cell else { return 0 }
+        return bytes.count <= ClusterLimits.inlineBytes ? bytes.count : nil
+    }
+
+    private func listSize(_ elements: UnsafeBufferPointer<Cell>, _ column: Column) -> Int? {
+        guard column.type == .list, let type = column.elementType, elements.count <= ClusterLimits.inlineList else { return nil }
+        let element = Column(id: column.id, type: type, isNullable: column.elementIsNullable)
+        var heap = 0
+        for cell in elements {
+            guard element.accepts(cell) else { return nil }
+            heap &+= Element.cell(cell).heapBytes
+        }
+        let size = column.elementKind.blockSize(count: elements.count, heapBytes: heap)
+        return size <= ClusterLimits.inlineList ? elements.isEmpty ? 0 : size.roundedUpToEight &+ 7 : nil
+    }
+}
+
+/// Which value goes to which column of a row that is inserted whole.
+struct RowPlan {
+    /// By the place of the column, where the value is; -1: it gets its default.
+    private var places: ContiguousArray<Int32> = []
+    /// The page of the last cluster that was found to hold all columns.
+    var cluster: UInt64 = 0
+
+    mutating func begin(_ count: Int) {
+        if places.count != count {
+            places = ContiguousArray(repeating: -1, count: count)
+        } else {
+            for index in places.indices { places[index] = -1 }
+        }
+    }
+
+    @inline(__always)
+    mutating func put(_ place: Int, at column: Int) { places[column] = Int32(truncatingIfNeeded: place) }
+
+    @inline(__always)
+    func place(_ column: Int) -> Int? { places[column] >= 0 ? Int(places[column]) : nil }
+}
+
+/// A row on its way into the first free place of a cluster, whose columns are zero there. The heap has room for it.
+private struct AppendedRow {
+    private let editor: ClusterEditor
+    private let row: Int
+    private var heapEnd: Int
+
+    init(_ editor: ClusterEditor, row: Int) {
+        self.editor = editor
+        self.row = row
+        heapEnd = editor.cluster.heapEnd
+    }
+
+    func putDefault(_ slice: ColumnSlice) {
+        if slice.geometry.isNullable { editor.setNull(slice, row) } else { editor.widenByZero(slice) }
+    }
+
+    @inline(__always)
+    mutating func put(_ cell: Cell, _ slice: ColumnSlice) {
+        switch cell {
+        case .null: editor.setNull(slice, row)
+        case .bytes(let bytes):
+            guard let source = bytes.baseAddress, bytes.count > 0 else { return }
+            editor.base.store(source, count: bytes.count, at: heapEnd)
+            putHeap(slice, heapEnd, bytes.count)
+        default: editor.setFixed(slice, row, cell)
+        }
+    }
+
+    mutating func put(_ elements: UnsafeBufferPointer<Cell>, _ kind: ElementKind, _ slice: ColumnSlice) throws(StorageError) {
+        guard !elements.isEmpty else { return }
+        let start = heapEnd.roundedUpToEight
+        var writer = ElementWriter(editor.base + start, capacity: editor.cluster.byteCount - start, kind: kind, count: elements.count)
+        for cell in elements { try writer.append(.cell(cell), page: editor.cluster.page) }
+        putHeap(slice, start, writer.length.roundedUpToEight)
+    }
+
+    @inline(__always)
+    private mutating func putHeap(_ slice: ColumnSlice, _ start: Int, _ length: Int) {
+        editor.placeHeap(slice, row, HeapCell(offset: start, length: length, isElsewhere: false))
+        heapEnd = start &+ length
+    }
+
+    func finish(key: Int64) {
+        let cluster = editor.cluster
+        editor.base.storeInt64(key, at: cluster.keysStart &+ row &* 8)
+        editor.base.storeUInt32(heapEnd, at: cluster.header &+ ClusterLayout.heapEnd)
+        editor.base.storeUInt16(row &+ 1, at: cluster.header &+ ClusterLayout.rowCount)
+    }
+}
