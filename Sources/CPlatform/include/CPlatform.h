@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/stat.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -22,6 +23,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
@@ -58,9 +60,33 @@ static inline int platform_rename_exclusive(const char *from, const char *to) {
 
 static inline int platform_link(const char *from, const char *to) { return PLATFORM_RESULT(link(from, to)); }
 static inline int platform_unlink(const char *path) { return PLATFORM_RESULT(unlink(path)); }
-static inline int platform_fstat(int fd, struct stat *out) { return PLATFORM_RESULT(fstat(fd, out)); }
-static inline int platform_stat(const char *path, struct stat *out) { return PLATFORM_RESULT(stat(path, out)); }
-static inline int platform_lstat(const char *path, struct stat *out) { return PLATFORM_RESULT(lstat(path, out)); }
+
+/// What is known of a file, but for its times: whoever has asked Linux 6.13 or later for the times makes the next write store them anew, with a place
+/// in the journal that a durable write then waits for (40 us on ext4).
+static inline int platform_stat_without_times(int fd, const char *path, int flags, struct stat *out) {
+  const unsigned int wanted = STATX_TYPE | STATX_MODE | STATX_NLINK | STATX_UID | STATX_GID | STATX_INO | STATX_SIZE;
+  struct statx found;
+  if (syscall(SYS_statx, fd, path, flags, wanted, &found) < 0) return -errno;
+  memset(out, 0, sizeof *out);
+  out->st_dev = makedev(found.stx_dev_major, found.stx_dev_minor);
+  out->st_ino = found.stx_ino;
+  out->st_mode = found.stx_mode;
+  out->st_nlink = found.stx_nlink;
+  out->st_uid = found.stx_uid;
+  out->st_gid = found.stx_gid;
+  out->st_size = (off_t)found.stx_size;
+  return 0;
+}
+
+static inline int platform_fstat(int fd, struct stat *out) {
+  const int empty_path = 0x1000; // AT_EMPTY_PATH
+  int result = platform_stat_without_times(fd, "", empty_path, out);
+  return result == -ENOSYS || result == -EPERM ? PLATFORM_RESULT(fstat(fd, out)) : result;
+}
+static inline int platform_stat(const char *path, struct stat *out) {
+  int result = platform_stat_without_times(AT_FDCWD, path, 0, out);
+  return result == -ENOSYS || result == -EPERM ? PLATFORM_RESULT(stat(path, out)) : result;
+}
 static inline ssize_t platform_readlink(const char *path, char *out, size_t size) { return PLATFORM_RESULT(readlink(path, out, size)); }
 static inline int platform_fchmod(int fd, unsigned int mode) { return PLATFORM_RESULT(fchmod(fd, mode)); }
 static inline int platform_fchown(int fd, unsigned int user, unsigned int group) { return PLATFORM_RESULT(fchown(fd, user, group)); }
