@@ -11,9 +11,8 @@ enum MistakeTrials {
     static func owner(of mistake: Probe.Mistake) -> Suite {
         switch mistake {
         case .noSyncBeforeMeta, .metaNotDurable, .metaBeforePages, .pageReusedTooEarly, .pinsIgnored, .versionReusedAfterRollback, .checksumNotCompared,
-            .growthForgotten, .olderMetaRefused, .recoveryOverwritesItsMeta, .logNotDurable, .previousVersionNotChecked, .saltKept,
-            .deferredNotCovered, .logTailIgnored, .inDoubtMetaForgotten, .checkpointNotPinned,
-            .checkpointNotSynced:
+            .othersCommitOverlooked, .growthForgotten, .olderMetaRefused, .recoveryOverwritesItsMeta, .logNotDurable, .previousVersionNotChecked,
+            .saltKept, .deferredNotCovered, .logTailIgnored, .inDoubtMetaForgotten, .checkpointNotPinned, .checkpointNotSynced:
             .crash
         case .syncErrorIgnored, .syncTriedAgain, .poisonForgotten, .diskFullIgnored, .recoveryTrustsTheCache: .faults
         case .publishedBeforeMeta, .publishedBeforeLog, .pinStoredWithoutLookingAgain: .interleavings

@@ -24,7 +24,7 @@ package enum Probe {
         case noSyncBeforeMeta, metaNotDurable, metaBeforePages, publishedBeforeMeta
         case syncErrorIgnored, syncTriedAgain, poisonForgotten, diskFullIgnored, shortWriteTakenAsWhole
         case pageReusedTooEarly, pinsIgnored, pinStoredWithoutLookingAgain, deadOwnerByNumberOnly
-        case versionReusedAfterRollback
+        case versionReusedAfterRollback, othersCommitOverlooked
         case checksumNotCompared, growthForgotten, olderMetaRefused
         case recoveryOverwritesItsMeta, recoveryTrustsTheCache, deadWriterNotTakenOver
         case directoryNotSynced
