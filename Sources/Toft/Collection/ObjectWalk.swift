@@ -28,11 +28,15 @@ internal import ToftEngine
         return instance(key)
     }
 
+    @inline(__always)
     private mutating func instance(_ key: Int64) -> ObjectBase {
-        if let object = spare.take() {
-            object.move(to: key, view)
-            return object
-        }
+        guard let object = spare.take() else { return newInstance(key) }
+        object.move(to: key, view)
+        return object
+    }
+
+    @inline(never)
+    private mutating func newInstance(_ key: Int64) -> ObjectBase {
         let object = home.makeObject(key, view)
         spare.put(object)
         return object

@@ -15,22 +15,23 @@ final class ClassBinding {
     /// Where each property's column number lies in an instance, and the number.
     private let columns: [(offset: Int, column: Int32)]
 
-    convenience init(_ model: ModelClass, _ owner: ClassHandle, in engine: Session) throws {
-        self.init(model, owner, try model.properties.map { try owner.property(named: $0.name).id }, in: engine)
+    /// - Parameter thread: the one that the session is confined to; 0 where it is a queue, or frozen.
+    convenience init(_ model: ModelClass, _ owner: ClassHandle, in engine: Session, thread: UInt) throws {
+        self.init(model, owner, try model.properties.map { try owner.property(named: $0.name).id }, in: engine, thread: thread)
     }
 
-    private init(_ model: ModelClass, _ owner: ClassHandle, _ propertyIDs: [PropertyID], in engine: Session) {
+    private init(_ model: ModelClass, _ owner: ClassHandle, _ propertyIDs: [PropertyID], in engine: Session, thread: UInt) {
         self.model = model
         self.owner = owner
         self.engine = engine
         self.propertyIDs = propertyIDs
-        shelf = engine.isFrozen ? nil : WindowShelf(owner, of: engine)
+        shelf = engine.isFrozen ? nil : WindowShelf(owner, of: engine, thread: thread, columnEnd: Int(propertyIDs.max() ?? 0) + 1)
         columns = zip(model.properties, propertyIDs).map { ($0.offset, Int32(truncatingIfNeeded: $1)) }
     }
 
     /// The same class in a frozen version of the session.
     func frozen(in engine: Session) -> ClassBinding {
-        ClassBinding(model, owner, propertyIDs, in: engine)
+        ClassBinding(model, owner, propertyIDs, in: engine, thread: 0)
     }
 
     /// Turns the properties of an instance into accessors of their columns.

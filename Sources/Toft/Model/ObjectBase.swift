@@ -9,7 +9,7 @@ open class ObjectBase {
     @exclusivity(unchecked) private(set) final var home: Home?
     @exclusivity(unchecked) private final var key: Int64 = 0
     /// Where the row lies, as it was when it was last looked for.
-    @exclusivity(unchecked) private final var view = RowView()
+    @exclusivity(unchecked) @usableFromInline private(set) final var view = RowView()
     /// Whether a collection may have been made for the object, and lie in it. Not for apps.
     @exclusivity(unchecked) public final var _hasCollections = false
     /// Set in the instances that find out what a key path names.
@@ -97,16 +97,46 @@ extension ObjectBase {
 // MARK: Reading and writing managed properties
 
 extension ObjectBase {
-    /// A value of fixed width, at the cost of some loads while the realm stands still. Nil when null, when key paths are recorded, and after misuse.
-    @inline(__always)
-    private final func value<Value>(_ column: Int, _ kind: ColumnPlace.Kind, _ load: (ColumnPlace, Int) -> Value?) -> Value? {
-        if let place = view.place(column) { return load(place, view.row) }
-        return findValue(column, kind, load)
+    /// Reads an integer, the key that a link holds, or the bits of a double: at the cost of some loads while the realm stands still. Nil when null, when
+    /// key paths are recorded, and after misuse. Not for apps.
+    @inlinable
+    public final func _loadWord(_ column: Int) -> Int64? {
+        guard let place = view.place(column) else { return findWord(column) }
+        return place.word(view.row)
+    }
+
+    /// Reads a flag. Not for apps.
+    @inlinable
+    public final func _loadBool(_ column: Int) -> Bool? {
+        guard let place = view.place(column) else { return findBool(column) }
+        return place.bit(view.row)
+    }
+
+    /// Reads a number of single precision.
+    final func float(_ column: Int) -> Float? {
+        guard let place = view.place(column) else { return find(column, .floats) { $0.float($1) } }
+        return place.float(view.row)
+    }
+
+    /// Reads a time.
+    final func time(_ column: Int) -> Timestamp? {
+        guard let place = view.place(column) else { return find(column, .times) { $0.time($1) } }
+        return place.time(view.row)
     }
 
     @inline(never)
-    private final func findValue<Value>(_ column: Int, _ kind: ColumnPlace.Kind, _ load: (ColumnPlace, Int) -> Value?) -> Value? {
-        read(column) { window, row, id throws(EngineError) in load(try window.place(id, kind), row) }
+    @usableFromInline final func findWord(_ column: Int) -> Int64? { find(column, .words) { $0.word($1) } }
+
+    @inline(never)
+    @usableFromInline final func findBool(_ column: Int) -> Bool? { find(column, .bits) { $0.bit($1) } }
+
+    /// Finds out where a column lies, and reads a value from there.
+    private final func find<Value>(_ column: Int, _ kind: FixedColumn.Kind, _ load: (ColumnPlace, Int) -> Value?) -> Value? {
+        read(column) { window, row, id throws(EngineError) in
+            let place = ColumnPlace(try window.column(id, kind))
+            view.remember(place, column)
+            return load(place, row)
+        }
     }
 
     /// Reads a property through the window on the object's cluster.
@@ -144,23 +174,6 @@ extension ObjectBase {
     final func bytes(_ column: Int) -> UnsafeRawBufferPointer? {
         read(column) { window, row, id throws(EngineError) in try window.bytes(row, id) }
     }
-
-    /// Reads a number.
-    final func double(_ column: Int) -> Double? {
-        value(column, .words) { $0.word($1).map { Double(bitPattern: UInt64(bitPattern: $0)) } }
-    }
-
-    /// Reads a number of single precision.
-    final func float(_ column: Int) -> Float? { value(column, .floats) { $0.float($1) } }
-
-    /// Reads a flag.
-    final func bool(_ column: Int) -> Bool? { value(column, .bits) { $0.bit($1) } }
-
-    /// Reads a time.
-    final func time(_ column: Int) -> Timestamp? { value(column, .times) { $0.time($1) } }
-
-    /// Reads an integer. Not for apps.
-    public final func _loadInt(_ column: Int) -> Int64? { value(column, .words) { $0.word($1) } }
 
     /// Writes an integer. Not for apps.
     public final func _storeInt(_ number: Int64, _ column: Int) {

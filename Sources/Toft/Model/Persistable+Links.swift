@@ -9,7 +9,7 @@ extension Object: _PersistableInsideOptional {
 
     public static func _getOptional(_ object: ObjectBase, _ column: Int) -> Self? {
         if let recorder = object.recorder { return recorder.follow(object, column, to: self) }
-        guard let row = object.row, let key = object._loadInt(column) else { return nil }
+        guard let row = object.row, let key = object._loadWord(column) else { return nil }
         return Misuse.reporting { () -> Self? in try row.session.object(self, key: key) } ?? nil
     }
 

@@ -66,7 +66,7 @@ extension _ScalarInteger {
     }
     public var _engineValue: _EngineValue { _EngineValue(.int(Int64(self))) }
     @inlinable public static func _load(_ object: ObjectBase, _ column: Int) -> Self? {
-        object._loadInt(column).map { Self(truncatingIfNeeded: $0) }
+        object._loadWord(column).map { Self(truncatingIfNeeded: $0) }
     }
     @inlinable public func _store(_ object: ObjectBase, _ column: Int) { object._storeInt(Int64(self), column) }
 
@@ -95,8 +95,8 @@ extension Bool: _Scalar, _Indexable {
         if case .bool(let flag) = value.value { flag } else { nil }
     }
     public var _engineValue: _EngineValue { _EngineValue(.bool(self)) }
-    public static func _load(_ object: ObjectBase, _ column: Int) -> Bool? {
-        object.bool(column)
+    @inlinable public static func _load(_ object: ObjectBase, _ column: Int) -> Bool? {
+        object._loadBool(column)
     }
     public func _store(_ object: ObjectBase, _ column: Int) { object.store(.bool(self), column) }
 
@@ -136,8 +136,8 @@ extension Double: _Scalar {
         }
     }
     public var _engineValue: _EngineValue { _EngineValue(.double(self)) }
-    public static func _load(_ object: ObjectBase, _ column: Int) -> Double? {
-        object.double(column)
+    @inlinable public static func _load(_ object: ObjectBase, _ column: Int) -> Double? {
+        object._loadWord(column).map { Double(bitPattern: UInt64(bitPattern: $0)) }
     }
     public func _store(_ object: ObjectBase, _ column: Int) { object.store(.double(self), column) }
 

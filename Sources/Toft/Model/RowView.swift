@@ -4,10 +4,10 @@ internal import ToftEngine
 ///
 /// The slot is the shelf's, which the object keeps alive. Before each use the slot is asked whether it still shows what it showed. Nothing on the way
 /// counts references, which is most of what a read would cost.
-struct RowView {
-    private var slot: UnsafePointer<WindowSlot>?
-    private var stamp: UInt64 = 0
-    private(set) var row = 0
+@usableFromInline struct RowView {
+    @usableFromInline private(set) var slot: UnsafePointer<WindowSlot>?
+    @usableFromInline private(set) var stamp: UInt64 = 0
+    @usableFromInline private(set) var row = 0
 
     /// Of an object that has not been looked for.
     init() {}
@@ -25,17 +25,22 @@ struct RowView {
     }
 
     /// Whether what is known holds, and this is the thread to use it on.
-    @inline(__always)
-    private var holds: Bool {
+    @inlinable @inline(__always)
+    var holds: Bool {
         guard let slot else { return false }
         return slot.pointee.stamp == stamp && slot.pointee.isCurrent && slot.pointee.isOnThread
     }
 
-    /// Where a column lies, where all that it takes is known.
-    @inline(__always)
+    /// Where a column of the class lies, where all that it takes is known.
+    @inlinable @inline(__always)
     func place(_ column: Int) -> ColumnPlace? {
-        guard holds, let slot else { return nil }
-        return slot.pointee.place(column)
+        guard holds, let slot, slot.pointee.places[column].values != nil else { return nil }
+        return slot.pointee.places[column]
+    }
+
+    /// Remembers where a column lies in the window, if that is in a slot.
+    func remember(_ place: ColumnPlace, _ column: Int) {
+        if window != nil, let slot { slot.pointee.places[column] = place }
     }
 
     /// Goes on to the next row, if that is known to have this key.

@@ -1,73 +1,5 @@
-internal import Foundation
 internal import ToftEngine
 internal import ToftModel
-
-/// A window on a cluster, at a place where the objects whose rows it shows find it again without counting references to it.
-struct WindowSlot {
-    /// What the slot shows has this number, never used twice in a shelf; 0 while it shows nothing.
-    fileprivate(set) var stamp: UInt64 = 0
-    private var moment: UInt64 = 0
-    private let pulse: UnsafePointer<SessionPulse>
-    private var keys: UnsafePointer<Int64>?
-    private var count = 0
-    private var places: UnsafePointer<ColumnPlace>?
-    private var placeCount = 0
-    /// Kept by hand, so that a look at the slot counts nothing.
-    private var window: Unmanaged<ClusterWindow>?
-
-    fileprivate init(_ pulse: UnsafePointer<SessionPulse>) {
-        self.pulse = pulse
-    }
-
-    fileprivate mutating func show(_ window: ClusterWindow, stamp: UInt64) {
-        clear()
-        self.stamp = stamp
-        self.window = .passRetained(window)
-        moment = window.moment
-        keys = window.keys
-        count = window.count
-        places = UnsafePointer(window.places)
-        placeCount = window.placeCount
-    }
-
-    fileprivate mutating func clear() {
-        stamp = 0
-        window?.release()
-        window = nil
-    }
-
-    /// The window, while the slot shows one.
-    var shown: ClusterWindow? { window?.takeUnretainedValue() }
-
-    /// Whether the window shows what is there now.
-    @inline(__always)
-    var isCurrent: Bool { pulse.pointee.moment == moment && pulse.pointee.word.pointee == pulse.pointee.generation }
-
-    /// Whether this is the session's thread. Never so on queues, which are told apart in a longer way.
-    @inline(__always)
-    var isOnThread: Bool { pulse.pointee.thread == UInt(pthread_self()) }
-
-    /// Where a column lies, if that is known.
-    @inline(__always)
-    func place(_ column: Int) -> ColumnPlace? {
-        guard column < placeCount, let places, places[column].values != nil else { return nil }
-        return places[column]
-    }
-
-    /// Whether a row is there and has this key.
-    @inline(__always)
-    func has(_ key: Int64, in row: Int) -> Bool {
-        guard row >= 0, row < count, let keys else { return false }
-        return keys[row] == key
-    }
-
-    /// The row of a key; nil where the cluster has none.
-    fileprivate func row(of key: Int64) -> Int? {
-        guard let keys, let shown else { return nil }
-        let guess = Int(truncatingIfNeeded: key &- keys[0])
-        return has(key, in: guess) ? guess : shown.row(of: key)
-    }
-}
 
 /// The windows through which a session's objects of one class are read.
 ///
@@ -83,15 +15,17 @@ final class WindowShelf {
     /// The moment that all windows here were opened for.
     private var moment: UInt64 = 0
 
-    init(_ owner: ClassHandle, of engine: Session) {
+    /// - Parameter thread: the one that the session is confined to; 0 where it is a queue.
+    /// - Parameter columnEnd: no column of the class has a number from there on.
+    init(_ owner: ClassHandle, of engine: Session, thread: UInt, columnEnd: Int) {
         self.engine = engine
         self.owner = owner
         slots = .allocate(capacity: Self.capacity)
-        slots.initialize(repeating: WindowSlot(engine.pulse), count: Self.capacity)
+        for index in 0..<Self.capacity { (slots + index).initialize(to: WindowSlot(engine, thread: thread, columnEnd: columnEnd)) }
     }
 
     deinit {
-        clear()
+        for index in 0..<Self.capacity { slots[index].close() }
         slots.deallocate()
     }
 
@@ -108,7 +42,7 @@ final class WindowShelf {
 
     /// Lets go of all windows: what they show is no longer there.
     func clear() {
-        for index in 0..<Self.capacity where slots[index].stamp != 0 { slots[index].clear() }
+        for index in 0..<Self.capacity { slots[index].clear() }
         moment = engine.pulse.pointee.moment
     }
 }

@@ -10,6 +10,8 @@ final class RealmSession {
     let confinement: Confinement
     /// How the engine's thread gets work done here; made by the first who needs it.
     var scheduler: (any Scheduler)?
+    /// The thread that it is confined to, for the short way past `verify`; 0 where it is a queue, or frozen.
+    private let thread: UInt
     let isFrozen: Bool
     var isAutorefreshing = true
     /// The realm that was last frozen of this one.
@@ -26,8 +28,8 @@ final class RealmSession {
         self.engine = engine
         self.configuration = configuration
         self.confinement = confinement
+        thread = if case .thread = confinement { UInt(pthread_self()) } else { 0 }
         isFrozen = false
-        markThread()
     }
 
     /// The frozen version of a live session. Threads share it, so everything that it will know it knows from the beginning.
@@ -35,6 +37,7 @@ final class RealmSession {
         self.engine = engine
         configuration = live.configuration
         isFrozen = true
+        thread = 0
         confinement = if case .queue(let mark) = live.confinement { .anywhere(mark) } else { .anywhere(nil) }
         _ = try live.models()
         bindings = live.bindings.mapValues { $0.frozen(in: engine) }
@@ -43,11 +46,6 @@ final class RealmSession {
     deinit { scheduler?.stop() }
 
     // MARK: Use
-
-    /// Leaves word of whose thread the session is, for the short way past `verify`.
-    private func markThread() {
-        if case .thread = confinement { engine.pulse.pointee.thread = UInt(pthread_self()) }
-    }
 
     /// Throws unless the realm may be used here and now. The engine checks threads, the door queues.
     func verify() throws(EngineError) {
@@ -78,7 +76,6 @@ final class RealmSession {
         for binding in bindings.values { binding.shelf?.clear() }
         bindings = [:]
         engine = next
-        markThread()
     }
 
     // MARK: Freezing
@@ -136,7 +133,7 @@ final class RealmSession {
             throw Realm.Error(
                 .noSuchClass, "Class '\(model.name)' is not part of this realm: its configuration's objectTypes leave it out.")
         }
-        let binding = try ClassBinding(model, owner, in: engine)
+        let binding = try ClassBinding(model, owner, in: engine, thread: thread)
         bindings[ObjectIdentifier(type)] = binding
         return binding
     }

@@ -3,7 +3,7 @@ package import ToftStorage
 
 /// A cluster as a session sees it now, for reading single properties of its objects fast: where the arrays of its columns lie is found out once.
 ///
-/// 1. It holds for one `moment` of its session: whoever keeps one, or its `places`, compares before each read.
+/// 1. It holds for one `moment` of its session: whoever keeps one, or what it told, compares before each read.
 /// 2. Rows are those of its keys, properties those of the class.
 /// 3. It is used on the session's thread alone.
 package final class ClusterWindow {
@@ -13,13 +13,11 @@ package final class ClusterWindow {
     package let keys: UnsafePointer<Int64>
     /// How many rows there are.
     package let count: Int
-    /// Where columns of fixed width lie, by property id; unknown ones are empty. As many as `placeCount`.
-    package let places: UnsafeMutablePointer<ColumnPlace>
-    package let placeCount: Int
     private let owner: ClassHandle
     private let cluster: ClusterView
     /// The columns of text and data that have been asked for, by property id.
     private let texts: UnsafeMutablePointer<TextColumn?>
+    private let columnEnd: Int
 
     /// A column of text or data.
     private struct TextColumn {
@@ -33,16 +31,13 @@ package final class ClusterWindow {
         self.cluster = cluster
         keys = cluster.keys
         count = cluster.count
-        placeCount = Int(owner.properties.last?.id ?? 0) + 1
-        places = .allocate(capacity: placeCount)
-        places.initialize(repeating: ColumnPlace(), count: placeCount)
-        texts = .allocate(capacity: placeCount)
-        texts.initialize(repeating: nil, count: placeCount)
+        columnEnd = Int(owner.properties.last?.id ?? 0) + 1
+        texts = .allocate(capacity: columnEnd)
+        texts.initialize(repeating: nil, count: columnEnd)
     }
 
     deinit {
-        places.deallocate()
-        texts.deinitialize(count: placeCount)
+        texts.deinitialize(count: columnEnd)
         texts.deallocate()
     }
 
@@ -53,18 +48,18 @@ package final class ClusterWindow {
 // MARK: Reading
 
 extension ClusterWindow {
-    /// Where a column lies, which has to be of the kind that is asked for. Remembers it.
-    package func place(_ id: PropertyID, _ kind: ColumnPlace.Kind) throws(EngineError) -> ColumnPlace {
+    /// The column of a property, which has to be of the kind that is asked for.
+    package func column(_ id: PropertyID, _ kind: FixedColumn.Kind) throws(EngineError) -> FixedColumn {
         let property = try value(id)
-        guard property.type.placeKind == kind, Int(id) < placeCount else { throw wrongType(id) }
-        let place = try storage { () throws(StorageError) in try cluster.place(property) }
-        places[Int(id)] = place
-        return place
+        guard property.type.columnKind == kind, let column = try storage({ () throws(StorageError) in try cluster.column(property) }) else {
+            throw wrongType(id)
+        }
+        return column
     }
 
     /// The text or data of a row, borrowed until the session moves or writes; nil when null.
     package func bytes(_ row: Int, _ id: PropertyID) throws(EngineError) -> UnsafeRawBufferPointer? {
-        if Int(id) >= placeCount || texts[Int(id)] == nil { try findText(id) }
+        if Int(id) >= columnEnd || texts[Int(id)] == nil { try findText(id) }
         guard let text = texts[Int(id)] else { return nil }
         if let nulls = text.nulls, nulls[row >> 6] & (1 << UInt64(row & 63)) != 0 { return nil }
         return try storage { () throws(StorageError) in try text.values[row] }
@@ -72,7 +67,7 @@ extension ClusterWindow {
 
     private func findText(_ id: PropertyID) throws(EngineError) {
         let property = try value(id)
-        guard property.type == .string || property.type == .data, Int(id) < placeCount else { throw wrongType(id) }
+        guard property.type == .string || property.type == .data, Int(id) < columnEnd else { throw wrongType(id) }
         texts[Int(id)] = try storage { () throws(StorageError) in TextColumn(values: try cluster.bytes(id), nulls: try cluster.nulls(id)) }
     }
 
@@ -89,19 +84,19 @@ extension ClusterWindow {
 }
 
 extension ClusterView {
-    /// Where the column of a property of fixed width lies.
-    fileprivate func place(_ property: PropertyHandle) throws(StorageError) -> ColumnPlace {
+    /// The column of a property, where it is of fixed width.
+    fileprivate func column(_ property: PropertyHandle) throws(StorageError) -> FixedColumn? {
         let id = property.id
         let nulls = try nulls(id)
         switch property.type {
-        case .int, .link: return ColumnPlace(try int64s(id), nulls)
-        case .double: return ColumnPlace(try float64s(id), nulls)
-        case .bool: return ColumnPlace(try bools(id), nulls)
-        case .float: return ColumnPlace(try float32s(id), nulls)
+        case .int, .link: return FixedColumn(try int64s(id), nulls)
+        case .double: return FixedColumn(try float64s(id), nulls)
+        case .bool: return FixedColumn(try bools(id), nulls)
+        case .float: return FixedColumn(try float32s(id), nulls)
         case .date:
             let times = try timestamps(id)
-            return ColumnPlace(times.seconds, nulls, nanoseconds: times.nanoseconds)
-        default: return ColumnPlace()
+            return FixedColumn(times.seconds, nulls, nanoseconds: times.nanoseconds)
+        case .string, .data, .linkingObjects: return nil
         }
     }
 }
