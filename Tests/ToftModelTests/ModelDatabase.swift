@@ -25,7 +25,9 @@ final class ModelDatabase {
 
     private static var tightDelta: DeltaPolicy {
         var policy = DeltaPolicy()
-        policy.limits = [20, 60, 200]
+        policy.limits = [3, 10, 25, 60, 200]
+        policy.portion = 2
+        policy.roominess = 1
         policy.smallestTree = 10
         policy.sparseness = 1
         return policy

@@ -15,7 +15,8 @@ import ToftTestKit
 
     private static func tight(_ store: Store) -> Store {
         store.delta.withLock { state in
-            state.policy.limits = [120, 300, 900]
+            state.policy.limits = [10, 40, 120, 300, 900]
+            state.policy.portion = 8
             state.policy.smallestTree = 0
             state.policy.sparseness = 1
             state.policy.density = 1
@@ -54,7 +55,7 @@ import ToftTestKit
         for number in 0..<2_000 {
             try TreeKey.with(UInt64(number)) { key throws(StorageError) in
                 for id in [first, second] {
-                    try transaction.treePut(transaction.view.orderedTree(id), id: id, key, key, derived: true, to: .delta)
+                    try transaction.treePut(transaction.view.orderedTree(id), id: id, key, key, derived: true, to: .delta(level: 0))
                 }
             }
         }
@@ -94,12 +95,45 @@ import ToftTestKit
         #expect(try store.check().problems == [])
     }
 
+    @Test func oneNewEntryAfterTheOtherCostsFewPagesEach() throws {
+        let store = try Store.open(StoreConfiguration(location: .memory(name: "delta-one-by-one")))
+        var seed = Seed(1)
+        let first = try store.beginWrite()
+        let id = try first.createOrderedTree()
+        for number in 0..<20_000 {
+            try TreeKey.with(UInt64(number) << 32) { key throws(StorageError) in try first.treePut(id, key, key, derived: true) }
+        }
+        _ = try first.commit()
+
+        var pages: [Int] = []
+        for _ in 0..<3_000 {
+            let transaction = try store.beginWrite()
+            let tree = try transaction.view.orderedTree(id)
+            try TreeKey.with(UInt64(seed.below(20_000)) << 32 | UInt64(seed.below(1 << 30) + 1)) { key throws(StorageError) in
+                try transaction.treePut(tree, id: id, key, key, derived: true, to: tree.place(forNew: 1))
+            }
+            try transaction.view.settleDelta()
+            pages.append(transaction.space.dirty.pointee.bytes / Page.size)
+            _ = try transaction.commit()
+        }
+        pages.sort()
+        #expect(pages[pages.count / 2] == 1, "an ordinary commit")
+        #expect(pages[pages.count * 99 / 100] <= 16, "one of a hundred")
+        let snapshot = try store.beginRead()
+        for (level, most) in [(0, 80 + 42), (1, 1_024 + 160)] {
+            let count = try snapshot.deltaLevel(level, making: false)?.count ?? 0
+            #expect(count > 0 && count <= most, "level \(level)")
+        }
+        #expect(try snapshot.orderedTree(id).count == 23_000)
+        #expect(try store.check().problems == [])
+    }
+
     // MARK: Damage
 
     @Test func theCheckFindsEntriesThatLieInTwoPlaces() throws {
         try expectProblem("lies elsewhere, too") { transaction, id, key in
             _ = try transaction.view.orderedTree(id).put(key, key, to: .tree)
-            _ = try transaction.view.orderedTree(id).put(key, key, to: .delta)
+            _ = try transaction.view.orderedTree(id).put(key, key, to: .delta(level: 0))
         }
         try expectProblem("lies elsewhere, too") { transaction, id, key in
             for level in [0, 1] { try DeltaKey(tree: id).with(key) { key throws(StorageError) in try Self.put(key, level, transaction) } }
@@ -181,7 +215,7 @@ private struct Model {
             if wasThere, seed.chance(70) {
                 #expect(try transaction.treeDelete(tree, id: id, key, derived: true), "\(seed)")
             } else {
-                let place = wasThere ? .wherever : [EntryPlace.wherever, .tree, .delta, .delta, .delta, .delta][seed.below(6)]
+                let place = wasThere ? .wherever : seed.chance(30) ? EntryPlace.wherever : seed.chance(20) ? .tree : .delta(level: seed.below(3))
                 try with(value) { try transaction.treePut(tree, id: id, key, $0, derived: true, to: place) }
             }
         }

@@ -35,7 +35,7 @@ import Testing
             ])
         #expect(OrderedLeafLayout.slotSize == 10)
         try expect("Delta key", [DeltaKeyLayout.idLength, DeltaKeyLayout.id])
-        #expect(SystemTree.delta == 4...6 && SystemTree.delta.count == DeltaPolicy.usual.limits.count)
+        #expect(SystemTree.delta == 4...8 && SystemTree.delta.count == DeltaPolicy.usual.limits.count)
     }
 
     @Test func `The page draws blocks and clusters as they are`() throws {

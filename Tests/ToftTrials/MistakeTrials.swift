@@ -12,7 +12,7 @@ enum MistakeTrials {
         switch mistake {
         case .noSyncBeforeMeta, .metaNotDurable, .metaBeforePages, .pageReusedTooEarly, .pinsIgnored, .versionReusedAfterRollback, .checksumNotCompared,
             .othersCommitOverlooked, .growthForgotten, .olderMetaRefused, .recoveryOverwritesItsMeta, .logNotDurable, .previousVersionNotChecked,
-            .saltKept, .deferredNotCovered, .logTailIgnored, .inDoubtMetaForgotten, .checkpointNotPinned, .checkpointNotSynced:
+            .saltKept, .deferredNotCovered, .logTailIgnored, .inDoubtMetaForgotten, .checkpointNotPinned, .checkpointNotSynced, .entryLostOnTheWay:
             .crash
         case .syncErrorIgnored, .syncTriedAgain, .poisonForgotten, .diskFullIgnored, .recoveryTrustsTheCache: .faults
         case .publishedBeforeMeta, .publishedBeforeLog, .pinStoredWithoutLookingAgain: .interleavings

@@ -103,7 +103,7 @@ package enum SystemTree {
     /// Version -> commit record.
     package static let records: UInt64 = 2
     /// The levels of the delta: new entries on their way to large ordered trees.
-    package static let delta: ClosedRange<UInt64> = 4...6
+    package static let delta: ClosedRange<UInt64> = 4...8
     /// Reserved but for the delta: named cursors into the records, staging, tombstones.
     package static let reserved: ClosedRange<UInt64> = 3...15
     /// The first id that a user's tree gets.

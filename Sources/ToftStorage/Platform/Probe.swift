@@ -31,6 +31,7 @@ package enum Probe {
         case logNotDurable, publishedBeforeLog, previousVersionNotChecked, saltKept, lostLogNotSeen, lostMetaNotSeen
         case deferredNotCovered, logTailIgnored, inDoubtMetaForgotten, checkpointNotPinned, checkpointNotSynced
         case copyNotVerified
+        case entryLostOnTheWay
     }
 
     #if TOFT_TRIALS

@@ -162,7 +162,7 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
 
     /// What the delta holds of a tree; nil for the engine's own trees, which have none.
     func deltaShare(of id: UInt64) throws(StorageError) -> DeltaShare? {
-        id < SystemTree.firstUser ? nil : try DeltaShare(try delta(), tree: id)
+        id < SystemTree.firstUser ? nil : DeltaShare(try delta(), tree: id)
     }
 
     private func delta() throws(StorageError) -> Delta {
@@ -178,7 +178,10 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
     func deltaLevel(_ level: Int, making: Bool) throws(StorageError) -> OrderedTree? {
         let id = SystemTree.delta.lowerBound + UInt64(level)
         if making { return try ensureSystemTree(id) }
-        return try hasTree(id) ? try orderedTree(id) : nil
+        do { return try orderedTree(id) } catch {
+            if case .noSuchTree = error { return nil }
+            throw error
+        }
     }
 
     /// Has the delta hand on what is too much for it, as the last change before a commit.

@@ -2,82 +2,46 @@
 final class DeltaShare: @unchecked Sendable {
     private let delta: Delta
     let key: DeltaKey
-    @exclusivity(unchecked) private var counts: [Int] = []
-    @exclusivity(unchecked) private var total = 0
-    /// Of the delta when it was counted; changes in write transactions only.
-    @exclusivity(unchecked) private var stamp: Int
 
-    init(_ delta: Delta, tree id: UInt64) throws(StorageError) {
+    init(_ delta: Delta, tree id: UInt64) {
         self.delta = delta
         key = DeltaKey(tree: id)
-        stamp = delta.stamp
-        try recount()
-    }
-
-    private func recount() throws(StorageError) {
-        stamp = delta.stamp
-        total = 0
-        counts = []
-        for level in delta.levels {
-            counts.append(try level.map { level throws(StorageError) in try count(in: level) } ?? 0)
-            total += counts[counts.count - 1]
-        }
-    }
-
-    private func count(in level: OrderedTree) throws(StorageError) -> Int {
-        guard level.ownCount > 0 else { return 0 }
-        let first = try key.with(Self.nothing) { first throws(StorageError) in try level.rank(of: first) }
-        return try key.withEnd { end throws(StorageError) in try level.rank(of: end) } - first
     }
 
     private static var nothing: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 
-    /// Entries in all levels.
+    /// Entries in all levels. O(log entries of the delta).
     var count: Int {
-        @inline(__always)
         get throws(StorageError) {
-            if stamp != delta.stamp { try recount() }
-            return total
+            var sum = 0
+            for index in delta.levels.indices { sum += try count(index) }
+            return sum
         }
     }
 
     /// Entries in a level.
-    func count(_ level: Int) throws(StorageError) -> Int { try count > 0 ? counts[level] : 0 }
+    func count(_ index: Int) throws(StorageError) -> Int {
+        guard let level = delta.levels[index], level.ownCount > 0 else { return 0 }
+        let first = try key.with(Self.nothing) { first throws(StorageError) in try level.rank(of: first) }
+        return try key.withEnd { end throws(StorageError) in try level.rank(of: end) } - first
+    }
 
-    /// The levels that hold any.
+    /// The levels that may hold any.
     var levels: [OrderedTree] {
-        get throws(StorageError) {
-            guard try count > 0 else { return [] }
-            var levels: [OrderedTree] = []
-            for (index, level) in delta.levels.enumerated() where counts[index] > 0 {
-                if let level { levels.append(level) }
-            }
-            return levels
-        }
+        get throws(StorageError) { try levels(within: Self.nothing) }
     }
 
     /// The levels that may hold keys that begin with `prefix`.
     func levels(within prefix: UnsafeRawBufferPointer) throws(StorageError) -> [OrderedTree] {
-        guard try count > 0, key.isFitting(prefix.count) else { return [] }
-        return try key.with(prefix) { whole throws(StorageError) in
-            var levels: [OrderedTree] = []
-            for (index, level) in delta.levels.enumerated() where counts[index] > 0 {
-                if let level, try level.mayHold(prefix: whole) { levels.append(level) }
-            }
-            return levels
-        }
+        guard key.isFitting(prefix.count) else { return [] }
+        return try key.with(prefix) { whole throws(StorageError) in try delta.levels(within: whole) }
     }
 
     // MARK: Entries, by the tree's own keys
 
     func value(forKey own: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
-        guard try count > 0, key.isFitting(own.count) else { return nil }
-        return try key.with(own) { whole throws(StorageError) in
-            for (index, level) in delta.levels.enumerated() where counts[index] > 0 {
-                if let value = try level?.value(forKey: whole) { return value }
-            }
-            return nil
-        }
+        guard key.isFitting(own.count) else { return nil }
+        return try key.with(own) { whole throws(StorageError) in try delta.value(forKey: whole) }
     }
 
     /// How many keys in all levels are before `own`.
@@ -90,21 +54,22 @@ final class DeltaShare: @unchecked Sendable {
         return rank
     }
 
-    /// Whether new entries of a batch of so many are to come here, where the tree itself has `treeCount`.
-    func isWanted(batch: Int, treeCount: Int) -> Bool {
-        treeCount >= delta.policy.smallestTree && batch < treeCount / delta.policy.sparseness
+    /// The level for new entries of a batch of so many, where the tree itself has `treeCount`; nil where they are to go there.
+    func entrance(batch: Int, treeCount: Int) -> Int? {
+        guard treeCount >= delta.policy.smallestTree, batch < treeCount / delta.policy.sparseness else { return nil }
+        return delta.policy.entrance(batch: batch)
     }
 
-    /// Adds a new entry to the first level; false where it must go to the tree.
-    func insert(_ own: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+    /// Adds a new entry to a level; false where it must go to the tree.
+    func insert(_ own: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, into level: Int) throws(StorageError) -> Bool {
         guard key.isFitting(own.count), value.count <= TreeLimits.inlineValue else { return false }
-        try key.with(own) { whole throws(StorageError) in try delta.insert(whole, value, into: 0) }
+        try key.with(own) { whole throws(StorageError) in try delta.insert(whole, value, into: level) }
         return true
     }
 
     /// Removes an entry; false where no level has it.
     func delete(_ own: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
-        guard try count > 0, key.isFitting(own.count) else { return false }
+        guard key.isFitting(own.count) else { return false }
         return try key.with(own) { whole throws(StorageError) in try delta.delete(whole) }
     }
 

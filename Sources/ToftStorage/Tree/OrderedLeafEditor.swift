@@ -72,6 +72,19 @@ struct OrderedLeafEditor {
         base.storeUInt16(min(garbage, Int(UInt16.max)), at: OrderedLeafLayout.garbage)
     }
 
+    /// Removes several entries in a row.
+    func remove(_ range: Range<Int>) throws(StorageError) {
+        let leaf = try OrderedLeaf(base, page: page)
+        var garbage = base.reading.uint16(at: OrderedLeafLayout.garbage)
+        for index in range {
+            let entry = try leaf.entry(index)
+            garbage += entry.suffix.tailLength + entry.stored.count
+        }
+        base.move(from: slot(range.upperBound), to: slot(range.lowerBound), count: (leaf.count - range.upperBound) * OrderedLeafLayout.slotSize)
+        base.storeUInt16(leaf.count - range.count, at: OrderedLeafLayout.count)
+        base.storeUInt16(min(garbage, Int(UInt16.max)), at: OrderedLeafLayout.garbage)
+    }
+
     /// Appends one entry whose key begins with the shared bytes; a damaged leaf can have more than fits.
     func append(_ entry: OrderedEntry) throws(StorageError) {
         guard entry.key.count >= sharedLength, gap >= entry.size(shared: sharedLength) else {

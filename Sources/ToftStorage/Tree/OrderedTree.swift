@@ -2,13 +2,13 @@
 typealias LeafPlace = (ref: Ref, end: Separator?)
 
 /// Where an entry goes whose writer knows more of its key, or does not.
-package enum EntryPlace {
+package enum EntryPlace: Equatable {
     /// The key may be there already.
     case wherever
     /// The key is new, and goes to the tree itself.
     case tree
-    /// The key is new, and waits in the delta.
-    case delta
+    /// The key is new, and waits in a level of the delta.
+    case delta(level: Int)
 }
 
 /// An ordered tree: bytes to bytes, keys in the order of unsigned bytes, each key once.
@@ -39,7 +39,7 @@ package final class OrderedTree: @unchecked Sendable {
     /// Entries that lie in the tree itself.
     var ownCount: Int { Int(clamping: root.count) }
 
-    /// Entries of the tree. O(1), but O(log entries of the delta) after a change.
+    /// Entries of the tree. O(log entries of the delta).
     package var count: Int {
         get throws(StorageError) { ownCount + (try share?.count ?? 0) }
     }
@@ -91,15 +91,17 @@ package final class OrderedTree: @unchecked Sendable {
 
     /// A cursor that stands nowhere yet.
     package func cursor() throws(StorageError) -> OrderedCursor {
-        guard let share, try share.count > 0 else { return OrderedCursor(tree: self) }
-        return try MergedCursor(tree: self, share.levels, share.key)
+        try cursor(share?.levels)
     }
 
     /// A cursor for the entries whose keys begin with `prefix`; it may leave others out.
     package func cursor(within prefix: UnsafeRawBufferPointer) throws(StorageError) -> OrderedCursor {
-        guard let share, try share.count > 0 else { return OrderedCursor(tree: self) }
-        let levels = try share.levels(within: prefix)
-        return levels.isEmpty ? OrderedCursor(tree: self) : try MergedCursor(tree: self, levels, share.key)
+        try cursor(share?.levels(within: prefix))
+    }
+
+    private func cursor(_ levels: [OrderedTree]?) throws(StorageError) -> OrderedCursor {
+        guard let share, let levels, !levels.isEmpty else { return OrderedCursor(tree: self) }
+        return try MergedCursor(tree: self, levels, share.key)
     }
 
     /// Whether the tree itself may hold keys that begin with `prefix`: false is certain.
@@ -121,7 +123,7 @@ package final class OrderedTree: @unchecked Sendable {
 
     /// Where the entries of a batch belong of which the writer knows that their keys are new. Sparse ones lie in the delta first.
     package func place(forNew batch: Int) -> EntryPlace {
-        share?.isWanted(batch: batch, treeCount: ownCount) == true ? .delta : .tree
+        share?.entrance(batch: batch, treeCount: ownCount).map(EntryPlace.delta) ?? .tree
     }
 
     /// Sets the value of a key; true where the key is new. Every place but `.wherever` asks for a key that is nowhere in the tree.
@@ -131,8 +133,8 @@ package final class OrderedTree: @unchecked Sendable {
     ) throws(StorageError) -> Bool {
         switch place {
         case .tree: return try putOwn(key, value)
-        case .delta:
-            if let share, try share.insert(key, value) { return true }
+        case .delta(let level):
+            if let share, try share.insert(key, value, into: level) { return true }
             return try putOwn(key, value)
         case .wherever:
             let wasInDelta = try share?.delete(key) ?? false

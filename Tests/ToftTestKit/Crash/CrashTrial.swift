@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Synchronization
 internal import ToftStorage
 
 /// Opens what crashes may have left of a workload, and says what is wrong with it.
@@ -39,7 +40,7 @@ package final class CrashTrial {
     }
 
     private func run(_ lies: Set<RecordingFile.Lie>) throws {
-        let database = try RecordedDatabase(lies: lies, dirtyLimit: workload.dirtyLimit, firstLogPages: workload.firstLogPages)
+        let database = try RecordedDatabase(lies: lies, dirtyLimit: workload.dirtyLimit, firstLogPages: workload.firstLogPages, delta: workload.delta)
         var numbers = Seed(seed)
         do {
             try workload.body(database, &numbers)
@@ -127,6 +128,7 @@ package final class CrashTrial {
     func using<Result>(_ file: any StorageFile, _ body: (Store) throws -> Result) throws -> Result {
         let before = MonotonicClock.nanoseconds
         let store = try Store.open(on: WrappedFile(file), coordinator: try Coordinator.inMemory())
+        store.delta.withLock { $0.policy = workload.delta }
         let duration = MonotonicClock.nanoseconds - before
         report.longestOpening = max(report.longestOpening, duration)
         guard duration < CrashReport.openingLimit else { throw Failure("opening took \(duration / 1_000_000) ms") }

@@ -1,3 +1,4 @@
+internal import Synchronization
 package import ToftStorage
 
 /// A database on a recording disk, with the content that each of its commits must have.
@@ -18,23 +19,27 @@ package final class RecordedDatabase {
     private var isDoomed = false
     private let dirtyLimit: Int
     private let firstLogPages: UInt64
+    private let delta: DeltaPolicy
 
     /// On a new file in memory.
-    package convenience init(lies: Set<RecordingFile.Lie> = [], dirtyLimit: Int = StoreLimit.dirtyBytes, firstLogPages: UInt64 = 8) throws {
+    package convenience init(
+        lies: Set<RecordingFile.Lie> = [], dirtyLimit: Int = StoreLimit.dirtyBytes, firstLogPages: UInt64 = 8, delta: DeltaPolicy = .usual
+    ) throws {
         let ground = MemoryFile(name: "ground")
         try Store.format(ground)
-        try self.init(on: ground, lies: lies, dirtyLimit: dirtyLimit, firstLogPages: firstLogPages)
+        try self.init(on: ground, lies: lies, dirtyLimit: dirtyLimit, firstLogPages: firstLogPages, delta: delta)
     }
 
     /// On a file that holds this content, as the commit with this number left it; the next one gets the number `next`.
     package init(
         on ground: any StorageFile, content: Content = Content(), number: Int = 0, next: Int = 1, lies: Set<RecordingFile.Lie> = [],
-        dirtyLimit: Int = StoreLimit.dirtyBytes, firstLogPages: UInt64 = 8
+        dirtyLimit: Int = StoreLimit.dirtyBytes, firstLogPages: UInt64 = 8, delta: DeltaPolicy = .usual
     ) throws {
         start = [PageContent](cutting: try ground.content())
         file = RecordingFile(ground, lies: lies)
         self.dirtyLimit = dirtyLimit
         self.firstLogPages = firstLogPages
+        self.delta = delta
         self.content = content
         self.number = number
         startNumber = number
@@ -86,6 +91,17 @@ package final class RecordedDatabase {
                 try value.withUnsafeBytes { value throws in try transaction.treePut(tree, key, value, derived: false) }
             }
             content.trees[tree]?[key] = value
+        }
+
+        /// The same for a key that is not there yet: its entry may wait in the delta.
+        package mutating func putNew(_ id: UInt64, _ key: [UInt8], _ value: [UInt8]) throws {
+            let tree = try transaction.view.orderedTree(id)
+            try key.withUnsafeBytes { key throws in
+                try value.withUnsafeBytes { value throws in
+                    try transaction.treePut(tree, id: id, key, value, derived: true, to: tree.place(forNew: 1))
+                }
+            }
+            content.trees[id]?[key] = value
         }
 
         package mutating func delete(_ tree: UInt64, _ key: [UInt8]) throws {
@@ -215,7 +231,9 @@ package final class RecordedDatabase {
 
     private func open() throws {
         file.note(.transaction)
-        store = try Store.open(on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: dirtyLimit, firstLogPages: firstLogPages)
+        let opened = try Store.open(on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: dirtyLimit, firstLogPages: firstLogPages)
+        opened.delta.withLock { $0.policy = delta }
+        store = opened
     }
 
     /// Closes. Only `reopen` may follow.
