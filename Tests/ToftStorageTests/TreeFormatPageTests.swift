@@ -26,7 +26,7 @@ import Testing
             "Ordered leaf",
             [
                 OrderedLeafLayout.count, OrderedLeafLayout.heapLow, OrderedLeafLayout.garbage, OrderedLeafLayout.sharedOffset,
-                OrderedLeafLayout.sharedLength, OrderedLeafLayout.slots,
+                OrderedLeafLayout.sharedLength, OrderedLeafLayout.lastHint, OrderedLeafLayout.slots,
             ])
         try expect(
             "Ordered slot",

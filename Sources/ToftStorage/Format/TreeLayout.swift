@@ -33,22 +33,24 @@ enum InnerLayout {
 
 /// Leaf of an ordered tree: slots in key order grow up, the heap of keys and values grows down. What all keys begin with lies in the heap once.
 ///
-///      0               32      34        36        38              40              42  48                                             4096
-///     +---------------+-------+---------+---------+---------------+---------------+---+----------------------+----------+-----------+
-///     | extent header | count | heapLow | garbage | shared offset | shared length | 0 | slots, 10 bytes each | free ... | heap      |
-///     +---------------+-------+---------+---------+---------------+---------------+---+----------------------+----------+-----------+
+///      0               32      34        36        38              40              42  44          48                                             4096
+///     +---------------+-------+---------+---------+---------------+---------------+---+-----------+----------------------+----------+-----------+
+///     | extent header | count | heapLow | garbage | shared offset | shared length | 0 | last hint | slots, 10 bytes each | free ... | heap      |
+///     +---------------+-------+---------+---------+---------------+---------------+---+-----------+----------------------+----------+-----------+
 ///
 ///     slot: | first 4 bytes of the suffix, as a number | offset u16 | suffix length u16 | value length u16 |
 ///     heap: | the suffix from its fifth byte on | value |
 ///
-/// A key is the shared bytes, then its suffix. The top bit of the value length says that the value is the reference of a blob.
+/// A key is the shared bytes, then its suffix. The last hint is the last slot's first four bytes: with those of the first slot it tells a search where to
+/// begin, and nothing more depends on it. The top bit of the value length says that the value is the reference of a blob.
 enum OrderedLeafLayout {
     static let count = ExtentHeader.size
     static let heapLow = count + 2
     static let garbage = heapLow + 2
     static let sharedOffset = garbage + 2
     static let sharedLength = sharedOffset + 2
-    static let slots = sharedLength + 2 + 6
+    static let lastHint = sharedLength + 2 + 2
+    static let slots = lastHint + 4
 
     static let slotHint = 0
     static let slotOffset = slotHint + 4

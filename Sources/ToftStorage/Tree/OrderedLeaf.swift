@@ -122,7 +122,7 @@ struct OrderedLeaf {
     private func guess(_ wanted: UInt32) -> Int {
         guard count > 0 else { return 0 }
         let last = count &- 1
-        let lowest = hint(0), highest = hint(last)
+        let lowest = hint(0), highest = UInt32(truncatingIfNeeded: base.uint32(at: OrderedLeafLayout.lastHint))
         if wanted <= lowest { return 0 }
         if wanted >= highest { return last }
         return Int(Float(wanted &- lowest) / Float(highest &- lowest) * Float(last))

@@ -55,6 +55,12 @@ struct OrderedLeafEditor {
         base.storeUInt16(stored.count | (isBlob ? OrderedLeafLayout.blobFlag : 0), at: slot + OrderedLeafLayout.slotValueLength)
         base.storeUInt16(offset, at: OrderedLeafLayout.heapLow)
         base.storeUInt16(count + 1, at: OrderedLeafLayout.count)
+        if index == count { noteLast() }
+    }
+
+    /// Writes the last entry's hint where a search looks for it.
+    private func noteLast() {
+        base.storeUInt32(count > 0 ? base.reading.uint32(at: slot(count - 1)) : 0, at: OrderedLeafLayout.lastHint)
     }
 
     /// Overwrites a value with one of the same length and form.
@@ -70,6 +76,7 @@ struct OrderedLeafEditor {
         base.storeUInt16(count - 1, at: OrderedLeafLayout.count)
         let garbage = base.reading.uint16(at: OrderedLeafLayout.garbage) + entry.suffix.tailLength + entry.stored.count
         base.storeUInt16(min(garbage, Int(UInt16.max)), at: OrderedLeafLayout.garbage)
+        if index == count - 1 { noteLast() }
     }
 
     /// Removes several entries in a row.
@@ -83,6 +90,7 @@ struct OrderedLeafEditor {
         base.move(from: slot(range.upperBound), to: slot(range.lowerBound), count: (leaf.count - range.upperBound) * OrderedLeafLayout.slotSize)
         base.storeUInt16(leaf.count - range.count, at: OrderedLeafLayout.count)
         base.storeUInt16(min(garbage, Int(UInt16.max)), at: OrderedLeafLayout.garbage)
+        noteLast()
     }
 
     /// Appends one entry whose key begins with the shared bytes; a damaged leaf can have more than fits.
