@@ -57,9 +57,9 @@ public func toft_list_get_values(
 public func toft_list_set(_ list: OpaquePointer?, _ index: UInt64, _ value: UnsafePointer<toft_value>?) -> toft_status {
     entry { () throws(EngineError) in
         let list = try Named(list: list).list
-        let loan = Loan()
-        defer { withExtendedLifetime(loan) {} }
-        try list.set(try loan.value(value, "value"), at: Argument.index(index))
+        try Loan.with { loan throws(EngineError) in
+            try list.set(try loan.value(value, "value"), at: Argument.index(index))
+        }
     }
 }
 
@@ -67,9 +67,9 @@ public func toft_list_set(_ list: OpaquePointer?, _ index: UInt64, _ value: Unsa
 public func toft_list_insert(_ list: OpaquePointer?, _ index: UInt64, _ values: UnsafePointer<toft_value>?, _ count: Int) -> toft_status {
     entry { () throws(EngineError) in
         let list = try Named(list: list).list
-        let loan = Loan()
-        defer { withExtendedLifetime(loan) {} }
-        try list.insert(try loan.values(values, count, "values"), at: Argument.index(index))
+        try Loan.with { loan throws(EngineError) in
+            try list.insert(try loan.values(values, count, "values"), at: Argument.index(index))
+        }
     }
 }
 
@@ -77,9 +77,9 @@ public func toft_list_insert(_ list: OpaquePointer?, _ index: UInt64, _ values: 
 public func toft_list_append(_ list: OpaquePointer?, _ values: UnsafePointer<toft_value>?, _ count: Int) -> toft_status {
     entry { () throws(EngineError) in
         let list = try Named(list: list).list
-        let loan = Loan()
-        defer { withExtendedLifetime(loan) {} }
-        try list.append(try loan.values(values, count, "values"))
+        try Loan.with { loan throws(EngineError) in
+            try list.append(try loan.values(values, count, "values"))
+        }
     }
 }
 

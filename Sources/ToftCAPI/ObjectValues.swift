@@ -22,11 +22,11 @@ public func toft_object_set(
 ) -> toft_status {
     entry { () throws(EngineError) in
         let object = try Named(object: object).object
-        let loan = Loan()
-        defer { withExtendedLifetime(loan) {} }
-        let lent = try loan.value(value, "value")
-        guard case .list = lent else { return try object.set(property_key, lent) }
-        try object.set(loan.assignment(property_key, lent))
+        try Loan.with { loan throws(EngineError) in
+            let lent = try loan.value(value, "value")
+            guard case .list = lent else { return try object.set(property_key, lent) }
+            try object.set(loan.assignment(property_key, lent))
+        }
     }
 }
 
@@ -56,9 +56,9 @@ public func toft_object_set_values(
 ) -> toft_status {
     entry { () throws(EngineError) in
         let object = try Named(object: object).object
-        let loan = Loan()
-        defer { withExtendedLifetime(loan) {} }
-        try object.set(try loan.assignments(property_keys, values, count))
+        try Loan.with { loan throws(EngineError) in
+            try object.set(try loan.assignments(property_keys, values, count))
+        }
     }
 }
 

@@ -11,13 +11,13 @@ public func toft_object_create(
     entry { () throws(EngineError) in
         let realm = try Named(realm: realm)
         let policy = try UpdatePolicy(policy)
-        let loan = Loan()
-        defer { withExtendedLifetime(loan) {} }
-        let assignments = try loan.assignments(property_keys, values, count)
-        let (object, isNew) = try realm.session.create(class_key, assignments, policy: policy)
-        if let out_object { out_object.pointee = try realm.handle(object) }
-        out_link?.pointee = toft_link(object.ref)
-        out_created?.pointee = isNew
+        try Loan.with { loan throws(EngineError) in
+            let assignments = try loan.assignments(property_keys, values, count)
+            let (object, isNew) = try realm.session.create(class_key, assignments, policy: policy)
+            if let out_object { out_object.pointee = try realm.handle(object) }
+            out_link?.pointee = toft_link(object.ref)
+            out_created?.pointee = isNew
+        }
     }
 }
 
@@ -29,9 +29,9 @@ public func toft_object_find(
     entry { () throws(EngineError) in
         let realm = try Named(realm: realm)
         let out = try Argument.out(out_object, "out_object")
-        let loan = Loan()
-        defer { withExtendedLifetime(loan) {} }
-        out.pointee = try realm.handle(try realm.session.find(try loan.value(primary_key, "primary_key"), in: class_key))
+        try Loan.with { loan throws(EngineError) in
+            out.pointee = try realm.handle(try realm.session.find(try loan.value(primary_key, "primary_key"), in: class_key))
+        }
     }
 }
 

@@ -4,21 +4,38 @@ internal import ToftModel
 internal import ToftStorage
 
 /// Values of C, lent to the engine for the time of a call.
-final class Loan {
+struct Loan: ~Copyable {
+    /// Memory for what most calls bring.
+    private var room: UnsafeMutableRawBufferPointer.SubSequence
     private var buffers: [UnsafeMutableRawPointer] = []
+
+    private init(_ room: UnsafeMutableRawBufferPointer) { self.room = room[...] }
 
     deinit {
         for buffer in buffers { buffer.deallocate() }
     }
 
-    private func buffer<Element>(of count: Int) -> UnsafeMutableBufferPointer<Element> {
+    /// Runs a call that lends values.
+    static func with(_ body: (inout Loan) throws(EngineError) -> Void) throws(EngineError) {
+        try withUnsafeTemporaryAllocation(byteCount: 1_024, alignment: 16) { room throws(EngineError) in
+            var loan = Loan(room)
+            try body(&loan)
+        }
+    }
+
+    private mutating func buffer<Element>(of count: Int) -> UnsafeMutableBufferPointer<Element> {
+        let size = (count * MemoryLayout<Element>.stride + 15) & ~15
+        if size <= room.count {
+            defer { room = room.dropFirst(size) }
+            return UnsafeMutableRawBufferPointer(rebasing: room.prefix(size)).bindMemory(to: Element.self)
+        }
         let buffer = UnsafeMutableBufferPointer<Element>.allocate(capacity: count)
         if let base = buffer.baseAddress { buffers.append(UnsafeMutableRawPointer(base)) }
         return buffer
     }
 
     /// Properties and values from parallel arrays.
-    func assignments(
+    mutating func assignments(
         _ keys: UnsafePointer<toft_property_key>?, _ values: UnsafePointer<toft_value>?, _ count: Int
     ) throws(EngineError) -> UnsafeBufferPointer<Assignment> {
         let keys = try Argument.properties(keys, count)
@@ -27,31 +44,31 @@ final class Loan {
         for index in 0..<count {
             assignments.initializeElement(at: index, to: Assignment(keys[index], try value(given[index], "values")))
         }
-        return UnsafeBufferPointer(assignments)
+        return UnsafeBufferPointer(rebasing: assignments[..<count])
     }
 
     /// One property and its value, as several.
-    func assignment(_ key: PropertyID, _ value: BorrowedValue) -> UnsafeBufferPointer<Assignment> {
+    mutating func assignment(_ key: PropertyID, _ value: BorrowedValue) -> UnsafeBufferPointer<Assignment> {
         let assignments: UnsafeMutableBufferPointer<Assignment> = buffer(of: 1)
         assignments.initializeElement(at: 0, to: Assignment(key, value))
-        return UnsafeBufferPointer(assignments)
+        return UnsafeBufferPointer(rebasing: assignments[..<1])
     }
 
     /// `count` values. Their texts and bytes are checked for what would not be memory; the rest is the model's.
-    func values(_ values: UnsafePointer<toft_value>?, _ count: Int, _ name: StaticString) throws(EngineError) -> UnsafeBufferPointer<BorrowedValue> {
+    mutating func values(_ values: UnsafePointer<toft_value>?, _ count: Int, _ name: StaticString) throws(EngineError) -> UnsafeBufferPointer<BorrowedValue> {
         let given = try Argument.array(values, count, name)
         guard count <= Limits.listElements else { throw .invalidArgument("'\(name)' has \(count) elements; a list can't have so many.") }
         let copies: UnsafeMutableBufferPointer<BorrowedValue> = buffer(of: count)
         for index in 0..<count { copies.initializeElement(at: index, to: try value(given[index], name)) }
-        return UnsafeBufferPointer(copies)
+        return UnsafeBufferPointer(rebasing: copies[..<count])
     }
 
     /// One value.
-    func value(_ pointer: UnsafePointer<toft_value>?, _ name: StaticString) throws(EngineError) -> BorrowedValue {
+    mutating func value(_ pointer: UnsafePointer<toft_value>?, _ name: StaticString) throws(EngineError) -> BorrowedValue {
         try value(try Argument.pointer(pointer, name).pointee, name)
     }
 
-    private func value(_ value: toft_value, _ name: StaticString) throws(EngineError) -> BorrowedValue {
+    private mutating func value(_ value: toft_value, _ name: StaticString) throws(EngineError) -> BorrowedValue {
         switch value.type {
         case TOFT_TYPE_NULL: return .null
         case TOFT_TYPE_BOOL: return .bool(value.boolean)
@@ -68,7 +85,7 @@ final class Loan {
     }
 
     /// Lists don't nest, so this goes no deeper.
-    private func elements(_ list: toft_values, _ name: StaticString) throws(EngineError) -> UnsafeBufferPointer<BorrowedValue> {
+    private mutating func elements(_ list: toft_values, _ name: StaticString) throws(EngineError) -> UnsafeBufferPointer<BorrowedValue> {
         let given = try Argument.array(list.data, list.count, name)
         for element in given where element.type == TOFT_TYPE_LIST { throw .invalidArgument("'\(name)' is a list that contains a list.") }
         return try values(list.data, list.count, name)

@@ -15,10 +15,6 @@ struct ErasePass {
         var key: Int64
         /// The property whose links to erased objects go; 0: the row itself goes.
         var property: PropertyID
-
-        static func isBefore(_ left: Step, _ right: Step) -> Bool {
-            left.key != right.key ? left.key < right.key : left.property < right.property
-        }
     }
 
     init(schema: ModelSchema, writing: WriteTransaction, entries: PendingEntries, erased: ContiguousArray<Set<Int64>>) {
@@ -79,20 +75,23 @@ struct ErasePass {
 
     // MARK: Changing
 
-    private mutating func change(_ owner: ClassHandle) throws(ModelError) {
-        steps[owner.position].sort(by: Step.isBefore)
+    private func change(_ owner: ClassHandle) throws(ModelError) {
+        let steps = steps[owner.position]
+        var order = KeyOrder(count: steps.count) { KeyOrder.Item(head: KeyOrder.head(steps[$0].key), index: UInt32(truncatingIfNeeded: $0)) }
+        order.sort()
         let table = try stored { () throws(StorageError) in try writing.view.table(owner.table) }
-        var last = Step(key: 0, property: 0), isFirst = true
-        for step in steps[owner.position] {
-            defer { (last, isFirst) = (step, false) }
-            if !isFirst, last.key == step.key, last.property == step.property { continue }
+        var last: Step?
+        for item in order.items {
+            let step = steps[Int(item.index)]
+            defer { last = step }
+            // Those of one property were found one after the other.
+            if let last, last.key == step.key, last.property == step.property { continue }
             if step.property == 0 {
                 try eraseRow(step.key, owner, table)
             } else if let property = owner.anyProperty(id: step.property) {
                 try nullify(property, of: step.key, table, owner)
             }
         }
-        steps[owner.position] = []
     }
 
     /// Makes a link to an erased object null, takes erased objects out of a list.

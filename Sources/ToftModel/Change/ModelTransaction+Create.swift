@@ -65,7 +65,7 @@ extension ModelTransaction {
             }
             return key
         }
-        pending.know(key, owner)
+        pending.knowNew(key, owner)
         if let property = owner.primaryKey { try pending.entries.putPrimaryKey(try primaryKeyCell(property, owner), property, owner, key) }
         for property in owner.indexed {
             guard let position = owner.anyPosition(id: property.id) else { continue }

@@ -46,29 +46,39 @@ package final class ModelTransaction {
         prepared.pointee.begin(owner)
         for assignment in assignments {
             let position = try owner.position(id: assignment.property)
-            let property = owner.properties[position]
-            if property.isList {
-                prepared.pointee.add(try prepareList(assignment.value, property, position))
+            let rule = owner.rules[position]
+            if rule.isList {
+                prepared.pointee.add(try prepareList(assignment.value, owner.properties[position], position))
             } else {
-                let cell = try prepareCell(assignment.value, property)
-                prepared.pointee.add(RowValue(column: property.column, tag: position, cell: cell))
+                guard rule.isOneValue else { throw owner.properties[position].notSettable(assignment.value) }
+                guard let cell = try prepare(assignment.value, rule) else {
+                    throw owner.properties[position].rejection(of: assignment.value, view.schema)
+                }
+                prepared.pointee.add(RowValue(column: rule.column, tag: position, cell: cell))
             }
         }
+    }
+
+    /// The cell of a value or of an element of a list, its bytes our own; nil where the property does not take it.
+    @inline(__always)
+    private func prepare(_ value: BorrowedValue, _ rule: ValueRule) throws(ModelError) -> Cell? {
+        guard let cell = rule.cell(value) else { return nil }
+        if rule.type == .link { try checkTarget(cell, rule) }
+        return arena.copy(cell)
     }
 
     /// Checks one value of a property that is no list.
     @inline(__always)
     func prepareCell(_ value: BorrowedValue, _ property: PropertyHandle) throws(ModelError) -> Cell {
         let cell = try property.checkedCell(value, in: view.schema)
-        if property.type == .link { try checkTarget(cell, property) }
+        if property.type == .link { try checkTarget(cell, property.rule) }
         return arena.copy(cell)
     }
 
     /// Checks one element of a list.
     func prepareElement(_ value: BorrowedValue, _ property: PropertyHandle) throws(ModelError) -> Cell {
-        let cell = try property.checkedElement(value, in: view.schema)
-        if property.type == .link { try checkTarget(cell, property) }
-        return arena.copy(cell)
+        if let cell = try prepare(value, property.rule) { return cell }
+        throw property.rejection(of: value, view.schema)
     }
 
     private func prepareList(
@@ -86,9 +96,9 @@ package final class ModelTransaction {
     }
 
     /// A link leads to an object that is there.
-    private func checkTarget(_ cell: Cell, _ property: PropertyHandle) throws(ModelError) {
-        guard case .int64(let target) = cell, let position = property.targetPosition else { return }
-        try view.requireObject(target, view.schema.classes[position])
+    private func checkTarget(_ cell: Cell, _ rule: ValueRule) throws(ModelError) {
+        guard case .int64(let target) = cell, rule.targetPosition >= 0, !pending.isNew(target, rule.targetPosition) else { return }
+        try view.requireObject(target, view.schema.classes[rule.targetPosition])
     }
 }
 
@@ -96,7 +106,7 @@ extension ClassHandle {
     /// Where the visible property with this id stands in `properties`.
     @inline(__always)
     func position(id: PropertyID) throws(ModelError) -> Int {
-        guard let position = anyPosition(id: id), !properties[position].isHidden else {
+        guard let position = anyPosition(id: id), !rules[position].isHidden else {
             throw .noSuchProperty(className: name, property: "#\(id)")
         }
         return position

@@ -15,7 +15,6 @@ final class PendingCells: @unchecked Sendable {
         var key: Int64
         var cell: Cell
         var column: UInt32
-        var number: UInt32
     }
 
     private struct Buffer {
@@ -60,7 +59,7 @@ final class PendingCells: @unchecked Sendable {
         let position = property.classPosition
         let count = buffers[position].entries.count
         if count > 0, buffers[position].entries[count - 1].key > key { buffers[position].isInOrder = false }
-        buffers[position].entries.append(Entry(key: key, cell: cell, column: property.column, number: UInt32(truncatingIfNeeded: count)))
+        buffers[position].entries.append(Entry(key: key, cell: cell, column: property.column))
         if count + 1 >= limit { try bring(position) }
     }
 
@@ -84,8 +83,10 @@ final class PendingCells: @unchecked Sendable {
         let table = try writing.view.table(tables[position])
         var buffer = Buffer()
         swap(&buffer, &buffers[position])
-        if !buffer.isInOrder { buffer.entries.sort { ($0.key, $0.number) < ($1.key, $1.number) } }
-        for entry in buffer.entries {
+        var order = KeyOrder(count: buffer.entries.count) { KeyOrder.Item(head: KeyOrder.head(buffer.entries[$0].key), index: UInt32(truncatingIfNeeded: $0)) }
+        if !buffer.isInOrder { order.sort() }
+        for item in order.items {
+            let entry = buffer.entries[Int(item.index)]
             do throws(StorageError) {
                 try writing.cellSet(table, id: tables[position], entry.key, entry.column, entry.cell, derived: false)
             } catch .noSuchRow(let key) where key == entry.key {

@@ -29,10 +29,13 @@ final class PendingChanges: @unchecked Sendable {
     private weak var writing: WriteTransaction?
     /// The object that was last seen to be there.
     @exclusivity(unchecked) private var known: (position: Int, key: Int64) = (-1, 0)
+    /// The keys that the transaction has given to new objects, by the position of the class; empty where one of the class was erased since.
+    @exclusivity(unchecked) private var new: ContiguousArray<Range<Int64>>
 
     /// Room for the classes of a schema. Has `transaction` bring everything before it commits.
     init(_ schema: ModelSchema, for transaction: WriteTransaction, limits: Limits) {
         writing = transaction
+        new = ContiguousArray(repeating: 0..<0, count: schema.classes.count)
         entries = PendingEntries(slotCount: schema.slotCount, for: transaction, limit: limits.entryBytes)
         cells = PendingCells(schema, for: transaction, limit: limits.cells)
         erases = PendingErases(schema, for: transaction, entries: entries, limit: limits.erases)
@@ -56,9 +59,22 @@ final class PendingChanges: @unchecked Sendable {
     @inline(__always)
     func isKnown(_ key: Int64, _ owner: ClassHandle) -> Bool { known.key == key && known.position == owner.position }
 
+    /// Remembers that the transaction has made an object.
+    @inline(__always)
+    func knowNew(_ key: Int64, _ owner: ClassHandle) {
+        know(key, owner)
+        let range = new[owner.position]
+        new[owner.position] = range.upperBound == key ? range.lowerBound..<key + 1 : key..<key + 1
+    }
+
+    /// Whether an object of a class is surely there because the transaction has made it.
+    @inline(__always)
+    func isNew(_ key: Int64, _ position: Int) -> Bool { new[position].contains(key) }
+
     /// Notes that an object that is there is erased.
     func erase(_ key: Int64, _ owner: ClassHandle) throws(ModelError) {
         known = (-1, 0)
+        new[owner.position] = 0..<0
         try erases.note(key, owner)
     }
 

@@ -169,22 +169,23 @@ struct EntryBuffer {
     /// Calls `body` with each entry in the order of the keys.
     func forEachInOrder<Failure>(_ body: (Entry) throws(Failure) -> Void) throws(Failure) {
         guard count > 1 else { return count == 1 ? try body(entries[0]) : () }
-        var order = UnsafeMutableBufferPointer<OrderItem>.allocate(capacity: count)
-        defer { order.deallocate() }
         let skipped = commonPrefix()
-        for index in 0..<count {
-            order.initializeElement(at: index, to: OrderItem(head: head(entries[index], after: skipped), index: UInt32(truncatingIfNeeded: index)))
+        // By the 8 bytes in which keys differ first; few are alike in these.
+        var order = KeyOrder(count: count) { KeyOrder.Item(head: head(entries[$0], after: skipped), index: UInt32(truncatingIfNeeded: $0)) }
+        order.sort()
+        var start = 0
+        while start < count {
+            var end = start + 1
+            while end < count, order.items[end].head == order.items[start].head { end += 1 }
+            if end - start > 1 { sortWhole(UnsafeMutableBufferPointer(rebasing: order.items[start..<end])) }
+            for place in start..<end { try body(entries[Int(order.items[place].index)]) }
+            start = end
         }
-        order.sort { left, right in
-            left.head != right.head ? left.head < right.head : key(entries[Int(left.index)]).isBefore(key(entries[Int(right.index)]))
-        }
-        for item in order { try body(entries[Int(item.index)]) }
     }
 
-    private struct OrderItem {
-        /// The 8 bytes in which keys differ first, so that most comparisons need no more.
-        var head: UInt64
-        var index: UInt32
+    private func sortWhole(_ items: UnsafeMutableBufferPointer<KeyOrder.Item>) {
+        var items = items
+        items.sort { key(entries[Int($0.index)]).isBefore(key(entries[Int($1.index)])) }
     }
 
     /// How many bytes all keys begin with alike.

@@ -8,6 +8,8 @@ package final class ClassHandle: Sendable {
     package let table: UInt64
     /// All properties in the order of their ids, hidden ones and inverse links too.
     package let properties: ContiguousArray<PropertyHandle>
+    /// What each of `properties` takes.
+    let rules: ContiguousArray<ValueRule>
     package let primaryKey: PropertyHandle?
     package let primaryKeyTree: UInt64?
     let primaryKeySlot: Int
@@ -30,6 +32,7 @@ package final class ClassHandle: Sendable {
         isHidden = stored.isHidden
         table = stored.table
         self.properties = properties
+        rules = ContiguousArray(properties.map(\.rule))
         primaryKey = properties.first { $0.isPrimaryKey }
         primaryKeyTree = stored.primaryKeyTree
         primaryKeySlot = slots.take(stored.primaryKeyTree)

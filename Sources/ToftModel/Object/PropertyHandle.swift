@@ -25,6 +25,8 @@ package final class PropertyHandle: Sendable {
     /// Where a view keeps the open trees, see `TreeSlots`.
     let indexSlot: Int
     let backlinkSlot: Int
+    /// Which values it takes.
+    let rule: ValueRule
 
     init(_ stored: StoredProperty, of owner: StoredClass, at position: Int, in schema: StoredSchema, slots: inout SlotCounter) {
         id = stored.id
@@ -45,6 +47,9 @@ package final class PropertyHandle: Sendable {
         backlinkTree = stored.backlinkTree
         indexSlot = slots.take(stored.indexTree)
         backlinkSlot = slots.take(stored.backlinkTree)
+        rule = ValueRule(
+            type: type, isOptional: isOptional, isOneValue: collection == .none && type != .linkingObjects, isList: collection == .list,
+            isHidden: isHidden, column: id, targetClassID: targetClassID ?? 0, targetPosition: targetPosition ?? -1)
     }
 }
 

@@ -52,6 +52,17 @@ struct KeySuffix {
         self.tail = tail
     }
 
+    /// The suffix that is left when keys share so many bytes more, which it has.
+    @inline(__always)
+    func dropping(_ more: Int) -> KeySuffix {
+        if more == 0 { return self }
+        let hintSize = OrderedLeafLayout.hintSize
+        if more >= hintSize { return KeySuffix(of: tail, count: tailLength, shared: more &- hintSize) }
+        var next = UInt64(hint) << 32
+        for index in 0..<min(tailLength, more) { next |= UInt64(tail.load(fromByteOffset: index, as: UInt8.self)) << UInt64(24 &- 8 &* index) }
+        return KeySuffix(hint: UInt32(truncatingIfNeeded: next >> UInt64(32 &- 8 &* more)), length: length &- more, tail: tail + min(tailLength, more))
+    }
+
     @inline(__always)
     var tailLength: Int { max(0, length &- OrderedLeafLayout.hintSize) }
 

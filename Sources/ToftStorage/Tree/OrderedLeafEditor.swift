@@ -101,6 +101,15 @@ struct OrderedLeafEditor {
         place(entry, at: count)
     }
 
+    /// The same for one of which the bytes after the shared ones are known.
+    @inline(__always)
+    func append(_ suffix: KeySuffix, _ stored: UnsafeRawBufferPointer, _ isBlob: Bool) throws(StorageError) {
+        guard gap >= OrderedLeafLayout.slotSize + suffix.tailLength + stored.count else {
+            throw .corrupt(page: page, reason: "the entries of a leaf overlap or are out of order")
+        }
+        place(suffix, stored, isBlob, at: count)
+    }
+
     private func compact(scratch: UnsafeMutableRawPointer) throws(StorageError) {
         scratch.store(base, count: Page.size, at: 0)
         let old = try OrderedLeaf(scratch, page: page)

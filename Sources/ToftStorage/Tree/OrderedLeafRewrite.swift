@@ -37,7 +37,28 @@ struct OrderedLeafRewrite {
         let shared = try sharedBytes(range)
         let low = try whole(range.lowerBound)
         let editor = OrderedLeafEditor.create(in: base, page: page, shared: UnsafeRawBufferPointer(rebasing: low.key[..<shared]))
-        for position in range { try editor.append(try whole(position)) }
+        for position in range {
+            if let old = try unchanged(position, sharing: shared) {
+                try editor.append(old.suffix.dropping(shared - first.shared.count), old.stored, old.isBlob)
+            } else {
+                try editor.append(try whole(position))
+            }
+        }
+    }
+
+    /// An entry of the first leaf as it lies there, where its key shares no less from now on.
+    @inline(__always)
+    private func unchanged(_ position: Int, sharing shared: Int) throws(StorageError) -> OrderedLeaf.Entry? {
+        guard shared >= first.shared.count, position != index, second == nil else { return nil }
+        let old = try first.entry(position < index ? position : position - 1)
+        return first.shared.count + old.suffix.length >= shared ? old : nil
+    }
+
+    /// Bytes that an entry would take in a leaf that shares no less than the first; only where there is no second.
+    @inline(__always)
+    private func size(_ position: Int, sharing shared: Int) throws(StorageError) -> Int {
+        if let entry, position == index { return entry.size(shared: shared) }
+        return try first.entry(position < index ? position : position - 1).size(sharingFewer: first.shared.count - shared)
     }
 
     /// How many bytes to share: all that can be, unless what the old leaf shared takes less room. What is divided then always fits.
@@ -47,8 +68,7 @@ struct OrderedLeafRewrite {
         guard second == nil, range.count > 1, most > least, most < least + 2 * OrderedLeafLayout.hintSize else { return most }
         var saved = least - most
         for position in range {
-            let entry = try whole(position)
-            saved += entry.size(shared: least) - entry.size(shared: most)
+            saved += try size(position, sharing: least) - size(position, sharing: most)
         }
         return saved >= 0 ? most : least
     }
@@ -67,10 +87,10 @@ struct OrderedLeafRewrite {
     func middle() throws(StorageError) -> Int {
         let shared = first.shared.count
         var total = 0
-        for position in 0..<count { total += try whole(position).size(shared: shared) }
+        for position in 0..<count { total += try size(position, sharing: shared) }
         var left = 0
         for position in 0..<count {
-            let size = try whole(position).size(shared: shared)
+            let size = try size(position, sharing: shared)
             if 2 * left + size >= total { return max(1, position) }
             left += size
         }

@@ -1,0 +1,40 @@
+internal import ToftStorage
+
+/// Which values a property takes, as few words: what most values pass is asked here, what does not pass is explained by the property.
+struct ValueRule {
+    let type: PropertyType
+    let isOptional: Bool
+    /// Whether it holds one value that can be set.
+    let isOneValue: Bool
+    let isList: Bool
+    let isHidden: Bool
+    let column: UInt32
+    /// The class that a link leads to, and where it stands; 0 and -1 where there is none.
+    let targetClassID: ClassID
+    let targetPosition: Int
+
+    /// The cell of a value, or of an element of a list; nil where the property does not take it.
+    @inline(__always)
+    func cell(_ value: BorrowedValue) -> Cell? {
+        switch (value, type) {
+        case (.int(let value), .int): .int64(value)
+        case (.string(let text), .string): text.count <= Limits.valueBytes && UTF8Text.isValid(text) ? .bytes(text) : nil
+        case (.bool(let value), .bool): .bool(value)
+        case (.double(let value), .double): .float64(value)
+        case (.float(let value), .float): .float32(value)
+        case (.date(let date), .date): date.isSound ? .timestamp(date) : nil
+        case (.data(let bytes), .data): bytes.count <= Limits.valueBytes ? .bytes(bytes) : nil
+        case (.link(let target), .link): target.classID == targetClassID ? .int64(target.key) : nil
+        case (.null, _): isOptional ? .null : nil
+        default: nil
+        }
+    }
+}
+
+extension Timestamp {
+    /// Whether the parts fit together.
+    var isSound: Bool {
+        let fits = nanoseconds > -1_000_000_000 && nanoseconds < 1_000_000_000
+        return fits && (seconds == 0 || nanoseconds == 0 || (seconds < 0) == (nanoseconds < 0))
+    }
+}
