@@ -157,6 +157,28 @@ import ToftTestKit
         }
     }
 
+    @Test func aMetaThatIsGoneIsMissedEvenIfTheOtherSaysThatAllWasClosed() throws {
+        let closed = try Database()
+        for key in 1...3 { try closed.put(key) }
+        Recovery.markClean(closed.store)
+        let database = try Database(content: closed.file.device)
+        // The first commit writes a meta, the ones behind it know that it is durable.
+        for key in 4...6 { try database.put(key) }
+        var content = database.file.device
+        let newest = try #require(try MetaPage.newest(fromDevice: false, of: database.file))
+        try #require(try MetaPage.read(slot: 1 - newest.slot, fromDevice: false, of: database.file)?.isClosedCleanly == true)
+        content[Int(newest.slot) * Page.size + 100] ^= 1
+        #expect { try Database(content: content) } throws: { error in
+            guard case StorageError.corrupt(_, let reason) = error else { return false }
+            return reason.contains("no meta page holds it")
+        }
+        // A meta that never became whole is no loss: nothing was ever built on it.
+        var torn = closed.file.device
+        let clean = try #require(try MetaPage.newest(fromDevice: false, of: closed.file))
+        for offset in 0..<Page.size { torn[(1 - Int(clean.slot)) * Page.size + offset] = 0xA5 }
+        #expect(try Database(content: torn).keys() == Array(1...3))
+    }
+
     @Test func theLastFrameMayBeTornAndTheOneBeforeItStays() throws {
         let database = try Database()
         for key in 1...4 { try database.put(key) }

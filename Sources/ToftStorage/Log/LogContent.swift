@@ -4,9 +4,10 @@ struct LogContent {
     /// The bytes of the segments, one behind the other.
     private let bytes: [UInt8]
 
-    init(of map: LogMap, fromDevice: Bool, of file: any StorageFile) throws(StorageError) {
+    /// Reads the log; that of a file which was closed cleanly is empty, unless what it was before is asked for.
+    init(of map: LogMap, evenIfClosed: Bool = false, fromDevice: Bool, of file: any StorageFile) throws(StorageError) {
         self.map = map
-        guard map.salt != 0 else {
+        guard map.salt != 0 || evenIfClosed else {
             bytes = []
             return
         }
@@ -47,7 +48,7 @@ struct LogContent {
             }
             point = frame.after
         }
-        try forEachHeader { frame throws(StorageError) in
+        try forEachHeader(salt: map.salt) { frame throws(StorageError) in
             if frame.durableCheckpoint > meta.version && !Probe.makes(.lostMetaNotSeen) { throw Self.lostMeta(frame.durableCheckpoint) }
             if frame.durablePosition > point.position, isInPlace(frame), !Probe.makes(.lostLogNotSeen) {
                 throw .corrupt(
@@ -58,10 +59,17 @@ struct LogContent {
         return records
     }
 
+    /// Looks for proof, in the log of a file that was closed cleanly, that a later meta was durable: to be asked where a meta page is damaged.
+    func expectNoCheckpoint(after version: UInt64) throws(StorageError) {
+        try forEachHeader(salt: nil) { frame throws(StorageError) in
+            if frame.durableCheckpoint > version { throw Self.lostMeta(frame.durableCheckpoint) }
+        }
+    }
+
     /// The highest version that any frame names.
     func highestVersion() -> UInt64 {
         var highest: UInt64 = 0
-        forEachHeader { highest = max(highest, $0.version) }
+        forEachHeader(salt: map.salt) { highest = max(highest, $0.version) }
         return highest
     }
 
@@ -102,13 +110,13 @@ struct LogContent {
         return try Array(payload).withBytes { bytes throws(StorageError) in try CommitRecord(validating: bytes) }
     }
 
-    private func forEachHeader<Failure>(_ body: (LogFrame) throws(Failure) -> Void) throws(Failure) {
+    private func forEachHeader<Failure>(salt: UInt64?, _ body: (LogFrame) throws(Failure) -> Void) throws(Failure) {
         var start = 0
         for segment in map.segments where start < bytes.count {
             let end = start + Int(segment.byteCount)
             for offset in stride(from: start, to: end, by: LogLayout.unit) {
                 let frame = bytes.withUnsafeBytes { bytes in
-                    bytes.baseAddress.flatMap { LogFrame(header: $0 + offset, room: end - offset, salt: map.salt) }
+                    bytes.baseAddress.flatMap { LogFrame(header: $0 + offset, room: end - offset, salt: salt) }
                 }
                 if let frame { try body(frame) }
             }

@@ -30,12 +30,13 @@ struct LogFrame {
 
     // MARK: Reading
 
-    /// What the header at `base` says, of which `room` bytes are there; nil if it is none of this salt. The payload is not looked at.
-    init?(header base: UnsafeRawPointer, room: Int, salt: UInt64) {
+    /// What the header at `base` says, of which `room` bytes are there; nil if it is none of this salt, where one is asked for. The payload is not
+    /// looked at.
+    init?(header base: UnsafeRawPointer, room: Int, salt: UInt64?) {
         guard room >= LogLayout.payload else { return nil }
         func word(_ offset: Int) -> UInt64 { UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
         func half(_ offset: Int) -> UInt32 { UInt32(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
-        guard half(LogLayout.magic) == LogLayout.magicWord, word(LogLayout.salt) == salt, let kind = Kind(rawValue: half(LogLayout.kind)),
+        guard half(LogLayout.magic) == LogLayout.magicWord, salt == nil || word(LogLayout.salt) == salt, let kind = Kind(rawValue: half(LogLayout.kind)),
             Checksum.of(base, count: LogLayout.hash) == word(LogLayout.hash)
         else { return nil }
         self.kind = kind

@@ -41,6 +41,7 @@ enum Recovery {
         guard let (meta, slot) = try MetaPage.newest(fromDevice: !Probe.makes(.recoveryTrustsTheCache), of: file) else { throw noMeta }
         let cached = try MetaPage.newest(fromDevice: false, of: file)?.meta
         var found = try checked(meta, file)
+        try checkNewest(meta, slot, fromDevice: true, file)
         if found.isClosedCleanly && cached == meta { return found }
         Probe.reach(.recoveryRead)
         let log = try LogContent(of: meta.logMap, fromDevice: true, of: file)
@@ -69,7 +70,8 @@ enum Recovery {
 
     /// The newest meta, for one who may write nothing.
     static func look(_ file: any StorageFile) throws(StorageError) -> Meta {
-        guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else { throw noMeta }
+        guard let (meta, slot) = try MetaPage.newest(fromDevice: false, of: file) else { throw noMeta }
+        try checkNewest(meta, slot, fromDevice: false, file)
         return try checked(meta, file)
     }
 
@@ -91,6 +93,12 @@ enum Recovery {
         var found = meta
         found.identity = identity
         return found
+    }
+
+    /// A clean meta lists a log that nobody reads any more. Where the other meta page is damaged, that log may know what it held.
+    private static func checkNewest(_ meta: Meta, _ slot: UInt64, fromDevice: Bool, _ file: any StorageFile) throws(StorageError) {
+        guard meta.isClosedCleanly, !Probe.makes(.lostMetaNotSeen), try MetaPage.read(slot: 1 - slot, fromDevice: fromDevice, of: file) == nil else { return }
+        try LogContent(of: meta.logMap, evenIfClosed: true, fromDevice: fromDevice, of: file).expectNoCheckpoint(after: meta.version)
     }
 
     private static func checkPresent(_ meta: Meta, _ file: any StorageFile) throws(StorageError) {
