@@ -47,7 +47,7 @@ import ToftTestKit
             let column = try owner.property(named: "value").column
             var sum: Int64 = 0
             try transaction.view.table(owner).forEachCluster { cluster throws(StorageError) in
-                let values = try cluster.int64s(column)
+                let values = try cluster.integers(column)
                 for row in 0..<cluster.count { sum += values[row] }
                 return true
             }

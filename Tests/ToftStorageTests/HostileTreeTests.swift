@@ -158,10 +158,10 @@ import Testing
         for row in [0, view.count - 1] {
             switch column.type {
             case .bool: _ = try view.bools(column.id)[row / 64]
-            case .int64: _ = try view.int64s(column.id)[row]
+            case .int64: _ = try view.integers(column.id)[row]
             case .float32: _ = try view.float32s(column.id)[row]
             case .float64: _ = try view.float64s(column.id)[row]
-            case .timestamp: _ = try view.timestamps(column.id).nanoseconds[row]
+            case .timestamp: _ = (try view.timestamps(column.id).seconds[row], try view.timestamps(column.id).nanoseconds[row])
             case .bytes: _ = try view.bytes(column.id)[row].reduce(0) { $0 &+ Int($1) }
             case .list: try read(try view.list(column.id, row))
             }

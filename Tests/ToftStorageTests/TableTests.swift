@@ -171,7 +171,7 @@ final class TableTwin {
             let found: Value
             switch column.type {
             case .bool: found = .bool(try view.bools(column.id)[row / 64] & (1 << UInt64(row % 64)) != 0)
-            case .int64: found = .int(try view.int64s(column.id)[row])
+            case .int64: found = .int(try view.integers(column.id)[row])
             case .float32: found = .float(try view.float32s(column.id)[row])
             case .float64: found = .double(try view.float64s(column.id)[row])
             case .timestamp:

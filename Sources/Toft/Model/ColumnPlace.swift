@@ -7,15 +7,17 @@ internal import ToftStorage
     @usableFromInline let values: UnsafeRawPointer?
     /// A bitmap of the rows that are null; nil where none is.
     @usableFromInline let nulls: UnsafePointer<UInt64>?
+    /// The logarithm of the bytes of a word.
+    @usableFromInline let wordShift: UInt8
     private let nanoseconds: UnsafePointer<Int32>?
 
     /// A place that is not known.
     init() {
-        (values, nulls, nanoseconds) = (nil, nil, nil)
+        (values, nulls, wordShift, nanoseconds) = (nil, nil, 3, nil)
     }
 
     init(_ column: FixedColumn) {
-        (values, nulls, nanoseconds) = (column.values, column.nulls, column.nanoseconds)
+        (values, nulls, wordShift, nanoseconds) = (column.values, column.nulls, column.wordShift, column.nanoseconds)
     }
 }
 
@@ -23,7 +25,15 @@ extension ColumnPlace {
     /// The integer of a row, the key that a link holds, or the bits of a double; nil when null. Of words.
     @inlinable @inline(__always)
     func word(_ row: Int) -> Int64? {
-        values(row)?.load(fromByteOffset: row &* 8, as: Int64.self)
+        values(row).map { word(row, in: $0) }
+    }
+
+    /// Loads the eight bytes that end with a word and shifts out what is before it: the same for words of any width.
+    @inlinable @inline(__always)
+    func word(_ row: Int, in values: UnsafeRawPointer) -> Int64 {
+        let bytes = 1 &<< Int(truncatingIfNeeded: wordShift)
+        let word = (values + ((row &+ 1) &* bytes &- 8)).loadUnaligned(as: Int64.self)
+        return word &>> Int64(truncatingIfNeeded: 64 &- 8 &* bytes)
     }
 
     /// The flag of a row; nil when null. Of bits.
@@ -40,7 +50,7 @@ extension ColumnPlace {
     /// The time of a row; nil when null. Of times.
     func time(_ row: Int) -> Timestamp? {
         guard let values = values(row), let nanoseconds else { return nil }
-        return Timestamp(seconds: values.load(fromByteOffset: row &* 8, as: Int64.self), nanoseconds: nanoseconds[row])
+        return Timestamp(seconds: word(row, in: values), nanoseconds: nanoseconds[row])
     }
 
     /// The values, where the row's is not null.

@@ -89,7 +89,7 @@ extension ClusterView {
         let id = property.id
         let nulls = try nulls(id)
         switch property.type {
-        case .int, .link: return FixedColumn(try int64s(id), nulls)
+        case .int, .link: return FixedColumn(try integers(id), nulls)
         case .double: return FixedColumn(try float64s(id), nulls)
         case .bool: return FixedColumn(try bools(id), nulls)
         case .float: return FixedColumn(try float32s(id), nulls)

@@ -1,4 +1,5 @@
 internal import ToftModel
+internal import ToftStorage
 
 /// A column of fixed width as it lies in a cluster: while the window on it holds, a value costs a load.
 ///
@@ -6,7 +7,7 @@ internal import ToftModel
 package struct FixedColumn {
     /// How the values lie.
     package enum Kind {
-        /// Eight bytes each: integers, links by their targets' keys, doubles.
+        /// Integers and links by their targets' keys, as wide as they are in the cluster; doubles.
         case words
         /// One bit each, n % 64 of word n / 64.
         case bits
@@ -17,6 +18,8 @@ package struct FixedColumn {
     }
 
     package let values: UnsafeRawPointer
+    /// The logarithm of the bytes of a word, or of the seconds of a time. Before a narrow one there are eight bytes that may be read with it.
+    package let wordShift: UInt8
     /// A bitmap of the rows that are null; nil where none is.
     package let nulls: UnsafePointer<UInt64>?
     /// Of times.
@@ -24,6 +27,15 @@ package struct FixedColumn {
 
     init(_ values: UnsafeRawPointer, _ nulls: UnsafePointer<UInt64>?, nanoseconds: UnsafePointer<Int32>? = nil) {
         self.values = values
+        wordShift = IntegerReader.eight.shift
+        self.nulls = nulls
+        self.nanoseconds = nanoseconds
+    }
+
+    /// Integers, or times with these seconds.
+    init(_ integers: IntegerColumn, _ nulls: UnsafePointer<UInt64>?, nanoseconds: UnsafePointer<Int32>? = nil) {
+        values = integers.base
+        wordShift = integers.reader.shift
         self.nulls = nulls
         self.nanoseconds = nanoseconds
     }

@@ -49,7 +49,7 @@ struct ColumnCopier {
     func copy(_ rows: ClusterRows, of cluster: ClusterView?, to first: Int) throws(StorageError) {
         guard let cluster else { return clear(rows.count, from: first) }
         switch rows {
-        case .range(let range): try copy(each: range, of: cluster, to: first)
+        case .range(let range): if try !copy(all: range, of: cluster, to: first) { try copy(each: range, of: cluster, to: first) }
         case .places(let places): try copy(each: places, of: cluster, to: first)
         }
     }
@@ -60,6 +60,44 @@ struct ColumnCopier {
         if let nulls = buffer.nulls { (nulls + first).update(repeating: 1, count: count) }
     }
 
+    /// Copies rows side by side of which none is null, as they are; false where each row needs a look.
+    private func copy(all rows: Range<Int>, of cluster: ClusterView, to first: Int) throws(StorageError) -> Bool {
+        guard let column, try cluster.nulls(column) == nil else { return false }
+        let place = buffer.values + first * type.elementSize
+        switch type {
+        case .bool: Self.spread(try cluster.bools(column), rows, to: place)
+        case .int, .link: try cluster.integers(column)[rows].widen(to: place)
+        case .float: Self.copy(try cluster.float32s(column) + rows.lowerBound, rows.count, to: place)
+        case .double: Self.copy(try cluster.float64s(column) + rows.lowerBound, rows.count, to: place)
+        case .date, .string, .data, .linkingObjects: return false
+        }
+        if let nulls = buffer.nulls { (nulls + first).update(repeating: 0, count: rows.count) }
+        return true
+    }
+
+    @inline(never)
+    private static func copy<Element: BitwiseCopyable>(_ values: UnsafePointer<Element>, _ count: Int, to place: UnsafeMutableRawPointer) {
+        place.copyMemory(from: values, byteCount: count * MemoryLayout<Element>.stride)
+    }
+
+    /// Makes a byte of each bit; eight at a time where the rows begin with a byte of the bitmap.
+    @inline(never)
+    private static func spread(_ bits: UnsafePointer<UInt64>, _ rows: Range<Int>, to place: UnsafeMutableRawPointer) {
+        var row = rows.lowerBound
+        var place = place
+        while row < rows.upperBound {
+            let rest = bits[row >> 6] &>> UInt64(row & 63)
+            if row & 7 == 0 && row + 8 <= rows.upperBound {
+                let chosen = ((rest & 0xFF) &* 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201
+                place.storeBytes(of: ((chosen &+ 0x7F7F_7F7F_7F7F_7F7F) &>> 7 & 0x0101_0101_0101_0101).littleEndian, as: UInt64.self)
+                (row, place) = (row + 8, place + 8)
+            } else {
+                place.storeBytes(of: UInt8(rest & 1), as: UInt8.self)
+                (row, place) = (row + 1, place + 1)
+            }
+        }
+    }
+
     private func copy(each rows: some RandomAccessCollection<Int>, of cluster: ClusterView, to first: Int) throws(StorageError) {
         guard let column else { return fill(rows, nil, first, Int64(0)) { cluster.keys[$0] } }
         let nulls = try cluster.nulls(column)
@@ -68,7 +106,7 @@ struct ColumnCopier {
             let bits = try cluster.bools(column)
             fill(rows, nulls, first, UInt8(0)) { UInt8(truncatingIfNeeded: bits[$0 >> 6] >> UInt64($0 & 63) & 1) }
         case .int, .link:
-            let values = try cluster.int64s(column)
+            let values = try cluster.integers(column)
             fill(rows, nulls, first, Int64(0)) { values[$0] }
         case .float:
             let values = try cluster.float32s(column)

@@ -23,37 +23,68 @@ struct Aggregation {
     mutating func add(_ vector: Vector, _ wanted: Mask) {
         let rows = wanted.subtracting(vector.nulls)
         switch vector.layout {
-        case .int: addInts(vector.ints, rows)
+        case .int: addInts(vector.integers, rows)
         case .double: addDoubles(vector.doubles, rows)
         case .date: addDates(vector, rows)
         case .bool, .text: break
         }
     }
 
-    private mutating func addInts(_ values: UnsafePointer<Int64>, _ mask: Mask) {
-        count &+= mask.count
-        var (sum, least, greatest) = (intSum, leastInt, greatestInt)
+    private mutating func addInts(_ values: IntegerColumn, _ rows: Mask) {
+        count &+= rows.count
+        switch values.width {
+        case .one: addInts(values.base.assumingMemoryBound(to: Int8.self), rows)
+        case .two: addInts(values.base.assumingMemoryBound(to: Int16.self), rows)
+        case .four: addInts(values.base.assumingMemoryBound(to: Int32.self), rows)
+        case .eight: addInts(values.base.assumingMemoryBound(to: Int64.self), rows)
+        }
+    }
+
+    @inline(__always)
+    private mutating func addInts<Integer: FixedWidthInteger & SignedInteger>(_ values: UnsafePointer<Integer>, _ mask: Mask) {
+        let isSum = operation == .sum || operation == .average
         for index in 0..<4 {
-            let word = mask.word(index)
+            var word = mask.word(index)
             let start = values + index * 64
             if word == .max {
-                for row in 0..<64 {
-                    sum &+= start[row]
-                    least = min(least, start[row])
-                    greatest = max(greatest, start[row])
-                }
-            } else {
-                var rest = word
-                while rest != 0 {
-                    let value = start[rest.trailingZeroBitCount]
-                    sum &+= value
-                    least = min(least, value)
-                    greatest = max(greatest, value)
-                    rest &= rest &- 1
-                }
+                if isSum { intSum &+= Self.sum(start) } else { widen(Self.extremes(start)) }
+                continue
+            }
+            while word != 0 {
+                let value = Int64(start[word.trailingZeroBitCount])
+                if isSum { intSum &+= value } else { widen((value, value)) }
+                word &= word &- 1
             }
         }
-        (intSum, leastInt, greatestInt) = (sum, least, greatest)
+    }
+
+    /// The sum of 64 integers. Of small ones it fits into half the bits, twice as many of which are added at once.
+    @inline(__always)
+    private static func sum<Integer: FixedWidthInteger & SignedInteger>(_ values: UnsafePointer<Integer>) -> Int64 {
+        if Integer.bitWidth <= 16 {
+            var sum: Int32 = 0
+            for row in 0..<64 { sum &+= Int32(truncatingIfNeeded: values[row]) }
+            return Int64(sum)
+        }
+        var sum: Int64 = 0
+        for row in 0..<64 { sum &+= Int64(values[row]) }
+        return sum
+    }
+
+    @inline(__always)
+    private static func extremes<Integer: FixedWidthInteger & SignedInteger>(_ values: UnsafePointer<Integer>) -> (least: Int64, greatest: Int64) {
+        var (least, greatest) = (Integer.max, Integer.min)
+        for row in 0..<64 {
+            least = min(least, values[row])
+            greatest = max(greatest, values[row])
+        }
+        return (Int64(least), Int64(greatest))
+    }
+
+    @inline(__always)
+    private mutating func widen(_ extremes: (least: Int64, greatest: Int64)) {
+        leastInt = min(leastInt, extremes.least)
+        greatestInt = max(greatestInt, extremes.greatest)
     }
 
     private mutating func addDoubles(_ values: UnsafePointer<Double>, _ mask: Mask) {

@@ -8,7 +8,7 @@ struct ClusterColumn {
     /// Rows that are null.
     private let nulls: Mask
     private let bits: Mask
-    private let ints: UnsafePointer<Int64>?
+    private let ints: IntegerColumn?
     private let floats: UnsafePointer<Float>?
     private let doubles: UnsafePointer<Double>?
     private let nanoseconds: UnsafePointer<Int32>?
@@ -20,14 +20,14 @@ struct ClusterColumn {
         isFloat = column.type == .float
         nulls = try cluster.nulls(column.column).map { Mask(bitmap: UnsafeRawPointer($0), count: cluster.count) } ?? .empty
         var bits = Mask.empty
-        var ints: UnsafePointer<Int64>?
+        var ints: IntegerColumn?
         var floats: UnsafePointer<Float>?
         var doubles: UnsafePointer<Double>?
         var nanoseconds: UnsafePointer<Int32>?
         var texts: BytesColumn?
         switch column.layout {
         case .bool: bits = Mask(bitmap: UnsafeRawPointer(try cluster.bools(column.column)), count: cluster.count)
-        case .int: ints = try cluster.int64s(column.column)
+        case .int: ints = try cluster.integers(column.column)
         case .double where isFloat: floats = try cluster.float32s(column.column)
         case .double: doubles = try cluster.float64s(column.column)
         case .date:
@@ -58,7 +58,7 @@ struct ClusterColumn {
         } else if let doubles {
             vector.doubles = doubles
         } else if let ints {
-            vector.ints = ints
+            vector.use(ints)
             if let nanoseconds { vector.nanoseconds = nanoseconds }
         } else {
             vector.bits = bits

@@ -86,7 +86,7 @@ final class IntRangeTest: RowTest {
     }
 
     override func evaluate(_ vector: Vector, count: Int, wanted: Mask) -> Mask {
-        let within = IntLoops.range(vector.ints, count: count, low, high).subtracting(vector.nulls)
+        let within = IntLoops.range(vector.integers, count: count, low, high).subtracting(vector.nulls)
         return isInverted ? ~within : within
     }
 
@@ -112,7 +112,7 @@ final class IntSetTest: RowTest {
     override func evaluate(_ vector: Vector, count: Int, wanted: Mask) -> Mask {
         guard let least = values.first, let greatest = values.last else { return isInverted ? .full : .empty }
         var members = Mask.empty
-        let candidates = (IntLoops.range(vector.ints, count: count, least, greatest) & wanted).subtracting(vector.nulls)
+        let candidates = (IntLoops.range(vector.integers, count: count, least, greatest) & wanted).subtracting(vector.nulls)
         values.withUnsafeBufferPointer { values in
             var rows = candidates.rows
             while let row = rows.next() {
@@ -190,9 +190,9 @@ final class DateRangeTest: RowTest {
 
     override func evaluate(_ vector: Vector, count: Int, wanted: Mask) -> Mask {
         // The seconds decide all rows but those on the two edges.
-        var within = IntLoops.range(vector.ints, count: count, low.seconds, high.seconds)
-        var edges = (IntLoops.range(vector.ints, count: count, low.seconds, low.seconds)
-            | IntLoops.range(vector.ints, count: count, high.seconds, high.seconds)).rows
+        var within = IntLoops.range(vector.integers, count: count, low.seconds, high.seconds)
+        var edges = (IntLoops.range(vector.integers, count: count, low.seconds, low.seconds)
+            | IntLoops.range(vector.integers, count: count, high.seconds, high.seconds)).rows
         var outside = Mask.empty
         while let row = edges.next() {
             let date = Timestamp(seconds: vector.ints[row], nanoseconds: vector.nanoseconds[row])

@@ -83,7 +83,7 @@ final class ObjectNode: ValueNode {
     }
 
     override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
-        vector.ints = frame.keys
+        vector.use(IntegerColumn(frame.keys, count: frame.count))
         vector.nulls = frame.absent
         return vector
     }

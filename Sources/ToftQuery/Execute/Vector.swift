@@ -30,8 +30,10 @@ final class Vector {
     var nulls = Mask.empty
     /// The rows that are true, for bool.
     var bits = Mask.empty
-    /// Int; the seconds of dates.
-    var ints: UnsafePointer<Int64>
+    /// Int; the seconds of dates: as wide as they are where they lie.
+    private(set) var integers: IntegerColumn
+    private var wideInts: UnsafePointer<Int64>
+    private var isWide = true
     var doubles: UnsafePointer<Double>
     var nanoseconds: UnsafePointer<Int32>
     var texts: UnsafePointer<UnsafeRawBufferPointer>
@@ -43,7 +45,8 @@ final class Vector {
         let size = layout == .text ? Mask.capacity * MemoryLayout<UnsafeRawBufferPointer>.stride : Mask.capacity * 12
         storage = .allocate(byteCount: size, alignment: 64)
         storage.initializeMemory(as: UInt8.self, repeating: 0, count: size)
-        ints = UnsafePointer(storage.assumingMemoryBound(to: Int64.self))
+        wideInts = UnsafePointer(storage.assumingMemoryBound(to: Int64.self))
+        integers = IntegerColumn(wideInts, count: Mask.capacity)
         doubles = UnsafePointer(storage.assumingMemoryBound(to: Double.self))
         nanoseconds = UnsafePointer((storage + Mask.capacity * 8).assumingMemoryBound(to: Int32.self))
         texts = UnsafePointer(storage.assumingMemoryBound(to: UnsafeRawBufferPointer.self))
@@ -56,9 +59,34 @@ final class Vector {
     var ownNanoseconds: UnsafeMutablePointer<Int32> { (storage + Mask.capacity * 8).assumingMemoryBound(to: Int32.self) }
     var ownTexts: UnsafeMutablePointer<UnsafeRawBufferPointer> { storage.assumingMemoryBound(to: UnsafeRawBufferPointer.self) }
 
+    /// Int; the seconds of dates: with eight bytes each.
+    var ints: UnsafePointer<Int64> {
+        @inline(__always) get {
+            if !isWide { widen() }
+            return wideInts
+        }
+    }
+
+    /// Points the vector at integers of any width.
+    func use(_ integers: IntegerColumn) {
+        self.integers = integers
+        if case .eight = integers.width {
+            wideInts = integers.base.assumingMemoryBound(to: Int64.self)
+            isWide = true
+        } else {
+            isWide = false
+        }
+    }
+
+    private func widen() {
+        integers.widen(to: storage)
+        wideInts = UnsafePointer(ownInts)
+        isWide = true
+    }
+
     /// Points the vector at its own storage again.
     func useOwnStorage() {
-        ints = UnsafePointer(ownInts)
+        use(IntegerColumn(UnsafePointer(ownInts), count: Mask.capacity))
         doubles = UnsafePointer(ownDoubles)
         nanoseconds = UnsafePointer(ownNanoseconds)
         texts = UnsafePointer(ownTexts)

@@ -24,11 +24,14 @@ struct ClusterBuilder {
     let rowCount: Int
     /// Bytes of heap that the rows need.
     let liveHeap: Int
+    /// The width of each column's integers.
+    private var widths: [IntegerWidth] = []
 
-    init(_ columns: [Column], _ sources: [ClusterSource], appending newKey: Int64? = nil) throws(StorageError) {
+    init(_ columns: [Column], _ sources: [ClusterSource], appending newKey: Int64? = nil, like model: ClusterBuilder? = nil) throws(StorageError) {
         self.columns = columns
         self.sources = sources
         self.newKey = newKey
+        if let model { widths = model.widths } else { for column in columns { widths.append(try Self.width(column, sources)) } }
         var rows = newKey == nil ? 0 : 1
         var heap = 0
         for source in sources {
@@ -37,6 +40,29 @@ struct ClusterBuilder {
         }
         rowCount = rows
         liveHeap = heap
+    }
+
+    /// As few bytes as the bounds of the values need, which are tight in clusters that are written anew. Nothing is known of rows to come.
+    private static func width(_ column: Column, _ sources: [ClusterSource]) throws(StorageError) -> IntegerWidth {
+        guard column.type.hasIntegers, !sources.isEmpty else { return .eight }
+        var low = Int64.max
+        var high = Int64.min
+        for source in sources {
+            guard let slice = try source.cluster.slice(ofColumn: column) else { continue }
+            low = min(low, Int64(bitPattern: slice.low))
+            high = max(high, Int64(bitPattern: slice.high))
+        }
+        return IntegerWidth(low, high)
+    }
+
+    /// Makes a column so wide that it can take a value.
+    mutating func widen(_ id: UInt32, for value: Int64) {
+        guard let index = columns.firstIndex(where: { $0.id == id }), !widths[index].holds(value) else { return }
+        widths[index] = IntegerWidth(value, value)
+    }
+
+    private func geometry(_ index: Int, _ capacity: Int) -> ColumnGeometry {
+        ColumnGeometry(type: columns[index].type, isNullable: columns[index].isNullable, capacity: capacity, width: widths[index])
     }
 
     private static func liveHeap(_ source: ClusterSource, _ columns: [Column]) throws(StorageError) -> Int {
@@ -62,7 +88,7 @@ struct ClusterBuilder {
 
     private func fixedBytes(_ capacity: Int) -> Int {
         var sum = ClusterLayout.headerSize + columns.count * ClusterLayout.entrySize + capacity * 8
-        for column in columns { sum += column.geometry(capacity).size }
+        for index in columns.indices { sum += geometry(index, capacity).size }
         return sum
     }
 
@@ -84,8 +110,9 @@ struct ClusterBuilder {
         var writer = ColumnWriter(base: base, heapEnd: heapStart, heapLimit: pages * Page.size)
         for (index, column) in columns.enumerated() {
             let entry = header + ClusterLayout.headerSize + index * ClusterLayout.entrySize
-            try writer.write(column, entry: entry, start: start, capacity: shape.rowCapacity, from: sources, rowCount: rowCount)
-            start += column.geometry(shape.rowCapacity).size
+            let geometry = geometry(index, shape.rowCapacity)
+            try writer.write(column, geometry, entry: entry, start: start, from: sources, rowCount: rowCount)
+            start += geometry.size
         }
         base.storeUInt32(writer.heapEnd, at: header + ClusterLayout.heapEnd)
         return (ref, base)
@@ -104,8 +131,6 @@ struct ClusterBuilder {
 extension Column {
     @inline(__always)
     var hasHeap: Bool { type == .bytes || type == .list }
-
-    func geometry(_ capacity: Int) -> ColumnGeometry { ColumnGeometry(type: type, isNullable: isNullable, capacity: capacity) }
 }
 
 extension ClusterPage {

@@ -53,10 +53,11 @@ struct ClusterEditor {
         let values = slice.start &+ geometry.values
         switch geometry.type {
         case .bool: bitmap(values)
-        case .int64, .float64: array(values, 8)
+        case .int64: array(values, geometry.width.bytes)
+        case .float64: array(values, 8)
         case .float32, .bytes, .list: array(values, 4)
         case .timestamp:
-            array(values, 8)
+            array(values, geometry.width.bytes)
             array(slice.start &+ geometry.nanoseconds, 4)
         }
     }
@@ -117,16 +118,15 @@ struct ClusterEditor {
 
     // MARK: Cells
 
-    /// Sets a cell of a column without heap to a value of its type.
+    /// Sets a cell of a column without heap to a value of its type; false where an integer does not fit into the column's width.
     @inline(__always)
-    func setFixed(_ slice: ColumnSlice, _ row: Int, _ cell: Cell) {
+    func setFixed(_ slice: ColumnSlice, _ row: Int, _ cell: Cell) -> Bool {
         let values = slice.start &+ slice.geometry.values
         switch cell {
         case .bool(let value):
             if value { setBit(row, at: values) } else { clearBit(row, at: values) }
         case .int64(let value):
-            base.storeInt64(value, at: values &+ row &* 8)
-            widen(slice, value)
+            guard setInteger(slice, row, value) else { return false }
         case .float32(let value):
             base.storeUInt32(Int(value.bitPattern), at: values &+ row &* 4)
             widen(slice, Double(value))
@@ -134,12 +134,21 @@ struct ClusterEditor {
             base.storeUInt64(value.bitPattern, at: values &+ row &* 8)
             widen(slice, value)
         case .timestamp(let value):
-            base.storeInt64(value.seconds, at: values &+ row &* 8)
+            guard setInteger(slice, row, value.seconds) else { return false }
             base.storeUInt32(Int(UInt32(bitPattern: value.nanoseconds)), at: slice.start &+ slice.geometry.nanoseconds &+ row &* 4)
-            widen(slice, value.seconds)
         case .null, .bytes: break
         }
         clearNull(slice, row)
+        return true
+    }
+
+    @inline(__always)
+    private func setInteger(_ slice: ColumnSlice, _ row: Int, _ value: Int64) -> Bool {
+        let width = slice.geometry.width
+        guard width.holds(value) else { return false }
+        base.storeInteger(value, width, at: slice.start &+ slice.geometry.values &+ row &* width.bytes)
+        widen(slice, value)
+        return true
     }
 
     /// Sets a cell to null. Its column is nullable; what the cell had elsewhere has been freed.

@@ -116,15 +116,19 @@ struct ClusterPage {
         let entry = entry(index)
         let flags = base.uint8(at: entry &+ ClusterLayout.entryFlags)
         guard let type = ColumnType(rawValue: UInt8(truncatingIfNeeded: base.uint8(at: entry &+ ClusterLayout.entryType))),
-            base.uint8(at: entry &+ ClusterLayout.entryEncoding) == Int(ExtentHeader.plain)
+            let width = width(index), width == .eight || type.hasIntegers
         else { throw .corrupt(page: page, reason: "a column of unknown type or encoding") }
-        let geometry = ColumnGeometry(type: type, isNullable: flags & ClusterLayout.nullableFlag != 0, capacity: rowCapacity)
+        let geometry = ColumnGeometry(type: type, isNullable: flags & ClusterLayout.nullableFlag != 0, capacity: rowCapacity, width: width)
         let start = base.uint32(at: entry &+ ClusterLayout.entryOffset)
         guard start & 7 == 0, start >= columnsStart, start &+ geometry.size <= heapStart else {
             throw .corrupt(page: page, reason: "a column lies outside its cluster")
         }
         return ColumnSlice(base: base, entry: entry, start: start, geometry: geometry)
     }
+
+    /// The width of a column's integers; nil for an encoding that there is not.
+    @inline(__always)
+    func width(_ index: Int) -> IntegerWidth? { IntegerWidth(encoding: base.uint8(at: entry(index) &+ ClusterLayout.entryEncoding)) }
 
     /// The bytes of a heap cell, verified to lie in the heap.
     @inline(__always)
@@ -170,6 +174,15 @@ struct ColumnSlice {
     @inline(__always)
     private func bit(_ row: Int, at bitmap: Int) -> Bool { base.uint64(at: bitmap &+ (row >> 6) &* 8) & (1 << UInt64(row & 63)) != 0 }
 
+    /// The integers, or the seconds of timestamps, of a range of rows.
+    @inline(__always)
+    func integers(_ rows: Range<Int>) -> IntegerColumn {
+        IntegerColumn(values, geometry.width, count: rows.upperBound)[rows]
+    }
+
+    @inline(__always)
+    private func integer(_ row: Int) -> Int64 { IntegerReader(geometry.width).word(values, row) }
+
     @inline(__always)
     func heapCell(_ row: Int) -> HeapCell { HeapCell(raw: values.uint32(at: row &* 4)) }
 
@@ -178,13 +191,13 @@ struct ColumnSlice {
     func fixedCell(_ row: Int) -> Cell {
         switch geometry.type {
         case .bool: return .bool(bit(row, at: start &+ geometry.values))
-        case .int64: return .int64(values.int64(at: row &* 8))
+        case .int64: return .int64(integer(row))
         case .float32: return .float32(Float(bitPattern: UInt32(truncatingIfNeeded: values.uint32(at: row &* 4))))
         case .float64: return .float64(Double(bitPattern: values.uint64(at: row &* 8)))
         case .timestamp:
             let nanoseconds = base.uint32(at: start &+ geometry.nanoseconds &+ row &* 4)
             return .timestamp(
-                Timestamp(seconds: values.int64(at: row &* 8), nanoseconds: Int32(bitPattern: UInt32(truncatingIfNeeded: nanoseconds))))
+                Timestamp(seconds: integer(row), nanoseconds: Int32(bitPattern: UInt32(truncatingIfNeeded: nanoseconds))))
         case .bytes, .list: return .null
         }
     }

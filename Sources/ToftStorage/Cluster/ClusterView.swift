@@ -41,8 +41,8 @@ package struct ClusterView {
     }
 
     /// The values of a column of integers.
-    package func int64s(_ column: UInt32) throws(StorageError) -> UnsafePointer<Int64> {
-        try array(column, .int64).assumingMemoryBound(to: Int64.self)
+    package func integers(_ column: UInt32) throws(StorageError) -> IntegerColumn {
+        try slice(try typed(column, .int64))?.integers(0..<count) ?? zeros
     }
 
     /// The values of a column of single-precision numbers.
@@ -56,14 +56,13 @@ package struct ClusterView {
     }
 
     /// The two arrays of a column of timestamps.
-    package func timestamps(_ column: UInt32) throws(StorageError) -> (seconds: UnsafePointer<Int64>, nanoseconds: UnsafePointer<Int32>) {
-        let column = try typed(column, .timestamp)
-        guard let slice = try slice(column) else {
-            return (DefaultArrays.zeros.assumingMemoryBound(to: Int64.self), DefaultArrays.zeros.assumingMemoryBound(to: Int32.self))
-        }
+    package func timestamps(_ column: UInt32) throws(StorageError) -> (seconds: IntegerColumn, nanoseconds: UnsafePointer<Int32>) {
+        guard let slice = try slice(try typed(column, .timestamp)) else { return (zeros, DefaultArrays.zeros.assumingMemoryBound(to: Int32.self)) }
         let nanoseconds = slice.base + (slice.start + slice.geometry.nanoseconds)
-        return (slice.values.assumingMemoryBound(to: Int64.self), nanoseconds.assumingMemoryBound(to: Int32.self))
+        return (slice.integers(0..<count), nanoseconds.assumingMemoryBound(to: Int32.self))
     }
+
+    private var zeros: IntegerColumn { IntegerColumn(DefaultArrays.zeros, .eight, count: count) }
 
     /// The values of a column of bytes.
     package func bytes(_ column: UInt32) throws(StorageError) -> BytesColumn {

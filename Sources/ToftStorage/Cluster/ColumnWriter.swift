@@ -6,11 +6,11 @@ struct ColumnWriter {
 
     /// Writes a column's entry, arrays and heap. Rows that no source has get their default. The memory is zeroed.
     mutating func write(
-        _ column: Column, entry: Int, start: Int, capacity: Int, from sources: [ClusterSource], rowCount: Int
+        _ column: Column, _ geometry: ColumnGeometry, entry: Int, start: Int, from sources: [ClusterSource], rowCount: Int
     ) throws(StorageError) {
-        let geometry = column.geometry(capacity)
         base.storeUInt32(Int(column.id), at: entry + ClusterLayout.entryID)
         base.storeUInt8(Int(column.type.rawValue), at: entry + ClusterLayout.entryType)
+        base.storeUInt8(geometry.width.encoding, at: entry + ClusterLayout.entryEncoding)
         base.storeUInt8(column.isNullable ? ClusterLayout.nullableFlag : 0, at: entry + ClusterLayout.entryFlags)
         base.storeUInt32(start, at: entry + ClusterLayout.entryOffset)
         let target = ColumnSlice(base: base, entry: entry, start: start, geometry: geometry)
@@ -42,10 +42,11 @@ struct ColumnWriter {
         let values = target.start + target.geometry.values
         switch target.geometry.type {
         case .bool: copyBits(from: slice.values, rows, to: values, row)
-        case .int64, .float64: base.store(slice.values + rows.lowerBound * 8, count: rows.count * 8, at: values + row * 8)
+        case .int64: base.store(slice.integers(rows), target.geometry.width, at: values + row * target.geometry.width.bytes)
+        case .float64: base.store(slice.values + rows.lowerBound * 8, count: rows.count * 8, at: values + row * 8)
         case .float32: base.store(slice.values + rows.lowerBound * 4, count: rows.count * 4, at: values + row * 4)
         case .timestamp:
-            base.store(slice.values + rows.lowerBound * 8, count: rows.count * 8, at: values + row * 8)
+            base.store(slice.integers(rows), target.geometry.width, at: values + row * target.geometry.width.bytes)
             let nanoseconds = slice.base + (slice.start + slice.geometry.nanoseconds + rows.lowerBound * 4)
             base.store(nanoseconds, count: rows.count * 4, at: target.start + target.geometry.nanoseconds + row * 4)
         case .bytes, .list:
@@ -114,14 +115,13 @@ struct ColumnWriter {
     }
 
     private func integerBounds(_ target: ColumnSlice, _ rows: Int) -> (UInt64, UInt64) {
-        var low = Int64.max
-        var high = Int64.min
-        let values = target.values
-        let hasNulls = target.nullCount > 0
-        for row in 0..<rows where !hasNulls || !target.isNull(row) {
-            let value = values.int64(at: row &* 8)
-            low = min(low, value)
-            high = max(high, value)
+        let values = target.integers(0..<rows)
+        var (low, high) = target.nullCount == 0 ? values.bounds() : (.max, .min)
+        if target.nullCount > 0 {
+            for row in 0..<rows where !target.isNull(row) {
+                low = min(low, values[row])
+                high = max(high, values[row])
+            }
         }
         return (UInt64(bitPattern: low), UInt64(bitPattern: high))
     }

@@ -10,7 +10,19 @@ extension Table {
         let writer = activeWriter()
         let (leaf, row, slice) = try cellPlace(key, column, writer)
         if slice.geometry.hasHeap { try freeElsewhere(leaf.cluster, slice, row) }
-        if case .null = cell { leaf.editor.setNull(slice, row) } else { leaf.editor.setFixed(slice, row, cell) }
+        if case .null = cell { return leaf.editor.setNull(slice, row) }
+        if !leaf.editor.setFixed(slice, row, cell) { try setWide(key, column, cell, writer) }
+    }
+
+    /// Sets an integer for which its cluster has to be written anew, with more bytes for all integers of the column.
+    private func setWide(_ key: Int64, _ column: Column, _ cell: Cell, _ writer: TableWriter) throws(StorageError) {
+        let widening = cell.integer.map { Widening(column: column.id, value: $0) }
+        for _ in 0..<ClusterLimits.rows {
+            try makeRoom(key, heap: 0, widening, writer)
+            let (leaf, row, slice) = try cellPlace(key, column, writer)
+            if leaf.editor.setFixed(slice, row, cell) { return }
+        }
+        throw .corrupt(page: root.ref.page, reason: "a cluster cannot be divided")
     }
 
     /// Where a cell lies, for changing. A cluster that does not hold the column, or holds it without nulls where there may be some, is written anew.
@@ -24,7 +36,7 @@ extension Table {
     private func newCellPlace(_ key: Int64, _ column: Column, _ writer: TableWriter) throws(StorageError)
         -> (leaf: TableWriter.Leaf, row: Int, slice: ColumnSlice)
     {
-        try makeRoom(key, heap: 0, writer)
+        try makeRoom(key, heap: 0, nil, writer)
         let (leaf, row) = try standing(at: key, writer)
         guard let slice = try leaf.cluster.slice(ofColumn: column) else { throw .noSuchColumn(column.id) }
         return (leaf, row, slice)
@@ -67,18 +79,30 @@ extension Table {
             let (leaf, row, slice) = try cellPlace(key, column, writer)
             let value = UnsafeRawBufferPointer(start: kept, count: bytes.count)
             if try leaf.editor.setHeap(slice, row, value, reserve: reserve, isElsewhere: isElsewhere) { return }
-            try makeRoom(key, heap: reserve + 8, writer)
+            try makeRoom(key, heap: reserve + 8, nil, writer)
         }
         throw .corrupt(page: root.ref.page, reason: "a cluster cannot be divided")
     }
 
-    /// Writes the cluster of a row anew with more room in its heap, or divides it.
-    private func makeRoom(_ key: Int64, heap: Int, _ writer: TableWriter) throws(StorageError) {
+    /// An integer that does not fit into its column's width.
+    struct Widening {
+        let column: UInt32
+        let value: Int64
+    }
+
+    func builder(of leaf: TableWriter.Leaf, _ widening: Widening?) throws(StorageError) -> ClusterBuilder {
+        var builder = try ClusterBuilder(columns, [ClusterSource(leaf.cluster)])
+        if let widening { builder.widen(widening.column, for: widening.value) }
+        return builder
+    }
+
+    /// Writes the cluster of a row anew with more room in its heap or a wider column, or divides it.
+    private func makeRoom(_ key: Int64, heap: Int, _ widening: Widening?, _ writer: TableWriter) throws(StorageError) {
         let (leaf, row) = try standing(at: key, writer)
         try writer.spine.refresh()
         let count = leaf.cluster.rowCount
-        if writer.isAtEnd && row == count - 1, try makeRoomInTail(leaf, heap: heap, writer) { return }
-        let builder = try ClusterBuilder(columns, [ClusterSource(leaf.cluster)])
+        if writer.isAtEnd && row == count - 1, try makeRoomInTail(leaf, heap: heap, widening, writer) { return }
+        let builder = try builder(of: leaf, widening)
         if let shape = builder.grown(rows: count, from: leaf.cluster.rowCapacity, heap: heap) {
             _ = try rebuild(leaf, builder, shape, writer)
             return
@@ -105,6 +129,18 @@ extension Table {
             try forEachLeaf { (leaf) throws(StorageError) in try freeContents(leaf, column) }
         }
         columns.removeAll { $0.id == id }
+    }
+}
+
+extension Cell {
+    /// The integer of a cell, or its seconds.
+    @inline(__always)
+    var integer: Int64? {
+        switch self {
+        case .int64(let value): value
+        case .timestamp(let value): value.seconds
+        case .null, .bool, .float32, .float64, .bytes: nil
+        }
     }
 }
 

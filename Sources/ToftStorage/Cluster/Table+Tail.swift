@@ -43,11 +43,11 @@ extension Table {
         return true
     }
 
-    /// Makes room for `heap` more bytes in the last row, where this transaction appended it; false where its cluster shall grow like any other. The
-    /// spine is current.
-    func makeRoomInTail(_ leaf: TableWriter.Leaf, heap: Int, _ writer: TableWriter) throws(StorageError) -> Bool {
+    /// Makes room for `heap` more bytes or a wider integer in the last row, where this transaction appended it; false where its cluster shall grow like
+    /// any other. The spine is current.
+    func makeRoomInTail(_ leaf: TableWriter.Leaf, heap: Int, _ widening: Widening?, _ writer: TableWriter) throws(StorageError) -> Bool {
         guard writer.appendedRows > 0, !writer.isAppendingMany else { return false }
-        let builder = try ClusterBuilder(columns, [ClusterSource(leaf.cluster)])
+        let builder = try builder(of: leaf, widening)
         if let shape = builder.tail(rows: leaf.cluster.rowCount, from: leaf.cluster.rowCapacity, heap: heap) {
             _ = try rebuild(leaf, builder, shape, writer)
             return true
@@ -106,7 +106,8 @@ extension Table {
     /// A cluster with one row. Whoever has appended a large cluster gets one as large as the last.
     func newTail(_ key: Int64, like last: ClusterBuilder?, _ writer: TableWriter) throws(StorageError) -> Ref {
         let isBulk = writer.appendedRows >= ClusterLimits.rows / 2
-        let builder = try ClusterBuilder(columns, [], appending: key)
-        return try builder.build(builder.first(like: isBulk ? last : nil), in: space).ref
+        let model = isBulk ? last : nil
+        let builder = try ClusterBuilder(columns, [], appending: key, like: model)
+        return try builder.build(builder.first(like: model), in: space).ref
     }
 }

@@ -16,7 +16,7 @@ extension Table {
         guard let leaf = try writer.leafAtFinger(key), writer.isAtEnd else { return false }
         let cluster = leaf.cluster, row = cluster.rowCount
         guard row < cluster.rowCapacity, key > cluster.keys[row &- 1], holdsColumns(leaf, writer),
-            let heap = plan(content, writer), cluster.heapEnd &+ heap <= cluster.byteCount
+            let heap = plan(content, cluster, writer), cluster.heapEnd &+ heap <= cluster.byteCount
         else { return false }
         try writer.spine.refresh()
         var appended = AppendedRow(leaf.editor, row: row)
@@ -53,13 +53,15 @@ extension Table {
         return true
     }
 
-    /// Finds the place of each value and returns the bytes of heap that they take; nil where one does not fit into a cluster or its column.
-    private func plan(_ content: RowContent, _ writer: TableWriter) -> Int? {
+    /// Finds the place of each value and returns the bytes of heap that they take; nil where one does not fit into a cluster or its column, which the
+    /// cluster holds like the table.
+    private func plan(_ content: RowContent, _ cluster: ClusterPage, _ writer: TableWriter) -> Int? {
         var heap = 0
         writer.plan.begin(columns.count)
         for place in content.values.indices {
             let value = content.values[place]
             guard let index = columnIndex(value.column), let size = heapSize(value, content, columns[index]) else { return nil }
+            if let integer = value.cell.integer, cluster.width(index)?.holds(integer) != true { return nil }
             writer.plan.put(place, at: index)
             heap &+= size
         }
@@ -133,7 +135,7 @@ private struct AppendedRow {
             guard let source = bytes.baseAddress, bytes.count > 0 else { return }
             editor.base.store(source, count: bytes.count, at: heapEnd)
             putHeap(slice, heapEnd, bytes.count)
-        default: editor.setFixed(slice, row, cell)
+        default: _ = editor.setFixed(slice, row, cell)
         }
     }
 

@@ -3,6 +3,8 @@ struct ColumnGeometry {
     let type: ColumnType
     let isNullable: Bool
     let capacity: Int
+    /// The width of integers, and of the seconds of timestamps.
+    let width: IntegerWidth
 
     /// Bytes of a bitmap of the capacity.
     @inline(__always)
@@ -17,7 +19,8 @@ struct ColumnGeometry {
     var size: Int {
         switch type {
         case .bool: values &+ bitmapBytes
-        case .int64, .float64: values &+ capacity &* 8
+        case .int64: values &+ integerBytes
+        case .float64: values &+ capacity &* 8
         case .float32, .bytes, .list: values &+ (capacity &* 4).roundedUpToEight
         case .timestamp: nanoseconds &+ (capacity &* 4).roundedUpToEight
         }
@@ -25,7 +28,10 @@ struct ColumnGeometry {
 
     /// Where a timestamp column's second array begins.
     @inline(__always)
-    var nanoseconds: Int { values &+ capacity &* 8 }
+    var nanoseconds: Int { values &+ integerBytes }
+
+    @inline(__always)
+    private var integerBytes: Int { (capacity &* width.bytes).roundedUpToEight }
 
     /// Whether cells lie in the heap.
     @inline(__always)

@@ -11,9 +11,11 @@
 /// Offsets count from the extent's first byte; entries are sorted by column id. A column is a run of arrays, each of which begins at a
 /// multiple of eight and has a place for every row of the capacity: a bitmap of nulls where it is nullable (1 is null), then
 ///
-///     bool       bitmap                           timestamp  seconds i64, then nanoseconds i32
-///     int64      i64                              bytes      cells u32
+///     bool       bitmap                           timestamp  seconds as int64, then nanoseconds i32
+///     int64      i64, i32, i16 or i8              bytes      cells u32
 ///     float32    f32      float64  f64            list       cells u32
+///
+/// `encoding` is the bytes of an int64 column's integers in this cluster: 1, 2, 4, or 0 for eight; of all other columns it is 0.
 ///
 ///     cell:   | bit 31: elsewhere | bits 19...30: length | bits 0...18: offset |    all zero where empty or null
 ///
@@ -106,6 +108,12 @@ extension ColumnType {
         case .bytes, .list: nil
         }
     }
+}
+
+extension ColumnType {
+    /// Whether a column's values are integers, wholly or in part, which a cluster keeps as narrow as they are.
+    @inline(__always)
+    var hasIntegers: Bool { self == .int64 || self == .timestamp }
 }
 
 extension Int {

@@ -1,0 +1,74 @@
+import Testing
+import ToftTestKit
+@testable import ToftModel
+@testable import ToftQuery
+@testable import ToftStorage
+
+/// The innermost loops against loops that anybody can read.
+@Suite struct LoopTests {
+    /// Memory with so many integers of a width, each at most as large as that can hold.
+    private func with(_ values: [Int64], _ width: IntegerWidth, _ body: (IntegerColumn) -> Void) {
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: 8 + values.count * width.bytes, alignment: 8)
+        defer { memory.deallocate() }
+        for (row, value) in values.enumerated() { memory.storeInteger(value, width, at: 8 + row * width.bytes) }
+        body(IntegerColumn(UnsafeRawPointer(memory + 8), width, count: values.count))
+    }
+
+    /// Any integer of a width, mostly near a few places.
+    private func integer(_ width: IntegerWidth, _ random: inout some RandomNumberGenerator) -> Int64 {
+        let reach = Int64.max >> Int64(64 - 8 * width.bytes)
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: return reach
+        case 1: return -reach - 1
+        case 2: return Int64.random(in: -reach - 1...reach, using: &random)
+        default: return Int64.random(in: -5...5, using: &random)
+        }
+    }
+
+    @Test(arguments: [IntegerWidth.one, .two, .four, .eight])
+    func `Ranges of integers are found in every width`(width: IntegerWidth) {
+        var random = Seed.random()
+        print("loops, seed \(random)")
+        for _ in 0..<3_000 {
+            let count = [1, 7, 8, 15, 16, 17, 63, 64, 65, 100, 255, 256][Int.random(in: 0..<12, using: &random)]
+            let values = (0..<count).map { _ in integer(width, &random) }
+            var bounds = [integer(width, &random), integer(Bool.random(using: &random) ? .eight : width, &random)]
+            if Int.random(in: 0..<4, using: &random) == 0 { bounds[1] = bounds[0] }
+            if Int.random(in: 0..<8, using: &random) > 0 { bounds.sort() }
+            with(values, width) { column in
+                let mask = IntLoops.range(column, count: count, bounds[0], bounds[1])
+                var expected = Mask.empty
+                for row in 0..<count where bounds[0] <= values[row] && values[row] <= bounds[1] { expected.insert(row) }
+                #expect(mask == expected, "\(bounds) in \(values)")
+            }
+        }
+    }
+
+    @Test(arguments: [IntegerWidth.one, .two, .four, .eight])
+    func `Integers of every width are widened and summed up`(width: IntegerWidth) {
+        var random = Seed(7)
+        for count in [1, 63, 64, 200, 256] {
+            let values = (0..<count).map { _ in integer(width, &random) }
+            var wanted = Mask.first(count)
+            if count == 200 { for row in stride(from: 3, to: 150, by: 7) { wanted = wanted.subtracting(.first(row + 1)) | .first(row) & wanted } }
+            with(values, width) { column in
+                let vector = Vector(.int)
+                vector.useOwnStorage()
+                vector.use(column)
+                let rows = (0..<count).filter { wanted[$0] }
+                let chosen = rows.map { values[$0] }
+                #expect(result(.sum, vector, wanted) == .int(chosen.reduce(0, &+)))
+                #expect(result(.minimum, vector, wanted) == chosen.min().map { .int($0) } ?? .null)
+                #expect(result(.maximum, vector, wanted) == chosen.max().map { .int($0) } ?? .null)
+                #expect((0..<count).map { vector.ints[$0] } == values)
+                #expect((0..<count).map { column[$0] } == values)
+            }
+        }
+    }
+
+    private func result(_ operation: AggregateOperation, _ vector: Vector, _ wanted: Mask) -> ToftModel.Value {
+        var aggregation = Aggregation(operation, of: .int)
+        aggregation.add(vector, wanted)
+        return aggregation.result
+    }
+}
