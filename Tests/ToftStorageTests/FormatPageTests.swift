@@ -52,14 +52,15 @@ import Testing
         try expect(
             "Root",
             [
-                RootLayout.version, RootLayout.previousVersion, RootLayout.catalog, RootLayout.directory, RootLayout.freedList,
+                RootLayout.version, RootLayout.previousVersion, RootLayout.catalog, RootLayout.directory, RootLayout.batchList,
                 RootLayout.nextTreeID, RootLayout.pageCount, RootLayout.recordBytes, RootLayout.spare,
+                RootLayout.runCount, RootLayout.recordLength, RootLayout.tail,
             ])
         try expect("Region entry", [RegionEntry.bitmap, RegionEntry.freePages, RegionEntry.reserved])
         try expect("Freed run", [FreedRunLayout.page, FreedRunLayout.count, FreedRunLayout.birth, FreedRunLayout.death])
         try expect(
             "Batch reference",
-            [FreedListLayout.batchRef, FreedListLayout.batchMaxBirth, FreedListLayout.batchMinDeath, FreedListLayout.batchPages])
+            [FreedBatchLayout.ref, FreedBatchLayout.maxBirth, FreedBatchLayout.minDeath, FreedBatchLayout.pages])
         try expect(
             "Record",
             [

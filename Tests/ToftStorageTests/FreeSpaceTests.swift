@@ -4,10 +4,10 @@ import Testing
 
 @Suite struct FreeSpaceTests {
     @Test func aRunIsPinnedByAVersionWithinItsLifetimeAndByNoOther() {
-        #expect(FreeSpace.isPinned(birth: 5, death: 9, by: [5]))
-        #expect(FreeSpace.isPinned(birth: 5, death: 9, by: [1, 8, 20]))
-        #expect(!FreeSpace.isPinned(birth: 5, death: 9, by: [4, 9]))
-        #expect(!FreeSpace.isPinned(birth: 5, death: 9, by: []))
+        #expect(FreeSpace.pin(from: 5, before: 9, of: [5]) == 5)
+        #expect(FreeSpace.pin(from: 5, before: 9, of: [1, 8, 20]) == 8)
+        #expect(FreeSpace.pin(from: 5, before: 9, of: [4, 9]) == nil)
+        #expect(FreeSpace.pin(from: 5, before: 9, of: []) == nil)
     }
 
     @Test func aBitmapGivesTheLowestRunAndTakesItBack() {
@@ -60,6 +60,35 @@ import Testing
         #expect(bitmap.freePages == model.lazy.filter { !$0 }.count)
     }
 
+    @Test func runsOfPagesAgreeWithASetOfPages() {
+        var random = SplitMix(seed: 7)
+        var runs = PageRuns()
+        var model = Set<UInt64>()
+        let end = Page.first(ofRegion: 1)
+        for _ in 0..<5000 {
+            let count = Int(random.next() % 6) + 1
+            if random.next() % 2 == 0 {
+                let page = end - 100 + random.next() % 200
+                let pages = page..<(page + UInt64(count))
+                if pages.contains(end) && page < end { continue }
+                let isNew = model.isDisjoint(with: pages)
+                #expect(runs.insert(page, count: count) == isNew)
+                if isNew { model.formUnion(pages) }
+            } else {
+                let fitting = runs.runs.filter { $0.count >= count }
+                let page = runs.take(count)
+                #expect((page == nil) == fitting.isEmpty)
+                guard let page else { continue }
+                #expect(fitting.contains { $0.page == page })
+                model.subtract(page..<(page + UInt64(count)))
+            }
+            #expect(Set(runs.runs.flatMap { Array($0.page..<$0.end) }) == model)
+            for (first, second) in zip(runs.runs, runs.runs.dropFirst()) {
+                #expect(first.end < second.page || first.end == end && second.page == end, "neighbours are one run, but for those of two regions")
+            }
+        }
+    }
+
     @Test func aNewFileIsSoundBeforeItHasAnyTree() throws {
         let file = MemoryFile(name: "new")
         try Recovery.format(file)
@@ -69,7 +98,132 @@ import Testing
         let space = PageSpace(file: file, sections: Sections(file: file), version: 1)
         let root = try Root(reading: meta.root, in: space)
         #expect(root.catalog.isEmpty)
-        #expect(try FreeSpaceReader.regions(root.directory, in: space).map(\.freePages) == [Page.perRegion - 4])
+        #expect(try FreeSpaceReader.regions(root.directory, in: space).map(\.freePages) == [Page.perRegion - 3])
+    }
+}
+
+/// Where a stream of transactions takes its pages from. The disk is a memory file; checkpoints happen when they are called.
+@Suite struct ReadyPagesTests {
+    private struct Database {
+        let file = MemoryFile()
+        let store: Store
+        let tree: UInt64
+
+        init() throws {
+            try Store.format(file)
+            store = try Store.open(on: file, coordinator: Coordinator.inMemory())
+            let transaction = try store.beginWrite()
+            tree = try transaction.createOrderedTree()
+            _ = try transaction.commit()
+        }
+
+        func put(_ keys: some Sequence<Int>, _ value: [UInt8] = [1, 2, 3]) throws {
+            let transaction = try store.beginWrite()
+            for key in keys {
+                try withUnsafeBytes(of: key.bigEndian) { key throws in
+                    try value.withUnsafeBytes { try transaction.treePut(tree, key, $0, derived: false) }
+                }
+            }
+            _ = try transaction.commit()
+        }
+
+        var root: Root {
+            get throws {
+                let snapshot = try store.beginRead()
+                defer { snapshot.release() }
+                return snapshot.root
+            }
+        }
+
+        /// Pages that no version before the newest needs, and pages that wait.
+        var pages: (ready: Int, waiting: Int) {
+            get throws {
+                let snapshot = try store.beginRead()
+                defer { snapshot.release() }
+                let runs = try RootTail.runs(of: snapshot.rootRef, in: snapshot.space)
+                return runs.reduce(into: (0, 0)) { if $1.isReady { $0.0 += Int($1.count) } else { $0.1 += Int($1.count) } }
+            }
+        }
+
+        func expectSound(_ comment: Comment? = nil) throws { #expect(try store.check().problems == [], comment) }
+    }
+
+    @Test func aStreamOfSmallCommitsUsesTheSamePagesInTurnAndChangesNoBitmap() throws {
+        let database = try Database()
+        try database.put(0..<5_000, [UInt8](repeating: 7, count: 100))
+        for key in 0..<20 { try database.put([key]) }
+        let root = try database.root
+        let size = try database.file.size()
+        for _ in 0..<500 { try database.put([17], [4, 5]) }
+        #expect(try database.root.directory == root.directory)
+        #expect(try database.root.batchList == root.batchList)
+        #expect(try database.root.pageCount == root.pageCount)
+        #expect(try database.file.size() == size)
+        try database.expectSound()
+    }
+
+    @Test func smallCommitsAllOverALargeTreeLeaveNoMoreFreePagesThanTheyNeed() throws {
+        let database = try Database()
+        try database.put(0..<50_000, [UInt8](repeating: 7, count: 100))
+        try database.store.checkpoint()
+        let size = try database.file.size()
+        var random = SplitMix(seed: 3)
+        for round in 0..<4_000 {
+            try database.put([Int(random.next() % 50_000)], [UInt8](repeating: UInt8(round % 256), count: 100))
+            if round % 200 == 199 { try database.store.checkpoint() }
+            if round % 500 == 0 { try database.expectSound("round \(round)") }
+        }
+        let grown = try database.file.size() - size
+        #expect(grown <= 8 << 20, "the file grew by \(grown) bytes")
+        try database.expectSound()
+    }
+
+    @Test func whatALongReaderNeedsIsSkippedUnreadAndComesBackWhenItGoes() throws {
+        let database = try Database()
+        try database.put(0..<20_000, [UInt8](repeating: 7, count: 100))
+        try database.store.checkpoint()
+        let reader = try database.store.beginRead()
+        var random = SplitMix(seed: 5)
+        for round in 0..<3_000 {
+            try database.put([Int(random.next() % 20_000)], [UInt8](repeating: UInt8(round % 256), count: 100))
+            if round % 300 == 299 { try database.store.checkpoint() }
+        }
+        try database.expectSound()
+        #expect(StoreCheck.run(reader).problems == [])
+        let batches = try FreeSpaceReader.batches(database.root.batchList, in: PageSpace(
+            file: database.file, sections: Sections(file: database.file), version: database.store.latestVersion))
+        #expect(!batches.isEmpty)
+        #expect(batches.count < 20, "small batches are joined")
+        // The first one still takes in what only the last checkpoint kept.
+        try database.put([1])
+        let list = try database.root.batchList
+        for _ in 0..<10 { try database.put([1]) }
+        #expect(try database.root.batchList == list, "a batch behind a pin was read")
+        #expect(try reader.orderedTree(database.tree).count == 20_000)
+        let waiting = try database.store.check().pinnedFreePages
+        reader.release()
+        try database.store.checkpoint()
+        for _ in 0..<3 { try database.put([1]) }
+        let report = try database.store.check()
+        #expect(report.problems == [])
+        #expect(report.pinnedFreePages < waiting / 10)
+    }
+
+    @Test func aFreedRunThatIsListedTwiceIsDamageAndNotTwoRuns() throws {
+        let database = try Database()
+        for key in 0..<10 { try database.put([key]) }
+        let snapshot = try database.store.beginRead()
+        let base = UnsafeMutableRawPointer(mutating: try snapshot.space.view(snapshot.rootRef, as: .root))
+        let runs = try RootTail.runs(of: snapshot.rootRef, in: snapshot.space)
+        var run = try #require(runs.first { $0.isReady })
+        run.page += UInt64(run.count) - 1
+        run.count = 1
+        RootTail.write(runs + [run], [], to: base)
+        snapshot.release()
+        #expect { _ = try database.store.beginWrite() } throws: { error in
+            guard case StorageError.corrupt = error else { return false }
+            return true
+        }
     }
 }
 

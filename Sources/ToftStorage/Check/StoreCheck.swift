@@ -22,6 +22,8 @@ package struct StoreCheck {
     private let snapshot: Snapshot
     private var report = CheckReport()
     private var visited = PageSet()
+    /// Of them: those that no version but earlier ones may need.
+    private var freed = PageSet()
 
     /// Checks the version of a snapshot. O(file).
     package static func run(_ snapshot: Snapshot) -> CheckReport {
@@ -99,19 +101,18 @@ package struct StoreCheck {
     private mutating func walkFreeSpace() throws(StorageError) {
         let space = snapshot.space
         visit(snapshot.root.directory, "the directory of regions")
-        visit(snapshot.root.freedList, "the list of freed runs")
-        var (batches, runs) = try FreeSpaceReader.freedList(snapshot.root.freedList, in: space)
-        for batch in batches {
+        if snapshot.root.batchList != .nowhere { visit(snapshot.root.batchList, "the list of batches") }
+        var runs = try RootTail.runs(of: snapshot.rootRef, in: space)
+        for batch in try FreeSpaceReader.batches(snapshot.root.batchList, in: space) {
             visit(batch.ref, "a batch of freed runs")
             runs += try FreeSpaceReader.batch(batch.ref, in: space)
         }
-        batches = []
         for run in runs { visitFreed(run) }
         let regions = try FreeSpaceReader.regions(snapshot.root.directory, in: space)
         for region in regions { visit(region.bitmap, "a bitmap") }
         try visitLog(regions.map(\.bitmap))
         for (index, region) in regions.enumerated() {
-            let bitmap = Bitmap(ref: region.bitmap, page: try space.view(region.bitmap, as: .bitmap))
+            let bitmap = Bitmap(page: try space.view(region.bitmap, as: .bitmap))
             if bitmap.freePages != region.freePages {
                 report.problems.append("region \(index) has \(bitmap.freePages) free pages, its directory says \(region.freePages)")
             }
@@ -124,8 +125,9 @@ package struct StoreCheck {
         for segment in try snapshot.store.logSegments() {
             let region = Page.region(of: segment.page)
             guard region < bitmaps.count else { continue }
-            let bitmap = Bitmap(ref: bitmaps[region], page: try snapshot.space.view(bitmaps[region], as: .bitmap))
-            if snapshot.version < snapshot.store.coordinator.durableVersion && !bitmap.isUsed(Page.indexInRegion(segment.page)) { continue }
+            let bitmap = Bitmap(page: try snapshot.space.view(bitmaps[region], as: .bitmap))
+            let isFree = !bitmap.isUsed(Page.indexInRegion(segment.page)) || freed.contains(segment.page)
+            if isFree && snapshot.version < snapshot.store.coordinator.durableVersion { continue }
             visit(Ref(page: segment.page, birth: 0, checksum: 0, pageCount: UInt32(truncatingIfNeeded: segment.pageCount)), "the log")
         }
     }
@@ -139,9 +141,10 @@ package struct StoreCheck {
             report.problems.append("the freed run at page \(run.page) leaves the file")
             return
         }
-        report.pinnedFreePages += UInt64(run.count)
-        for page in run.page..<(run.page + UInt64(run.count)) where !visited.insert(page) {
-            report.problems.append("page \(page) is freed and used")
+        if run.isReady { report.freePages += UInt64(run.count) } else { report.pinnedFreePages += UInt64(run.count) }
+        for page in run.page..<(run.page + UInt64(run.count)) {
+            if !visited.insert(page) { report.problems.append("page \(page) is freed and used") }
+            _ = freed.insert(page)
         }
     }
 
@@ -186,6 +189,8 @@ private struct PageSet {
         defer { words[index] |= bit }
         return words[index] & bit == 0
     }
+
+    func contains(_ page: UInt64) -> Bool { word(from: page) & 1 == 1 }
 
     /// Whether `page` and the 63 behind it are there, one bit each.
     func word(from page: UInt64) -> UInt64 {

@@ -27,6 +27,8 @@ enum BitmapLayout {
 /// | page | count | reserved | birth | death |
 /// +------+-------+----------+-------+-------+
 /// ```
+/// Its pages' bits say that they are in use. What nobody needs any more has the lifetime [0, 1), which holds no version: such pages are free, and go to the
+/// next commits without a change of any bitmap.
 enum FreedRunLayout {
     static let page = 0
     static let count = page + 8
@@ -35,27 +37,19 @@ enum FreedRunLayout {
     static let size = death + 8
 }
 
-/// The list of freed runs under the root: counts, then references to batches, then the newest runs.
+/// The list of batches under the root: extents full of freed runs for which the root page has no room.
 ///
 /// ```
-/// 0             4           8            8 + 64 b                 8 + 64 b + 32 r
-/// +-------------+-----------+------------+------------------------+
-/// | batches (b) | runs (r)  | batch ...  | run ...                |
-/// +-------------+-----------+------------+------------------------+
-/// a batch:  0     40          48          56      64
-///           +-----+-----------+-----------+-------+
-///           | ref | max birth | min death | pages |
-///           +-----+-----------+-----------+-------+
+/// 0     40          48          56      64
+/// +-----+-----------+-----------+-------+
+/// | ref | max birth | min death | pages |   ...
+/// +-----+-----------+-----------+-------+
 /// ```
 /// A batch extent holds runs only, as many as its payload length says. A pin in [max birth, min death) keeps every run of it.
-enum FreedListLayout {
-    static let batchCount = 0
-    static let runCount = batchCount + 4
-    static let entries = runCount + 4
-
-    static let batchRef = 0
-    static let batchMaxBirth = batchRef + Ref.size
-    static let batchMinDeath = batchMaxBirth + 8
-    static let batchPages = batchMinDeath + 8
-    static let batchSize = batchPages + 8
+enum FreedBatchLayout {
+    static let ref = 0
+    static let maxBirth = ref + Ref.size
+    static let minDeath = maxBirth + 8
+    static let pages = minDeath + 8
+    static let size = pages + 8
 }

@@ -77,23 +77,28 @@ package enum MetaLayout {
 ///  40  previous version        8
 ///  48  catalog                64    the tree of trees: tree id -> tree root (and columns)
 /// 112  directory of regions   40    reference
-/// 152  list of freed runs     40    reference
+/// 152  list of batches        40    reference, or nothing: freed runs that have no room here
 /// 192  next tree id            8
 /// 200  page count              8
 /// 208  bytes of all records    8    ever written, so that progress is a subtraction
 /// 216  spare                  64
+/// 280  freed runs              4    how many
+/// 284  record                  4    how many bytes, 0 where it lies in its tree
+/// 288  the newest freed runs, then the commit record where it is short
 /// ```
 enum RootLayout {
     static let version = ExtentHeader.size
     static let previousVersion = version + 8
     static let catalog = previousVersion + 8
     static let directory = catalog + 64
-    static let freedList = directory + Ref.size
-    static let nextTreeID = freedList + Ref.size
+    static let batchList = directory + Ref.size
+    static let nextTreeID = batchList + Ref.size
     static let pageCount = nextTreeID + 8
     static let recordBytes = pageCount + 8
     static let spare = recordBytes + 8
-    static let end = spare + 64
+    static let runCount = spare + 64
+    static let recordLength = runCount + 4
+    static let tail = recordLength + 4
 }
 
 /// Trees that the engine itself keeps: in the same snapshots and transactions as the others, outside schema, queries and notifications.

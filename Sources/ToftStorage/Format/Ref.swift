@@ -4,7 +4,7 @@ package enum ExtentType: UInt8, Sendable {
     case root = 2
     case regionDirectory = 3
     case bitmap = 4
-    case freedList = 5
+    case batchList = 5
     case freedBatch = 6
     case treeInner = 7
     case orderedLeaf = 8

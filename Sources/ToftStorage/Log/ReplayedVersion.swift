@@ -20,11 +20,10 @@ final class ReplayedVersion: @unchecked Sendable {
         space = transaction.space
         try Replay.apply(records, to: transaction)
         let builder = VersionBuilder(transaction)
-        for record in records { try builder.keep(record.bytes, of: record.version) }
-        let total = try records.last.map { record throws(StorageError) in
-            try record.bytes.withBytes { bytes throws(StorageError) in try RecordHeader.recordBytes(bytes) }
-        }
-        published = try builder.build(recordBytes: total ?? 0)
+        guard let last = records.last else { throw .corrupt(page: 0, reason: "there is nothing to replay") }
+        for record in records.dropLast() { try builder.keep(record.bytes, of: record.version) }
+        let total = try last.bytes.withBytes { bytes throws(StorageError) in try RecordHeader.recordBytes(bytes) }
+        published = try builder.build(last.bytes, total: total)
     }
 
     /// Writes the version's extents to the file.

@@ -2,11 +2,9 @@
 ///
 /// Below `lowestFree` no page is free, and below `holesFrom[n]` there is no hole for n pages, so that searches do not start anew each time.
 final class Bitmap {
-    /// Where the bitmap lies in the file; nil while it is new.
-    var ref: Ref?
     /// Changed since it was read, so that it must be written to a new place.
     var isDirty = false
-    /// Whether `ref` is already the new place.
+    /// Whether it has the new place already.
     var isRelocated = false
     private(set) var freePages: Int
     private var words: [UInt64]
@@ -20,8 +18,7 @@ final class Bitmap {
         isDirty = true
     }
 
-    init(ref: Ref, page: UnsafeRawPointer) {
-        self.ref = ref
+    init(page: UnsafeRawPointer) {
         var free = 0
         words = Array(unsafeUninitializedCapacity: BitmapLayout.words) { words, count in
             for index in 0..<BitmapLayout.words {

@@ -1,14 +1,19 @@
 /// The free space of one version, while a writer changes it.
 ///
-/// A page is in one of three states: free (its bit is 0), in use (its bit is 1 and the root reaches it), or freed but still pinned
-/// (its bit is 1 and it stands in the list of freed runs with its lifetime).
+/// A page is in one of four states: free (its bit is 0), in use (its bit is 1 and the root reaches it), freed but still pinned (its bit is 1 and it
+/// stands in a list of freed runs with its lifetime), or *ready*: it stands there, and nobody needs it any more.
 ///
-/// 1. A run with lifetime [birth, death) becomes free only when no pinned version lies in it.
-/// 2. Bitmaps, directory and list are extents like others, copied on write: `finish` gives the changed ones new places, which may change
-///    further bitmaps, until nothing changes any more.
-/// 3. A commit reads the runs of the commits since the last pin moved, never all free space: full batches behind a pin are skipped unread.
+/// 1. A run with lifetime [birth, death) becomes ready when no pinned version lies in it. Pins only ever move to the versions that become visible, so
+///    what is ready stays so.
+/// 2. A transaction takes ready pages first, and what it took and gives back is ready again. So in a stream of small commits the same few pages
+///    are used in turn, and no bitmap changes.
+/// 3. When nothing ready fits, or runs get too many, all that is ready is *folded* into the bitmaps, and from then on the transaction takes its pages
+///    from these. It puts a run by for the commits to come.
+/// 4. The newest runs lie in the root page. Bitmaps, directory and batches of runs are extents like others, copied on write: `finish` gives the changed
+///    ones new places, which may change further bitmaps, until nothing changes any more.
+/// 5. A commit reads the runs of the commits since the last pin moved, never all free space: full batches behind a pin are skipped unread.
 final class FreeSpace {
-    struct Run {
+    struct Run: Equatable {
         var page: UInt64
         var count: UInt32
         var birth: UInt64
@@ -23,359 +28,191 @@ final class FreeSpace {
         var pages: UInt64
     }
 
-    private struct Region {
+    struct Region {
         var ref: Ref?
         var freePages: Int
         var bitmap: Bitmap?
     }
 
-    /// Runs that the list extent itself holds before they are moved into a batch.
-    static let inlineRuns = 240
-    /// Runs of a batch: a whole extent of 32 pages.
-    static let batchRuns = (32 * Page.size - ExtentHeader.payloadStart(.freedBatch, pageCount: 32)) / FreedRunLayout.size
-
-    /// Free pages in a row, from which extents are taken one after the other.
-    private struct Window {
-        var region = 0
-        var pages = 0..<0
-        /// No run so long, or longer, is left.
-        var lengthThatIsMissing = Int.max
-    }
-
-    /// Shorter runs of free pages are holes.
-    private static let holePages = 12
-    /// Runs that the user's data may break up.
-    private static let runPages = 64
+    /// Ready runs at most, before they are folded.
+    private static let readyLimit = 64
 
     /// Set when the commit begins to write what lives for one version only.
     var isBookkeeping = false {
         didSet { window = Window() }
     }
+    /// Whether pages are taken from the bitmaps. `regions` is empty before.
+    private(set) var isFolded: Bool
+    private(set) var ready = PageRuns()
+    /// Runs that some version still needs.
+    var waiting: [Run] = []
+    var batches: [Batch]
+    var areBatchesChanged = false
+    /// The versions whose pages stay, ascending.
+    private(set) var pins: [UInt64] = []
+    var regions: [Region] = []
+    /// Where the bitmaps take from, see `FreeSpace+Bitmaps.swift`.
+    var window = Window()
     /// A bit for each number of pages: whether holes for so many may be left.
-    private var mayHaveHoles = UInt32.max
-    private var regions: [Region] = []
-    private var window = Window()
-    private var runs: [Run] = []
-    private var batches: [Batch] = []
+    var mayHaveHoles = UInt32.max
     /// Pages that the file is known to have.
-    private(set) var filePages: UInt64
-    private let file: any StorageFile
+    var filePages: UInt64
+    let file: any StorageFile
+    /// The directory of the version that this one builds on; nil in a new file.
+    private let directory: Ref?
     /// Where nobody knows who looks at the pages that the file has: the first that may be taken.
-    private let firstOwnPage: UInt64?
+    let firstOwnPage: UInt64?
     /// The file does not grow: its new pages stay in memory.
-    private let isPrivate: Bool
+    let isPrivate: Bool
 
     /// Free space of a file that has none of it in use yet.
     init(file: any StorageFile) throws(StorageError) {
         self.file = file
+        directory = nil
         firstOwnPage = nil
         isPrivate = false
+        isFolded = true
+        batches = []
         filePages = try file.size() / UInt64(Page.size)
     }
 
     /// Free space as a version left it, read through that version's pages.
     init(
-        file: any StorageFile, root: Root, in space: PageSpace, growsOnly: Bool = false, isPrivate: Bool = false
+        file: any StorageFile, root: Root, at rootRef: Ref, in space: PageSpace, growsOnly: Bool = false, isPrivate: Bool = false
     ) throws(StorageError) {
         self.file = file
         self.isPrivate = isPrivate
+        directory = root.directory
         filePages = growsOnly ? max(root.pageCount, try file.size() / UInt64(Page.size)) : root.pageCount
         firstOwnPage = growsOnly ? filePages : nil
-        regions = try FreeSpaceReader.regions(root.directory, in: space).map { Region(ref: $0.bitmap, freePages: $0.freePages, bitmap: nil) }
-        (batches, runs) = try FreeSpaceReader.freedList(root.freedList, in: space)
+        isFolded = false
+        batches = try FreeSpaceReader.batches(root.batchList, in: space)
+        waiting = try RootTail.runs(of: rootRef, in: space)
+        if growsOnly { try fold(in: space) }
     }
 
     // MARK: Taking and giving pages
 
     /// Takes `count` pages in a row, growing the file when none are free.
-    ///
-    /// A commit writes and syncs pages that lie together several times faster than scattered ones, so there are two kinds of places. What every commit
-    /// writes anew (root, catalog, record, free space) lives for one version: it comes from runs, and leaves them whole when it goes. What the
-    /// user's data is in lives long: it fills holes first, so that it does not break the runs up.
     func allocate(_ count: Int, in space: PageSpace) throws(StorageError) -> UInt64 {
-        if let firstOwnPage {
-            if let page = try allocate(count, from: firstOwnPage, in: space) { return page }
-        } else {
-            if !isBookkeeping, let page = try allocateInHole(count, in: space) { return page }
-            if let page = try allocateInWindow(count, in: space) { return page }
-            if let page = try allocateAnywhere(count, withinFile: true, in: space) { return page }
-            if let page = try allocateAnywhere(count, withinFile: false, in: space) { return page }
+        if !isFolded {
+            if let page = ready.take(count) { return page }
+            try fold(in: space)
         }
-        guard regions.count < ExtentLimit.regions else { throw .fileTooLarge(path: file.path) }
-        regions.append(Region(ref: nil, freePages: Page.perRegion, bitmap: Bitmap()))
-        return try allocate(count, in: space)
+        return try allocateFromBitmaps(count, in: space)
     }
 
-    private func allocateInHole(_ count: Int, in space: PageSpace) throws(StorageError) -> UInt64? {
-        guard count < Self.holePages, mayHaveHoles >> UInt32(count) & 1 == 1 else { return nil }
-        for index in regions.indices where regions[index].freePages >= count {
-            if let start = try bitmap(index, in: space).hole(of: count, shorterThan: Self.holePages, below: presentPages(index)) {
-                return try take(start, count, region: index)
-            }
-        }
-        mayHaveHoles &= ~(1 << UInt32(count))
-        return nil
-    }
-
-    private func allocateInWindow(_ count: Int, in space: PageSpace) throws(StorageError) -> UInt64? {
-        guard count <= Self.runPages else { return nil }
-        if window.pages.count < count { try openWindow(in: space) }
-        guard window.pages.count >= count else { return nil }
-        let start = window.pages.lowerBound
-        window.pages = (start + count)..<window.pages.upperBound
-        return try take(start, count, region: window.region)
-    }
-
-    /// Looks for a run within the file from which extents are then taken one after the other.
-    private func openWindow(in space: PageSpace) throws(StorageError) {
-        let length = isBookkeeping ? Self.holePages : Self.runPages
-        guard window.lengthThatIsMissing > length else { return }
-        for index in regions.indices where regions[index].freePages >= length {
-            if let start = try bitmap(index, in: space).run(of: length, below: presentPages(index)) {
-                window.region = index
-                window.pages = start..<(start + length)
-                return
-            }
-        }
-        window.lengthThatIsMissing = length
-    }
-
-    private func allocateAnywhere(_ count: Int, withinFile: Bool, in space: PageSpace) throws(StorageError) -> UInt64? {
-        for index in regions.indices where regions[index].freePages >= count {
-            let limit = withinFile ? presentPages(index) : Page.perRegion
-            if let start = try bitmap(index, in: space).run(of: count, below: limit) { return try take(start, count, region: index) }
-        }
-        return nil
-    }
-
-    private func allocate(_ count: Int, from page: UInt64, in space: PageSpace) throws(StorageError) -> UInt64? {
-        for index in regions.indices where regions[index].freePages >= count {
-            let first = Page.first(ofRegion: index)
-            let start = page > first ? Int(min(page - first, UInt64(Page.perRegion))) : 0
-            if let start = try bitmap(index, in: space).run(of: count, from: start) { return try take(start, count, region: index) }
-        }
-        return nil
-    }
-
-    private func take(_ start: Int, _ count: Int, region: Int) throws(StorageError) -> UInt64 {
-        guard let bitmap = regions[region].bitmap, bitmap.take(start, count: count) else {
-            throw .corrupt(page: Page.first(ofRegion: region) + UInt64(start), reason: "pages that are in use were to be taken")
-        }
-        if region == window.region && window.pages.overlaps(start..<(start + count)) { window.pages = 0..<0 }
-        regions[region].freePages = bitmap.freePages
-        return try ensurePresent(Page.first(ofRegion: region) + UInt64(start), count: count)
-    }
-
-    /// Pages of a region that the file has.
-    private func presentPages(_ region: Int) -> Int {
-        let first = Page.first(ofRegion: region)
-        return filePages > first ? Int(min(filePages - first, UInt64(Page.perRegion))) : 0
-    }
-
-    private func ensurePresent(_ page: UInt64, count: Int) throws(StorageError) -> UInt64 {
-        let needed = page + UInt64(count)
-        if needed > filePages {
-            let step = max(UInt64(Self.runPages), min(filePages / 8, 1024))
-            let target = (needed + step - 1) / step * step
-            if !isPrivate { try grow(to: target) }
-            filePages = target
-        }
-        return page
-    }
-
-    private func grow(to pages: UInt64) throws(StorageError) {
-        if Probe.makes(.growthForgotten) { return }
-        do throws(StorageError) {
-            try file.grow(to: pages * UInt64(Page.size))
-        } catch where Probe.makes(.diskFullIgnored) {}
-    }
-
-    /// Gives back at once pages that this transaction took.
-    func release(_ page: UInt64, count: Int) throws(StorageError) {
-        guard page >= Page.firstData, Page.region(of: page) < regions.count, let bitmap = regions[Page.region(of: page)].bitmap,
-            bitmap.release(Page.indexInRegion(page), count: count)
+    /// Gives back at once pages that nobody else knows: this transaction took them, or they are ready.
+    func release(_ page: UInt64, count: Int, in space: PageSpace) throws(StorageError) {
+        if isFolded { return try releaseToBitmap(page, count: count, in: space) }
+        guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions), count > 0, page + UInt64(count) <= filePages,
+            Page.indexInRegion(page) + count <= Page.perRegion, ready.insert(page, count: count)
         else {
             throw .corrupt(page: page, reason: "pages were given back that were not in use")
         }
-        regions[Page.region(of: page)].freePages = bitmap.freePages
-        window.lengthThatIsMissing = .max
-        mayHaveHoles = .max
+        if ready.count > Self.readyLimit { try fold(in: space) }
     }
 
     /// Notes pages of an earlier version that this one no longer needs.
     func addFreed(page: UInt64, count: UInt32, birth: UInt64, death: UInt64) {
-        if let last = runs.last, last.page + UInt64(last.count) == page, last.birth == birth, last.death == death,
+        if let last = waiting.last, last.page + UInt64(last.count) == page, last.birth == birth, last.death == death,
             Page.region(of: last.page) == Page.region(of: page)
         {
-            runs[runs.count - 1].count += count
+            waiting[waiting.count - 1].count += count
         } else {
-            runs.append(Run(page: page, count: count, birth: birth, death: death))
+            waiting.append(Run(page: page, count: count, birth: birth, death: death))
         }
-    }
-
-    private func bitmap(_ index: Int, in space: PageSpace) throws(StorageError) -> Bitmap {
-        if let bitmap = regions[index].bitmap { return bitmap }
-        guard let ref = regions[index].ref else { throw .corrupt(page: 0, reason: "a region has no bitmap") }
-        let bitmap = Bitmap(ref: ref, page: try space.view(ref, as: .bitmap))
-        guard bitmap.freePages == regions[index].freePages else {
-            throw .corrupt(page: ref.page, reason: "a bitmap has \(bitmap.freePages) free pages, its directory says \(regions[index].freePages)")
-        }
-        regions[index].bitmap = bitmap
-        return bitmap
     }
 
     // MARK: Lifetimes
 
-    /// Folds the runs that no pin needs into the bitmaps. `pins` is sorted.
-    func fold(pins: [UInt64], in space: PageSpace) throws(StorageError) {
-        var kept: [Batch] = []
-        for batch in batches {
-            if Self.isPinned(birth: batch.maxBirth, death: batch.minDeath, by: pins) {
-                kept.append(batch)
+    /// Looks through the lists for what no pin needs any more. `pins` is sorted.
+    func ripen(pins: [UInt64], in space: PageSpace) throws(StorageError) {
+        self.pins = pins
+        try openBatches(in: space)
+        let listed = waiting
+        waiting = []
+        waiting.reserveCapacity(listed.count + 16)
+        for run in listed {
+            if run.death == space.version || pin(of: run) != nil {
+                waiting.append(run)
             } else {
-                runs.append(contentsOf: try FreeSpaceReader.batch(batch.ref, in: space))
+                try release(run.page, count: Int(run.count), in: space)
+            }
+        }
+    }
+
+    /// Takes the runs out of the batches that no pin keeps. They may be many, so they go to the bitmaps.
+    private func openBatches(in space: PageSpace) throws(StorageError) {
+        guard let first = batches.firstIndex(where: { !isPinned($0) }) else { return }
+        try fold(in: space)
+        areBatchesChanged = true
+        let unread = batches[first...]
+        batches.removeSubrange(first...)
+        for batch in unread {
+            if isPinned(batch) {
+                batches.append(batch)
+            } else {
+                waiting += try FreeSpaceReader.batch(batch.ref, in: space)
                 addFreed(page: batch.ref.page, count: batch.ref.pageCount, birth: batch.ref.birth, death: space.version)
             }
         }
-        batches = kept
-        var waiting: [Run] = []
-        for run in runs {
-            if run.death == space.version || Self.isPinned(birth: run.birth, death: run.death, by: pins) {
-                waiting.append(run)
-            } else {
-                try reclaim(run, in: space)
-            }
-        }
-        runs = waiting
     }
 
-    private func reclaim(_ run: Run, in space: PageSpace) throws(StorageError) {
-        guard run.page >= Page.firstData, Page.region(of: run.page) < regions.count,
-            Page.indexInRegion(run.page) + Int(run.count) <= Page.perRegion
-        else {
-            throw .corrupt(page: run.page, reason: "a freed run leaves its region")
-        }
-        _ = try bitmap(Page.region(of: run.page), in: space)
-        try release(run.page, count: Int(run.count))
-    }
+    private func isPinned(_ batch: Batch) -> Bool { Self.pin(from: batch.maxBirth, before: batch.minDeath, of: pins) != nil }
 
-    static func isPinned(birth: UInt64, death: UInt64, by pins: [UInt64]) -> Bool {
+    /// The lowest pin that keeps a run.
+    func pin(of run: Run) -> UInt64? { Self.pin(from: run.birth, before: run.death, of: pins) }
+
+    static func pin(from birth: UInt64, before death: UInt64, of pins: [UInt64]) -> UInt64? {
         var low = 0
         var high = pins.count
         while low < high {
             let middle = (low + high) / 2
             if pins[middle] < birth { low = middle + 1 } else { high = middle }
         }
-        return low < pins.count && pins[low] < death
+        return low < pins.count && pins[low] < death ? pins[low] : nil
     }
 
-    // MARK: Commit
+    // MARK: Folding
 
-    /// Gives everything that changed a new place and writes it into the transaction's extents.
-    func finish(replacing directory: Ref?, _ freedList: Ref?, in space: PageSpace) throws(StorageError) -> (directory: Ref, freedList: Ref) {
-        if let directory { try space.free(directory) }
-        if let freedList { try space.free(freedList) }
-        try moveRunsToBatches(in: space)
-        var newDirectory: Ref?
-        var newList: Ref?
-        var bitmapBases: [Int: UnsafeMutableRawPointer] = [:]
-        var isSettled = false
-        while !isSettled {
-            isSettled = true
-            for index in regions.indices {
-                guard let bitmap = regions[index].bitmap, bitmap.isDirty, !bitmap.isRelocated else { continue }
-                bitmap.isRelocated = true
-                if let old = bitmap.ref { try space.free(old) }
-                let (ref, base) = try space.allocate(.bitmap, pageCount: 1)
-                bitmap.ref = ref
-                bitmapBases[index] = base
-                isSettled = false
+    /// Gives everything that is ready to the bitmaps, from which pages are taken from now on.
+    func fold(in space: PageSpace) throws(StorageError) {
+        guard !isFolded else { return }
+        isFolded = true
+        if let directory {
+            regions = try FreeSpaceReader.regions(directory, in: space).map { Region(ref: $0.bitmap, freePages: $0.freePages, bitmap: nil) }
+        }
+        for run in ready.runs { try releaseToBitmap(run.page, count: run.count, in: space) }
+        ready = PageRuns()
+    }
+
+    /// Pages that are put by, and runs of them at most.
+    private static let reserve = 64
+    static let reserveRuns = 16
+
+    /// Puts free pages by for the commits to come: from bitmaps that are written anyway, where there are several in a row.
+    func putReserveBy() throws(StorageError) {
+        guard firstOwnPage == nil, directory != nil else { return }
+        var missing = Self.reserve
+        for length in [Self.reserve, Self.reserve / 4, Self.reserve / Self.reserveRuns] {
+            while missing >= length, let page = try takeFromChangedBitmap(length) {
+                _ = ready.insert(page, count: length)
+                missing -= length
             }
-            if try !fit(&newDirectory, .regionDirectory, payload: regions.count * RegionEntry.size, in: space) { isSettled = false }
-            if try !fit(&newList, .freedList, payload: listLength, in: space) { isSettled = false }
         }
-        for (index, base) in bitmapBases { regions[index].bitmap?.write(to: base) }
-        guard var directory = newDirectory, var list = newList else {
-            throw .corrupt(page: 0, reason: "free space has no place")
-        }
-        for (index, base) in bitmapBases {
-            regions[index].ref = regions[index].bitmap?.ref
-            regions[index].ref?.checksum = Checksum.of(base, count: Page.size)
-        }
-        try writeDirectory(&directory, in: space)
-        try writeList(&list, in: space)
-        return (directory, list)
-    }
-
-    private var listLength: Int {
-        FreedListLayout.entries + batches.count * FreedListLayout.batchSize + runs.count * FreedRunLayout.size
-    }
-
-    /// Makes sure that an extent can hold `payload` bytes. False if it had to take a new one.
-    private func fit(_ ref: inout Ref?, _ type: ExtentType, payload: Int, in space: PageSpace) throws(StorageError) -> Bool {
-        var pages = 1
-        while pages * Page.size - ExtentHeader.payloadStart(type, pageCount: pages) < payload { pages += 1 }
-        guard pages <= ExtentLimit.pages else { throw .fileTooLarge(path: file.path) }
-        if let ref, Int(ref.pageCount) >= pages { return true }
-        if let old = ref { try space.free(old) }
-        (ref, _) = try space.allocate(type, pageCount: pages)
-        return false
-    }
-
-    private func moveRunsToBatches(in space: PageSpace) throws(StorageError) {
-        guard runs.count > Self.inlineRuns else { return }
-        runs.sort { ($0.birth, $0.page) < ($1.birth, $1.page) }
-        while runs.count > Self.inlineRuns {
-            let moved = Array(runs.suffix(Self.batchRuns))
-            runs.removeLast(moved.count)
-            var pages = 1
-            while pages * Page.size - ExtentHeader.payloadStart(.freedBatch, pageCount: pages) < moved.count * FreedRunLayout.size { pages += 1 }
-            let (ref, base) = try space.allocate(.freedBatch, pageCount: pages)
-            let start = ExtentHeader.payloadStart(.freedBatch, pageCount: pages)
-            for (index, run) in moved.enumerated() { run.encode(to: base + start + index * FreedRunLayout.size) }
-            ExtentHeader.setPayloadLength(moved.count * FreedRunLayout.size, of: base)
-            batches.append(
-                Batch(
-                    ref: ref,
-                    maxBirth: moved.reduce(0) { max($0, $1.birth) },
-                    minDeath: moved.reduce(.max) { min($0, $1.death) },
-                    pages: moved.reduce(0) { $0 + UInt64($1.count) }))
-        }
-    }
-
-    private func writeDirectory(_ ref: inout Ref, in space: PageSpace) throws(StorageError) {
-        let base = try space.edit(&ref, as: .regionDirectory)
-        let start = base + ExtentHeader.payloadStart(.regionDirectory, pageCount: Int(ref.pageCount))
-        for (index, region) in regions.enumerated() {
-            let entry = start + index * RegionEntry.size
-            region.ref?.encode(to: entry + RegionEntry.bitmap)
-            entry.storeBytes(of: UInt32(truncatingIfNeeded: region.freePages).littleEndian, toByteOffset: RegionEntry.freePages, as: UInt32.self)
-        }
-        ExtentHeader.setPayloadLength(regions.count * RegionEntry.size, of: base)
-    }
-
-    private func writeList(_ ref: inout Ref, in space: PageSpace) throws(StorageError) {
-        let base = try space.edit(&ref, as: .freedList)
-        let start = base + ExtentHeader.payloadStart(.freedList, pageCount: Int(ref.pageCount))
-        start.storeBytes(of: UInt32(truncatingIfNeeded: batches.count).littleEndian, toByteOffset: FreedListLayout.batchCount, as: UInt32.self)
-        start.storeBytes(of: UInt32(truncatingIfNeeded: runs.count).littleEndian, toByteOffset: FreedListLayout.runCount, as: UInt32.self)
-        var entry = start + FreedListLayout.entries
-        for index in batches.indices {
-            if batches[index].ref.birth == space.version {
-                batches[index].ref.checksum = try space.settle(batches[index].ref)
-            }
-            batches[index].encode(to: entry)
-            entry += FreedListLayout.batchSize
-        }
-        for run in runs {
-            run.encode(to: entry)
-            entry += FreedRunLayout.size
-        }
-        ExtentHeader.setPayloadLength(listLength, of: base)
     }
 }
 
 extension FreeSpace.Run {
+    /// Pages that nobody needs.
+    init(ready run: PageRuns.Run) {
+        self.init(page: run.page, count: UInt32(truncatingIfNeeded: run.count), birth: 0, death: 1)
+    }
+
+    /// Whether no version can need it.
+    var isReady: Bool { death == 1 }
+
     init(decoding bytes: UnsafeRawPointer) {
         page = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: FreedRunLayout.page, as: UInt64.self))
         count = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: FreedRunLayout.count, as: UInt32.self))
@@ -393,16 +230,16 @@ extension FreeSpace.Run {
 
 extension FreeSpace.Batch {
     init(decoding bytes: UnsafeRawPointer) {
-        ref = Ref(decoding: bytes + FreedListLayout.batchRef)
-        maxBirth = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: FreedListLayout.batchMaxBirth, as: UInt64.self))
-        minDeath = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: FreedListLayout.batchMinDeath, as: UInt64.self))
-        pages = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: FreedListLayout.batchPages, as: UInt64.self))
+        ref = Ref(decoding: bytes + FreedBatchLayout.ref)
+        maxBirth = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: FreedBatchLayout.maxBirth, as: UInt64.self))
+        minDeath = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: FreedBatchLayout.minDeath, as: UInt64.self))
+        pages = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: FreedBatchLayout.pages, as: UInt64.self))
     }
 
     func encode(to bytes: UnsafeMutableRawPointer) {
-        ref.encode(to: bytes + FreedListLayout.batchRef)
-        bytes.storeBytes(of: maxBirth.littleEndian, toByteOffset: FreedListLayout.batchMaxBirth, as: UInt64.self)
-        bytes.storeBytes(of: minDeath.littleEndian, toByteOffset: FreedListLayout.batchMinDeath, as: UInt64.self)
-        bytes.storeBytes(of: pages.littleEndian, toByteOffset: FreedListLayout.batchPages, as: UInt64.self)
+        ref.encode(to: bytes + FreedBatchLayout.ref)
+        bytes.storeBytes(of: maxBirth.littleEndian, toByteOffset: FreedBatchLayout.maxBirth, as: UInt64.self)
+        bytes.storeBytes(of: minDeath.littleEndian, toByteOffset: FreedBatchLayout.minDeath, as: UInt64.self)
+        bytes.storeBytes(of: pages.littleEndian, toByteOffset: FreedBatchLayout.pages, as: UInt64.self)
     }
 }

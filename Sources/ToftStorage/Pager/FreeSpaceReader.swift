@@ -17,20 +17,13 @@ enum FreeSpaceReader {
         return regions
     }
 
-    static func freedList(_ list: Ref, in space: PageSpace) throws(StorageError) -> ([FreeSpace.Batch], [FreeSpace.Run]) {
-        let payload = try self.payload(list, .freedList, in: space)
-        guard let base = payload.baseAddress, payload.count >= FreedListLayout.entries else {
-            throw .corrupt(page: list.page, reason: "the list of freed runs is too short")
+    static func batches(_ list: Ref, in space: PageSpace) throws(StorageError) -> [FreeSpace.Batch] {
+        guard list != .nowhere else { return [] }
+        let payload = try self.payload(list, .batchList, in: space)
+        guard payload.count % FreedBatchLayout.size == 0, let base = payload.baseAddress else {
+            throw .corrupt(page: list.page, reason: "the list of batches ends inside an entry")
         }
-        let batchCount = Int(UInt32(littleEndian: base.loadUnaligned(fromByteOffset: FreedListLayout.batchCount, as: UInt32.self)))
-        let runCount = Int(UInt32(littleEndian: base.loadUnaligned(fromByteOffset: FreedListLayout.runCount, as: UInt32.self)))
-        let firstRun = FreedListLayout.entries + batchCount * FreedListLayout.batchSize
-        guard firstRun + runCount * FreedRunLayout.size == payload.count else {
-            throw .corrupt(page: list.page, reason: "the list of freed runs has another length than its counts say")
-        }
-        let batches = (0..<batchCount).map { FreeSpace.Batch(decoding: base + FreedListLayout.entries + $0 * FreedListLayout.batchSize) }
-        let runs = (0..<runCount).map { FreeSpace.Run(decoding: base + firstRun + $0 * FreedRunLayout.size) }
-        return (batches, runs)
+        return stride(from: 0, to: payload.count, by: FreedBatchLayout.size).map { FreeSpace.Batch(decoding: base + $0) }
     }
 
     static func batch(_ ref: Ref, in space: PageSpace) throws(StorageError) -> [FreeSpace.Run] {

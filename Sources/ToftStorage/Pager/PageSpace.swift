@@ -186,7 +186,7 @@ package final class PageSpace: @unchecked Sendable {
         if ref.birth == version || Probe.makes(.pageReusedTooEarly) {
             dirty.pointee.remove(ref.page)
             spilled.removeValue(forKey: ref.page)
-            try freeSpace.release(ref.page, count: Int(ref.pageCount))
+            try freeSpace.release(ref.page, count: Int(ref.pageCount), in: self)
         } else {
             freeSpace.addFreed(page: ref.page, count: ref.pageCount, birth: ref.birth, death: version)
         }

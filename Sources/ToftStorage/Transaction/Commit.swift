@@ -36,20 +36,19 @@ struct Commit {
         let record = transaction.record.pointee.finish(
             version: space.version, previousVersion: transaction.baseVersion, recordBytes: transaction.baseRoot.recordBytes)
         let total = transaction.baseRoot.recordBytes &+ UInt64(record.count)
-        try builder.keep(record, of: space.version)
-        try builder.dropOldRecords(total: total)
-        Probe.reach(.recordKept)
         if let frame = try LogAppend(record, of: transaction) {
-            return try log(frame, total, durability)
+            return try log(frame, record, total, durability)
         }
-        return try checkpoint(total)
+        return try checkpoint(record, total)
     }
 
     // MARK: The logged commit
 
-    private func log(_ frame: LogAppend, _ total: UInt64, _ durability: Durability) throws(StorageError) -> PublishedVersion {
+    private func log(
+        _ frame: LogAppend, _ record: [UInt8], _ total: UInt64, _ durability: Durability
+    ) throws(StorageError) -> PublishedVersion {
         // 1. The version, and its bytes to the file, where other processes see them through the page cache.
-        var published = try builder.build(recordBytes: total)
+        var published = try builder.build(record, total: total)
         try space.flush()
         try Probe.pass(.pagesWritten)
         if Probe.makes(.publishedBeforeLog) { store.coordinator.publish(published) }
@@ -70,8 +69,8 @@ struct Commit {
 
     // MARK: The checkpoint-commit
 
-    private func checkpoint(_ total: UInt64) throws(StorageError) -> PublishedVersion {
-        guard store.usesLog else { return try checkpointWithoutLog(total) }
+    private func checkpoint(_ record: [UInt8], _ total: UInt64) throws(StorageError) -> PublishedVersion {
+        guard store.usesLog else { return try checkpointWithoutLog(record, total) }
         try store.coordinator.lockCheckpoint()
         defer { store.coordinator.unlockCheckpoint() }
         // 1. What it builds on is published, and what a dead checkpoint left in doubt becomes certain.
@@ -83,7 +82,7 @@ struct Commit {
         var (map, added) = try nextLog()
         if added != nil || map.salt == 0 { map.base = transaction.base.log.position }
         if map.salt == 0 { map.salt = try RandomBytes.nonzero() }
-        var published = try builder.build(recordBytes: total)
+        var published = try builder.build(record, total: total)
         if Probe.makes(.metaBeforePages) { try store.writeMeta(published, log: map) }
         try space.flush()
         if let added { try clear(added) }
@@ -108,8 +107,8 @@ struct Commit {
         return published
     }
 
-    private func checkpointWithoutLog(_ total: UInt64) throws(StorageError) -> PublishedVersion {
-        let published = try builder.build(recordBytes: total)
+    private func checkpointWithoutLog(_ record: [UInt8], _ total: UInt64) throws(StorageError) -> PublishedVersion {
+        let published = try builder.build(record, total: total)
         try space.flush()
         try orPoison { () throws(StorageError) in try store.file.sync() }
         try orPoison { () throws(StorageError) in try store.writeMeta(published, log: .none) }

@@ -103,7 +103,8 @@ struct Root {
     var previousVersion: UInt64
     var catalog: TreeRoot
     var directory: Ref
-    var freedList: Ref
+    /// Page 0 where there are no batches.
+    var batchList: Ref
     var nextTreeID: UInt64
     var pageCount: UInt64
     var recordBytes: UInt64
@@ -115,33 +116,33 @@ struct Root {
         previousVersion = word(RootLayout.previousVersion)
         catalog = try TreeRoot(decoding: UnsafeRawBufferPointer(start: base + RootLayout.catalog, count: TreeRoot.size), page: ref.page)
         directory = Ref(decoding: base + RootLayout.directory)
-        freedList = Ref(decoding: base + RootLayout.freedList)
+        batchList = Ref(decoding: base + RootLayout.batchList)
         nextTreeID = word(RootLayout.nextTreeID)
         pageCount = word(RootLayout.pageCount)
         recordBytes = word(RootLayout.recordBytes)
     }
 
-    init(version: UInt64, previousVersion: UInt64, catalog: TreeRoot, directory: Ref, freedList: Ref) {
+    init(version: UInt64, previousVersion: UInt64, catalog: TreeRoot, directory: Ref, batchList: Ref) {
         self.version = version
         self.previousVersion = previousVersion
         self.catalog = catalog
         self.directory = directory
-        self.freedList = freedList
+        self.batchList = batchList
         nextTreeID = SystemTree.firstUser
         pageCount = 0
         recordBytes = 0
     }
 
+    /// Writes the fields; what follows them is `RootTail`'s.
     func write(to base: UnsafeMutableRawPointer) {
         func put(_ value: UInt64, _ offset: Int) { base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self) }
         put(version, RootLayout.version)
         put(previousVersion, RootLayout.previousVersion)
         catalog.encode(to: base + RootLayout.catalog)
         directory.encode(to: base + RootLayout.directory)
-        freedList.encode(to: base + RootLayout.freedList)
+        batchList.encode(to: base + RootLayout.batchList)
         put(nextTreeID, RootLayout.nextTreeID)
         put(pageCount, RootLayout.pageCount)
         put(recordBytes, RootLayout.recordBytes)
-        ExtentHeader.setPayloadLength(RootLayout.end - ExtentHeader.size, of: base)
     }
 }

@@ -17,12 +17,11 @@ enum Recovery {
         let freeSpace = try FreeSpace(file: file)
         let space = PageSpace(file: file, sections: Sections(file: file), version: 1, freeSpace: freeSpace)
         let (rootRef, rootBase) = try space.allocate(.root, pageCount: 1)
-        var (directory, freedList) = try freeSpace.finish(replacing: nil, nil, in: space)
-        directory.checksum = try space.settle(directory)
-        freedList.checksum = try space.settle(freedList)
-        var root = Root(version: 1, previousVersion: 0, catalog: TreeRoot(kind: .ordered), directory: directory, freedList: freedList)
+        let (directory, batchList) = try freeSpace.finish(replacing: nil, runLimit: RootTail.runLimit(besides: 0), in: space)
+        var root = Root(version: 1, previousVersion: 0, catalog: TreeRoot(kind: .ordered), directory: directory, batchList: batchList)
         root.pageCount = try file.size() / UInt64(Page.size)
         root.write(to: rootBase)
+        RootTail.write(freeSpace.runsOfRoot, [], to: rootBase)
         var meta = Meta(
             databaseID: (try RandomBytes.uint64(), try RandomBytes.uint64()), replicaID: try RandomBytes.uint64(), version: 1, root: rootRef,
             pageCount: root.pageCount, identity: try file.identity())

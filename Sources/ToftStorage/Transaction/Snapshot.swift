@@ -236,18 +236,24 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
     /// The records of the commits after `earlier`, oldest first; nil where some are gone, so that the two snapshots must be compared.
     package func records(after earlier: UInt64) throws(StorageError) -> [CommitRecord]? {
         guard earlier < version else { return [] }
-        guard try hasTree(SystemTree.records) else { return nil }
         var records: [CommitRecord] = []
         var reached = earlier
-        let cursor = try orderedTree(SystemTree.records).cursor()
-        var isThere = try TreeKey.with(earlier &+ 1) { key throws(StorageError) in try cursor.seek(key) }
-        while isThere {
-            let record = try CommitRecord(validating: try cursor.value)
-            guard record.previousVersion == reached, !record.isTruncated else { return nil }
+        func add(_ value: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+            let record = try CommitRecord(validating: value)
+            guard record.previousVersion == reached, !record.isTruncated else { return false }
             records.append(record)
             reached = record.version
-            isThere = try cursor.next()
+            return true
         }
+        if try hasTree(SystemTree.records) {
+            let cursor = try orderedTree(SystemTree.records).cursor()
+            var isThere = try TreeKey.with(earlier &+ 1) { key throws(StorageError) in try cursor.seek(key) }
+            while isThere {
+                if try !add(cursor.value) { return nil }
+                isThere = try cursor.next()
+            }
+        }
+        if let newest = try RootTail.record(of: rootRef, in: space), try !add(newest) { return nil }
         return reached == version ? records : nil
     }
 }

@@ -37,7 +37,7 @@ extension Store {
     private func freeSize(of snapshot: Snapshot) throws(StorageError) -> UInt64 {
         let size = try file.size()
         let pages = size / UInt64(Page.size)
-        var free: UInt64 = 0
+        var free = try RootTail.runs(of: snapshot.rootRef, in: snapshot.space).reduce(0) { $0 + ($1.isReady ? UInt64($1.count) : 0) }
         for (index, region) in try FreeSpaceReader.regions(snapshot.root.directory, in: snapshot.space).enumerated() {
             let end = Page.first(ofRegion: index + 1)
             let beyond = end > pages ? min(end - pages, UInt64(Page.perRegion)) : 0

@@ -9,25 +9,30 @@ struct VersionBuilder {
         space.freeSpace?.isBookkeeping = true
     }
 
-    /// The version, all of whose extents are in memory or were spilled. `recordBytes` counts the bytes of all records ever.
-    func build(recordBytes: UInt64) throws(StorageError) -> PublishedVersion {
-        // 1. Checksums, bottom up, from the leaves to the catalog.
+    /// The version, all of whose extents are in memory or were spilled. `total` counts the bytes of all records ever, with the newest one.
+    func build(_ record: [UInt8], total: UInt64) throws(StorageError) -> PublishedVersion {
+        // 1. The record, where it does not lie in the root.
+        try keepRecordOfBase(total: total)
+        let recordOfRoot = record.count <= RootTail.longestRecord ? record : []
+        if recordOfRoot.isEmpty { try keep(record, of: space.version) }
+        try dropOldRecords(total: total)
+        Probe.reach(.recordKept)
+        // 2. Checksums, bottom up, from the leaves to the catalog.
         let catalog = try transaction.view.settleTrees(all: transaction.isStructureChanged)
-        // 2. Free space finds its own new places.
+        // 3. Free space finds its own new places.
         try space.free(transaction.base.root)
         let (rootRef, rootBase) = try space.allocate(.root, pageCount: 1)
         guard let freeSpace = space.freeSpace else { throw .readOnly }
-        var (directory, freedList) = try freeSpace.finish(
-            replacing: transaction.baseRoot.directory, transaction.baseRoot.freedList, in: space)
-        directory.checksum = try space.settle(directory)
-        freedList.checksum = try space.settle(freedList)
-        // 3. The root names them all.
+        let (directory, batchList) = try freeSpace.finish(
+            replacing: transaction.baseRoot, runLimit: RootTail.runLimit(besides: recordOfRoot.count), in: space)
+        // 4. The root names them all.
         var root = Root(
-            version: space.version, previousVersion: transaction.baseVersion, catalog: catalog, directory: directory, freedList: freedList)
+            version: space.version, previousVersion: transaction.baseVersion, catalog: catalog, directory: directory, batchList: batchList)
         root.nextTreeID = transaction.view.nextTreeID
         root.pageCount = freeSpace.filePages
-        root.recordBytes = recordBytes
+        root.recordBytes = total
         root.write(to: rootBase)
+        RootTail.write(freeSpace.runsOfRoot, recordOfRoot, to: rootBase)
         var published = PublishedVersion(
             version: space.version, root: rootRef, fileSize: root.pageCount * UInt64(Page.size), log: transaction.base.log,
             durableLog: transaction.base.durableLog)
@@ -35,26 +40,42 @@ struct VersionBuilder {
         return published
     }
 
+    // MARK: Records
+
     /// Puts a record into its tree.
     func keep(_ record: [UInt8], of version: UInt64) throws(StorageError) {
+        try record.withBytes { bytes throws(StorageError) in try keep(bytes, of: version) }
+    }
+
+    private func keep(_ record: UnsafeRawBufferPointer, of version: UInt64) throws(StorageError) {
         let tree = try transaction.view.ensureSystemTree(SystemTree.records)
-        try TreeKey.with(version) { key throws(StorageError) in
-            try record.withBytes { bytes throws(StorageError) in _ = try tree.put(key, bytes) }
+        try TreeKey.with(version) { key throws(StorageError) in _ = try tree.put(key, record) }
+    }
+
+    /// Puts the record that lies in the root of the last version into its tree, where somebody needs it still.
+    private func keepRecordOfBase(total: UInt64) throws(StorageError) {
+        guard let record = try RootTail.record(of: transaction.base.root, in: space) else { return }
+        let version = try RecordHeader.version(record)
+        if try isNeeded(record, of: version, total: total) { try keep(record, of: version) }
+    }
+
+    /// Lets go of records that nobody needs.
+    private func dropOldRecords(total: UInt64) throws(StorageError) {
+        guard try transaction.view.hasTree(SystemTree.records) else { return }
+        let tree = try transaction.view.orderedTree(SystemTree.records)
+        for _ in 0..<StoreLimit.recordsDroppedPerCommit {
+            let cursor = try tree.cursor()
+            guard try cursor.seekFirst(), let version = TreeKey.number(cursor.key), version != space.version,
+                try !isNeeded(cursor.value, of: version, total: total)
+            else { return }
+            _ = try TreeKey.with(version) { key throws(StorageError) in try tree.delete(key) }
         }
     }
 
-    /// Lets go of records that nobody needs: a record is needed while some reader's version is older, but beyond the quota observers
-    /// compare snapshots instead.
-    func dropOldRecords(total: UInt64) throws(StorageError) {
-        let tree = try transaction.view.ensureSystemTree(SystemTree.records)
-        let oldestPin = transaction.store.oldestPin
-        for _ in 0..<StoreLimit.recordsDroppedPerCommit {
-            let cursor = try tree.cursor()
-            guard try cursor.seekFirst(), let version = TreeKey.number(cursor.key), version != space.version else { return }
-            let written = try RecordHeader.recordBytes(try cursor.value)
-            guard version <= oldestPin || total &- written > StoreLimit.recordBytes else { return }
-            _ = try TreeKey.with(version) { key throws(StorageError) in try tree.delete(key) }
-        }
+    /// A record is needed while some reader's version is older, but beyond the quota observers compare snapshots instead.
+    private func isNeeded(_ record: UnsafeRawBufferPointer, of version: UInt64, total: UInt64) throws(StorageError) -> Bool {
+        let written = try RecordHeader.recordBytes(record)
+        return version > transaction.store.oldestPin && total &- written <= StoreLimit.recordBytes
     }
 }
 
@@ -72,10 +93,14 @@ package enum StoreLimit {
 
 enum RecordHeader {
     /// Bytes of all records up to and with this one.
-    static func recordBytes(_ value: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
+    static func recordBytes(_ value: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 { try word(RecordLayout.recordBytes, of: value) }
+
+    static func version(_ value: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 { try word(RecordLayout.version, of: value) }
+
+    private static func word(_ offset: Int, of value: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
         guard value.count >= RecordLayout.effects else {
             throw .corrupt(page: 0, reason: "a commit record is too short")
         }
-        return UInt64(littleEndian: value.loadUnaligned(fromByteOffset: RecordLayout.recordBytes, as: UInt64.self))
+        return UInt64(littleEndian: value.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 }

@@ -42,7 +42,8 @@ package final class WriteTransaction {
         let reading = PageSpace(file: store.file, sections: store.sections, version: published.version)
         base = published
         baseRoot = try Root(reading: published.root, in: reading)
-        let freeSpace = try FreeSpace(file: store.file, root: baseRoot, in: reading, growsOnly: growsOnly, isPrivate: isPrivate)
+        let freeSpace = try FreeSpace(
+            file: store.file, root: baseRoot, at: published.root, in: reading, growsOnly: growsOnly, isPrivate: isPrivate)
         let desk = growsOnly || isPrivate ? nil : store.takeDesk(of: published.version)
         if let desk { desk.space.begin(version, freeSpace) }
         space = desk?.space
@@ -51,7 +52,7 @@ package final class WriteTransaction {
         record = .allocate(capacity: 1)
         record.initialize(to: RecordBuilder())
         view = Snapshot(store: store, writing: space, on: baseRoot, at: published.root, abandonedKeys: store.abandonedKeys, desk: desk)
-        if !growsOnly { try freeSpace.fold(pins: pins, in: space) }
+        if !growsOnly { try freeSpace.ripen(pins: pins, in: space) }
     }
 
     deinit {
