@@ -53,7 +53,7 @@ import Testing
             "Root",
             [
                 RootLayout.version, RootLayout.previousVersion, RootLayout.catalog, RootLayout.directory, RootLayout.batchList,
-                RootLayout.nextTreeID, RootLayout.pageCount, RootLayout.recordBytes, RootLayout.spare,
+                RootLayout.nextTreeID, RootLayout.pageCount, RootLayout.recordBytes, RootLayout.flags, RootLayout.spare,
                 RootLayout.runCount, RootLayout.recordLength, RootLayout.tail,
             ])
         try expect("Region entry", [RegionEntry.bitmap, RegionEntry.freePages, RegionEntry.reserved])

@@ -75,8 +75,15 @@ import Testing
                 #expect(runs.insert(page, count: count) == isNew)
                 if isNew { model.formUnion(pages) }
             } else {
-                let fitting = runs.runs.filter { $0.count >= count }
-                let page = runs.take(count)
+                let kind = random.next() % 3
+                func giveRest(_ run: PageRuns.Run) -> UInt64 {
+                    if run.count > count { _ = runs.insert(run.page + UInt64(count), count: run.count - count) }
+                    return run.page
+                }
+                let fitting = runs.runs.filter {
+                    $0.count >= count && (kind > 0 || $0.count < PageRuns.holePages)
+                }
+                let page = kind == 0 ? runs.takeFromHole(count) : kind == 1 ? runs.takeRun(of: count).map(giveRest) : runs.takeFromLongest(count)
                 #expect((page == nil) == fitting.isEmpty)
                 guard let page else { continue }
                 #expect(fitting.contains { $0.page == page })

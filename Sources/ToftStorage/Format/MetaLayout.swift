@@ -81,7 +81,8 @@ package enum MetaLayout {
 /// 192  next tree id            8
 /// 200  page count              8
 /// 208  bytes of all records    8    ever written, so that progress is a subtraction
-/// 216  spare                  64
+/// 216  flags                   8    places in the bitmaps: 1 holes, 2 runs
+/// 224  spare                  56
 /// 280  freed runs              4    how many
 /// 284  record                  4    how many bytes, 0 where it lies in its tree
 /// 288  the newest freed runs, then the commit record where it is short
@@ -95,8 +96,9 @@ enum RootLayout {
     static let nextTreeID = batchList + Ref.size
     static let pageCount = nextTreeID + 8
     static let recordBytes = pageCount + 8
-    static let spare = recordBytes + 8
-    static let runCount = spare + 64
+    static let flags = recordBytes + 8
+    static let spare = flags + 8
+    static let runCount = spare + 56
     static let recordLength = runCount + 4
     static let tail = recordLength + 4
 }

@@ -1,40 +1,39 @@
 /// How pages are taken from the bitmaps, by transactions for which the ready runs were not enough.
-///
-/// Pages that lie together are written several times faster than scattered ones, so there are two kinds of places. What every commit writes anew
-/// (root, catalog, free space) lives for one version: it comes from runs, and leaves them whole when it goes. What the user's data is in lives long:
-/// it fills holes first, so that it does not break the runs up.
 extension FreeSpace {
     /// Free pages in a row, from which extents are taken one after the other.
     struct Window {
+        let length: Int
         var region = 0
         var pages = 0..<0
-        /// No run so long, or longer, is left.
-        var lengthThatIsMissing = Int.max
+        /// No run of this length is left.
+        var isMissing = false
+
+        init(length: Int) { self.length = length }
+
+        /// Forgets pages that somebody else took.
+        mutating func leave(_ taken: Range<Int>, of region: Int) {
+            if region == self.region && pages.overlaps(taken) { pages = 0..<0 }
+        }
     }
 
-    /// Shorter runs of free pages are holes.
-    private static let holePages = 12
-    /// Runs that the user's data may break up.
-    private static let runPages = 64
-
-    func allocateFromBitmaps(_ count: Int, in space: PageSpace) throws(StorageError) -> UInt64 {
+    func allocateFromBitmaps(_ count: Int, _ life: Life, in space: PageSpace) throws(StorageError) -> UInt64 {
         if let firstOwnPage {
             if let page = try allocate(count, from: firstOwnPage, in: space) { return page }
         } else {
-            if !isBookkeeping, let page = try allocateInHole(count, in: space) { return page }
-            if let page = try allocateInWindow(count, in: space) { return page }
+            if life == .long, let page = try allocateInHole(count, in: space) { return page }
+            if let page = try allocateInWindow(life == .long ? \.windows.long : \.windows.short, count, in: space) { return page }
             if let page = try allocateAnywhere(count, withinFile: true, in: space) { return page }
             if let page = try allocateAnywhere(count, withinFile: false, in: space) { return page }
         }
         guard regions.count < ExtentLimit.regions else { throw .fileTooLarge(path: file.path) }
         regions.append(Region(ref: nil, freePages: Page.perRegion, bitmap: Bitmap()))
-        return try allocateFromBitmaps(count, in: space)
+        return try allocateFromBitmaps(count, life, in: space)
     }
 
     private func allocateInHole(_ count: Int, in space: PageSpace) throws(StorageError) -> UInt64? {
-        guard count < Self.holePages, mayHaveHoles >> UInt32(count) & 1 == 1 else { return nil }
+        guard count < PageRuns.holePages, mayHaveHoles >> UInt32(count) & 1 == 1 else { return nil }
         for index in regions.indices where regions[index].freePages >= count {
-            if let start = try bitmap(index, in: space).hole(of: count, shorterThan: Self.holePages, below: presentPages(index)) {
+            if let start = try bitmap(index, in: space).hole(of: count, shorterThan: PageRuns.holePages, below: presentPages(index)) {
                 return try take(start, count, region: index)
             }
         }
@@ -42,27 +41,30 @@ extension FreeSpace {
         return nil
     }
 
-    private func allocateInWindow(_ count: Int, in space: PageSpace) throws(StorageError) -> UInt64? {
-        guard count <= Self.runPages else { return nil }
-        if window.pages.count < count { try openWindow(in: space) }
-        guard window.pages.count >= count else { return nil }
-        let start = window.pages.lowerBound
-        window.pages = (start + count)..<window.pages.upperBound
-        return try take(start, count, region: window.region)
+    private func allocateInWindow(
+        _ window: ReferenceWritableKeyPath<FreeSpace, Window>, _ count: Int, in space: PageSpace
+    ) throws(StorageError) -> UInt64? {
+        guard count <= self[keyPath: window].length else { return nil }
+        if self[keyPath: window].pages.count < count { try open(window, in: space) }
+        let found = self[keyPath: window]
+        guard found.pages.count >= count else { return nil }
+        let start = found.pages.lowerBound
+        self[keyPath: window].pages = (start + count)..<found.pages.upperBound
+        return try take(start, count, region: found.region)
     }
 
     /// Looks for a run within the file from which extents are then taken one after the other.
-    private func openWindow(in space: PageSpace) throws(StorageError) {
-        let length = isBookkeeping ? Self.holePages : Self.runPages
-        guard window.lengthThatIsMissing > length else { return }
+    private func open(_ window: ReferenceWritableKeyPath<FreeSpace, Window>, in space: PageSpace) throws(StorageError) {
+        let length = self[keyPath: window].length
+        guard !self[keyPath: window].isMissing else { return }
         for index in regions.indices where regions[index].freePages >= length {
             if let start = try bitmap(index, in: space).run(of: length, below: presentPages(index)) {
-                window.region = index
-                window.pages = start..<(start + length)
+                self[keyPath: window].region = index
+                self[keyPath: window].pages = start..<(start + length)
                 return
             }
         }
-        window.lengthThatIsMissing = length
+        self[keyPath: window].isMissing = true
     }
 
     private func allocateAnywhere(_ count: Int, withinFile: Bool, in space: PageSpace) throws(StorageError) -> UInt64? {
@@ -82,10 +84,20 @@ extension FreeSpace {
         return nil
     }
 
-    /// Pages in a row that the file has, of a bitmap that this transaction has changed already. Nil where none has so many.
-    func takeFromChangedBitmap(_ count: Int) throws(StorageError) -> UInt64? {
-        for index in regions.indices where regions[index].bitmap?.isDirty == true {
+    /// Pages in a row that the file has, of a bitmap that is in memory. Nil where none has so many.
+    func takeKnown(_ count: Int) throws(StorageError) -> UInt64? {
+        for index in regions.indices {
             if let start = regions[index].bitmap?.run(of: count, below: presentPages(index)) { return try take(start, count, region: index) }
+        }
+        return nil
+    }
+
+    /// The same, a page of a hole.
+    func takeKnownHole() throws(StorageError) -> UInt64? {
+        for index in regions.indices {
+            if let start = regions[index].bitmap?.hole(of: 1, shorterThan: PageRuns.holePages, below: presentPages(index)) {
+                return try take(start, 1, region: index)
+            }
         }
         return nil
     }
@@ -94,7 +106,8 @@ extension FreeSpace {
         guard let bitmap = regions[region].bitmap, bitmap.take(start, count: count) else {
             throw .corrupt(page: Page.first(ofRegion: region) + UInt64(start), reason: "pages that are in use were to be taken")
         }
-        if region == window.region && window.pages.overlaps(start..<(start + count)) { window.pages = 0..<0 }
+        windows.short.leave(start..<(start + count), of: region)
+        windows.long.leave(start..<(start + count), of: region)
         regions[region].freePages = bitmap.freePages
         return try ensurePresent(Page.first(ofRegion: region) + UInt64(start), count: count)
     }
@@ -108,7 +121,7 @@ extension FreeSpace {
     private func ensurePresent(_ page: UInt64, count: Int) throws(StorageError) -> UInt64 {
         let needed = page + UInt64(count)
         if needed > filePages {
-            let step = max(UInt64(Self.runPages), min(filePages / 8, 1024))
+            let step = max(64, min(filePages / 8, 1024))
             let target = (needed + step - 1) / step * step
             if !isPrivate { try grow(to: target) }
             filePages = target
@@ -130,7 +143,8 @@ extension FreeSpace {
             throw .corrupt(page: page, reason: "pages were given back that were not in use")
         }
         regions[Page.region(of: page)].freePages += count
-        window.lengthThatIsMissing = .max
+        windows.short.isMissing = false
+        windows.long.isMissing = false
         mayHaveHoles = .max
     }
 

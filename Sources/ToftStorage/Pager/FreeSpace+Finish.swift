@@ -13,17 +13,15 @@ extension FreeSpace {
         return pages
     }
 
-    /// What the root page is to hold of free space.
-    var runsOfRoot: [Run] { ready.runs.map { Run(ready: $0) } + waiting }
-
     /// Gives everything that changed a new place, until no more runs are left than the root page has room for, and writes it into the transaction's extents.
     func finish(replacing root: Root?, runLimit: Int, in space: PageSpace) throws(StorageError) -> (directory: Ref, batchList: Ref) {
         var directory = root?.directory ?? .nowhere
         var batchList = root?.batchList ?? .nowhere
-        if !isFolded && ready.count + waiting.count <= runLimit { return (directory, batchList) }
+        if !isFolded && ready.count + 1 + waiting.count <= runLimit { return (directory, batchList) }
         try fold(in: space)
         var bitmaps: [(region: Int, base: UnsafeMutableRawPointer)] = []
         var isSettled = false
+        var isReservePutBy = false
         let runLimit = runLimit - Self.reserveRuns
         var runsKept = runLimit / 4
         while !isSettled {
@@ -35,8 +33,12 @@ extension FreeSpace {
             }
             if try !fit(&directory, .regionDirectory, payload: regions.count * RegionEntry.size, in: space) { isSettled = false }
             if areBatchesChanged, try !fit(&batchList, .batchList, payload: batches.count * FreedBatchLayout.size, in: space) { isSettled = false }
+            if isSettled && !isReservePutBy {
+                try putReserveBy(in: space)
+                isReservePutBy = true
+                isSettled = false
+            }
         }
-        try putReserveBy()
         for (index, base) in bitmaps {
             regions[index].bitmap?.write(to: base)
             regions[index].ref?.checksum = Checksum.of(base, count: Page.size)

@@ -8,7 +8,7 @@
 /// 2. A transaction takes ready pages first, and what it took and gives back is ready again. So in a stream of small commits the same few pages
 ///    are used in turn, and no bitmap changes.
 /// 3. When nothing ready fits, or runs get too many, all that is ready is *folded* into the bitmaps, and from then on the transaction takes its pages
-///    from these. It puts a run by for the commits to come.
+///    from these. It puts a run, and some holes, by for the commits to come.
 /// 4. The newest runs lie in the root page. Bitmaps, directory and batches of runs are extents like others, copied on write: `finish` gives the changed
 ///    ones new places, which may change further bitmaps, until nothing changes any more.
 /// 5. A commit reads the runs of the commits since the last pin moved, never all free space: full batches behind a pin are skipped unread.
@@ -34,16 +34,32 @@ final class FreeSpace {
         var bitmap: Bitmap?
     }
 
+    /// How long a page will be needed.
+    enum Life {
+        /// Until the next commit, or nearly.
+        case short
+        case long
+    }
+
+    /// Places that pages can be taken from. Raw values are format.
+    struct Places: OptionSet {
+        let rawValue: UInt64
+        static let holes = Places(rawValue: 1)
+        static let runs = Places(rawValue: 2)
+    }
+
     /// Ready runs at most, before they are folded.
     private static let readyLimit = 64
 
     /// Set when the commit begins to write what lives for one version only.
-    var isBookkeeping = false {
-        didSet { window = Window() }
-    }
+    var isBookkeeping = false
+    /// What the bitmaps have besides what is ready.
+    private(set) var bitmapsHave: Places = []
     /// Whether pages are taken from the bitmaps. `regions` is empty before.
     private(set) var isFolded: Bool
     private(set) var ready = PageRuns()
+    /// Of what is ready, the run that pages are taken from which live shortly.
+    private var run = PageRuns.Run(page: 0, count: 0)
     /// Runs that some version still needs.
     var waiting: [Run] = []
     var batches: [Batch]
@@ -52,7 +68,7 @@ final class FreeSpace {
     private(set) var pins: [UInt64] = []
     var regions: [Region] = []
     /// Where the bitmaps take from, see `FreeSpace+Bitmaps.swift`.
-    var window = Window()
+    var windows = (short: Window(length: 12), long: Window(length: 64))
     /// A bit for each number of pages: whether holes for so many may be left.
     var mayHaveHoles = UInt32.max
     /// Pages that the file is known to have.
@@ -86,6 +102,7 @@ final class FreeSpace {
         filePages = growsOnly ? max(root.pageCount, try file.size() / UInt64(Page.size)) : root.pageCount
         firstOwnPage = growsOnly ? filePages : nil
         isFolded = false
+        bitmapsHave = root.bitmapsHave
         batches = try FreeSpaceReader.batches(root.batchList, in: space)
         waiting = try RootTail.runs(of: rootRef, in: space)
         if growsOnly { try fold(in: space) }
@@ -94,13 +111,43 @@ final class FreeSpace {
     // MARK: Taking and giving pages
 
     /// Takes `count` pages in a row, growing the file when none are free.
-    func allocate(_ count: Int, in space: PageSpace) throws(StorageError) -> UInt64 {
+    ///
+    /// A commit writes pages that lie together several times faster than scattered ones, so there are two kinds of places. What lives for one version
+    /// comes from runs, and leaves them whole when it goes; what the next commits will hardly change fills holes, so that it does not break the runs up.
+    func allocate(_ count: Int, _ life: Life, in space: PageSpace) throws(StorageError) -> UInt64 {
         if !isFolded {
-            if let page = ready.take(count) { return page }
+            if let page = takeReady(count, life) { return page }
             try fold(in: space)
         }
-        return try allocateFromBitmaps(count, in: space)
+        return try allocateFromBitmaps(count, life, in: space)
     }
+
+    private func takeReady(_ count: Int, _ life: Life) -> UInt64? {
+        if life == .short { return takeFromRun(count) }
+        if let page = ready.takeFromHole(count) { return page }
+        return bitmapsHave.contains(.holes) && count == 1 ? nil : ready.takeFromLongest(count)
+    }
+
+    /// Pages that live shortly follow each other in the same run: when they go together, that run is there again.
+    private func takeFromRun(_ count: Int) -> UInt64? {
+        if run.count < count {
+            leaveRun()
+            let length = bitmapsHave.contains(.runs) ? max(count, PageRuns.holePages) : count
+            guard let next = ready.takeRun(of: length) else { return nil }
+            run = next
+        }
+        defer { run.dropFirst(count) }
+        return run.page
+    }
+
+    private func leaveRun() {
+        if run.count > 0 { _ = ready.insert(run.page, count: run.count) }
+        run = PageRuns.Run(page: 0, count: 0)
+    }
+
+    /// How long pages will probably be needed that `version` writes in place of others, born in version `birth`: shortly, if those did not live long. 0 for
+    /// new ones, of which nothing is known.
+    func life(after birth: UInt64, in version: UInt64) -> Life { isBookkeeping || version &- birth <= 2 ? .short : .long }
 
     /// Gives back at once pages that nobody else knows: this transaction took them, or they are ready.
     func release(_ page: UInt64, count: Int, in space: PageSpace) throws(StorageError) {
@@ -176,10 +223,17 @@ final class FreeSpace {
 
     // MARK: Folding
 
+    /// What the root page is to hold of free space.
+    var runsOfRoot: [Run] {
+        leaveRun()
+        return ready.runs.map { Run(ready: $0) } + waiting
+    }
+
     /// Gives everything that is ready to the bitmaps, from which pages are taken from now on.
     func fold(in space: PageSpace) throws(StorageError) {
         guard !isFolded else { return }
         isFolded = true
+        leaveRun()
         if let directory {
             regions = try FreeSpaceReader.regions(directory, in: space).map { Region(ref: $0.bitmap, freePages: $0.freePages, bitmap: nil) }
         }
@@ -187,19 +241,29 @@ final class FreeSpace {
         ready = PageRuns()
     }
 
-    /// Pages that are put by, and runs of them at most.
-    private static let reserve = 64
-    static let reserveRuns = 16
+    /// Pages in a row that are put by, and pages of holes; and runs of both at most.
+    private static let reserve = 256
+    private static let reserveOfHoles = 32
+    static let reserveRuns = reserve / 16 + reserveOfHoles
 
-    /// Puts free pages by for the commits to come: from bitmaps that are written anyway, where there are several in a row.
-    func putReserveBy() throws(StorageError) {
+    /// Puts free pages by for the commits to come, from bitmaps that were looked into anyway.
+    func putReserveBy(in space: PageSpace) throws(StorageError) {
         guard firstOwnPage == nil, directory != nil else { return }
+        bitmapsHave = [.holes, .runs]
         var missing = Self.reserve
-        for length in [Self.reserve, Self.reserve / 4, Self.reserve / Self.reserveRuns] {
-            while missing >= length, let page = try takeFromChangedBitmap(length) {
+        for length in [Self.reserve, 64, 16] {
+            while missing >= length, let page = try takeKnown(length) {
                 _ = ready.insert(page, count: length)
                 missing -= length
             }
+        }
+        if missing > 0 { bitmapsHave.remove(.runs) }
+        for _ in 0..<Self.reserveOfHoles {
+            guard let page = try takeKnownHole() else {
+                bitmapsHave.remove(.holes)
+                return
+            }
+            _ = ready.insert(page, count: 1)
         }
     }
 }

@@ -4,27 +4,51 @@ struct PageRuns {
         var page: UInt64
         var count: Int
         var end: UInt64 { page + UInt64(count) }
+
+        mutating func dropFirst(_ count: Int) {
+            page += UInt64(count)
+            self.count -= count
+        }
     }
 
     private(set) var runs: [Run] = []
     var count: Int { runs.count }
 
-    /// Takes so many pages: the first of the shortest run that has them. Nil where none has.
-    mutating func take(_ count: Int) -> UInt64? {
+    /// Shorter runs are holes.
+    static let holePages = 12
+
+    /// Takes so many pages of the shortest hole that has them. Nil where none has.
+    mutating func takeFromHole(_ count: Int) -> UInt64? {
+        shortest(of: count, below: Self.holePages).map { cut($0, count) }
+    }
+
+    /// Takes the first pages of the longest run. Nil where it has not so many.
+    mutating func takeFromLongest(_ count: Int) -> UInt64? {
+        guard let longest, runs[longest].count >= count else { return nil }
+        return cut(longest, count)
+    }
+
+    /// Takes a whole run: the shortest that is no hole by far, else the longest. Nil where that has not so many pages.
+    mutating func takeRun(of count: Int) -> Run? {
+        guard let index = shortest(of: max(count, 2 * Self.holePages), below: .max) ?? longest, runs[index].count >= count else { return nil }
+        return runs.remove(at: index)
+    }
+
+    private var longest: Int? { runs.indices.max { runs[$0].count < runs[$1].count } }
+
+    private func shortest(of count: Int, below limit: Int) -> Int? {
         var best: Int?
-        var length = Int.max
+        var length = limit
         for index in runs.indices where runs[index].count >= count && runs[index].count < length {
             best = index
             length = runs[index].count
-            if length == count { break }
         }
-        guard let best else { return nil }
-        let page = runs[best].page
-        if length == count {
-            runs.remove(at: best)
-        } else {
-            runs[best] = Run(page: page + UInt64(count), count: length - count)
-        }
+        return best
+    }
+
+    private mutating func cut(_ index: Int, _ count: Int) -> UInt64 {
+        let page = runs[index].page
+        if runs[index].count == count { runs.remove(at: index) } else { runs[index].dropFirst(count) }
         return page
     }
 

@@ -163,7 +163,7 @@ package final class PageSpace: @unchecked Sendable {
         let source = try view(ref, as: type)
         let size = Int(ref.pageCount) * Page.size
         try touch(ref, source, 0..<size)
-        let copy = try allocatePages(Int(ref.pageCount))
+        let copy = try allocatePages(Int(ref.pageCount), insteadOf: ref.birth)
         let base = dirty.pointee.insert(copy.page, pageCount: Int(ref.pageCount), type: type, isZeroed: false)
         base.copyMemory(from: source, byteCount: size)
         ExtentHeader.place(base, page: copy.page, birth: copy.birth)
@@ -192,9 +192,9 @@ package final class PageSpace: @unchecked Sendable {
         }
     }
 
-    private func allocatePages(_ count: Int) throws(StorageError) -> Ref {
+    private func allocatePages(_ count: Int, insteadOf birth: UInt64 = 0) throws(StorageError) -> Ref {
         guard let freeSpace else { throw .readOnly }
-        let page = try freeSpace.allocate(count, in: self)
+        let page = try freeSpace.allocate(count, freeSpace.life(after: birth, in: version), in: self)
         return Ref(page: page, birth: version, checksum: 0, pageCount: UInt32(count))
     }
 

@@ -125,7 +125,7 @@ struct Commit {
         if transaction.isLogTooShort && pages > 0 { wanted = max(pages * 2, store.firstLogPages) }
         wanted = min(wanted, LogLimit.grownPages)
         guard wanted > pages, map.segments.count < LockFileLayout.logSegmentLimit, let freeSpace = space.freeSpace else { return (map, nil) }
-        let added = LogSegment(page: try freeSpace.allocate(Int(wanted - pages), in: space), pageCount: wanted - pages)
+        let added = LogSegment(page: try freeSpace.allocate(Int(wanted - pages), .long, in: space), pageCount: wanted - pages)
         map.segments.append(added)
         return (map, added)
     }

@@ -108,6 +108,8 @@ struct Root {
     var nextTreeID: UInt64
     var pageCount: UInt64
     var recordBytes: UInt64
+    /// What the bitmaps have, for commits that find nothing of the kind ready.
+    var bitmapsHave: FreeSpace.Places
 
     init(reading ref: Ref, in space: PageSpace) throws(StorageError) {
         let base = try space.view(ref, as: .root)
@@ -120,6 +122,7 @@ struct Root {
         nextTreeID = word(RootLayout.nextTreeID)
         pageCount = word(RootLayout.pageCount)
         recordBytes = word(RootLayout.recordBytes)
+        bitmapsHave = FreeSpace.Places(rawValue: word(RootLayout.flags))
     }
 
     init(version: UInt64, previousVersion: UInt64, catalog: TreeRoot, directory: Ref, batchList: Ref) {
@@ -131,6 +134,7 @@ struct Root {
         nextTreeID = SystemTree.firstUser
         pageCount = 0
         recordBytes = 0
+        bitmapsHave = []
     }
 
     /// Writes the fields; what follows them is `RootTail`'s.
@@ -144,5 +148,6 @@ struct Root {
         put(nextTreeID, RootLayout.nextTreeID)
         put(pageCount, RootLayout.pageCount)
         put(recordBytes, RootLayout.recordBytes)
+        put(bitmapsHave.rawValue, RootLayout.flags)
     }
 }

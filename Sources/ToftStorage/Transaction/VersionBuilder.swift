@@ -31,6 +31,7 @@ struct VersionBuilder {
         root.nextTreeID = transaction.view.nextTreeID
         root.pageCount = freeSpace.filePages
         root.recordBytes = total
+        root.bitmapsHave = freeSpace.bitmapsHave
         root.write(to: rootBase)
         RootTail.write(freeSpace.runsOfRoot, recordOfRoot, to: rootBase)
         var published = PublishedVersion(
