@@ -13,8 +13,8 @@ internal import ToftStorage
 final class PendingChanges: @unchecked Sendable {
     /// How much may wait.
     struct Limits {
-        /// Bytes of entries of all trees.
-        var entryBytes = 16 << 20
+        /// Bytes of entries of all trees, far below four gigabytes.
+        var entryBytes = 24 << 20
         /// Values of a class.
         var cells = 1 << 17
         /// Erased objects of all classes.

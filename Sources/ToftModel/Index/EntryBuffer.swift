@@ -3,17 +3,36 @@
 /// Keys lie one behind the other in `bytes`; `table` holds for each hash the number of an entry and one more, 0 where there is none.
 /// One thread; freed by `deallocate`.
 struct EntryBuffer {
+    /// Sixteen bytes, as there are many.
     struct Entry {
-        var offset: Int
-        var length: Int
         /// Up to 8 bytes, as they lie in memory; meaningless for a removal.
         var value: UInt64
+        var offset: UInt32 = 0
+        var length: UInt16
         var valueLength: UInt8
-        var isRemoval: Bool
-        /// Whether the tree must hold the key: it was removed without having been put here before.
-        var isInTree: Bool
-        /// Whether the tree is known not to hold the key.
-        var isNew = false
+        private var flags: UInt8
+
+        /// An entry that is put. `isNew`: its tree is known not to hold the key.
+        init(keyLength: Int, value: UInt64, valueLength: UInt8, isNew: Bool) {
+            self.value = value
+            self.valueLength = valueLength
+            length = UInt16(truncatingIfNeeded: keyLength)
+            flags = isNew ? 4 : 0
+        }
+
+        /// One that is removed without having been put before: its tree must hold the key.
+        init(removedKeyLength: Int) {
+            self.init(keyLength: removedKeyLength, value: 0, valueLength: 0, isNew: false)
+            flags = 3
+        }
+
+        var isRemoval: Bool {
+            get { flags & 1 != 0 }
+            set { flags = newValue ? flags | 1 : flags & ~1 }
+        }
+
+        var isInTree: Bool { flags & 2 != 0 }
+        var isNew: Bool { flags & 4 != 0 }
     }
 
     private(set) var count = 0
@@ -43,7 +62,7 @@ struct EntryBuffer {
 
     /// The key of an entry.
     @inline(__always)
-    func key(_ entry: Entry) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bytes + entry.offset, count: entry.length) }
+    func key(_ entry: Entry) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bytes + Int(entry.offset), count: Int(entry.length)) }
 
     // MARK: Looking up
 
@@ -95,9 +114,7 @@ struct EntryBuffer {
         let place = place(of: key), number = table[place]
         let length = UInt8(truncatingIfNeeded: length)
         guard number > 0 else {
-            let entry = Entry(
-                offset: 0, length: key.count, value: value, valueLength: length, isRemoval: false, isInTree: false, isNew: isNew)
-            return add(key, entry, at: place)
+            return add(key, Entry(keyLength: key.count, value: value, valueLength: length, isNew: isNew), at: place)
         }
         entries[Int(number) &- 1].value = value
         entries[Int(number) &- 1].valueLength = length
@@ -108,7 +125,7 @@ struct EntryBuffer {
     mutating func remove(_ key: UnsafeRawBufferPointer) -> Bool {
         let place = place(of: key), number = table[place]
         guard number > 0 else {
-            add(key, Entry(offset: 0, length: key.count, value: 0, valueLength: 0, isRemoval: true, isInTree: true), at: place)
+            add(key, Entry(removedKeyLength: key.count), at: place)
             return true
         }
         let wasThere = !entries[Int(number) &- 1].isRemoval
@@ -125,7 +142,7 @@ struct EntryBuffer {
 
     private mutating func add(_ key: UnsafeRawBufferPointer, _ entry: Entry, at place: Int) {
         var entry = entry
-        entry.offset = byteCount
+        entry.offset = UInt32(truncatingIfNeeded: byteCount)
         if byteCount &+ key.count > byteCapacity { growBytes(key.count) }
         UnsafeMutableRawBufferPointer(start: bytes + byteCount, count: key.count).copyMemory(from: key)
         byteCount &+= key.count
@@ -203,7 +220,7 @@ struct EntryBuffer {
     }
 
     private func head(_ entry: Entry, after skipped: Int) -> UInt64 {
-        let rest = entry.length &- skipped, start = bytes + (entry.offset &+ skipped)
+        let rest = Int(entry.length) &- skipped, start = bytes + (Int(entry.offset) &+ skipped)
         if rest >= 8 { return UInt64(bigEndian: start.loadUnaligned(as: UInt64.self)) }
         var head: UInt64 = 0
         for index in 0..<rest { head |= UInt64(start.load(fromByteOffset: index, as: UInt8.self)) << UInt64(56 &- 8 &* index) }
