@@ -59,10 +59,10 @@ package final class Session {
     @inline(__always)
     package func check() throws(EngineError) {
         guard isOpen else { throw EngineError(.closed, "The session has been closed.") }
-        guard owner.map(ThreadMark.isCurrent) ?? true else {
+        if let owner, !ThreadMark.isCurrent(owner) {
             throw EngineError(.wrongThread, "Realm accessed from incorrect thread. Open one on each thread that needs it.")
         }
-        try storage { () throws(StorageError) in try database.store.checkProcess() }
+        guard pulse.pointee.word.pointee == pulse.pointee.generation else { throw EngineError(StorageError.usedAfterFork) }
     }
 
     /// What is read now: the version that the session stands at, or its write transaction.

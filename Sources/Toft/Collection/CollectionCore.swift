@@ -7,6 +7,8 @@ public final class _CollectionCore {
     let results: ToftEngine.Results
     /// Where the elements live, where they are objects.
     let home: Home?
+    /// Of all objects of a class, the element that was last asked for, and its index.
+    @exclusivity(unchecked) private var last: (view: RowView, index: Int)?
 
     init(_ session: RealmSession, _ results: ToftEngine.Results, _ home: Home?) {
         self.session = session
@@ -31,10 +33,18 @@ public final class _CollectionCore {
     func element<Element: RealmCollectionValue>(_ type: Element.Type, at index: Int) throws -> Element {
         try session.verify()
         guard let home else { return Element._make(_EngineValue(try results.value(at: index), session)) }
-        guard let object = try home.object(try results.key(at: index)) else {
+        let key = try results.key(at: index)
+        guard let object = try home.object(key) else {
             throw Realm.Error(.objectDeleted, "The object at index \(index) has been deleted.")
         }
+        if results.isWhole, !session.isFrozen { last = (object.view, index) }
         return object.asElement(type)
+    }
+
+    /// The object at an index, if that is known without asking the results: all objects of a class follow each other in its clusters.
+    @usableFromInline func object(at index: Int) -> ObjectBase? {
+        guard let last, let home, let (key, view) = last.view.row(index &- last.index) else { return nil }
+        return home.makeObject(key, view)
     }
 
     /// Where an element is.

@@ -5,7 +5,7 @@ internal import ToftEngine
 /// Inside a write transaction they show its changes at once; a `for` loop goes through the elements as they were when it began. Spelled as
 /// in Realm.
 public struct Results<Element: RealmCollectionValue>: RealmCollection {
-    private let core: _CollectionCore?
+    @usableFromInline let core: _CollectionCore?
 
     init(_ core: _CollectionCore?) {
         self.core = core
@@ -26,7 +26,12 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     public var count: Int { core.flatMap { core in Misuse.reporting { try core.count() } } ?? 0 }
 
     /// The element at an index; out of range is misuse, with code `.indexOutOfRange`.
-    public subscript(position: Int) -> Element {
+    @inlinable public subscript(position: Int) -> Element {
+        if let object = core?.object(at: position) { return unsafeBitCast(object, to: Element.self) }
+        return element(at: position)
+    }
+
+    @usableFromInline func element(at position: Int) -> Element {
         core.flatMap { core in Misuse.reporting { try core.element(Element.self, at: position) } } ?? Element._standIn()
     }
 

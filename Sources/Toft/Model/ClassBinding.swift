@@ -12,8 +12,8 @@ final class ClassBinding {
     let propertyIDs: [PropertyID]
     /// Where the rows of objects are found; nil where threads share the realm, as it is frozen.
     let shelf: WindowShelf?
-    /// Where each property's column number lies in an instance, and the number.
-    private let columns: [(offset: Int, column: Int32)]
+    /// Where each property's column number lies in an instance, and the number. Kept by hand, as it is gone through for each new instance.
+    private let columns: UnsafeMutableBufferPointer<(offset: Int, column: Int32)>
 
     /// - Parameter thread: the one that the session is confined to; 0 where it is a queue, or frozen.
     convenience init(_ model: ModelClass, _ owner: ClassHandle, in engine: Session, thread: UInt) throws {
@@ -26,8 +26,11 @@ final class ClassBinding {
         self.engine = engine
         self.propertyIDs = propertyIDs
         shelf = engine.isFrozen ? nil : WindowShelf(owner, of: engine, thread: thread, columnEnd: Int(propertyIDs.max() ?? 0) + 1)
-        columns = zip(model.properties, propertyIDs).map { ($0.offset, Int32(truncatingIfNeeded: $1)) }
+        columns = .allocate(capacity: propertyIDs.count)
+        _ = columns.initialize(from: zip(model.properties, propertyIDs).lazy.map { ($0.offset, Int32(truncatingIfNeeded: $1)) })
     }
+
+    deinit { columns.deallocate() }
 
     /// The same class in a frozen version of the session.
     func frozen(in engine: Session) -> ClassBinding {
@@ -35,11 +38,10 @@ final class ClassBinding {
     }
 
     /// Turns the properties of an instance into accessors of their columns.
+    @inline(__always)
     func makeAccessors(of object: ObjectBase) {
-        withExtendedLifetime(object) {
-            let base = Unmanaged.passUnretained(object).toOpaque()
-            // `column` is the first stored property of `Persisted`.
-            for (offset, column) in columns { base.storeBytes(of: column, toByteOffset: offset, as: Int32.self) }
-        }
+        let base = Unmanaged.passUnretained(object).toOpaque()
+        // `column` is the first stored property of `Persisted`.
+        for index in columns.indices { base.storeBytes(of: columns[index].column, toByteOffset: columns[index].offset, as: Int32.self) }
     }
 }

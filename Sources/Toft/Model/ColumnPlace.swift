@@ -1,39 +1,50 @@
 internal import ToftEngine
 internal import ToftStorage
 
-/// Where a column of fixed width lies, as a window showed it.
+/// Where a column lies, as a window showed it.
 @usableFromInline struct ColumnPlace {
     /// Nil while it is not known.
+    /// Of words and times, the eight bytes that end with the first.
     @usableFromInline let values: UnsafeRawPointer?
     /// A bitmap of the rows that are null; nil where none is.
     @usableFromInline let nulls: UnsafePointer<UInt64>?
-    /// The logarithm of the bytes of a word.
-    @usableFromInline let wordShift: UInt8
+    /// The bytes of a word, and the bits that lie before it in the eight bytes that end with it.
+    @usableFromInline let width: Int
+    @usableFromInline let bitsBefore: Int64
     private let nanoseconds: UnsafePointer<Int32>?
 
     /// A place that is not known.
     init() {
-        (values, nulls, wordShift, nanoseconds) = (nil, nil, 3, nil)
+        (values, nulls, nanoseconds) = (nil, nil, nil)
+        (width, bitsBefore) = (8, 0)
     }
 
-    init(_ column: FixedColumn) {
-        (values, nulls, wordShift, nanoseconds) = (column.values, column.nulls, column.wordShift, column.nanoseconds)
+    init(_ column: ClusterColumn) {
+        width = 1 << Int(column.wordShift)
+        bitsBefore = Int64(64 - 8 * width)
+        values = column.values + (width - 8)
+        nulls = column.nulls
+        nanoseconds = column.nanoseconds
     }
 }
 
 extension ColumnPlace {
-    /// The integer of a row, the key that a link holds, or the bits of a double; nil when null. Of words.
+    /// The integer of a row, or the key that a link holds; nil when null. Of words.
     @inlinable @inline(__always)
     func word(_ row: Int) -> Int64? {
         values(row).map { word(row, in: $0) }
     }
 
-    /// Loads the eight bytes that end with a word and shifts out what is before it: the same for words of any width.
+    /// The same for words of any width.
     @inlinable @inline(__always)
     func word(_ row: Int, in values: UnsafeRawPointer) -> Int64 {
-        let bytes = 1 &<< Int(truncatingIfNeeded: wordShift)
-        let word = (values + ((row &+ 1) &* bytes &- 8)).loadUnaligned(as: Int64.self)
-        return word &>> Int64(truncatingIfNeeded: 64 &- 8 &* bytes)
+        (values + row &* width).loadUnaligned(as: Int64.self) &>> bitsBefore
+    }
+
+    /// The number of a row; nil when null. Of words.
+    @inlinable @inline(__always)
+    func double(_ row: Int) -> Double? {
+        values(row)?.load(fromByteOffset: row &* 8, as: Double.self)
     }
 
     /// The flag of a row; nil when null. Of bits.
@@ -51,6 +62,13 @@ extension ColumnPlace {
     func time(_ row: Int) -> Timestamp? {
         guard let values = values(row), let nanoseconds else { return nil }
         return Timestamp(seconds: word(row, in: values), nanoseconds: nanoseconds[row])
+    }
+
+    /// The text or data of a row, borrowed until the realm moves or writes; nil when null. Of texts.
+    @inline(__always)
+    func bytes(_ row: Int) throws(StorageError) -> UnsafeRawBufferPointer? {
+        guard let values = values(row) else { return nil }
+        return try values.assumingMemoryBound(to: TextColumn.self).pointee.values[row]
     }
 
     /// The values, where the row's is not null.

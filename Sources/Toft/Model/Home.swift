@@ -18,6 +18,11 @@ final class Home {
     /// Whether the realm has not been invalidated since.
     var isCurrent: Bool { session.engine === binding.engine }
 
+    /// Where objects of another class of the realm live.
+    func home(of type: ObjectBase.Type) throws -> Home {
+        binding.model.type == type && isCurrent ? self : try session.home(of: type)
+    }
+
     /// The object with a key; nil if it does not exist.
     func object(_ key: Int64) throws(EngineError) -> ObjectBase? {
         try verify()
@@ -40,19 +45,28 @@ extension Home {
     /// A new instance for the object with a key.
     func makeObject(_ key: Int64, _ view: RowView) -> ObjectBase {
         let object = binding.model.type.init()
-        settle(object, key, view, forgetting: binding.model.clearedInAccessors)
+        settle(object, key, view)
+        if !binding.model.clearedInAccessors.isEmpty { binding.model.clearedInAccessors.forget(in: object) }
         return object
     }
 
     /// Makes an unmanaged instance a live object.
     func adopt(_ object: ObjectBase, key: Int64) {
-        settle(object, key, RowView(), forgetting: binding.model.clearedWhenAdded)
+        settle(object, key, RowView())
+        binding.model.clearedWhenAdded.forget(in: object)
     }
 
-    private func settle(_ object: ObjectBase, _ key: Int64, _ view: RowView, forgetting values: [ModelProperty]) {
+    @inline(__always)
+    private func settle(_ object: ObjectBase, _ key: Int64, _ view: RowView) {
         object.settle(key, in: self, view)
         if object._hasCollections { object.forgetCollections() }
-        for property in values { property.withAddress(in: object) { property.wrapper.clear(at: $0) } }
         binding.makeAccessors(of: object)
+    }
+}
+
+extension [ModelProperty] {
+    /// Forgets the values that lie in an instance.
+    fileprivate func forget(in object: ObjectBase) {
+        for property in self { property.withAddress(in: object) { property.wrapper.clear(at: $0) } }
     }
 }

@@ -97,12 +97,19 @@ extension ObjectBase {
 // MARK: Reading and writing managed properties
 
 extension ObjectBase {
-    /// Reads an integer, the key that a link holds, or the bits of a double: at the cost of some loads while the realm stands still. Nil when null, when
-    /// key paths are recorded, and after misuse. Not for apps.
+    /// Reads an integer or the key that a link holds, at the cost of some loads while the realm stands still. Nil when null, when key paths are recorded,
+    /// and after misuse. Not for apps.
     @inlinable
     public final func _loadWord(_ column: Int) -> Int64? {
         guard let place = view.place(column) else { return findWord(column) }
         return place.word(view.row)
+    }
+
+    /// Reads a number. Not for apps.
+    @inlinable
+    public final func _loadDouble(_ column: Int) -> Double? {
+        guard let place = view.place(column) else { return findDouble(column) }
+        return place.double(view.row)
     }
 
     /// Reads a flag. Not for apps.
@@ -128,28 +135,36 @@ extension ObjectBase {
     @usableFromInline final func findWord(_ column: Int) -> Int64? { find(column, .words) { $0.word($1) } }
 
     @inline(never)
+    @usableFromInline final func findDouble(_ column: Int) -> Double? { find(column, .words) { $0.double($1) } }
+
+    @inline(never)
     @usableFromInline final func findBool(_ column: Int) -> Bool? { find(column, .bits) { $0.bit($1) } }
 
-    /// Finds out where a column lies, and reads a value from there.
-    private final func find<Value>(_ column: Int, _ kind: FixedColumn.Kind, _ load: (ColumnPlace, Int) -> Value?) -> Value? {
-        read(column) { window, row, id throws(EngineError) in
-            let place = ColumnPlace(try window.column(id, kind))
-            view.remember(place, column)
-            return load(place, row)
+    /// Reads text or data, borrowed until the realm moves or writes.
+    final func bytes(_ column: Int) -> UnsafeRawBufferPointer? {
+        guard let place = view.place(column) else { return find(column, .texts) { place, row throws(StorageError) in try place.bytes(row) } }
+        do throws(StorageError) {
+            return try place.bytes(view.row)
+        } catch {
+            Misuse.report(Realm.Error(EngineError(error)))
+            return nil
         }
     }
 
-    /// Reads a property through the window on the object's cluster.
-    private final func read<Result>(
-        _ column: Int, _ body: (ClusterWindow, Int, PropertyID) throws(EngineError) -> Result?
-    ) -> Result? {
+    /// Finds out where a column lies, and reads a value from there.
+    @inline(never)
+    private final func find<Value>(
+        _ column: Int, _ kind: ClusterColumn.Kind, _ load: (ColumnPlace, Int) throws(StorageError) -> Value?
+    ) -> Value? {
         guard let home else {
             recorder?.record(self, column)
             return nil
         }
         do throws(EngineError) {
             let (window, row) = try window(in: home)
-            return try body(window, row, PropertyID(truncatingIfNeeded: column))
+            let place = ColumnPlace(try window.column(PropertyID(truncatingIfNeeded: column), kind))
+            view.remember(place, column)
+            do throws(StorageError) { return try load(place, row) } catch { throw EngineError(error) }
         } catch {
             Misuse.report(Realm.Error(error))
             return nil
@@ -168,11 +183,6 @@ extension ObjectBase {
             return (window, row)
         }
         throw ManagedRow(home: home, key: key).handle.deleted
-    }
-
-    /// Reads text or data, borrowed until the realm moves or writes.
-    final func bytes(_ column: Int) -> UnsafeRawBufferPointer? {
-        read(column) { window, row, id throws(EngineError) in try window.bytes(row, id) }
     }
 
     /// Writes an integer. Not for apps.

@@ -9,8 +9,8 @@ extension Object: _PersistableInsideOptional {
 
     public static func _getOptional(_ object: ObjectBase, _ column: Int) -> Self? {
         if let recorder = object.recorder { return recorder.follow(object, column, to: self) }
-        guard let row = object.row, let key = object._loadWord(column) else { return nil }
-        return Misuse.reporting { () -> Self? in try row.session.object(self, key: key) } ?? nil
+        guard let key = object._loadWord(column), let home = object.home else { return nil }
+        return Misuse.reporting { () -> Self? in try home.home(of: self).object(key)?.asElement(self) } ?? nil
     }
 
     public static func _setOptional(_ value: Object?, _ object: ObjectBase, _ column: Int) {

@@ -137,7 +137,7 @@ extension Double: _Scalar {
     }
     public var _engineValue: _EngineValue { _EngineValue(.double(self)) }
     @inlinable public static func _load(_ object: ObjectBase, _ column: Int) -> Double? {
-        object._loadWord(column).map { Double(bitPattern: UInt64(bitPattern: $0)) }
+        object._loadDouble(column)
     }
     public func _store(_ object: ObjectBase, _ column: Int) { object.store(.double(self), column) }
 

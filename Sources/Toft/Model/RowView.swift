@@ -43,6 +43,15 @@ internal import ToftEngine
         if window != nil, let slot { slot.pointee.places[column] = place }
     }
 
+    /// Another row of the same cluster and its key, if that is known.
+    @inline(__always)
+    func row(_ distance: Int) -> (key: Int64, view: RowView)? {
+        guard holds, let slot, let key = slot.pointee.key(in: row &+ distance) else { return nil }
+        var view = self
+        view.row &+= distance
+        return (key, view)
+    }
+
     /// Goes on to the next row, if that is known to have this key.
     @inline(__always)
     mutating func advance(to key: Int64) -> Bool {

@@ -68,6 +68,12 @@ internal import ToftEngine
     @inlinable @inline(__always)
     var isOnThread: Bool { thread == UInt(pthread_self()) }
 
+    /// The key of a row; nil where there is no such row. Of a slot that shows something.
+    @inline(__always)
+    func key(in row: Int) -> Int64? {
+        row >= 0 && row < count ? keys.unsafelyUnwrapped[row] : nil
+    }
+
     /// Whether a row from 0 on is there and has this key. Of a slot that shows something.
     @inline(__always)
     func has(_ key: Int64, in row: Int) -> Bool {
@@ -76,8 +82,8 @@ internal import ToftEngine
 
     /// The row of a key; nil where the cluster has none.
     func row(of key: Int64) -> Int? {
-        guard let keys, let shown else { return nil }
+        guard let keys, stamp != 0 else { return nil }
         let guess = Int(truncatingIfNeeded: key &- keys[0])
-        return guess >= 0 && has(key, in: guess) ? guess : shown.row(of: key)
+        return guess >= 0 && has(key, in: guess) ? guess : shown?.row(of: key)
     }
 }

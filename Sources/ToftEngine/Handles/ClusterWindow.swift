@@ -15,15 +15,9 @@ package final class ClusterWindow {
     package let count: Int
     private let owner: ClassHandle
     private let cluster: ClusterView
-    /// The columns of text and data that have been asked for, by property id.
-    private let texts: UnsafeMutablePointer<TextColumn?>
-    private let columnEnd: Int
-
-    /// A column of text or data.
-    private struct TextColumn {
-        let values: BytesColumn
-        let nulls: UnsafePointer<UInt64>?
-    }
+    /// The columns of text and data that have been asked for, at the places of their ids, and those ids.
+    private let texts: UnsafeMutablePointer<TextColumn>
+    private var textIDs: [PropertyID] = []
 
     init(_ cluster: ClusterView, of owner: ClassHandle, at moment: UInt64) {
         self.moment = moment
@@ -31,13 +25,11 @@ package final class ClusterWindow {
         self.cluster = cluster
         keys = cluster.keys
         count = cluster.count
-        columnEnd = Int(owner.properties.last?.id ?? 0) + 1
-        texts = .allocate(capacity: columnEnd)
-        texts.initialize(repeating: nil, count: columnEnd)
+        texts = .allocate(capacity: Int(owner.properties.last?.id ?? 0) + 1)
     }
 
     deinit {
-        texts.deinitialize(count: columnEnd)
+        for id in textIDs { (texts + Int(id)).deinitialize(count: 1) }
         texts.deallocate()
     }
 
@@ -49,26 +41,20 @@ package final class ClusterWindow {
 
 extension ClusterWindow {
     /// The column of a property, which has to be of the kind that is asked for.
-    package func column(_ id: PropertyID, _ kind: FixedColumn.Kind) throws(EngineError) -> FixedColumn {
+    package func column(_ id: PropertyID, _ kind: ClusterColumn.Kind) throws(EngineError) -> ClusterColumn {
         let property = try value(id)
-        guard property.type.columnKind == kind, let column = try storage({ () throws(StorageError) in try cluster.column(property) }) else {
-            throw wrongType(id)
-        }
+        guard property.type.columnKind == kind else { throw wrongType(id) }
+        let column = try storage { () throws(StorageError) in try kind == .texts ? text(id) : cluster.column(property) }
+        guard let column else { throw wrongType(id) }
         return column
     }
 
-    /// The text or data of a row, borrowed until the session moves or writes; nil when null.
-    package func bytes(_ row: Int, _ id: PropertyID) throws(EngineError) -> UnsafeRawBufferPointer? {
-        if Int(id) >= columnEnd || texts[Int(id)] == nil { try findText(id) }
-        guard let text = texts[Int(id)] else { return nil }
-        if let nulls = text.nulls, nulls[row >> 6] & (1 << UInt64(row & 63)) != 0 { return nil }
-        return try storage { () throws(StorageError) in try text.values[row] }
-    }
-
-    private func findText(_ id: PropertyID) throws(EngineError) {
-        let property = try value(id)
-        guard property.type == .string || property.type == .data, Int(id) < columnEnd else { throw wrongType(id) }
-        texts[Int(id)] = try storage { () throws(StorageError) in TextColumn(values: try cluster.bytes(id), nulls: try cluster.nulls(id)) }
+    private func text(_ id: PropertyID) throws(StorageError) -> ClusterColumn {
+        if !textIDs.contains(id) {
+            (texts + Int(id)).initialize(to: TextColumn(values: try cluster.bytes(id)))
+            textIDs.append(id)
+        }
+        return ClusterColumn(texts + Int(id), try cluster.nulls(id))
     }
 
     /// A property that has one value.
@@ -85,17 +71,17 @@ extension ClusterWindow {
 
 extension ClusterView {
     /// The column of a property, where it is of fixed width.
-    fileprivate func column(_ property: PropertyHandle) throws(StorageError) -> FixedColumn? {
+    fileprivate func column(_ property: PropertyHandle) throws(StorageError) -> ClusterColumn? {
         let id = property.id
         let nulls = try nulls(id)
         switch property.type {
-        case .int, .link: return FixedColumn(try integers(id), nulls)
-        case .double: return FixedColumn(try float64s(id), nulls)
-        case .bool: return FixedColumn(try bools(id), nulls)
-        case .float: return FixedColumn(try float32s(id), nulls)
+        case .int, .link: return ClusterColumn(try integers(id), nulls)
+        case .double: return ClusterColumn(try float64s(id), nulls)
+        case .bool: return ClusterColumn(try bools(id), nulls)
+        case .float: return ClusterColumn(try float32s(id), nulls)
         case .date:
             let times = try timestamps(id)
-            return FixedColumn(times.seconds, nulls, nanoseconds: times.nanoseconds)
+            return ClusterColumn(times.seconds, nulls, nanoseconds: times.nanoseconds)
         case .string, .data, .linkingObjects: return nil
         }
     }

@@ -26,6 +26,11 @@ package final class Results {
         self.session = session
     }
 
+    /// Whether they are all objects of a class, in the order of their keys.
+    package var isWhole: Bool {
+        if case .all = recipe.base { recipe.isPlain } else { false }
+    }
+
     /// The class of the objects; nil for results of values.
     package var classID: ClassID? { recipe.classID }
 

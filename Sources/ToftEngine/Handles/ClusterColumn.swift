@@ -1,10 +1,10 @@
 internal import ToftModel
-internal import ToftStorage
+package import ToftStorage
 
-/// A column of fixed width as it lies in a cluster: while the window on it holds, a value costs a load.
+/// A column as it lies in a cluster: while the window on it holds, a value costs a load.
 ///
 /// Doors do the loading: calls from one module into another are not inlined, and would cost more than the loads.
-package struct FixedColumn {
+package struct ClusterColumn {
     /// How the values lie.
     package enum Kind {
         /// Integers and links by their targets' keys, as wide as they are in the cluster; doubles.
@@ -15,6 +15,8 @@ package struct FixedColumn {
         case floats
         /// Seconds, and nanoseconds in an array of their own.
         case times
+        /// Text or data: one `TextColumn`, which the window keeps.
+        case texts
     }
 
     package let values: UnsafeRawPointer
@@ -41,15 +43,21 @@ package struct FixedColumn {
     }
 }
 
+/// A column of text or data in a cluster.
+package struct TextColumn {
+    package let values: BytesColumn
+}
+
 extension PropertyType {
-    /// How values of the type lie in a cluster, where they are of fixed width.
-    var columnKind: FixedColumn.Kind? {
+    /// How values of the type lie in a cluster.
+    var columnKind: ClusterColumn.Kind? {
         switch self {
         case .int, .link, .double: .words
         case .bool: .bits
         case .float: .floats
         case .date: .times
-        case .string, .data, .linkingObjects: nil
+        case .string, .data: .texts
+        case .linkingObjects: nil
         }
     }
 }
