@@ -30,7 +30,7 @@ extension Session {
             // be on its way to the disk: without observers the session need not wait to see it, the transaction does.
             if channel != nil { try storage { () throws(StorageError) in try writing.waitForBase() } }
             let view = writing.baseVersion == base.snapshot.version ? base : try newestView()
-            let entered = try model { () throws(ModelError) in try ModelTransaction(writing, previous: view.schema) }
+            let entered = try model { () throws(ModelError) in try ModelTransaction(writing, after: view) }
             let parcel = view === base ? nil : moveForward(to: view)
             transaction = OpenTransaction(writing: writing, objects: entered)
             noteEverything()
@@ -47,17 +47,17 @@ extension Session {
     @discardableResult
     package func commit(_ durability: Durability = .immediate, skipping tokens: [Token] = []) throws(EngineError) -> UInt64 {
         try check()
-        let transaction = try endingTransaction("commit")
-        self.transaction = nil
+        let ending = try endingTransaction("commit")
+        transaction = nil
         noteEverything()
         let committed: (version: UInt64, snapshot: Snapshot?)
         do throws(StorageError) {
-            committed = try transaction.commitAndRead(durability)
+            committed = try ending.writing.commitAndRead(durability)
         } catch {
             forgetTransaction()
             throw EngineError(error)
         }
-        guard committed.version != base.snapshot.version, let view = view(of: committed.snapshot) else {
+        guard committed.version != base.snapshot.version, let view = committed.snapshot.flatMap({ try? ModelView($0, madeBy: ending.objects) }) else {
             // Nothing was changed; or the version that was made can't be pinned now, and the session finds it when it next moves.
             channel?.rearm()
             return committed.version
@@ -68,17 +68,12 @@ extension Session {
         return committed.version
     }
 
-    private func view(of snapshot: Snapshot?) -> ModelView? {
-        guard let snapshot else { return nil }
-        return try? ModelView(snapshot, previous: base.schema)
-    }
-
     /// Cancels: everything is as it was at `beginWrite`.
     package func cancel() throws(EngineError) {
         try check()
-        let transaction = try endingTransaction("cancel")
-        self.transaction = nil
-        transaction.rollback()
+        let ending = try endingTransaction("cancel")
+        transaction = nil
+        ending.writing.rollback()
         forgetTransaction()
     }
 
@@ -93,14 +88,14 @@ extension Session {
         try storage { () throws(StorageError) in try database.store.flush(timeoutMilliseconds: timeout) }
     }
 
-    private func endingTransaction(_ verb: String) throws(EngineError) -> WriteTransaction {
+    private func endingTransaction(_ verb: String) throws(EngineError) -> OpenTransaction {
         guard let transaction else {
             throw EngineError(.notInTransaction, "Can't \(verb) a non-existing write transaction. Begin one first.")
         }
         guard !isBeginning else {
             throw EngineError(.insideCallback, "Can't \(verb) in a callback of beginWrite: the transaction belongs to who is beginning it.")
         }
-        return transaction.writing
+        return transaction
     }
 
     private func forgetTransaction() {

@@ -42,7 +42,7 @@ final class ModelDatabase {
     @discardableResult
     func write<Result>(_ body: (ModelTransaction) throws -> Result) throws -> Result {
         let writing = try store.beginWrite()
-        let transaction = try ModelTransaction(writing, declared: nil, previous: schema, limits: limits)
+        let transaction = ModelTransaction(writing, schema: try ModelSchema.read(writing.view, previous: schema), limits: limits)
         do {
             let result = try body(transaction)
             try expectSound(transaction.view)
@@ -58,7 +58,7 @@ final class ModelDatabase {
     func rolledBack(_ body: (ModelTransaction) throws -> Void) throws {
         let writing = try store.beginWrite()
         defer { writing.rollback() }
-        try body(try ModelTransaction(writing, declared: nil, previous: schema, limits: limits))
+        try body(ModelTransaction(writing, schema: try ModelSchema.read(writing.view, previous: schema), limits: limits))
     }
 
     /// The newest version.

@@ -16,16 +16,18 @@ package final class ModelTransaction {
     /// What a call was given, checked. Behind a pointer: a class's own property would be guarded at each access.
     let prepared = UnsafeMutablePointer<PreparedAssignments>.allocate(capacity: 1)
 
-    /// Works on a write transaction, which the caller ends and gives to no other at the same time. `previous` is the schema of an earlier view: it is used again where it still holds.
-    package convenience init(_ transaction: WriteTransaction, declared: Schema? = nil, previous: ModelSchema? = nil) throws(ModelError) {
-        try self.init(transaction, declared: declared, previous: previous, limits: .usual)
+    /// Works on a write transaction, which the caller ends and gives to no other at the same time. `view` shows an earlier version or the one that the
+    /// transaction builds on: its schema is used again where it still holds.
+    package convenience init(_ transaction: WriteTransaction, after view: ModelView) throws(ModelError) {
+        let isSame = view.snapshot.version == transaction.baseVersion
+        let schema = isSame ? view.schema : try ModelSchema.read(transaction.view, previous: view.schema)
+        self.init(transaction, schema: schema, limits: .usual)
     }
 
     /// `limits`: how much may wait.
-    init(_ transaction: WriteTransaction, declared: Schema?, previous: ModelSchema?, limits: PendingChanges.Limits) throws(ModelError) {
+    init(_ transaction: WriteTransaction, schema: ModelSchema, limits: PendingChanges.Limits) {
         writing = transaction
         prepared.initialize(to: PreparedAssignments())
-        let schema = try ModelSchema.read(transaction.view, declared: declared, previous: previous)
         pending = PendingChanges(schema, for: transaction, limits: limits)
         view = ModelView(transaction.view, schema: schema, pending: pending)
     }

@@ -17,6 +17,12 @@ package final class ModelView: Sendable {
         self.init(snapshot, schema: try ModelSchema.read(snapshot, declared: declared, previous: previous))
     }
 
+    /// The objects of the version that a transaction has made, with the schema that it had.
+    package convenience init(_ snapshot: Snapshot, madeBy transaction: ModelTransaction) throws(ModelError) {
+        let schema = transaction.view.schema
+        self.init(snapshot, schema: transaction.writing.isStructureChanged ? try ModelSchema.read(snapshot, previous: schema) : schema)
+    }
+
     init(_ snapshot: Snapshot, schema: ModelSchema, pending: PendingChanges? = nil) {
         self.snapshot = snapshot
         self.schema = schema

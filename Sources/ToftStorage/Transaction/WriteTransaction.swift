@@ -26,7 +26,7 @@ package final class WriteTransaction {
     /// Behind a pointer, as the runtime guards each access to a class's own variable.
     let record: UnsafeMutablePointer<RecordBuilder>
     /// Whether trees or columns were made or dropped, which the record does not count as user data.
-    private(set) var isStructureChanged = false
+    package private(set) var isStructureChanged = false
     /// Whether the log had no room for this commit.
     var isLogTooShort = false
     private var state = State.active
