@@ -20,7 +20,7 @@ package final class Table: @unchecked Sendable {
 
     /// Forgets where the transaction that has ended stood.
     func rest() {
-        writer = nil
+        writer?.rest()
     }
 
     /// Rows of the table.

@@ -24,6 +24,14 @@ final class TableWriter {
 
     deinit { memory.deallocate() }
 
+    /// Makes ready for another transaction.
+    func rest() {
+        leave()
+        spine.leave()
+        appendedRows = 0
+        plan.cluster = 0
+    }
+
     /// Room for the block of a list that is being changed: the longest that lies in a cluster, and an element.
     static let blockCapacity = Page.size
 

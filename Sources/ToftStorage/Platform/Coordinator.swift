@@ -188,8 +188,9 @@ package final class Coordinator: Sendable {
         try checkUsable()
         guard case .member(let pins) = role else { return [] }
         var versions = pins.versions()
-        if let locks { versions.formUnion(try GuestPins.versions(locks)) }
-        return versions.sorted()
+        if let locks { versions += try GuestPins.versions(locks) }
+        if versions.count > 1 { versions = Set(versions).sorted() }
+        return versions
     }
 
     /// Whether processes have the file open that may write: then they have recovered it.

@@ -57,14 +57,14 @@ final class GuestPins: Sendable {
     }
 
     /// The versions that guests, of all processes, have pinned.
-    static func versions(_ locks: FileLocks) throws(StorageError) -> Set<UInt64> {
-        var versions: Set<UInt64> = []
+    static func versions(_ locks: FileLocks) throws(StorageError) -> [UInt64] {
+        var versions: [UInt64] = []
         var ranges = [LockByte.guestPins]
         while let range = ranges.popLast() {
             guard !range.isEmpty, let found = try locks.firstHeldByOthers(in: range) else { continue }
             let held = found.clamped(to: range)
             // A lock of ours covers one byte. Were it more, its first version is the one that holds up everything.
-            versions.insert(LockByte.guestVersion(held.lowerBound))
+            versions.append(LockByte.guestVersion(held.lowerBound))
             ranges.append(range.lowerBound..<held.lowerBound)
             ranges.append(held.upperBound..<range.upperBound)
         }

@@ -128,22 +128,23 @@ final class PinTable: Sendable {
 
     // MARK: All processes
 
-    /// The pinned versions of all living processes. Gives back what dead ones had pinned, unless it is the newest version, which costs nothing.
-    func versions() -> Set<UInt64> {
+    /// The pinned versions of all living processes, in no order. Gives back what dead ones had pinned, unless it is the newest version, which
+    /// costs nothing.
+    func versions() -> [UInt64] {
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         clearDead(keeping: ring.version)
-        var versions: Set<UInt64> = []
+        var versions: [UInt64] = []
         Self.forEach(words) { _, version in
-            if version != 0 { versions.insert(version) }
+            if version != 0 { versions.append(version) }
         }
         return versions
     }
 
     private func clearDead(keeping newest: UInt64) {
-        var alive: Set<UInt64> = [owner.word]
+        var alive: Set<UInt64> = []
         var dead: Set<UInt64> = []
         Self.forEach(words) { other, version in
-            guard !alive.contains(other.word), newest == 0 || (version != 0 && version != newest) else { return }
+            guard other.word != owner.word, !alive.contains(other.word), newest == 0 || (version != 0 && version != newest) else { return }
             if processes.isDead(other) { dead.insert(other.word) } else { alive.insert(other.word) }
         }
         if !dead.isEmpty { Self.clear(words) { dead.contains($0.word) } }

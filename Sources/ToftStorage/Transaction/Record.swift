@@ -6,6 +6,10 @@ struct RecordBuilder {
     /// How many effects were noted: what a replay has to do.
     private(set) var effectCount: UInt64 = 0
 
+    init() {
+        bytes.reserveCapacity(1_000)
+    }
+
     /// Whether effects are kept with their values, so that they can be replayed.
     var isComplete: Bool { bulk == nil }
 

@@ -5,7 +5,7 @@
 /// process the next transaction begins without.
 struct WriterDesk {
     /// Trees beyond which nothing is kept: a transaction that opened so many has other worries.
-    private static let most = 256
+    private static let most = 64
 
     let space: PageSpace
     let catalog: OrderedTree

@@ -190,7 +190,7 @@ package final class OrderedTree: @unchecked Sendable {
 
     /// Forgets where the transaction that has ended stood.
     func rest() {
-        spine = nil
+        spine?.leave()
         place = nil
     }
 

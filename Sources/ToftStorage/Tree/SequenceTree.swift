@@ -82,7 +82,7 @@ package final class SequenceTree: @unchecked Sendable {
 
     /// Forgets where the transaction that has ended stood.
     func rest() {
-        spine = nil
+        spine?.leave()
     }
 
     private func writer() -> Spine {

@@ -40,6 +40,9 @@ final class Spine {
 
     // MARK: Standing at a leaf
 
+    /// Stands nowhere from now on.
+    func leave() { depth = 0 }
+
     /// Makes the nodes on a route our own, and the leaf at its end. Not for empty trees.
     func descend<R: Route>(_ root: inout TreeRoot, _ route: inout R) throws(StorageError) -> (ref: Ref, base: UnsafeMutableRawPointer) {
         var ref = try approach(&root, &route)
