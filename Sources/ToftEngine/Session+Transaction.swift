@@ -30,7 +30,8 @@ extension Session {
             // be on its way to the disk: without observers the session need not wait to see it, the transaction does.
             if channel != nil { try storage { () throws(StorageError) in try writing.waitForBase() } }
             let view = writing.baseVersion == base.snapshot.version ? base : try newestView()
-            let entered = try model { () throws(ModelError) in try ModelTransaction(writing, after: view) }
+            let entered = try model { () throws(ModelError) in try ModelTransaction(writing, after: view, pending: pending) }
+            pending = nil
             let parcel = view === base ? nil : moveForward(to: view)
             transaction = OpenTransaction(writing: writing, objects: entered)
             noteEverything()
@@ -53,6 +54,7 @@ extension Session {
         let committed: (version: UInt64, snapshot: Snapshot?)
         do throws(StorageError) {
             committed = try ending.writing.commitAndRead(durability)
+            pending = ending.writing.isSmall ? ending.objects.pending : nil
         } catch {
             forgetTransaction()
             throw EngineError(error)

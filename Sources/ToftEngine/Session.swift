@@ -21,6 +21,8 @@ package final class Session {
     @exclusivity(unchecked) private(set) var base: ModelView
     /// The write transaction, while there is one.
     @exclusivity(unchecked) var transaction: OpenTransaction?
+    /// What the last transaction has left for the next one.
+    @exclusivity(unchecked) var pending: PendingChanges?
     /// When what was changed, for the results that are open.
     private(set) var stamps = Stamps()
     @exclusivity(unchecked) package private(set) var isOpen = true
@@ -131,6 +133,7 @@ package final class Session {
         stamps.noteEverything()
         transaction?.writing.rollback()
         transaction = nil
+        pending = nil
         if let channel {
             database.notifier.remove(channel)
             channel.close()

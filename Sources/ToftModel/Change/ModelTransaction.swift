@@ -11,25 +11,26 @@ package final class ModelTransaction {
     package let view: ModelView
     let writing: WriteTransaction
     /// What waits to be brought where it belongs.
-    let pending: PendingChanges
+    package let pending: PendingChanges
     let arena = ByteArena()
     /// What a call was given, checked. Behind a pointer: a class's own property would be guarded at each access.
     let prepared = UnsafeMutablePointer<PreparedAssignments>.allocate(capacity: 1)
 
     /// Works on a write transaction, which the caller ends and gives to no other at the same time. `view` shows an earlier version or the one that the
-    /// transaction builds on: its schema is used again where it still holds.
-    package convenience init(_ transaction: WriteTransaction, after view: ModelView) throws(ModelError) {
+    /// transaction builds on: its schema is used again where it still holds, and `pending`, which a small transaction has left, with it.
+    package convenience init(_ transaction: WriteTransaction, after view: ModelView, pending: PendingChanges? = nil) throws(ModelError) {
         let isSame = view.snapshot.version == transaction.baseVersion
         let schema = isSame ? view.schema : try ModelSchema.read(transaction.view, previous: view.schema)
-        self.init(transaction, schema: schema, limits: .usual)
+        self.init(transaction, schema: schema, limits: .usual, pending: pending?.suits(schema) == true ? pending : nil)
     }
 
     /// `limits`: how much may wait.
-    init(_ transaction: WriteTransaction, schema: ModelSchema, limits: PendingChanges.Limits) {
+    init(_ transaction: WriteTransaction, schema: ModelSchema, limits: PendingChanges.Limits, pending: PendingChanges? = nil) {
         writing = transaction
         prepared.initialize(to: PreparedAssignments())
-        pending = PendingChanges(schema, for: transaction, limits: limits)
-        view = ModelView(transaction.view, schema: schema, pending: pending)
+        self.pending = pending ?? PendingChanges(schema, limits: limits)
+        self.pending.serve(transaction)
+        view = ModelView(transaction.view, schema: schema, pending: self.pending)
     }
 
     /// Whether anything was changed so far.

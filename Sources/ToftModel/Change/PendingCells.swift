@@ -23,14 +23,13 @@ final class PendingCells: @unchecked Sendable {
     }
 
     private let limit: Int
-    private weak var writing: WriteTransaction?
+    weak var writing: WriteTransaction?
     private let tables: [UInt64]
     private let buffers: UnsafeMutableBufferPointer<Buffer>
 
     /// Room for the classes of a schema; `limit` values of each may wait.
-    init(_ schema: ModelSchema, for transaction: WriteTransaction, limit: Int) {
+    init(_ schema: ModelSchema, limit: Int) {
         self.limit = limit
-        writing = transaction
         tables = schema.classes.map(\.table)
         buffers = .allocate(capacity: tables.count)
         buffers.initialize(repeating: Buffer())

@@ -10,7 +10,7 @@ internal import ToftStorage
 /// 3. The commit brings the rest: erased objects first, as their entries come from that.
 ///
 /// It belongs to the thread of the transaction.
-final class PendingChanges: @unchecked Sendable {
+package final class PendingChanges: @unchecked Sendable {
     /// How much may wait.
     struct Limits {
         /// Bytes of entries of all trees, far below four gigabytes.
@@ -23,6 +23,7 @@ final class PendingChanges: @unchecked Sendable {
         static let usual = Limits()
     }
 
+    private let schema: ModelSchema
     let entries: PendingEntries
     let cells: PendingCells
     let erases: PendingErases
@@ -32,13 +33,26 @@ final class PendingChanges: @unchecked Sendable {
     /// The keys that the transaction has given to new objects, by the position of the class; empty where one of the class was erased since.
     @exclusivity(unchecked) private var new: ContiguousArray<Range<Int64>>
 
-    /// Room for the classes of a schema. Has `transaction` bring everything before it commits.
-    init(_ schema: ModelSchema, for transaction: WriteTransaction, limits: Limits) {
-        writing = transaction
+    /// Room for the classes of a schema; for no transaction yet.
+    init(_ schema: ModelSchema, limits: Limits) {
+        self.schema = schema
         new = ContiguousArray(repeating: 0..<0, count: schema.classes.count)
-        entries = PendingEntries(slotCount: schema.slotCount, for: transaction, limit: limits.entryBytes)
-        cells = PendingCells(schema, for: transaction, limit: limits.cells)
-        erases = PendingErases(schema, for: transaction, entries: entries, limit: limits.erases)
+        entries = PendingEntries(slotCount: schema.slotCount, limit: limits.entryBytes)
+        cells = PendingCells(schema, limit: limits.cells)
+        erases = PendingErases(schema, entries: entries, limit: limits.erases)
+    }
+
+    /// Whether it was made for a schema.
+    func suits(_ schema: ModelSchema) -> Bool { self.schema === schema }
+
+    /// Has a transaction bring everything before it commits; what the one before had is brought.
+    func serve(_ transaction: WriteTransaction) {
+        writing = transaction
+        entries.writing = transaction
+        cells.writing = transaction
+        erases.writing = transaction
+        known = (-1, 0)
+        for position in new.indices { new[position] = 0..<0 }
         let earlier = transaction.beforeCommit
         transaction.beforeCommit = { () throws(StorageError) in
             try earlier?()

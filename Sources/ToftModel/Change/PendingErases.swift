@@ -13,16 +13,15 @@ final class PendingErases {
     private let limit: Int
     private let schema: ModelSchema
     private let entries: PendingEntries
-    private weak var writing: WriteTransaction?
+    weak var writing: WriteTransaction?
     /// The keys of erased objects, by the position of the class.
     @exclusivity(unchecked) private var keys: ContiguousArray<Set<Int64>>
     @exclusivity(unchecked) private var count = 0
 
-    init(_ schema: ModelSchema, for transaction: WriteTransaction, entries: PendingEntries, limit: Int) {
+    init(_ schema: ModelSchema, entries: PendingEntries, limit: Int) {
         self.limit = limit
         self.schema = schema
         self.entries = entries
-        writing = transaction
         keys = ContiguousArray(repeating: [], count: schema.classes.count)
     }
 

@@ -17,7 +17,7 @@ final class PendingEntries: @unchecked Sendable {
     }
 
     private let limit: Int
-    private weak var writing: WriteTransaction?
+    weak var writing: WriteTransaction?
     private let buffers: UnsafeMutableBufferPointer<EntryBuffer>
     private let trees: UnsafeMutableBufferPointer<UInt64>
     private let state = UnsafeMutablePointer<Int>.allocate(capacity: 1)
@@ -27,9 +27,8 @@ final class PendingEntries: @unchecked Sendable {
     private let keyRoom = UnsafeMutableRawPointer.allocate(byteCount: 2 * KeyBytes.capacity, alignment: 16)
 
     /// Room for the trees of a schema's slots.
-    init(slotCount: Int, for transaction: WriteTransaction, limit: Int = PendingChanges.Limits.usual.entryBytes) {
+    init(slotCount: Int, limit: Int = PendingChanges.Limits.usual.entryBytes) {
         self.limit = limit
-        writing = transaction
         buffers = .allocate(capacity: slotCount)
         trees = .allocate(capacity: slotCount)
         for slot in buffers.indices { buffers.initializeElement(at: slot, to: EntryBuffer()) }

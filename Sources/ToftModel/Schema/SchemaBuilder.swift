@@ -78,7 +78,8 @@ struct SchemaBuilder {
         let owner = schema.classes[try classIndex(id)]
         guard let indexed = owner.property(id: property) else { return }
         let table = try stored { () throws(StorageError) in try writing.view.table(owner.table) }
-        let pending = PendingEntries(slotCount: 1, for: writing)
+        let pending = PendingEntries(slotCount: 1)
+        pending.writing = writing
         var batch = EntryBuffer(), rank = 0
         defer { batch.deallocate() }
         while rank < table.rowCount {

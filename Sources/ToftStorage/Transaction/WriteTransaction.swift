@@ -27,6 +27,8 @@ package final class WriteTransaction {
     let record: UnsafeMutablePointer<RecordBuilder>
     /// Whether trees or columns were made or dropped, which the record does not count as user data.
     package private(set) var isStructureChanged = false
+    /// Whether it has changed little.
+    package var isSmall: Bool { record.pointee.isComplete && record.pointee.effectCount < 1_000 }
     /// Whether the log had no room for this commit.
     var isLogTooShort = false
     private var state = State.active
