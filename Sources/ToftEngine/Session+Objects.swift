@@ -34,7 +34,9 @@ extension Session {
 
     /// The object with this primary key; nil if there is none.
     package func find(_ primaryKey: BorrowedValue, in id: ClassID) throws(EngineError) -> ObjectHandle? {
-        let owner = try classHandle(id)
+        try check()
+        let view = view
+        let owner = try model { () throws(ModelError) in try view.schema.classHandle(id: id) }
         guard let key = try model({ () throws(ModelError) in try view.find(primaryKey, owner) }) else { return nil }
         return handle(key, owner)
     }

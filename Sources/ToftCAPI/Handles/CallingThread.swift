@@ -24,6 +24,14 @@ final class CallingThread {
         return thread
     }
 
+    /// The identity of the thread that asks.
+    static var currentIdentity: UInt64 {
+        local.ask(orMake: CallingThread.init) { thread in
+            if thread.generation != ForkGuard.generation { thread.continueInChild() }
+            return thread.identity
+        }
+    }
+
     private init() {
         generation = ForkGuard.generation
         identity = Self.nextIdentity()

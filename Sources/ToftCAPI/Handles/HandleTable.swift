@@ -87,7 +87,7 @@ extension HandleTable {
             throw .invalidHandle(kind)
         }
         let thread = slot.pointee.thread.load(ordering: .relaxed)
-        guard thread == CallingThread.current.identity else { throw .foreignThread(thread) }
+        guard thread == CallingThread.currentIdentity else { throw .foreignThread(thread) }
         let object = slot.pointee.object.load(ordering: .relaxed)
         let owner = slot.pointee.owner.load(ordering: .relaxed)
         atomicMemoryFence(ordering: .acquiring)
@@ -126,7 +126,7 @@ extension HandleTable {
         if free >> 32 < Self.lastGeneration { giveBack(index: bits & 0xFFFF_FFFF, slot) }
         liveCount.subtract(1, ordering: .relaxed)
         guard let object else { return }
-        if let owner { owner.take(object, on: CallingThread.current.identity) } else { object.release() }
+        if let owner { owner.take(object, on: CallingThread.currentIdentity) } else { object.release() }
     }
 }
 

@@ -58,7 +58,10 @@ extension ModelSchema {
     /// The class with this id, hidden or not.
     package func anyClass(id: ClassID) -> ClassHandle? {
         let position = Int(id) - 1
-        if position >= 0, position < classes.count, classes[position].id == id { return classes[position] }
+        if position >= 0, position < classes.count {
+            let guess = classes[position]
+            if guess.id == id { return guess }
+        }
         return classes.first { $0.id == id }
     }
 

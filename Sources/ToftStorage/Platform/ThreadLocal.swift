@@ -19,6 +19,12 @@ package final class ThreadLocal<Value: AnyObject>: Sendable {
         return replace(with: make())
     }
 
+    /// Asks the calling thread's object something, for less than taking hold of it costs.
+    package func ask<Answer>(orMake make: () -> Value, _ question: (Value) -> Answer) -> Answer {
+        guard let key, let bits = pthread_getspecific(key) else { return question(value(orMake: make)) }
+        return Unmanaged<Value>.fromOpaque(bits)._withUnsafeGuaranteedRef(question)
+    }
+
     /// Whether an object is the calling thread's: for less than a look at it costs.
     package func isCurrent(_ value: Value) -> Bool {
         guard let key else { return false }

@@ -50,9 +50,9 @@ final class Delta: @unchecked Sendable {
         _ = try made(min(level, levels.count - 1)).put(key, value)
     }
 
-    /// The value of an entry; nil where it is in no level.
+    /// The value of an entry; nil where it is in no level. The last level holds the most.
     func value(forKey key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
-        for case let level? in levels where level.ownCount > 0 {
+        for case let level? in levels.reversed() where level.ownCount > 0 {
             if let value = try level.value(forKey: key) { return value }
         }
         return nil
