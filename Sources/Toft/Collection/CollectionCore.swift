@@ -76,11 +76,7 @@ extension _CollectionCore {
     func values() throws -> [Value] {
         if isStale { return [] }
         try session.verify()
-        var values: [Value] = []
-        let count = try results.count
-        values.reserveCapacity(count)
-        for index in 0..<count { values.append(try results.value(at: index)) }
-        return values
+        return try results.values()
     }
 
     /// A walk through the objects; nil where there are none, or the elements are values.

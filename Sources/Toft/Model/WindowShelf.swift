@@ -12,6 +12,8 @@ final class WindowShelf {
     private let owner: ClassHandle
     private let slots: UnsafeMutablePointer<WindowSlot>
     private var lastStamp: UInt64 = 0
+    /// Which slots show something: the bit of each.
+    private var inUse: UInt32 = 0
     /// The moment that all windows here were opened for.
     private var moment: UInt64 = 0
 
@@ -37,12 +39,16 @@ final class WindowShelf {
         guard let window = try engine.openWindow(on: key, owner), let row = window.row(of: key) else { return nil }
         lastStamp += 1
         slot.pointee.show(window, stamp: lastStamp)
+        inUse |= 1 << UInt32(slot - slots)
         return RowView(slot, row)
     }
 
     /// Lets go of all windows: what they show is no longer there.
     func clear() {
-        for index in 0..<Self.capacity { slots[index].clear() }
+        while inUse != 0 {
+            slots[inUse.trailingZeroBitCount].clear()
+            inUse &= inUse - 1
+        }
         moment = engine.pulse.pointee.moment
     }
 }

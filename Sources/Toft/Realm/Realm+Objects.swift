@@ -67,12 +67,17 @@ extension Realm {
     public func object<Element: Object, KeyType>(ofType type: Element.Type, forPrimaryKey key: KeyType) -> Element? {
         Misuse.reporting { () -> Element? in
             try session.verify()
-            let binding = try session.binding(of: type)
-            guard let property = binding.model.primaryKey else { throw Self.noPrimaryKey(of: type) }
-            let value = try QueryValue.value(of: key, for: property.name)
-            guard let handle = try session.engine.find(value, in: binding.classID) else { return nil }
-            return try session.object(type, key: handle.ref.key)
+            let home = try session.home(of: type)
+            guard let property = home.binding.model.primaryKey else { throw Self.noPrimaryKey(of: type) }
+            let value = try Self.integer(key) ?? QueryValue.value(of: key, for: property.name)
+            return try session.engine.find(value, in: home.binding.classID).flatMap { try home.object($0.ref.key)?.asElement(type) }
         } ?? nil
+    }
+
+    /// The value of a key that is an `Int`, as most are, without the casts that tell what any other is.
+    private static func integer<KeyType>(_ key: KeyType) -> Value? {
+        guard KeyType.self == Int.self else { return nil }
+        return .int(Int64(unsafeBitCast(key, to: Int.self)))
     }
 
     // MARK: Deleting

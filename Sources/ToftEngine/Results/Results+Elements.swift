@@ -76,6 +76,24 @@ extension Results {
         return .null
     }
 
+    /// All values of a list or of what was made of it, to keep.
+    package func values() throws(EngineError) -> [Value] {
+        let positions: [Int]?
+        switch try current() {
+        case .values(let values): return values
+        case .positions(let found): positions = found
+        default: positions = nil
+        }
+        let (list, property) = (try list(), try listProperty())
+        var values: [Value] = []
+        values.reserveCapacity(positions?.count ?? list.count)
+        for index in 0..<(positions?.count ?? list.count) {
+            let cell = try storage { () throws(StorageError) in try list.cell(at: positions?[index] ?? index) }
+            values.append(try model { () throws(ModelError) in try property.value(of: cell) })
+        }
+        return values
+    }
+
     private func valueElement(at index: Int) throws(EngineError) -> Value {
         if case .values(let values) = try current() {
             guard index >= 0, index < values.count else { throw EngineError(outOfRange: index, count: values.count) }
