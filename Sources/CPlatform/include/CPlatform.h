@@ -106,6 +106,11 @@ static inline ssize_t platform_pwrite(int fd, const void *bytes, size_t count, i
   return PLATFORM_RESULT(pwrite(fd, bytes, count, offset));
 }
 
+/// Writes several pieces, at most 1,024, one behind the other.
+static inline ssize_t platform_pwritev(int fd, const struct iovec *pieces, int count, int64_t offset) {
+  return PLATFORM_RESULT(pwritev(fd, pieces, count, offset));
+}
+
 /// A write that is durable when it returns (RWF_DSYNC). -EOPNOTSUPP and -ENOSYS: the kernel cannot.
 static inline ssize_t platform_pwrite_durably(int fd, const void *bytes, size_t count, int64_t offset) {
   const int dsync = 2; // RWF_DSYNC

@@ -57,25 +57,21 @@ extension PageSpace {
     }
 
     private func write(_ extents: [DirtyTable.Extent]) throws(StorageError) {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.writeSize, alignment: Page.size)
-        defer { buffer.deallocate() }
-        guard let staging = buffer.baseAddress else { return }
+        var pieces: [UnsafeRawBufferPointer] = []
         var start: UInt64 = 0
         var length = 0
         for extent in extents {
-            for page in 0..<Int(extent.pageCount) {
-                let place = (extent.page + UInt64(page)) * UInt64(Page.size)
-                if length == Self.writeSize || (length > 0 && place != start + UInt64(length)) {
-                    try file.write(UnsafeRawBufferPointer(start: staging, count: length), at: start)
-                    length = 0
-                }
-                if length == 0 { start = place }
-                (staging + length).copyMemory(from: extent.base + page * Page.size, byteCount: Page.size)
-                length += Page.size
+            let place = extent.page * UInt64(Page.size)
+            let size = Int(extent.pageCount) * Page.size
+            if length > 0 && (place != start + UInt64(length) || length + size > Self.writeSize) {
+                try file.write(pieces, at: start)
+                pieces.removeAll(keepingCapacity: true)
+                length = 0
             }
+            if length == 0 { start = place }
+            pieces.append(UnsafeRawBufferPointer(start: extent.base, count: size))
+            length += size
         }
-        if length > 0 {
-            try file.write(UnsafeRawBufferPointer(start: staging, count: length), at: start)
-        }
+        if length > 0 { try file.write(pieces, at: start) }
     }
 }

@@ -156,6 +156,28 @@ extension PosixFile {
         try write(bytes, at: offset) { platform_pwrite($0, $1, $2, $3) }
     }
 
+    package func write(_ pieces: [UnsafeRawBufferPointer], at offset: UInt64) throws(StorageError) {
+        var offset = offset
+        if pieces.count > 1, isWritable, try writeAtOnce(pieces, at: offset) { return }
+        for piece in pieces {
+            try write(piece, at: offset)
+            offset += UInt64(piece.count)
+        }
+    }
+
+    /// False where it cannot be done, or was not done whole.
+    private func writeAtOnce(_ pieces: [UnsafeRawBufferPointer], at offset: UInt64) throws(StorageError) -> Bool {
+        let count = pieces.reduce(0) { $0 + $1.count }
+        guard count <= min(Self.pieceSize, Probe.writeLimit) else { return false }
+        let position = try signed(offset, plus: 0)
+        return withUnsafeTemporaryAllocation(of: iovec.self, capacity: pieces.count) { vectors in
+            for (index, piece) in pieces.enumerated() {
+                vectors.initializeElement(at: index, to: iovec(iov_base: UnsafeMutableRawPointer(mutating: piece.baseAddress), iov_len: piece.count))
+            }
+            return platform_pwritev(descriptor, vectors.baseAddress, Int32(truncatingIfNeeded: pieces.count), position) == count
+        }
+    }
+
     package func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
         if bytes.count <= Self.durablePieceSize, canWriteDurably.load(ordering: .relaxed) {
             do throws(StorageError) {

@@ -19,6 +19,8 @@ package protocol StorageFile: AnyObject, Sendable {
     func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError)
     /// Writes all bytes, in pieces of at most 64 KiB; durable after the next `sync`.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError)
+    /// The same for pieces of memory that follow each other in the file.
+    func write(_ pieces: [UnsafeRawBufferPointer], at offset: UInt64) throws(StorageError)
     /// Writes all bytes; they, not necessarily others before them, are durable on return. An error means what an error of `sync` means.
     func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError)
     /// Begins to write a range out, and waits for it, so that a later `sync` has less to do. Nothing is durable by it.
@@ -36,6 +38,14 @@ package protocol StorageFile: AnyObject, Sendable {
     func identity() throws(StorageError) -> FileIdentity
     /// Gives mappings and descriptor back; a second call does nothing. Afterwards every other call throws `closed`.
     func close() throws(StorageError)
+}
+
+extension StorageFile {
+    /// As one write, which is what it is on a disk that can do it.
+    package func write(_ pieces: [UnsafeRawBufferPointer], at offset: UInt64) throws(StorageError) {
+        let joined = pieces.reduce(into: [UInt8]()) { $0.append(contentsOf: $1) }
+        try joined.withBytes { bytes throws(StorageError) in try write(bytes, at: offset) }
+    }
 }
 
 extension StorageError {
