@@ -212,7 +212,7 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
 
     /// Settles every tree that changed and writes its root into the catalog; `all`: columns may have changed, too. Returns the catalog's root.
     func settleTrees(all: Bool) throws(StorageError) -> TreeRoot {
-        for (id, open) in trees.withLock({ $0 }).sorted(by: { $0.key < $1.key }) where all || open.hasMoved {
+        for (id, open) in movedTrees(all: all) {
             var settled = open
             let entry = try settled.settle(in: space)
             trees.withLock { $0[id] = settled }
@@ -223,6 +223,15 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
         }
         if !catalog.root.isEmpty { catalog.root.ref.checksum = try space.settle(catalog.root.ref) }
         return catalog.root
+    }
+
+    /// The trees of which the catalog says something else, in the order of their ids.
+    private func movedTrees(all: Bool) -> [(id: UInt64, tree: OpenTree)] {
+        trees.withLock { trees in
+            var moved: [(id: UInt64, tree: OpenTree)] = []
+            for (id, tree) in trees where all || tree.hasMoved { moved.append((id, tree)) }
+            return moved.sorted { $0.id < $1.id }
+        }
     }
 
     /// What the next transaction may go on with, after this one's commit. The view is not used any more.

@@ -3,7 +3,7 @@
 ///
 /// It goes from transaction to transaction under the write lock. After a rollback, a failed commit, a change of structure or a commit of another
 /// process the next transaction begins without.
-struct WriterDesk {
+final class WriterDesk: @unchecked Sendable {
     /// Trees beyond which nothing is kept: a transaction that opened so many has other worries.
     private static let most = 64
 
