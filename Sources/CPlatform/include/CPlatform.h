@@ -285,4 +285,7 @@ static inline void platform_name_thread(const char *name) {
   syscall(SYS_prctl, set_name, name, 0L, 0L, 0L);
 }
 
+/// Asks for a cache line that will be read soon. Any address will do.
+static inline void platform_prefetch(const void *address) { __builtin_prefetch(address); }
+
 #endif

@@ -15,6 +15,7 @@ package final class ClusterWindow {
     package let count: Int
     private let owner: ClassHandle
     private let cluster: ClusterView
+    private let anchor: AnyObject
     /// The columns of text and data that have been asked for, at the places of their ids, and those ids.
     private let texts: UnsafeMutablePointer<TextColumn>
     private var textIDs: [PropertyID] = []
@@ -23,6 +24,7 @@ package final class ClusterWindow {
         self.moment = moment
         self.owner = owner
         self.cluster = cluster
+        anchor = cluster.anchor
         keys = cluster.keys
         count = cluster.count
         texts = .allocate(capacity: Int(owner.properties.last?.id ?? 0) + 1)
@@ -72,16 +74,15 @@ extension ClusterWindow {
 extension ClusterView {
     /// The column of a property, where it is of fixed width.
     fileprivate func column(_ property: PropertyHandle) throws(StorageError) -> ClusterColumn? {
-        let id = property.id
-        let nulls = try nulls(id)
+        let column = try column(property.id)
         switch property.type {
-        case .int, .link: return ClusterColumn(try integers(id), nulls)
-        case .double: return ClusterColumn(try float64s(id), nulls)
-        case .bool: return ClusterColumn(try bools(id), nulls)
-        case .float: return ClusterColumn(try float32s(id), nulls)
+        case .int, .link: return ClusterColumn(try column.integers(), column.nulls)
+        case .double: return ClusterColumn(try column.float64s(), column.nulls)
+        case .bool: return ClusterColumn(try column.bools(), column.nulls)
+        case .float: return ClusterColumn(try column.float32s(), column.nulls)
         case .date:
-            let times = try timestamps(id)
-            return ClusterColumn(times.seconds, nulls, nanoseconds: times.nanoseconds)
+            let times = try column.timestamps()
+            return ClusterColumn(times.seconds, column.nulls, nanoseconds: times.nanoseconds)
         case .string, .data, .linkingObjects: return nil
         }
     }

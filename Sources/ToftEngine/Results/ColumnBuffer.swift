@@ -62,13 +62,15 @@ struct ColumnCopier {
 
     /// Copies rows side by side of which none is null, as they are; false where each row needs a look.
     private func copy(all rows: Range<Int>, of cluster: ClusterView, to first: Int) throws(StorageError) -> Bool {
-        guard let column, try cluster.nulls(column) == nil else { return false }
+        guard let column else { return false }
+        let view = try cluster.column(column)
+        guard view.nulls == nil else { return false }
         let place = buffer.values + first * type.elementSize
         switch type {
-        case .bool: Self.spread(try cluster.bools(column), rows, to: place)
-        case .int, .link: try cluster.integers(column)[rows].widen(to: place)
-        case .float: Self.copy(try cluster.float32s(column) + rows.lowerBound, rows.count, to: place)
-        case .double: Self.copy(try cluster.float64s(column) + rows.lowerBound, rows.count, to: place)
+        case .bool: Self.spread(try view.bools(), rows, to: place)
+        case .int, .link: try view.integers()[rows].widen(to: place)
+        case .float: Self.copy(try view.float32s() + rows.lowerBound, rows.count, to: place)
+        case .double: Self.copy(try view.float64s() + rows.lowerBound, rows.count, to: place)
         case .date, .string, .data, .linkingObjects: return false
         }
         if let nulls = buffer.nulls { (nulls + first).update(repeating: 0, count: rows.count) }

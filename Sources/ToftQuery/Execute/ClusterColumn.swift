@@ -18,7 +18,8 @@ struct ClusterColumn {
         count = cluster.count
         layout = column.layout
         isFloat = column.type == .float
-        nulls = try cluster.nulls(column.column).map { Mask(bitmap: UnsafeRawPointer($0), count: cluster.count) } ?? .empty
+        let view = try cluster.column(column.column)
+        nulls = view.nulls.map { Mask(bitmap: UnsafeRawPointer($0), count: cluster.count) } ?? .empty
         var bits = Mask.empty
         var ints: IntegerColumn?
         var floats: UnsafePointer<Float>?
@@ -26,12 +27,12 @@ struct ClusterColumn {
         var nanoseconds: UnsafePointer<Int32>?
         var texts: BytesColumn?
         switch column.layout {
-        case .bool: bits = Mask(bitmap: UnsafeRawPointer(try cluster.bools(column.column)), count: cluster.count)
-        case .int: ints = try cluster.integers(column.column)
-        case .double where isFloat: floats = try cluster.float32s(column.column)
-        case .double: doubles = try cluster.float64s(column.column)
+        case .bool: bits = Mask(bitmap: UnsafeRawPointer(try view.bools()), count: cluster.count)
+        case .int: ints = try view.integers()
+        case .double where isFloat: floats = try view.float32s()
+        case .double: doubles = try view.float64s()
         case .date:
-            let parts = try cluster.timestamps(column.column)
+            let parts = try view.timestamps()
             ints = parts.seconds
             nanoseconds = parts.nanoseconds
         case .text: texts = try cluster.bytes(column.column)

@@ -28,10 +28,18 @@ struct Compiler {
 
     private func test(_ expression: BoundExpression, _ test: RowTest, _ quantifier: Quantifier) throws(ModelError) -> PredicateNode {
         guard let path = expression.multiplePath else {
-            let node = TestNode(try value(expression), test)
+            let node = direct(expression, test, TestNode(try value(expression), test))
             return quantifier == .none ? NotNode(node) : node
         }
         return CollectionTestNode(try start(path), try walker(path), try elementValue(expression), test, quantifier)
+    }
+
+    /// A test of a property of the objects themselves needs less than one of any value, where it is of integers.
+    private func direct(_ expression: BoundExpression, _ test: RowTest, _ node: TestNode) -> PredicateNode {
+        guard case .path(let path) = expression, let property = path.directProperty, case .property(_, let type) = path.leaf,
+            Vector.Layout(type) == .int, let range = (test as? IntRangeTest)?.range
+        else { return node }
+        return IntRangeNode(property.propertyID, range.lowerBound, range.upperBound, scattered: node)
     }
 
     private func wholeList(_ expression: BoundExpression, _ tests: [ConstantTest]) throws(ModelError) -> PredicateNode {

@@ -182,7 +182,7 @@ final class Execution {
             var failure: ModelError?
             let zones = ZoneTest.conjuncts(of: filter)
             do {
-                try reader.table.forEachCluster { cluster throws(StorageError) in
+                try reader.table.forEachCluster(reading: zones.map(\.column)) { cluster throws(StorageError) in
                     for zone in zones where try zone.excludes(cluster) { return true }
                     frame.fill(cluster)
                     do throws(ModelError) {

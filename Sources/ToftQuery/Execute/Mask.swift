@@ -9,11 +9,13 @@ struct Mask: Equatable, Sendable {
         self.words = words
     }
 
-    static let empty = Mask(SIMD4(repeating: 0))
-    static let full = Mask(SIMD4(repeating: .max))
+    // Computed, so that nobody asks whether they have been made yet.
+    static var empty: Mask { Mask(SIMD4(repeating: 0)) }
+    static var full: Mask { Mask(SIMD4(repeating: .max)) }
 
     /// The rows before `count`.
     static func first(_ count: Int) -> Mask {
+        if count >= capacity { return full }
         var words = SIMD4<UInt64>(repeating: 0)
         for word in 0..<4 {
             let rest = count - word * 64

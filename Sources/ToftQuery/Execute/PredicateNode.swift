@@ -101,6 +101,35 @@ final class TestNode: PredicateNode {
     override var cost: Double { value.cost + 1 }
 }
 
+/// An integer or a link of the objects themselves from `low` to `high`: compared as it lies in its cluster, without a vector in between.
+final class IntRangeNode: PredicateNode {
+    private let column: UInt32
+    private let low: Int64
+    private let high: Int64
+    /// The same for objects of all over.
+    private let scattered: PredicateNode
+
+    init(_ column: UInt32, _ low: Int64, _ high: Int64, scattered: PredicateNode) {
+        self.column = column
+        self.low = low
+        self.high = high
+        self.scattered = scattered
+    }
+
+    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
+        guard let cluster = frame.cluster else { return try scattered.evaluate(frame, wanted: wanted) }
+        do { return try rows(of: try cluster.column(column), cluster.count) } catch { throw .storage(error) }
+    }
+
+    private func rows(of values: ColumnView, _ count: Int) throws(StorageError) -> Mask {
+        let within = IntLoops.range(try values.integers(), count: count, low, high)
+        guard let nulls = values.nulls else { return within }
+        return within.subtracting(Mask(bitmap: UnsafeRawPointer(nulls), count: count))
+    }
+
+    override var cost: Double { scattered.cost }
+}
+
 /// Collects, for the rows of a base, what was found out about the elements that belong to them.
 struct Verdicts {
     private var passed = Mask.empty

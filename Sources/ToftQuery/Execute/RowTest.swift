@@ -85,6 +85,9 @@ final class IntRangeTest: RowTest {
         self.isInverted = isInverted
     }
 
+    /// What passes; nil where nothing or something else does.
+    var range: ClosedRange<Int64>? { low <= high && !isInverted ? low...high : nil }
+
     override func evaluate(_ vector: Vector, count: Int, wanted: Mask) -> Mask {
         let within = IntLoops.range(vector.integers, count: count, low, high).subtracting(vector.nulls)
         return isInverted ? ~within : within

@@ -1,10 +1,12 @@
 /// One cluster as a scan sees it: a call for each column, then dense arrays without further tests.
 ///
 /// Arrays have `count` values in the order of `keys`; values of null rows are undefined. Bitmaps hold row n in bit n % 64 of word n / 64; bits
-/// from `count` on are undefined. A column that the cluster does not hold reads as its default. Good until the snapshot is released, in a write
-/// transaction until the table's next change.
+/// from `count` on are undefined. A column that the cluster does not hold reads as its default. Good until the snapshot is released, which keeps the
+/// table; in a write transaction until the table's next change.
+///
+/// It counts no references: scans make, copy and drop one for each cluster.
 package struct ClusterView {
-    private let table: Table
+    private unowned(unsafe) let table: Table
     private let leaf: Table.Leaf
 
     init(table: Table, leaf: Table.Leaf) {
@@ -27,42 +29,37 @@ package struct ClusterView {
     /// The first row whose key is not below `key`; `count` where there is none.
     package func lowerBound(_ key: Int64) -> Int { leaf.cluster.lowerBound(key) }
 
-    /// Which rows are null (1); nil where none is.
-    package func nulls(_ column: UInt32) throws(StorageError) -> UnsafePointer<UInt64>? {
-        let column = try table.column(column)
-        guard let slice = try slice(column) else { return column.isNullable ? DefaultArrays.ones : nil }
-        guard slice.geometry.isNullable, slice.nullCount > 0 else { return nil }
-        return (slice.base + slice.start).assumingMemoryBound(to: UInt64.self)
+    /// What must live as long as the view, for those who outlive the snapshot.
+    package var anchor: AnyObject { table }
+
+    /// A column, for all that is asked of it.
+    package func column(_ id: UInt32) throws(StorageError) -> ColumnView {
+        let table = table
+        let column = try table.column(id)
+        guard let slice = try leaf.cluster.slice(ofColumn: column) else { return ColumnView(column, nil, count: count) }
+        try table.space.touch(leaf.ref, leaf.cluster.base, slice.range)
+        return ColumnView(column, slice, count: count)
     }
+
+    /// Which rows are null (1); nil where none is.
+    package func nulls(_ column: UInt32) throws(StorageError) -> UnsafePointer<UInt64>? { try self.column(column).nulls }
 
     /// The bits of a column of bools.
-    package func bools(_ column: UInt32) throws(StorageError) -> UnsafePointer<UInt64> {
-        try array(column, .bool).assumingMemoryBound(to: UInt64.self)
-    }
+    package func bools(_ column: UInt32) throws(StorageError) -> UnsafePointer<UInt64> { try self.column(column).bools() }
 
     /// The values of a column of integers.
-    package func integers(_ column: UInt32) throws(StorageError) -> IntegerColumn {
-        try slice(try typed(column, .int64))?.integers(0..<count) ?? zeros
-    }
+    package func integers(_ column: UInt32) throws(StorageError) -> IntegerColumn { try self.column(column).integers() }
 
     /// The values of a column of single-precision numbers.
-    package func float32s(_ column: UInt32) throws(StorageError) -> UnsafePointer<Float> {
-        try array(column, .float32).assumingMemoryBound(to: Float.self)
-    }
+    package func float32s(_ column: UInt32) throws(StorageError) -> UnsafePointer<Float> { try self.column(column).float32s() }
 
     /// The values of a column of double-precision numbers.
-    package func float64s(_ column: UInt32) throws(StorageError) -> UnsafePointer<Double> {
-        try array(column, .float64).assumingMemoryBound(to: Double.self)
-    }
+    package func float64s(_ column: UInt32) throws(StorageError) -> UnsafePointer<Double> { try self.column(column).float64s() }
 
     /// The two arrays of a column of timestamps.
     package func timestamps(_ column: UInt32) throws(StorageError) -> (seconds: IntegerColumn, nanoseconds: UnsafePointer<Int32>) {
-        guard let slice = try slice(try typed(column, .timestamp)) else { return (zeros, DefaultArrays.zeros.assumingMemoryBound(to: Int32.self)) }
-        let nanoseconds = slice.base + (slice.start + slice.geometry.nanoseconds)
-        return (slice.integers(0..<count), nanoseconds.assumingMemoryBound(to: Int32.self))
+        try self.column(column).timestamps()
     }
-
-    private var zeros: IntegerColumn { IntegerColumn(DefaultArrays.zeros, .eight, count: count) }
 
     /// The values of a column of bytes.
     package func bytes(_ column: UInt32) throws(StorageError) -> BytesColumn {
@@ -86,7 +83,7 @@ package struct ClusterView {
     /// Bounds that all values that are not null keep, not always the tightest; nil where none are known. `isEmpty`: no row has a value.
     package func zone(_ column: UInt32) throws(StorageError) -> Zone? {
         let column = try table.column(column)
-        guard let slice = try slice(column), !slice.isUnbounded else { return nil }
+        guard let slice = try leaf.cluster.slice(ofColumn: column), !slice.isUnbounded else { return nil }
         switch column.type {
         case .int64, .timestamp: return .integers(Int64(bitPattern: slice.low), Int64(bitPattern: slice.high))
         case .float32, .float64: return .numbers(Double(bitPattern: slice.low), Double(bitPattern: slice.high))
@@ -104,11 +101,6 @@ package struct ClusterView {
         guard let slice = try leaf.cluster.slice(ofColumn: column) else { return nil }
         try table.space.touch(leaf.ref, leaf.cluster.base, slice.range)
         return slice
-    }
-
-    private func array(_ id: UInt32, _ type: ColumnType) throws(StorageError) -> UnsafeRawPointer {
-        guard let slice = try slice(try typed(id, type)) else { return DefaultArrays.zeros }
-        return slice.values
     }
 }
 
@@ -131,19 +123,5 @@ package enum Zone {
         case .integers(let low, let high): low > high
         case .numbers(let low, let high): low > high
         }
-    }
-}
-
-/// Arrays of a column that a cluster does not hold.
-enum DefaultArrays {
-    /// Zeros for a full cluster of the widest values. Never written.
-    nonisolated(unsafe) static let zeros = filled(0)
-    /// A bitmap that says null for every row.
-    nonisolated(unsafe) static let ones = filled(0xFF).assumingMemoryBound(to: UInt64.self)
-
-    private static func filled(_ byte: UInt8) -> UnsafeRawPointer {
-        let bytes = UnsafeMutableRawPointer.allocate(byteCount: ClusterLimits.rows * 8, alignment: 64)
-        bytes.initializeMemory(as: UInt8.self, repeating: byte, count: ClusterLimits.rows * 8)
-        return UnsafeRawPointer(bytes)
     }
 }

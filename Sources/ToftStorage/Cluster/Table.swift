@@ -120,17 +120,31 @@ package final class Table: @unchecked Sendable {
     }
 
     /// Calls `body` for each cluster in key order, from the one that holds `key` or the first key after it, until it returns false. Rows of
-    /// the first cluster may be before `key`.
-    package func forEachCluster(from key: Int64 = .min, _ body: (ClusterView) throws(StorageError) -> Bool) throws(StorageError) {
+    /// the first cluster may be before `key`. The columns that `body` will read can be fetched while it is busy with the clusters before.
+    package func forEachCluster(from key: Int64 = .min, reading columns: [UInt32] = [], _ body: (ClusterView) throws(StorageError) -> Bool) throws(StorageError) {
         let cursor = LeafCursor(space: space, root: root, leafType: .cluster)
         var route = RowRoute(key)
         var isThere = try cursor.seek(&route)
         while isThere, let base = cursor.base {
             let leaf = try Leaf(cursor.ref, base, space)
+            if let page = cursor.page(ahead: 2) { prefetch(page, columns, like: leaf.cluster) }
             if leaf.cluster.keys[leaf.cluster.rowCount - 1] >= key {
                 guard try body(ClusterView(table: self, leaf: leaf)) else { return }
             }
             isThere = try cursor.next()
+        }
+    }
+
+    /// Fetches what a scan reads of a cluster: its headers and the beginning of some columns, which lie as in most others.
+    private func prefetch(_ page: UInt64, _ columns: [UInt32], like cluster: ClusterPage) {
+        guard let (base, verified) = space.sections.place(page) else { return }
+        base.prefetch()
+        verified.prefetch()
+        (base + cluster.header).prefetch()
+        for place in columns.indices {
+            guard let index = cluster.index(ofColumn: columns[place]), let slice = try? cluster.slice(index) else { continue }
+            (base + slice.entry).prefetch()
+            for line in 0..<min(5, (slice.range.count &+ 127) >> 6) { (base + (slice.start &+ line &* 64)).prefetch() }
         }
     }
 

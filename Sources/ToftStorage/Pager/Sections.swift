@@ -59,6 +59,18 @@ final class Sections: @unchecked Sendable {
         return (base + index &* Page.size, verified + index)
     }
 
+    /// Where a page and its word of verification lie, if that much is mapped: for whoever only wants them fetched.
+    @inline(__always)
+    func place(_ page: UInt64) -> (base: UnsafeRawPointer, verified: UnsafeRawPointer)? {
+        guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions) else { return nil }
+        let region = Page.region(of: page)
+        let index = Page.indexInRegion(page)
+        guard mappedPages[region].load(ordering: .acquiring) > index, let base = sections[region].base, let verified = sections[region].verified else {
+            return nil
+        }
+        return (base + index &* Page.size, UnsafeRawPointer(verified + index))
+    }
+
     /// Remembers pages as verified, where they are mapped.
     func noteVerified(_ page: UInt64, count: Int, birth: UInt64) {
         guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions) else { return }

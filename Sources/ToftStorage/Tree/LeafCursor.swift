@@ -35,6 +35,15 @@ final class LeafCursor {
     /// Goes to the leaf before; false, and nowhere, where there is none.
     func previous() throws(StorageError) -> Bool { try step(-1) }
 
+    /// The page of a leaf some places on, below the same parent.
+    @inline(__always)
+    func page(ahead distance: Int) -> UInt64? {
+        guard root.height > 0, base != nil else { return nil }
+        let step = steps + (root.height - 1)
+        let slot = step.pointee.slot + distance
+        return slot < step.pointee.node.count ? step.pointee.node.child(slot).page : nil
+    }
+
     private func step(_ distance: Int) throws(StorageError) -> Bool {
         guard base != nil else { return false }
         var level = root.height

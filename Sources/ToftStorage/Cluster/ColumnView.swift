@@ -1,0 +1,68 @@
+/// One column of a cluster, found and verified once.
+package struct ColumnView {
+    private let column: Column
+    /// Nil where the cluster does not hold the column.
+    private let slice: ColumnSlice?
+    private let count: Int
+
+    init(_ column: Column, _ slice: ColumnSlice?, count: Int) {
+        self.column = column
+        self.slice = slice
+        self.count = count
+    }
+
+    /// Which rows are null (1); nil where none is.
+    package var nulls: UnsafePointer<UInt64>? {
+        guard let slice else { return column.isNullable ? DefaultArrays.ones : nil }
+        guard slice.geometry.isNullable, slice.nullCount > 0 else { return nil }
+        return (slice.base + slice.start).assumingMemoryBound(to: UInt64.self)
+    }
+
+    /// The bits of a column of bools.
+    package func bools() throws(StorageError) -> UnsafePointer<UInt64> { try array(.bool).assumingMemoryBound(to: UInt64.self) }
+
+    /// The values of a column of integers.
+    package func integers() throws(StorageError) -> IntegerColumn {
+        guard let slice = try slice(.int64) else { return zeros }
+        return slice.integers(0..<count)
+    }
+
+    /// The values of a column of single-precision numbers.
+    package func float32s() throws(StorageError) -> UnsafePointer<Float> { try array(.float32).assumingMemoryBound(to: Float.self) }
+
+    /// The values of a column of double-precision numbers.
+    package func float64s() throws(StorageError) -> UnsafePointer<Double> { try array(.float64).assumingMemoryBound(to: Double.self) }
+
+    /// The two arrays of a column of timestamps.
+    package func timestamps() throws(StorageError) -> (seconds: IntegerColumn, nanoseconds: UnsafePointer<Int32>) {
+        guard let slice = try slice(.timestamp) else { return (zeros, DefaultArrays.zeros.assumingMemoryBound(to: Int32.self)) }
+        let nanoseconds = slice.base + (slice.start + slice.geometry.nanoseconds)
+        return (slice.integers(0..<count), nanoseconds.assumingMemoryBound(to: Int32.self))
+    }
+
+    private func array(_ type: ColumnType) throws(StorageError) -> UnsafeRawPointer {
+        guard let slice = try slice(type) else { return DefaultArrays.zeros }
+        return slice.values
+    }
+
+    private func slice(_ type: ColumnType) throws(StorageError) -> ColumnSlice? {
+        guard column.type == type else { throw .typeMismatch("column \(column.id) holds \(column.type), not \(type)") }
+        return slice
+    }
+
+    private var zeros: IntegerColumn { IntegerColumn(DefaultArrays.zeros, .eight, count: count) }
+}
+
+/// Arrays of a column that a cluster does not hold.
+enum DefaultArrays {
+    /// Zeros for a full cluster of the widest values. Never written.
+    nonisolated(unsafe) static let zeros = filled(0)
+    /// A bitmap that says null for every row.
+    nonisolated(unsafe) static let ones = filled(0xFF).assumingMemoryBound(to: UInt64.self)
+
+    private static func filled(_ byte: UInt8) -> UnsafeRawPointer {
+        let bytes = UnsafeMutableRawPointer.allocate(byteCount: ClusterLimits.rows * 8, alignment: 64)
+        bytes.initializeMemory(as: UInt8.self, repeating: byte, count: ClusterLimits.rows * 8)
+        return UnsafeRawPointer(bytes)
+    }
+}
