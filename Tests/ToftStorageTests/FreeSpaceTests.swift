@@ -65,7 +65,7 @@ import Testing
         var runs = PageRuns()
         var model = Set<UInt64>()
         let end = Page.first(ofRegion: 1)
-        for _ in 0..<5000 {
+        for _ in 0..<1000 {
             let count = Int(random.next() % 6) + 1
             if random.next() % 2 == 0 {
                 let page = end - 100 + random.next() % 200
