@@ -52,27 +52,27 @@ final class FreeSpace {
     private static let readyLimit = 64
 
     /// Set when the commit begins to write what lives for one version only.
-    var isBookkeeping = false
+    @exclusivity(unchecked) var isBookkeeping = false
     /// What the bitmaps have besides what is ready.
-    private(set) var bitmapsHave: Places = []
+    @exclusivity(unchecked) private(set) var bitmapsHave: Places = []
     /// Whether pages are taken from the bitmaps. `regions` is empty before.
-    private(set) var isFolded: Bool
-    private(set) var ready = PageRuns()
+    @exclusivity(unchecked) private(set) var isFolded: Bool
+    @exclusivity(unchecked) private(set) var ready = PageRuns()
     /// Of what is ready, the run that pages are taken from which live shortly.
-    private var run = PageRuns.Run(page: 0, count: 0)
+    @exclusivity(unchecked) private var run = PageRuns.Run(page: 0, count: 0)
     /// Runs that some version still needs.
-    var waiting: [Run] = []
-    var batches: [Batch]
-    var areBatchesChanged = false
+    @exclusivity(unchecked) var waiting: [Run] = []
+    @exclusivity(unchecked) var batches: [Batch]
+    @exclusivity(unchecked) var areBatchesChanged = false
     /// The versions whose pages stay, ascending.
-    private(set) var pins: [UInt64] = []
-    var regions: [Region] = []
+    @exclusivity(unchecked) private(set) var pins: [UInt64] = []
+    @exclusivity(unchecked) var regions: [Region] = []
     /// Where the bitmaps take from, see `FreeSpace+Bitmaps.swift`.
-    var windows = (short: Window(length: 12), long: Window(length: 64))
+    @exclusivity(unchecked) var windows = (short: Window(length: 12), long: Window(length: 64))
     /// A bit for each number of pages: whether holes for so many may be left.
-    var mayHaveHoles = UInt32.max
+    @exclusivity(unchecked) var mayHaveHoles = UInt32.max
     /// Pages that the file is known to have.
-    var filePages: UInt64
+    @exclusivity(unchecked) var filePages: UInt64
     let file: any StorageFile
     /// The directory of the version that this one builds on; nil in a new file.
     private let directory: Ref?
