@@ -12,7 +12,8 @@ enum MistakeTrials {
         switch mistake {
         case .noSyncBeforeMeta, .metaNotDurable, .metaBeforePages, .pageReusedTooEarly, .pinsIgnored, .versionReusedAfterRollback, .checksumNotCompared,
             .othersCommitOverlooked, .growthForgotten, .olderMetaRefused, .recoveryOverwritesItsMeta, .logNotDurable, .previousVersionNotChecked,
-            .saltKept, .deferredNotCovered, .logTailIgnored, .inDoubtMetaForgotten, .checkpointNotPinned, .checkpointNotSynced, .entryLostOnTheWay:
+            .saltKept, .deferredNotCovered, .logTailIgnored, .inDoubtMetaForgotten, .checkpointNotPinned, .checkpointNotSynced, .entryLostOnTheWay,
+            .segmentNotListed, .tornRecordBelieved, .derivedNotReplayed:
             .crash
         case .syncErrorIgnored, .syncTriedAgain, .poisonForgotten, .diskFullIgnored, .recoveryTrustsTheCache: .faults
         case .publishedBeforeMeta, .publishedBeforeLog, .pinStoredWithoutLookingAgain: .interleavings

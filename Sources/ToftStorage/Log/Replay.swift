@@ -19,6 +19,7 @@ struct Replay {
     }
 
     private func apply(_ effect: Effect, _ record: CommitRecord, _ raw: UnsafeRawBufferPointer) throws(StorageError) {
+        if effect.isDerived && Probe.makes(.derivedNotReplayed) { return }
         let view = transaction.view
         var cell: Cell { EffectReader.cell(effect, in: record.bytes, raw) }
         switch effect.kind {

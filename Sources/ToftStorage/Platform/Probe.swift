@@ -30,7 +30,7 @@ package enum Probe {
         case directoryNotSynced
         case logNotDurable, publishedBeforeLog, previousVersionNotChecked, saltKept, lostLogNotSeen, lostMetaNotSeen
         case deferredNotCovered, logTailIgnored, inDoubtMetaForgotten, checkpointNotPinned, checkpointNotSynced
-        case copyNotVerified
+        case copyNotVerified, segmentNotListed, tornRecordBelieved, derivedNotReplayed
         case entryLostOnTheWay
     }
 

@@ -83,6 +83,7 @@ struct Commit {
         if added != nil || map.salt == 0 { map.base = transaction.base.log.position }
         if map.salt == 0 { map.salt = try RandomBytes.nonzero() }
         var published = try builder.build(record, total: total)
+        let listed = added != nil && Probe.makes(.segmentNotListed) ? store.coordinator.log : map
         if Probe.makes(.metaBeforePages) { try store.writeMeta(published, log: map) }
         try space.flush()
         if let added { try clear(added) }
@@ -91,7 +92,7 @@ struct Commit {
         if !Probe.makes(.noSyncBeforeMeta) { try orPoison { () throws(StorageError) in try store.file.sync() } }
         try Probe.pass(.pagesSynced)
         if Probe.makes(.publishedBeforeMeta) { store.coordinator.publish(published) }
-        try orPoison { () throws(StorageError) in try store.writeMeta(published, log: map) }
+        try orPoison { () throws(StorageError) in try store.writeMeta(published, log: listed) }
         try Probe.pass(.metaWritten)
         store.coordinator.setLog(map, tail: published.log.position)
         store.coordinator.setDurable(published.version, logTail: published.log.position)
