@@ -15,7 +15,6 @@ package final class ClusterWindow {
     package let count: Int
     private let owner: ClassHandle
     private let cluster: ClusterView
-    private let anchor: AnyObject
     /// The columns of text and data that have been asked for, at the places of their ids, and those ids.
     private let texts: UnsafeMutablePointer<TextColumn>
     private var textIDs: [PropertyID] = []
@@ -24,7 +23,6 @@ package final class ClusterWindow {
         self.moment = moment
         self.owner = owner
         self.cluster = cluster
-        anchor = cluster.anchor
         keys = cluster.keys
         count = cluster.count
         texts = .allocate(capacity: Int(owner.properties.last?.id ?? 0) + 1)

@@ -1,12 +1,10 @@
 /// One cluster as a scan sees it: a call for each column, then dense arrays without further tests.
 ///
 /// Arrays have `count` values in the order of `keys`; values of null rows are undefined. Bitmaps hold row n in bit n % 64 of word n / 64; bits
-/// from `count` on are undefined. A column that the cluster does not hold reads as its default. Good until the snapshot is released, which keeps the
-/// table; in a write transaction until the table's next change.
-///
-/// It counts no references: scans make, copy and drop one for each cluster.
+/// from `count` on are undefined. A column that the cluster does not hold reads as its default. Good until the snapshot is released, in a write
+/// transaction until the table's next change.
 package struct ClusterView {
-    private unowned(unsafe) let table: Table
+    private let table: Table
     private let leaf: Table.Leaf
 
     init(table: Table, leaf: Table.Leaf) {
@@ -28,9 +26,6 @@ package struct ClusterView {
 
     /// The first row whose key is not below `key`; `count` where there is none.
     package func lowerBound(_ key: Int64) -> Int { leaf.cluster.lowerBound(key) }
-
-    /// What must live as long as the view, for those who outlive the snapshot.
-    package var anchor: AnyObject { table }
 
     /// A column, for all that is asked of it.
     package func column(_ id: UInt32) throws(StorageError) -> ColumnView {

@@ -1,7 +1,6 @@
 /// The values of a column of bytes in one cluster. Pages and bounds are verified when it is made; a value costs two compares.
 package struct BytesColumn {
-    /// Lives as long as the snapshot, which everything borrowed here needs anyway; so copies count nothing.
-    private unowned(unsafe) let space: PageSpace
+    private let space: PageSpace
     private let cluster: ClusterPage
     private let cells: UnsafeRawPointer
     /// The part of the heap that the column's cells lie in.
