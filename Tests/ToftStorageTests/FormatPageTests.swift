@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import ToftTestKit
 
 @testable import ToftStorage
 
@@ -84,5 +85,20 @@ import Testing
         #expect(hash("a") == 0xD24E_C4F1_A98C_6E5B)
         #expect(hash("abc") == 0x44BC_2CF5_AD77_0999)
         #expect(hash("The quick brown fox jumps over the lazy dog") == 0x0B24_2D36_1FDA_71BC)
+    }
+
+    @Test func aFileOfAnotherFormatSaysWhich() throws {
+        let file = MemoryFile()
+        try Store.format(file)
+        var content = try file.content()
+        content.withUnsafeMutableBytes { bytes in
+            bytes.storeBytes(of: UInt32(1).littleEndian, toByteOffset: MetaLayout.formatVersion, as: UInt32.self)
+            let checksum = Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[..<MetaLayout.checksum]))
+            bytes.storeBytes(of: checksum.littleEndian, toByteOffset: MetaLayout.checksum, as: UInt64.self)
+        }
+        #expect { try Store.open(on: try MemoryFile(content: content), coordinator: try Coordinator.inMemory()) } throws: { error in
+            guard case StorageError.unsupportedFormat(_, let found, _) = error else { return false }
+            return found == 1
+        }
     }
 }

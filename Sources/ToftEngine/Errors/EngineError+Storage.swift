@@ -17,8 +17,9 @@ extension EngineError {
         case .notADatabase(let path, let what):
             self.init(.notADatabase, "'\(path)' is not a Toft database: it looks like \(what).", detail: what)
         case .unsupportedFormat(let path, let found, let feature):
+            let advice = found < MetaLayout.currentFormat ? "Export it with the version that wrote it, and import that." : "Open it with a newer one."
             self.init(
-                .unsupportedFormat, "'\(path)' needs \(feature) (format \(found)), which this version of Toft does not have. Open it with a newer one.",
+                .unsupportedFormat, "'\(path)' needs \(feature) (format \(found)), which this version of Toft does not have. \(advice)",
                 detail: feature, number: Int64(found))
         case .corrupt(let page, let reason):
             self.init(
