@@ -77,7 +77,7 @@ def test_the_plan_and_the_facts_are_told(tmp_path: Path) -> None:
     assert "primary key Package.name" in run("query", database, "Package", "name == 'bash'", "--explain").stdout
     assert "Package" in run("schema", database).stdout
     facts = json.loads(run("info", database, "--json").stdout)
-    assert (facts["format"], facts["deferredBytes"], facts["checkpointVersion"]) == (1, 0, facts["version"])
+    assert (facts["format"], facts["deferredBytes"], facts["checkpointVersion"]) == (2, 0, facts["version"])
     assert "nothing waits for a checkpoint" in run("info", database).stdout
 
 
