@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The house in storey order: bytes, then meaning, then questions, then doors. A target imports only what stands above it here.
+// The house in storey order: bytes, then meaning, then questions, then doors. A target imports only
+// what stands above it here.
 let package = Package(
     name: "toft",
     products: [
@@ -14,7 +15,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
     ],
     targets: [
-        // What Linux has and `import Glibc` does not show: declarations and inline wrappers, no logic.
+        // What Linux has and `import Glibc` does not show: declarations and inline wrappers, no
+        // logic.
         .target(name: "CPlatform"),
         // Bytes: pages, trees, clusters, snapshots, transactions. Has never heard of a class.
         .target(name: "ToftStorage", dependencies: ["CPlatform"]),
@@ -29,31 +31,49 @@ let package = Package(
         // The C door.
         .target(name: "ToftCAPI", dependencies: ["ToftEngine", "CToft"]),
         // The Swift door: Realm, Object, List, Results as RealmSwift spells them.
-        .target(name: "Toft", dependencies: ["ToftEngine", "ToftQuery", "ToftModel", "ToftStorage"]),
+        .target(
+            name: "Toft", dependencies: ["ToftEngine", "ToftQuery", "ToftModel", "ToftStorage"]),
         // The Swift door under the name that existing apps import.
         .target(name: "RealmSwift", dependencies: ["Toft"]),
         // The terminal.
         .executableTarget(
-            name: "ToftCLI", dependencies: ["ToftEngine", "ToftStorage", .product(name: "ArgumentParser", package: "swift-argument-parser")]),
-        // What the tests share: temporary databases that are checked after every test, lying disks, seeds.
+            name: "ToftCLI",
+            dependencies: [
+                "ToftEngine", "ToftStorage",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        // What the tests share: temporary databases that are checked after every test, lying disks,
+        // seeds.
         .target(name: "ToftTestKit", dependencies: ["ToftStorage"], path: "Tests/ToftTestKit"),
-        // Trials that take longer or more than one process: crashes, faults, kills. `swift run -c release ToftTrials`.
-        .executableTarget(name: "ToftTrials", dependencies: ["ToftTestKit", "ToftStorage"], path: "Tests/ToftTrials"),
-        .testTarget(name: "ToftStorageTests", dependencies: ["ToftStorage", "ToftTestKit", "ToftTrials"]),
+        // Trials that take longer or more than one process: crashes, faults, kills. `swift run -c
+        // release ToftTrials`.
+        .executableTarget(
+            name: "ToftTrials", dependencies: ["ToftTestKit", "ToftStorage"],
+            path: "Tests/ToftTrials"),
+        .testTarget(
+            name: "ToftStorageTests", dependencies: ["ToftStorage", "ToftTestKit", "ToftTrials"]),
         .testTarget(name: "ToftModelTests", dependencies: ["ToftModel", "ToftTestKit"]),
         .testTarget(
-            name: "ToftQueryTests", dependencies: ["ToftQuery", "ToftEngine", "ToftTestKit"], exclude: ["Fixtures", "make-folding-table.py"]),
-        .testTarget(name: "ToftEngineTests", dependencies: ["ToftEngine", "ToftTestKit"], exclude: ["Fixtures"]),
-        // A program that is there in Swift, C and Python alike; Tests/test_packages.py compares what they print.
-        .executableTarget(name: "PackagesSwift", dependencies: ["RealmSwift"], path: "Tests/PackagesSwift"),
+            name: "ToftQueryTests", dependencies: ["ToftQuery", "ToftEngine", "ToftTestKit"],
+            exclude: ["Fixtures", "make-folding-table.py"]),
+        .testTarget(
+            name: "ToftEngineTests", dependencies: ["ToftEngine", "ToftTestKit"],
+            exclude: ["Fixtures"]),
+        // A program that is there in Swift, C and Python alike; Tests/test_packages.py compares
+        // what they print.
+        .executableTarget(
+            name: "PackagesSwift", dependencies: ["RealmSwift"], path: "Tests/PackagesSwift"),
         // One of three processes that Tests/test_kills.py kills, each in another language.
-        .executableTarget(name: "KillWorker", dependencies: ["RealmSwift"], path: "Tests/MixedKills", exclude: ["worker.c", "worker.py"]),
+        .executableTarget(
+            name: "KillWorker", dependencies: ["RealmSwift"], path: "Tests/MixedKills",
+            exclude: ["worker.c", "worker.py"]),
         .testTarget(name: "ToftTests", dependencies: ["Toft", "RealmSwift", "ToftTestKit"]),
     ],
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where [.regular, .executable, .test].contains(target.type) && target.name != "CPlatform" {
+for target in package.targets
+where [.regular, .executable, .test].contains(target.type) && target.name != "CPlatform" {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

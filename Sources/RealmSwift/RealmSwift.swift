@@ -1,2 +1,3 @@
-// What an app that was written for RealmSwift imports: the Swift door under its old name, nothing else.
+// What an app that was written for RealmSwift imports: the Swift door under its old name, nothing
+// else.
 @_exported public import Toft

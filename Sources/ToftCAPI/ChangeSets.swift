@@ -1,7 +1,8 @@
 internal import CToft
 internal import ToftEngine
 
-/// One call of an observer as C sees it: what a `toft_changes` points to lives in here, until the callback returns.
+/// One call of an observer as C sees it: what a `toft_changes` points to lives in here, until the
+/// callback returns.
 struct ForeignChanges {
     private let kind: toft_change_kind
     private let failure: EngineError?
@@ -27,7 +28,9 @@ struct ForeignChanges {
         properties = notification.object.properties
     }
 
-    private static func kind(of notification: ChangeNotification) -> (toft_change_kind, EngineError?) {
+    private static func kind(of notification: ChangeNotification) -> (
+        toft_change_kind, EngineError?
+    ) {
         switch notification.kind {
         case .initial: (TOFT_CHANGE_INITIAL, nil)
         case .update: (TOFT_CHANGE_UPDATE, nil)
@@ -36,7 +39,7 @@ struct ForeignChanges {
         }
     }
 
-    private static func indices(_ runs: IndexRuns) -> [UInt64] {
+    private static func indices(_ runs: IndexRanges) -> [UInt64] {
         var indices: [UInt64] = []
         indices.reserveCapacity(runs.count)
         for run in runs.runs { for index in run { indices.append(UInt64(index)) } }
@@ -53,12 +56,19 @@ struct ForeignChanges {
                         moves.withUnsafeBufferPointer { moves in
                             properties.withUnsafeBufferPointer { properties in
                                 var changes = toft_changes(
-                                    size: MemoryLayout<toft_changes>.size, kind: kind, error: failure.map { toft_status($0.code) } ?? TOFT_OK,
-                                    previous_version: previousVersion, version: version, deletions: deletions.baseAddress,
-                                    deletion_count: deletions.count, insertions: insertions.baseAddress, insertion_count: insertions.count,
-                                    modifications: modifications.baseAddress, modification_count: modifications.count,
-                                    modifications_after: modificationsAfter.baseAddress, moves: moves.baseAddress, move_count: moves.count,
-                                    properties: properties.baseAddress, property_count: properties.count)
+                                    size: MemoryLayout<toft_changes>.size, kind: kind,
+                                    error: failure.map { toft_status($0.code) } ?? TOFT_OK,
+                                    previous_version: previousVersion, version: version,
+                                    deletions: deletions.baseAddress,
+                                    deletion_count: deletions.count,
+                                    insertions: insertions.baseAddress,
+                                    insertion_count: insertions.count,
+                                    modifications: modifications.baseAddress,
+                                    modification_count: modifications.count,
+                                    modifications_after: modificationsAfter.baseAddress,
+                                    moves: moves.baseAddress, move_count: moves.count,
+                                    properties: properties.baseAddress,
+                                    property_count: properties.count)
                                 callback(userData, &changes)
                             }
                         }

@@ -3,9 +3,11 @@ internal import ToftEngine
 internal import ToftStorage
 
 @c @implementation
-public func toft_realm_info(_ realm: OpaquePointer?, _ out_info: UnsafeMutablePointer<toft_info>?) -> toft_status {
+public func toft_realm_info(_ realm: OpaquePointer?, _ out_info: UnsafeMutablePointer<toft_info>?)
+    -> toft_status
+{
     entry { () throws(EngineError) in
-        let session = try Named(realm: realm).session
+        let session = try ResolvedHandle(realm: realm).session
         let out = try Argument.outStructure(out_info, "out_info")
         let facts = try session.facts()
         var info = toft_info()
@@ -25,11 +27,12 @@ public func toft_realm_info(_ realm: OpaquePointer?, _ out_info: UnsafeMutablePo
 
 @c @implementation
 public func toft_realm_check(
-    _ realm: OpaquePointer?, _ out_report: UnsafeMutablePointer<toft_check_report>?, _ out_text: UnsafeMutablePointer<CChar>?,
+    _ realm: OpaquePointer?, _ out_report: UnsafeMutablePointer<toft_check_report>?,
+    _ out_text: UnsafeMutablePointer<CChar>?,
     _ capacity: Int, _ out_size: UnsafeMutablePointer<Int>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let session = try Named(realm: realm).session
+        let session = try ResolvedHandle(realm: realm).session
         let out = try Argument.outStructure(out_report, "out_report")
         let room = try Argument.room(out_text, capacity, "out_text")
         let size = try Argument.out(out_size, "out_size")

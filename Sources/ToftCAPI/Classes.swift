@@ -4,23 +4,28 @@ internal import ToftModel
 
 @c @implementation
 public func toft_realm_classes(
-    _ realm: OpaquePointer?, _ out_keys: UnsafeMutablePointer<toft_class_key>?, _ capacity: Int, _ out_count: UnsafeMutablePointer<Int>?
+    _ realm: OpaquePointer?, _ out_keys: UnsafeMutablePointer<toft_class_key>?, _ capacity: Int,
+    _ out_count: UnsafeMutablePointer<Int>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let session = try Named(realm: realm).session
+        let session = try ResolvedHandle(realm: realm).session
         let room = try Argument.room(out_keys, capacity, "out_keys")
         let count = try Argument.out(out_count, "out_count")
         try session.check()
-        let classes = session.schema.visibleClasses.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        let classes = session.schema.visibleClasses.sorted {
+            $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
+        }
         Argument.fill(room, classes.map(\.id))
         count.pointee = classes.count
     }
 }
 
 @c @implementation
-public func toft_realm_find_class(_ realm: OpaquePointer?, _ name: toft_string, _ out_key: UnsafeMutablePointer<toft_class_key>?) -> toft_status {
+public func toft_realm_find_class(
+    _ realm: OpaquePointer?, _ name: toft_string, _ out_key: UnsafeMutablePointer<toft_class_key>?
+) -> toft_status {
     entry { () throws(EngineError) in
-        let session = try Named(realm: realm).session
+        let session = try ResolvedHandle(realm: realm).session
         let out = try Argument.out(out_key, "out_key")
         out.pointee = try session.classHandle(named: try Argument.text(name, "name")).id
     }
@@ -28,10 +33,11 @@ public func toft_realm_find_class(_ realm: OpaquePointer?, _ name: toft_string, 
 
 @c @implementation
 public func toft_realm_class_info(
-    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ out_info: UnsafeMutablePointer<toft_class_info>?
+    _ realm: OpaquePointer?, _ class_key: toft_class_key,
+    _ out_info: UnsafeMutablePointer<toft_class_info>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let realm = try Named(realm: realm)
+        let realm = try ResolvedHandle(realm: realm)
         let out = try Argument.outStructure(out_info, "out_info")
         let found = try realm.session.classHandle(class_key)
         var info = toft_class_info()
@@ -45,11 +51,12 @@ public func toft_realm_class_info(
 
 @c @implementation
 public func toft_realm_properties(
-    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ out_keys: UnsafeMutablePointer<toft_property_key>?, _ capacity: Int,
+    _ realm: OpaquePointer?, _ class_key: toft_class_key,
+    _ out_keys: UnsafeMutablePointer<toft_property_key>?, _ capacity: Int,
     _ out_count: UnsafeMutablePointer<Int>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let session = try Named(realm: realm).session
+        let session = try ResolvedHandle(realm: realm).session
         let room = try Argument.room(out_keys, capacity, "out_keys")
         let count = try Argument.out(out_count, "out_count")
         let properties = try session.classHandle(class_key).visibleProperties
@@ -60,10 +67,11 @@ public func toft_realm_properties(
 
 @c @implementation
 public func toft_realm_find_property(
-    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ name: toft_string, _ out_key: UnsafeMutablePointer<toft_property_key>?
+    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ name: toft_string,
+    _ out_key: UnsafeMutablePointer<toft_property_key>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let session = try Named(realm: realm).session
+        let session = try ResolvedHandle(realm: realm).session
         let out = try Argument.out(out_key, "out_key")
         let name = try Argument.text(name, "name")
         let found = try session.classHandle(class_key)
@@ -77,7 +85,7 @@ public func toft_realm_property_info(
     _ out_info: UnsafeMutablePointer<toft_property_info>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let realm = try Named(realm: realm)
+        let realm = try ResolvedHandle(realm: realm)
         let out = try Argument.outStructure(out_info, "out_info")
         let found = try realm.session.classHandle(class_key)
         let property = try model { () throws(ModelError) in try found.property(id: property_key) }
@@ -97,7 +105,7 @@ public func toft_realm_object_count(
     _ realm: OpaquePointer?, _ class_key: toft_class_key, _ out_count: UnsafeMutablePointer<UInt64>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let session = try Named(realm: realm).session
+        let session = try ResolvedHandle(realm: realm).session
         let out = try Argument.out(out_count, "out_count")
         out.pointee = UInt64(try session.count(of: class_key))
     }

@@ -4,15 +4,18 @@ internal import ToftModel
 
 @c @implementation
 public func toft_results_columns(
-    _ results: OpaquePointer?, _ first: UInt64, _ columns: UnsafePointer<toft_column>?, _ column_count: Int, _ capacity: Int,
+    _ results: OpaquePointer?, _ first: UInt64, _ columns: UnsafePointer<toft_column>?,
+    _ column_count: Int, _ capacity: Int,
     _ out_rows: UnsafeMutablePointer<Int>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let results = try Named(results: results).results
+        let results = try ResolvedHandle(results: results).results
         let out = try Argument.out(out_rows, "out_rows")
         try Argument.checkCount(capacity, of: MemoryLayout<toft_string>.stride, "capacity")
         var buffers: [ColumnBuffer] = []
-        for column in try Argument.structures(columns, column_count, "columns") { buffers.append(try ColumnBuffer(column, in: results)) }
+        for column in try Argument.structures(columns, column_count, "columns") {
+            buffers.append(try ColumnBuffer(column, in: results))
+        }
         out.pointee = try results.read(buffers, from: Argument.index(first), capacity: capacity)
     }
 }
@@ -24,18 +27,31 @@ extension ColumnBuffer {
         let needed = try Self.elementSize(of: column.property_key, in: results)
         guard column.element_size == needed else {
             throw .invalidArgument(
-                "The elements of column \(column.property_key) have \(needed) bytes, but element_size is \(column.element_size).")
+                "The elements of column \(column.property_key) have \(needed) bytes, but "
+                    + "element_size is \(column.element_size)."
+            )
         }
-        self.init(property: column.property_key == 0 ? nil : column.property_key, values: values, nulls: column.nulls)
+        self.init(
+            property: column.property_key == 0 ? nil : column.property_key, values: values,
+            nulls: column.nulls)
     }
 
-    private static func elementSize(of key: PropertyID, in results: Results) throws(EngineError) -> Int {
-        guard let classID = results.classID else { throw EngineError(.typeMismatch, "These are results of values; columns are those of objects.") }
+    private static func elementSize(of key: PropertyID, in results: Results) throws(EngineError)
+        -> Int
+    {
+        guard let classID = results.classID else {
+            throw EngineError(
+                .typeMismatch, "These are results of values; columns are those of objects.")
+        }
         let owner = try results.session.classHandle(classID)
         if key == 0 { return MemoryLayout<Int64>.size }
         let property = try model { () throws(ModelError) in try owner.property(id: key) }
         guard let size = elementSize(of: property) else {
-            throw EngineError(.typeMismatch, "Property '\(property.className).\(property.name)' is no single value and can't be read as a column.")
+            throw EngineError(
+                .typeMismatch,
+                "Property '\(property.className).\(property.name)' is no single value and can't "
+                    + "be read as a column."
+            )
         }
         return size
     }

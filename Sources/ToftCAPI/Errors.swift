@@ -3,7 +3,9 @@ internal import ToftEngine
 
 @c @implementation
 public func toft_last_error(_ out_error: UnsafeMutablePointer<toft_error>?) -> toft_status {
-    guard let room = try? Argument.outStructure(out_error, "out_error") else { return toft_status(.invalidArgument) }
+    guard let room = try? Argument.outStructure(out_error, "out_error") else {
+        return toft_status(.invalidArgument)
+    }
     let thread = CallingThread.current
     var error = toft_error()
     error.code = thread.failure.map { toft_status($0.code) } ?? TOFT_OK
@@ -21,7 +23,9 @@ public func toft_clear_last_error() {
 @c @implementation
 public func toft_status_name(_ status: toft_status) -> UnsafePointer<CChar>? {
     if status == TOFT_OK { return ("TOFT_OK" as StaticString).foreign }
-    return (ErrorCode(rawValue: Int32(truncatingIfNeeded: status.rawValue))?.nameInC ?? "TOFT_ERROR_UNKNOWN").foreign
+    return
+        (ErrorCode(rawValue: Int32(truncatingIfNeeded: status.rawValue))?.nameInC
+        ?? "TOFT_ERROR_UNKNOWN").foreign
 }
 
 extension ErrorCode {

@@ -5,28 +5,33 @@ internal import ToftStorage
 
 @c @implementation
 public func toft_object_list(
-    _ object: OpaquePointer?, _ property_key: toft_property_key, _ out_list: UnsafeMutablePointer<OpaquePointer?>?
+    _ object: OpaquePointer?, _ property_key: toft_property_key,
+    _ out_list: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let object = try Named(object: object)
+        let object = try ResolvedHandle(object: object)
         let out = try Argument.out(out_list, "out_list")
         out.pointee = try object.handle(try object.object.list(property_key))
     }
 }
 
 @c @implementation
-public func toft_list_count(_ list: OpaquePointer?, _ out_count: UnsafeMutablePointer<UInt64>?) -> toft_status {
+public func toft_list_count(_ list: OpaquePointer?, _ out_count: UnsafeMutablePointer<UInt64>?)
+    -> toft_status
+{
     entry { () throws(EngineError) in
-        let list = try Named(list: list).list
+        let list = try ResolvedHandle(list: list).list
         let out = try Argument.out(out_count, "out_count")
         out.pointee = UInt64(try list.count)
     }
 }
 
 @c @implementation
-public func toft_list_get(_ list: OpaquePointer?, _ index: UInt64, _ out_value: UnsafeMutablePointer<toft_value>?) -> toft_status {
+public func toft_list_get(
+    _ list: OpaquePointer?, _ index: UInt64, _ out_value: UnsafeMutablePointer<toft_value>?
+) -> toft_status {
     entry { () throws(EngineError) in
-        let list = try Named(list: list).list
+        let list = try ResolvedHandle(list: list).list
         let out = try Argument.out(out_value, "out_value")
         out.pointee = list.valueInC(try list.cell(at: Argument.index(index)))
     }
@@ -34,19 +39,24 @@ public func toft_list_get(_ list: OpaquePointer?, _ index: UInt64, _ out_value: 
 
 @c @implementation
 public func toft_list_get_values(
-    _ list: OpaquePointer?, _ first: UInt64, _ out_values: UnsafeMutablePointer<toft_value>?, _ capacity: Int,
+    _ list: OpaquePointer?, _ first: UInt64, _ out_values: UnsafeMutablePointer<toft_value>?,
+    _ capacity: Int,
     _ out_count: UnsafeMutablePointer<Int>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let list = try Named(list: list).list
+        let list = try ResolvedHandle(list: list).list
         let room = try Argument.room(out_values, capacity, "out_values")
         let out = try Argument.out(out_count, "out_count")
         let elements = try list.elements()
         let first = Argument.index(first)
-        guard first <= elements.count else { throw EngineError(outOfRange: first, count: elements.count) }
+        guard first <= elements.count else {
+            throw EngineError(outOfRange: first, count: elements.count)
+        }
         var values: [toft_value] = []
         for index in first..<min(elements.count, first + min(capacity, elements.count)) {
-            values.append(list.valueInC(try storage { () throws(StorageError) in try elements.cell(at: index) }))
+            values.append(
+                list.valueInC(
+                    try storage { () throws(StorageError) in try elements.cell(at: index) }))
         }
         Argument.fill(room, values)
         out.pointee = values.count
@@ -54,39 +64,46 @@ public func toft_list_get_values(
 }
 
 @c @implementation
-public func toft_list_set(_ list: OpaquePointer?, _ index: UInt64, _ value: UnsafePointer<toft_value>?) -> toft_status {
+public func toft_list_set(
+    _ list: OpaquePointer?, _ index: UInt64, _ value: UnsafePointer<toft_value>?
+) -> toft_status {
     entry { () throws(EngineError) in
-        let list = try Named(list: list).list
-        try Loan.with { loan throws(EngineError) in
+        let list = try ResolvedHandle(list: list).list
+        try BorrowedArguments.with { loan throws(EngineError) in
             try list.set(try loan.value(value, "value"), at: Argument.index(index))
         }
     }
 }
 
 @c @implementation
-public func toft_list_insert(_ list: OpaquePointer?, _ index: UInt64, _ values: UnsafePointer<toft_value>?, _ count: Int) -> toft_status {
+public func toft_list_insert(
+    _ list: OpaquePointer?, _ index: UInt64, _ values: UnsafePointer<toft_value>?, _ count: Int
+) -> toft_status {
     entry { () throws(EngineError) in
-        let list = try Named(list: list).list
-        try Loan.with { loan throws(EngineError) in
+        let list = try ResolvedHandle(list: list).list
+        try BorrowedArguments.with { loan throws(EngineError) in
             try list.insert(try loan.values(values, count, "values"), at: Argument.index(index))
         }
     }
 }
 
 @c @implementation
-public func toft_list_append(_ list: OpaquePointer?, _ values: UnsafePointer<toft_value>?, _ count: Int) -> toft_status {
+public func toft_list_append(
+    _ list: OpaquePointer?, _ values: UnsafePointer<toft_value>?, _ count: Int
+) -> toft_status {
     entry { () throws(EngineError) in
-        let list = try Named(list: list).list
-        try Loan.with { loan throws(EngineError) in
+        let list = try ResolvedHandle(list: list).list
+        try BorrowedArguments.with { loan throws(EngineError) in
             try list.append(try loan.values(values, count, "values"))
         }
     }
 }
 
 @c @implementation
-public func toft_list_erase(_ list: OpaquePointer?, _ first: UInt64, _ count: UInt64) -> toft_status {
+public func toft_list_erase(_ list: OpaquePointer?, _ first: UInt64, _ count: UInt64) -> toft_status
+{
     entry { () throws(EngineError) in
-        let list = try Named(list: list).list
+        let list = try ResolvedHandle(list: list).list
         let (end, isBeyond) = first.addingReportingOverflow(count)
         try list.erase(Argument.index(first)..<Argument.index(isBeyond ? .max : end))
     }
@@ -95,28 +112,32 @@ public func toft_list_erase(_ list: OpaquePointer?, _ first: UInt64, _ count: UI
 @c @implementation
 public func toft_list_move(_ list: OpaquePointer?, _ from: UInt64, _ to: UInt64) -> toft_status {
     entry { () throws(EngineError) in
-        try Named(list: list).list.move(from: Argument.index(from), to: Argument.index(to))
+        try ResolvedHandle(list: list).list.move(from: Argument.index(from), to: Argument.index(to))
     }
 }
 
 @c @implementation
-public func toft_list_swap(_ list: OpaquePointer?, _ first: UInt64, _ second: UInt64) -> toft_status {
+public func toft_list_swap(_ list: OpaquePointer?, _ first: UInt64, _ second: UInt64) -> toft_status
+{
     entry { () throws(EngineError) in
-        try Named(list: list).list.swap(Argument.index(first), Argument.index(second))
+        try ResolvedHandle(list: list).list.swap(Argument.index(first), Argument.index(second))
     }
 }
 
 @c @implementation
 public func toft_list_clear(_ list: OpaquePointer?) -> toft_status {
     entry { () throws(EngineError) in
-        try Named(list: list).list.clear()
+        try ResolvedHandle(list: list).list.clear()
     }
 }
 
 @c @implementation
-public func toft_list_find(_ list: OpaquePointer?, _ value: UnsafePointer<toft_value>?, _ out_index: UnsafeMutablePointer<UInt64>?) -> toft_status {
+public func toft_list_find(
+    _ list: OpaquePointer?, _ value: UnsafePointer<toft_value>?,
+    _ out_index: UnsafeMutablePointer<UInt64>?
+) -> toft_status {
     entry { () throws(EngineError) in
-        let list = try Named(list: list).list
+        let list = try ResolvedHandle(list: list).list
         let out = try Argument.out(out_index, "out_index")
         let index = try list.firstIndex(of: try Value(copying: value, "value"))
         out.pointee = index.map { UInt64($0) } ?? noIndex
@@ -124,9 +145,11 @@ public func toft_list_find(_ list: OpaquePointer?, _ value: UnsafePointer<toft_v
 }
 
 @c @implementation
-public func toft_list_results(_ list: OpaquePointer?, _ out_results: UnsafeMutablePointer<OpaquePointer?>?) -> toft_status {
+public func toft_list_results(
+    _ list: OpaquePointer?, _ out_results: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
     entry { () throws(EngineError) in
-        let list = try Named(list: list)
+        let list = try ResolvedHandle(list: list)
         let out = try Argument.out(out_results, "out_results")
         out.pointee = try list.handle(try list.list.results())
     }

@@ -5,13 +5,16 @@ internal import ToftStorage
 
 @c @implementation
 public func toft_object_get(
-    _ object: OpaquePointer?, _ property_key: toft_property_key, _ out_value: UnsafeMutablePointer<toft_value>?
+    _ object: OpaquePointer?, _ property_key: toft_property_key,
+    _ out_value: UnsafeMutablePointer<toft_value>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let object = try Named(object: object).object
+        let object = try ResolvedHandle(object: object).object
         let out = try Argument.out(out_value, "out_value")
         try withUnsafePointer(to: property_key) { key throws(EngineError) in
-            try object.forEachCell(UnsafeBufferPointer(start: key, count: 1)) { property, cell in out.pointee = toft_value(cell, property) }
+            try object.forEachCell(UnsafeBufferPointer(start: key, count: 1)) { property, cell in
+                out.pointee = toft_value(cell, property)
+            }
         }
     }
 }
@@ -21,8 +24,8 @@ public func toft_object_set(
     _ object: OpaquePointer?, _ property_key: toft_property_key, _ value: UnsafePointer<toft_value>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let object = try Named(object: object).object
-        try Loan.with { loan throws(EngineError) in
+        let object = try ResolvedHandle(object: object).object
+        try BorrowedArguments.with { loan throws(EngineError) in
             let lent = try loan.value(value, "value")
             guard case .list = lent else { return try object.set(property_key, lent) }
             try object.set(loan.assignment(property_key, lent))
@@ -32,14 +35,16 @@ public func toft_object_set(
 
 @c @implementation
 public func toft_object_get_values(
-    _ object: OpaquePointer?, _ property_keys: UnsafePointer<toft_property_key>?, _ count: Int, _ out_values: UnsafeMutablePointer<toft_value>?
+    _ object: OpaquePointer?, _ property_keys: UnsafePointer<toft_property_key>?, _ count: Int,
+    _ out_values: UnsafeMutablePointer<toft_value>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let object = try Named(object: object).object
+        let object = try ResolvedHandle(object: object).object
         let keys = try Argument.properties(property_keys, count)
         let room = try Argument.room(out_values, count, "out_values")
         // Into memory of our own first: nothing may be written when the last property fails.
-        try withUnsafeTemporaryAllocation(of: toft_value.self, capacity: count) { values throws(EngineError) in
+        try withUnsafeTemporaryAllocation(of: toft_value.self, capacity: count) {
+            values throws(EngineError) in
             var index = 0
             try object.forEachCell(keys) { property, cell in
                 values.initializeElement(at: index, to: toft_value(cell, property))
@@ -52,11 +57,12 @@ public func toft_object_get_values(
 
 @c @implementation
 public func toft_object_set_values(
-    _ object: OpaquePointer?, _ property_keys: UnsafePointer<toft_property_key>?, _ values: UnsafePointer<toft_value>?, _ count: Int
+    _ object: OpaquePointer?, _ property_keys: UnsafePointer<toft_property_key>?,
+    _ values: UnsafePointer<toft_value>?, _ count: Int
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let object = try Named(object: object).object
-        try Loan.with { loan throws(EngineError) in
+        let object = try ResolvedHandle(object: object).object
+        try BorrowedArguments.with { loan throws(EngineError) in
             try object.set(try loan.assignments(property_keys, values, count))
         }
     }
@@ -64,10 +70,11 @@ public func toft_object_set_values(
 
 @c @implementation
 public func toft_object_linking_objects(
-    _ object: OpaquePointer?, _ property_key: toft_property_key, _ out_results: UnsafeMutablePointer<OpaquePointer?>?
+    _ object: OpaquePointer?, _ property_key: toft_property_key,
+    _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let object = try Named(object: object)
+        let object = try ResolvedHandle(object: object)
         let out = try Argument.out(out_results, "out_results")
         out.pointee = try object.handle(try object.object.linkingObjects(property_key))
     }
@@ -75,7 +82,9 @@ public func toft_object_linking_objects(
 
 extension toft_value {
     /// The value of a property, as long as the cell is valid.
-    fileprivate init(_ cell: Cell, _ property: PropertyHandle) { self.init(cell, property.type, target: property.targetClassID) }
+    fileprivate init(_ cell: Cell, _ property: PropertyHandle) {
+        self.init(cell, property.type, target: property.targetClassID)
+    }
 }
 
 extension Argument {

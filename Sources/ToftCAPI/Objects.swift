@@ -4,14 +4,16 @@ internal import ToftModel
 
 @c @implementation
 public func toft_object_create(
-    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ policy: toft_update_policy, _ property_keys: UnsafePointer<toft_property_key>?,
-    _ values: UnsafePointer<toft_value>?, _ count: Int, _ out_object: UnsafeMutablePointer<OpaquePointer?>?,
+    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ policy: toft_update_policy,
+    _ property_keys: UnsafePointer<toft_property_key>?,
+    _ values: UnsafePointer<toft_value>?, _ count: Int,
+    _ out_object: UnsafeMutablePointer<OpaquePointer?>?,
     _ out_link: UnsafeMutablePointer<toft_link>?, _ out_created: UnsafeMutablePointer<Bool>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let realm = try Named(realm: realm)
+        let realm = try ResolvedHandle(realm: realm)
         let policy = try UpdatePolicy(policy)
-        try Loan.with { loan throws(EngineError) in
+        try BorrowedArguments.with { loan throws(EngineError) in
             let assignments = try loan.assignments(property_keys, values, count)
             let (object, isNew) = try realm.session.create(class_key, assignments, policy: policy)
             if let out_object { out_object.pointee = try realm.handle(object) }
@@ -27,27 +29,32 @@ public func toft_object_find(
     _ out_object: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let realm = try Named(realm: realm)
+        let realm = try ResolvedHandle(realm: realm)
         let out = try Argument.out(out_object, "out_object")
-        try Loan.with { loan throws(EngineError) in
-            out.pointee = try realm.handle(try realm.session.find(try loan.value(primary_key, "primary_key"), in: class_key))
+        try BorrowedArguments.with { loan throws(EngineError) in
+            out.pointee = try realm.handle(
+                try realm.session.find(try loan.value(primary_key, "primary_key"), in: class_key))
         }
     }
 }
 
 @c @implementation
-public func toft_object_follow(_ realm: OpaquePointer?, _ link: toft_link, _ out_object: UnsafeMutablePointer<OpaquePointer?>?) -> toft_status {
+public func toft_object_follow(
+    _ realm: OpaquePointer?, _ link: toft_link, _ out_object: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
     entry { () throws(EngineError) in
-        let realm = try Named(realm: realm)
+        let realm = try ResolvedHandle(realm: realm)
         let out = try Argument.out(out_object, "out_object")
         out.pointee = try realm.handle(try realm.session.object(ObjectRef(link)))
     }
 }
 
 @c @implementation
-public func toft_object_link(_ object: OpaquePointer?, _ out_link: UnsafeMutablePointer<toft_link>?) -> toft_status {
+public func toft_object_link(_ object: OpaquePointer?, _ out_link: UnsafeMutablePointer<toft_link>?)
+    -> toft_status
+{
     entry { () throws(EngineError) in
-        let object = try Named(object: object).object
+        let object = try ResolvedHandle(object: object).object
         let out = try Argument.out(out_link, "out_link")
         try object.session.check()
         out.pointee = toft_link(object.ref)
@@ -55,9 +62,11 @@ public func toft_object_link(_ object: OpaquePointer?, _ out_link: UnsafeMutable
 }
 
 @c @implementation
-public func toft_object_is_valid(_ object: OpaquePointer?, _ out_is_valid: UnsafeMutablePointer<Bool>?) -> toft_status {
+public func toft_object_is_valid(
+    _ object: OpaquePointer?, _ out_is_valid: UnsafeMutablePointer<Bool>?
+) -> toft_status {
     entry { () throws(EngineError) in
-        let object = try Named(object: object).object
+        let object = try ResolvedHandle(object: object).object
         let out = try Argument.out(out_is_valid, "out_is_valid")
         out.pointee = try object.isValid
     }
@@ -66,14 +75,16 @@ public func toft_object_is_valid(_ object: OpaquePointer?, _ out_is_valid: Unsaf
 @c @implementation
 public func toft_object_delete(_ object: OpaquePointer?) -> toft_status {
     entry { () throws(EngineError) in
-        try Named(object: object).object.delete()
+        try ResolvedHandle(object: object).object.delete()
     }
 }
 
 @c @implementation
-public func toft_object_delete_all(_ realm: OpaquePointer?, _ class_key: toft_class_key) -> toft_status {
+public func toft_object_delete_all(_ realm: OpaquePointer?, _ class_key: toft_class_key)
+    -> toft_status
+{
     entry { () throws(EngineError) in
-        try Named(realm: realm).session.deleteAll(class_key)
+        try ResolvedHandle(realm: realm).session.deleteAll(class_key)
     }
 }
 

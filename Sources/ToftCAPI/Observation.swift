@@ -3,45 +3,51 @@ internal import ToftEngine
 
 @c @implementation
 public func toft_realm_observe(
-    _ realm: OpaquePointer?, _ callback: toft_changes_callback?, _ user_data: UnsafeMutableRawPointer?,
+    _ realm: OpaquePointer?, _ callback: toft_changes_callback?,
+    _ user_data: UnsafeMutableRawPointer?,
     _ destroy_user_data: toft_destructor?, _ out_token: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
     observe(callback, user_data, destroy_user_data, out_token) { () throws(EngineError) in
-        let realm = try Named(realm: realm)
+        let realm = try ResolvedHandle(realm: realm)
         return (realm.owner, realm.session.observe)
     }
 }
 
 @c @implementation
 public func toft_object_observe(
-    _ object: OpaquePointer?, _ callback: toft_changes_callback?, _ user_data: UnsafeMutableRawPointer?,
+    _ object: OpaquePointer?, _ callback: toft_changes_callback?,
+    _ user_data: UnsafeMutableRawPointer?,
     _ destroy_user_data: toft_destructor?, _ out_token: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
     observe(callback, user_data, destroy_user_data, out_token) { () throws(EngineError) in
-        let object = try Named(object: object)
+        let object = try ResolvedHandle(object: object)
         return (object.owner, { handler throws(EngineError) in try object.object.observe(handler) })
     }
 }
 
 @c @implementation
 public func toft_list_observe(
-    _ list: OpaquePointer?, _ callback: toft_changes_callback?, _ user_data: UnsafeMutableRawPointer?,
+    _ list: OpaquePointer?, _ callback: toft_changes_callback?,
+    _ user_data: UnsafeMutableRawPointer?,
     _ destroy_user_data: toft_destructor?, _ out_token: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
     observe(callback, user_data, destroy_user_data, out_token) { () throws(EngineError) in
-        let list = try Named(list: list)
+        let list = try ResolvedHandle(list: list)
         return (list.owner, { handler throws(EngineError) in try list.list.observe(handler) })
     }
 }
 
 @c @implementation
 public func toft_results_observe(
-    _ results: OpaquePointer?, _ callback: toft_changes_callback?, _ user_data: UnsafeMutableRawPointer?,
+    _ results: OpaquePointer?, _ callback: toft_changes_callback?,
+    _ user_data: UnsafeMutableRawPointer?,
     _ destroy_user_data: toft_destructor?, _ out_token: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
     observe(callback, user_data, destroy_user_data, out_token) { () throws(EngineError) in
-        let results = try Named(results: results)
-        return (results.owner, { handler throws(EngineError) in try results.results.observe(handler) })
+        let results = try ResolvedHandle(results: results)
+        return (
+            results.owner, { handler throws(EngineError) in try results.results.observe(handler) }
+        )
     }
 }
 
@@ -54,8 +60,10 @@ public func toft_token_release(_ token: OpaquePointer?) {
 private typealias Start = (@escaping NotificationHandler) throws(EngineError) -> Token
 
 private func observe(
-    _ callback: toft_changes_callback?, _ userData: UnsafeMutableRawPointer?, _ destroy: toft_destructor?,
-    _ outToken: UnsafeMutablePointer<OpaquePointer?>?, _ subject: () throws(EngineError) -> (HandleOwner, Start)
+    _ callback: toft_changes_callback?, _ userData: UnsafeMutableRawPointer?,
+    _ destroy: toft_destructor?,
+    _ outToken: UnsafeMutablePointer<OpaquePointer?>?,
+    _ subject: () throws(EngineError) -> (HandleOwner, Start)
 ) -> toft_status {
     entry { () throws(EngineError) in
         let (owner, start) = try subject()

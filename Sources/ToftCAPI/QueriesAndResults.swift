@@ -5,10 +5,11 @@ internal import ToftQuery
 
 @c @implementation
 public func toft_results_all(
-    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ out_results: UnsafeMutablePointer<OpaquePointer?>?
+    _ realm: OpaquePointer?, _ class_key: toft_class_key,
+    _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let realm = try Named(realm: realm)
+        let realm = try ResolvedHandle(realm: realm)
         let out = try Argument.out(out_results, "out_results")
         out.pointee = try realm.handle(try realm.session.results(of: class_key))
     }
@@ -16,29 +17,34 @@ public func toft_results_all(
 
 @c @implementation
 public func toft_results_filter(
-    _ results: OpaquePointer?, _ query: toft_string, _ arguments: UnsafePointer<toft_value>?, _ argument_count: Int,
+    _ results: OpaquePointer?, _ query: toft_string, _ arguments: UnsafePointer<toft_value>?,
+    _ argument_count: Int,
     _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let results = try Named(results: results)
+        let results = try ResolvedHandle(results: results)
         let out = try Argument.out(out_results, "out_results")
         let query = try Argument.text(query, "query")
         var copies: [QueryArgument] = []
-        for argument in try Argument.array(arguments, argument_count, "arguments") { copies.append(try QueryArgument(copying: argument)) }
+        for argument in try Argument.array(arguments, argument_count, "arguments") {
+            copies.append(try QueryArgument(copying: argument))
+        }
         out.pointee = try results.handle(try results.results.filter(query, arguments: copies))
     }
 }
 
 @c @implementation
 public func toft_results_sort(
-    _ results: OpaquePointer?, _ criteria: UnsafePointer<toft_sort>?, _ count: Int, _ out_results: UnsafeMutablePointer<OpaquePointer?>?
+    _ results: OpaquePointer?, _ criteria: UnsafePointer<toft_sort>?, _ count: Int,
+    _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let results = try Named(results: results)
+        let results = try ResolvedHandle(results: results)
         let out = try Argument.out(out_results, "out_results")
         var keys: [(path: String, isAscending: Bool)] = []
         for criterion in try Argument.someOf(criteria, count, "criteria") {
-            keys.append((try Argument.text(criterion.key_path, "key_path"), !criterion.is_descending))
+            keys.append(
+                (try Argument.text(criterion.key_path, "key_path"), !criterion.is_descending))
         }
         out.pointee = try results.handle(try results.results.sorted(by: keys))
     }
@@ -46,13 +52,16 @@ public func toft_results_sort(
 
 @c @implementation
 public func toft_results_distinct(
-    _ results: OpaquePointer?, _ key_paths: UnsafePointer<toft_string>?, _ count: Int, _ out_results: UnsafeMutablePointer<OpaquePointer?>?
+    _ results: OpaquePointer?, _ key_paths: UnsafePointer<toft_string>?, _ count: Int,
+    _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let results = try Named(results: results)
+        let results = try ResolvedHandle(results: results)
         let out = try Argument.out(out_results, "out_results")
         var paths: [String] = []
-        for path in try Argument.someOf(key_paths, count, "key_paths") { paths.append(try Argument.text(path, "key_paths")) }
+        for path in try Argument.someOf(key_paths, count, "key_paths") {
+            paths.append(try Argument.text(path, "key_paths"))
+        }
         out.pointee = try results.handle(try results.results.distinct(by: paths))
     }
 }
@@ -62,34 +71,40 @@ public func toft_results_limit(
     _ results: OpaquePointer?, _ limit: UInt64, _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let results = try Named(results: results)
+        let results = try ResolvedHandle(results: results)
         let out = try Argument.out(out_results, "out_results")
         out.pointee = try results.handle(try results.results.limited(to: Argument.index(limit)))
     }
 }
 
 @c @implementation
-public func toft_results_snapshot(_ results: OpaquePointer?, _ out_results: UnsafeMutablePointer<OpaquePointer?>?) -> toft_status {
+public func toft_results_snapshot(
+    _ results: OpaquePointer?, _ out_results: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
     entry { () throws(EngineError) in
-        let results = try Named(results: results)
+        let results = try ResolvedHandle(results: results)
         let out = try Argument.out(out_results, "out_results")
         out.pointee = try results.handle(try results.results.snapshot())
     }
 }
 
 @c @implementation
-public func toft_results_count(_ results: OpaquePointer?, _ out_count: UnsafeMutablePointer<UInt64>?) -> toft_status {
+public func toft_results_count(
+    _ results: OpaquePointer?, _ out_count: UnsafeMutablePointer<UInt64>?
+) -> toft_status {
     entry { () throws(EngineError) in
-        let results = try Named(results: results).results
+        let results = try ResolvedHandle(results: results).results
         let out = try Argument.out(out_count, "out_count")
         out.pointee = UInt64(try results.count)
     }
 }
 
 @c @implementation
-public func toft_results_get(_ results: OpaquePointer?, _ index: UInt64, _ out_value: UnsafeMutablePointer<toft_value>?) -> toft_status {
+public func toft_results_get(
+    _ results: OpaquePointer?, _ index: UInt64, _ out_value: UnsafeMutablePointer<toft_value>?
+) -> toft_status {
     entry { () throws(EngineError) in
-        let named = try Named(results: results)
+        let named = try ResolvedHandle(results: results)
         let out = try Argument.out(out_value, "out_value")
         out.pointee = try named.box.valueInC(at: Argument.index(index))
     }
@@ -100,7 +115,7 @@ public func toft_results_object(
     _ results: OpaquePointer?, _ index: UInt64, _ out_object: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let results = try Named(results: results)
+        let results = try ResolvedHandle(results: results)
         let out = try Argument.out(out_object, "out_object")
         out.pointee = try results.handle(try results.results.object(at: Argument.index(index)))
     }
@@ -108,10 +123,11 @@ public func toft_results_object(
 
 @c @implementation
 public func toft_results_find(
-    _ results: OpaquePointer?, _ value: UnsafePointer<toft_value>?, _ out_index: UnsafeMutablePointer<UInt64>?
+    _ results: OpaquePointer?, _ value: UnsafePointer<toft_value>?,
+    _ out_index: UnsafeMutablePointer<UInt64>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let results = try Named(results: results).results
+        let results = try ResolvedHandle(results: results).results
         let out = try Argument.out(out_index, "out_index")
         let index = try results.index(of: try Value(copying: value, "value"))
         out.pointee = index.map { UInt64($0) } ?? noIndex
@@ -119,9 +135,11 @@ public func toft_results_find(
 }
 
 @c @implementation
-public func toft_results_class(_ results: OpaquePointer?, _ out_key: UnsafeMutablePointer<toft_class_key>?) -> toft_status {
+public func toft_results_class(
+    _ results: OpaquePointer?, _ out_key: UnsafeMutablePointer<toft_class_key>?
+) -> toft_status {
     entry { () throws(EngineError) in
-        let results = try Named(results: results).results
+        let results = try ResolvedHandle(results: results).results
         let out = try Argument.out(out_key, "out_key")
         try results.session.check()
         out.pointee = results.classID ?? 0
@@ -131,16 +149,17 @@ public func toft_results_class(_ results: OpaquePointer?, _ out_key: UnsafeMutab
 @c @implementation
 public func toft_results_delete_all(_ results: OpaquePointer?) -> toft_status {
     entry { () throws(EngineError) in
-        try Named(results: results).results.deleteAll()
+        try ResolvedHandle(results: results).results.deleteAll()
     }
 }
 
 @c @implementation
 public func toft_query_explain(
-    _ results: OpaquePointer?, _ out_text: UnsafeMutablePointer<CChar>?, _ capacity: Int, _ out_size: UnsafeMutablePointer<Int>?
+    _ results: OpaquePointer?, _ out_text: UnsafeMutablePointer<CChar>?, _ capacity: Int,
+    _ out_size: UnsafeMutablePointer<Int>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let results = try Named(results: results).results
+        let results = try ResolvedHandle(results: results).results
         let room = try Argument.room(out_text, capacity, "out_text")
         let size = try Argument.out(out_size, "out_size")
         size.pointee = Argument.fill(room, try results.explain())
@@ -154,7 +173,9 @@ public func toft_results_release(_ results: OpaquePointer?) {
 
 extension Argument {
     /// At least one thing in a row.
-    fileprivate static func someOf<Pointee>(_ pointer: UnsafePointer<Pointee>?, _ count: Int, _ name: StaticString) throws(EngineError)
+    fileprivate static func someOf<Pointee>(
+        _ pointer: UnsafePointer<Pointee>?, _ count: Int, _ name: StaticString
+    ) throws(EngineError)
         -> UnsafeBufferPointer<Pointee>
     {
         let things = try array(pointer, count, name)

@@ -4,12 +4,14 @@ internal import ToftStorage
 
 @c @implementation
 public func toft_realm_open(
-    _ configuration: UnsafePointer<toft_configuration>?, _ out_realm: UnsafeMutablePointer<OpaquePointer?>?
+    _ configuration: UnsafePointer<toft_configuration>?,
+    _ out_realm: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
     entry { () throws(EngineError) in
         let out = try Argument.out(out_realm, "out_realm")
         guard !CallingThread.isForked else { throw .openedAfterFork }
-        let session = try Session.open(try Configuration(try Argument.structure(configuration, "configuration")))
+        let session = try Session.open(
+            try Configuration(try Argument.structure(configuration, "configuration")))
         let thread = CallingThread.current
         let owner = HandleOwner(thread: thread.identity)
         out.pointee = try HandleTable.shared.make(.realm, RealmBox(session), owner: owner)
@@ -20,7 +22,7 @@ public func toft_realm_open(
 @c @implementation
 public func toft_realm_close(_ realm: OpaquePointer?) -> toft_status {
     entry { () throws(EngineError) in
-        try Named(realm: realm).session.close()
+        try ResolvedHandle(realm: realm).session.close()
     }
 }
 
@@ -30,17 +32,21 @@ public func toft_realm_release(_ realm: OpaquePointer?) {
 }
 
 @c @implementation
-public func toft_realm_refresh(_ realm: OpaquePointer?, _ out_changed: UnsafeMutablePointer<Bool>?) -> toft_status {
+public func toft_realm_refresh(_ realm: OpaquePointer?, _ out_changed: UnsafeMutablePointer<Bool>?)
+    -> toft_status
+{
     entry { () throws(EngineError) in
-        let changed = try Named(realm: realm).session.refresh()
+        let changed = try ResolvedHandle(realm: realm).session.refresh()
         out_changed?.pointee = changed
     }
 }
 
 @c @implementation
-public func toft_realm_version(_ realm: OpaquePointer?, _ out_version: UnsafeMutablePointer<UInt64>?) -> toft_status {
+public func toft_realm_version(
+    _ realm: OpaquePointer?, _ out_version: UnsafeMutablePointer<UInt64>?
+) -> toft_status {
     entry { () throws(EngineError) in
-        let session = try Named(realm: realm).session
+        let session = try ResolvedHandle(realm: realm).session
         try Argument.out(out_version, "out_version").pointee = try session.version
     }
 }
@@ -53,8 +59,10 @@ extension Configuration {
             throw .invalidArgument("Give either a path or the name of a database in memory.")
         }
         self.init(
-            location: name.isEmpty ? .file(path: path) : .memory(name: name), mode: try Mode(given.mode), schema: try SchemaBox.schema(of: given.schema),
-            writeTimeoutMilliseconds: given.write_timeout_milliseconds == 0 ? nil : max(0, Int(given.write_timeout_milliseconds)))
+            location: name.isEmpty ? .file(path: path) : .memory(name: name),
+            mode: try Mode(given.mode), schema: try SchemaBox.schema(of: given.schema),
+            writeTimeoutMilliseconds: given.write_timeout_milliseconds == 0
+                ? nil : max(0, Int(given.write_timeout_milliseconds)))
     }
 }
 

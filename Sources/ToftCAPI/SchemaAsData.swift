@@ -4,7 +4,8 @@ internal import ToftModel
 
 @c @implementation
 public func toft_schema_new(
-    _ classes: UnsafePointer<toft_class_schema>?, _ class_count: Int, _ out_schema: UnsafeMutablePointer<OpaquePointer?>?
+    _ classes: UnsafePointer<toft_class_schema>?, _ class_count: Int,
+    _ out_schema: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
     entry { () throws(EngineError) in
         let out = try Argument.out(out_schema, "out_schema")
@@ -31,7 +32,9 @@ final class SchemaBox: Sendable {
     /// The schema of a handle; nil for NULL.
     static func schema(of handle: OpaquePointer?) throws(EngineError) -> Schema? {
         guard let handle else { return nil }
-        return unsafeDowncast(try HandleTable.shared.lookShared(handle, .schema), to: SchemaBox.self).schema
+        return unsafeDowncast(
+            try HandleTable.shared.lookShared(handle, .schema), to: SchemaBox.self
+        ).schema
     }
 }
 
@@ -47,7 +50,9 @@ extension Schema {
 extension ClassSchema {
     fileprivate init(_ declared: toft_class_schema) throws(EngineError) {
         self.init(try Argument.text(declared.name, "name"))
-        for property in try Argument.structures(declared.properties, declared.property_count, "properties") {
+        for property in try Argument.structures(
+            declared.properties, declared.property_count, "properties")
+        {
             properties.append(try PropertySchema(property))
         }
     }
@@ -57,13 +62,18 @@ extension PropertySchema {
     fileprivate init(_ declared: toft_property_schema) throws(EngineError) {
         let type = try PropertyType(declared.type)
         let flags = declared.flags
-        guard flags & ~PropertyFlag.all == 0 else { throw .invalidArgument("The property flags \(flags) contain an unknown one.") }
+        guard flags & ~PropertyFlag.all == 0 else {
+            throw .invalidArgument("The property flags \(flags) contain an unknown one.")
+        }
         let target = try Argument.text(declared.target_class, "target_class")
         let origin = try Argument.text(declared.target_property, "target_property")
         self.init(
-            try Argument.text(declared.name, "name"), type, collection: flags & PropertyFlag.list != 0 ? .list : .none,
-            isOptional: flags & PropertyFlag.nullable != 0, isPrimaryKey: flags & PropertyFlag.primaryKey != 0,
-            isIndexed: flags & PropertyFlag.indexed != 0, target: target.isEmpty ? nil : target, origin: origin.isEmpty ? nil : origin)
+            try Argument.text(declared.name, "name"), type,
+            collection: flags & PropertyFlag.list != 0 ? .list : .none,
+            isOptional: flags & PropertyFlag.nullable != 0,
+            isPrimaryKey: flags & PropertyFlag.primaryKey != 0,
+            isIndexed: flags & PropertyFlag.indexed != 0, target: target.isEmpty ? nil : target,
+            origin: origin.isEmpty ? nil : origin)
         if type == .link, collection == .none { isOptional = true }
     }
 }

@@ -5,25 +5,29 @@ internal import ToftStorage
 @c @implementation
 public func toft_realm_begin_write(_ realm: OpaquePointer?) -> toft_status {
     entry { () throws(EngineError) in
-        try Named(realm: realm).session.beginWrite()
+        try ResolvedHandle(realm: realm).session.beginWrite()
     }
 }
 
 @c @implementation
-public func toft_realm_commit(_ realm: OpaquePointer?, _ out_version: UnsafeMutablePointer<UInt64>?) -> toft_status {
+public func toft_realm_commit(_ realm: OpaquePointer?, _ out_version: UnsafeMutablePointer<UInt64>?)
+    -> toft_status
+{
     entry { () throws(EngineError) in
-        let version = try Named(realm: realm).session.commit()
+        let version = try ResolvedHandle(realm: realm).session.commit()
         out_version?.pointee = version
     }
 }
 
 @c @implementation
 public func toft_realm_commit_with(
-    _ realm: OpaquePointer?, _ options: UnsafePointer<toft_commit_options>?, _ out_version: UnsafeMutablePointer<UInt64>?
+    _ realm: OpaquePointer?, _ options: UnsafePointer<toft_commit_options>?,
+    _ out_version: UnsafeMutablePointer<UInt64>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let session = try Named(realm: realm).session
-        let version = try session.commit(try Durability(try Argument.structure(options, "options").durability))
+        let session = try ResolvedHandle(realm: realm).session
+        let version = try session.commit(
+            try Durability(try Argument.structure(options, "options").durability))
         out_version?.pointee = version
     }
 }
@@ -31,21 +35,23 @@ public func toft_realm_commit_with(
 @c @implementation
 public func toft_realm_flush(_ realm: OpaquePointer?) -> toft_status {
     entry { () throws(EngineError) in
-        try Named(realm: realm).session.flush()
+        try ResolvedHandle(realm: realm).session.flush()
     }
 }
 
 @c @implementation
 public func toft_realm_cancel(_ realm: OpaquePointer?) -> toft_status {
     entry { () throws(EngineError) in
-        try Named(realm: realm).session.cancel()
+        try ResolvedHandle(realm: realm).session.cancel()
     }
 }
 
 @c @implementation
-public func toft_realm_is_writing(_ realm: OpaquePointer?, _ out_is_writing: UnsafeMutablePointer<Bool>?) -> toft_status {
+public func toft_realm_is_writing(
+    _ realm: OpaquePointer?, _ out_is_writing: UnsafeMutablePointer<Bool>?
+) -> toft_status {
     entry { () throws(EngineError) in
-        let session = try Named(realm: realm).session
+        let session = try ResolvedHandle(realm: realm).session
         let out = try Argument.out(out_is_writing, "out_is_writing")
         try session.check()
         out.pointee = session.isWriting

@@ -6,7 +6,8 @@ struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Read everything in a file and verify it.",
         discussion: """
-            Verifies every checksum, order, count and bound, and that each page is used exactly once. Changes nothing. Exit status 2 when something is wrong.
+            Verifies every checksum, order, count and bound, and that each page is used exactly \
+            once. Changes nothing. Exit status 2 when something is wrong.
             """)
 
     @OptionGroup var target: FileArgument
@@ -18,15 +19,23 @@ struct Check: ParsableCommand {
             return try Store.open(configuration).check()
         }
         if target.json {
-            print(JSONLine.object([
-                ("version", .number(report.version)), ("pages", .number(report.pages)), ("usedPages", .number(report.usedPages)),
-                ("freePages", .number(report.freePages)), ("waitingPages", .number(report.pinnedFreePages)), ("trees", .number(UInt64(report.trees))),
-                ("problems", .list(report.problems.map { .text($0) })),
-            ]))
+            print(
+                JSONLine.object([
+                    ("version", .number(report.version)), ("pages", .number(report.pages)),
+                    ("usedPages", .number(report.usedPages)),
+                    ("freePages", .number(report.freePages)),
+                    ("waitingPages", .number(report.pinnedFreePages)),
+                    ("trees", .number(UInt64(report.trees))),
+                    ("problems", .list(report.problems.map { .text($0) })),
+                ]))
         } else {
             for problem in report.problems { print("problem: \(problem)") }
-            print("version \(report.version): \(report.trees) trees, \(report.usedPages) pages used, \(report.freePages) free, "
-                + "\(report.pinnedFreePages) waiting for readers: \(report.isSound ? "sound" : "\(report.problems.count) problems")")
+            print(
+                "version \(report.version): \(report.trees) trees, \(report.usedPages) pages "
+                    + "used, \(report.freePages) free, "
+                    + "\(report.pinnedFreePages) waiting for readers: "
+                    + "\(report.isSound ? "sound" : "\(report.problems.count) problems")"
+            )
         }
         if !report.isSound { throw ExitCode(2) }
     }

@@ -6,7 +6,10 @@ import ToftStorage
 struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print all objects of a class as JSON lines.",
-        discussion: "Links are the primary keys of their targets, dates ISO 8601, data base64: what `toftdb import` reads.")
+        discussion:
+            "Links are the primary keys of their targets, dates ISO 8601, data base64: what "
+            + "`toftdb import` reads."
+    )
 
     @Argument(help: "The database file.", completion: .file())
     var file: String
@@ -18,7 +21,8 @@ struct Export: ParsableCommand {
         try reportingErrors {
             let session = try FileArgument.open(file)
             let owner = try session.classHandle(named: className)
-            try ObjectPrinter(session: session, owner: owner, asJSON: true).print(session.results(of: owner.id))
+            try ObjectPrinter(session: session, owner: owner, asJSON: true).print(
+                session.results(of: owner.id))
         }
     }
 }

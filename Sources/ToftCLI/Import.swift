@@ -10,12 +10,16 @@ struct Import: ParsableCommand {
         discussion: """
             toftdb import app.toft people.jsonl --class Person --schema schema.json
 
-            Each line is an object whose members are properties; members that the class does not have are ignored and counted. A link is the primary key of
-            its target, which may stand in a later line; one that stands nowhere is left out and counted. All lines are one transaction. A schema:
+            Each line is an object whose members are properties; members that the class does not \
+            have are ignored and counted. A link is the primary key of
+            its target, which may stand in a later line; one that stands nowhere is left out and \
+            counted. All lines are one transaction. A schema:
 
             {"classes": [{"name": "Person", "properties": [
-                {"name": "id", "type": "int", "primaryKey": true}, {"name": "name", "type": "string", "indexed": true},
-                {"name": "boss", "type": "link", "target": "Person"}, {"name": "tags", "type": "string", "list": true}]}]}
+                {"name": "id", "type": "int", "primaryKey": true}, {"name": "name", "type": \
+                "string", "indexed": true},
+                {"name": "boss", "type": "link", "target": "Person"}, {"name": "tags", "type": \
+                "string", "list": true}]}]}
             """)
 
     enum Update: String, ExpressibleByArgument, CaseIterable {
@@ -36,13 +40,19 @@ struct Import: ParsableCommand {
     @Argument(help: "The JSON lines; - reads standard input.", completion: .file())
     var lines: String
 
-    @Option(name: .customLong("class"), help: "The class; not needed where the schema has only one.")
+    @Option(
+        name: .customLong("class"), help: "The class; not needed where the schema has only one.")
     var className: String?
 
     @Option(help: "The schema as JSON; not needed where the file has it.", completion: .file())
     var schema: String?
 
-    @Option(help: "What to do with an object whose primary key is there already: error, all (set what the line has), modified (set what differs).")
+    @Option(
+        help:
+            ArgumentHelp(
+                "What to do with an object whose primary key is there already: error, all (set what "
+                    + "the line has), modified (set what differs).")
+    )
     var update = Update.error
 
     @Flag(help: "Print the outcome as JSON.")
@@ -51,7 +61,8 @@ struct Import: ParsableCommand {
     func run() throws {
         try reportingErrors {
             let schema = try schema.map { try SchemaFile(path: $0).schema() }
-            let session = try Session.open(Configuration(location: .file(path: file), schema: schema))
+            let session = try Session.open(
+                Configuration(location: .file(path: file), schema: schema))
             let owner = try session.classHandle(named: try chosenClass(session))
             var loader = LineLoader(session: session, owner: owner, policy: update.policy)
             let start = Date()
@@ -71,23 +82,38 @@ struct Import: ParsableCommand {
         if let className { return className }
         let names = session.schema.visibleClasses.map(\.name)
         guard names.count == 1, let only = names.first else {
-            throw EngineError(.invalidArgument, "Say which class with --class: \(names.joined(separator: ", ")).")
+            throw EngineError(
+                .invalidArgument, "Say which class with --class: \(names.joined(separator: ", ")).")
         }
         return only
     }
 
     private func report(_ loader: LineLoader, seconds: Double) {
         if json {
-            print(JSONLine.object([
-                ("created", .integer(Int64(loader.created))), ("updated", .integer(Int64(loader.updated))), ("links", .integer(Int64(loader.links))),
-                ("missingTargets", .integer(Int64(loader.missingTargets))), ("ignoredMembers", .list(loader.ignored.sorted().map { .text($0) })),
-                ("seconds", .double(seconds)),
-            ]))
+            print(
+                JSONLine.object([
+                    ("created", .integer(Int64(loader.created))),
+                    ("updated", .integer(Int64(loader.updated))),
+                    ("links", .integer(Int64(loader.links))),
+                    ("missingTargets", .integer(Int64(loader.missingTargets))),
+                    ("ignoredMembers", .list(loader.ignored.sorted().map { .text($0) })),
+                    ("seconds", .double(seconds)),
+                ]))
         } else {
             let rate = Int(Double(loader.created + loader.updated) / max(seconds, 1e-6))
-            print("\(loader.created) created, \(loader.updated) updated, \(loader.links) links, in \(String(format: "%.2f", seconds)) s (\(rate) objects a second)")
-            if loader.missingTargets > 0 { print("\(loader.missingTargets) links left out: no object has their primary key") }
-            if !loader.ignored.isEmpty { print("members that are no properties: \(loader.ignored.sorted().joined(separator: ", "))") }
+            print(
+                "\(loader.created) created, \(loader.updated) updated, \(loader.links) links, in "
+                    + "\(String(format: "%.2f", seconds)) s (\(rate) objects a second)"
+            )
+            if loader.missingTargets > 0 {
+                print("\(loader.missingTargets) links left out: no object has their primary key")
+            }
+            if !loader.ignored.isEmpty {
+                print(
+                    "members that are no properties: "
+                        + "\(loader.ignored.sorted().joined(separator: ", "))"
+                )
+            }
         }
     }
 }
@@ -120,7 +146,10 @@ struct LineLoader {
     mutating func load(_ path: String) throws {
         let data: Data
         do {
-            data = try path == "-" ? FileHandle.standardInput.readToEnd() ?? Data() : Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
+            data =
+                try path == "-"
+                ? FileHandle.standardInput.readToEnd() ?? Data()
+                : Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
         } catch {
             throw EngineError(.fileNotFound, "Can't read '\(path)'.", detail: "\(error)")
         }
@@ -131,9 +160,13 @@ struct LineLoader {
             do {
                 try add(line)
             } catch let error as DecodingError {
-                throw EngineError(.invalidArgument, "Line \(number) of '\(path)' is no JSON object: \(error.reason)")
+                throw EngineError(
+                    .invalidArgument,
+                    "Line \(number) of '\(path)' is no JSON object: \(error.reason)")
             } catch let error as EngineError {
-                throw EngineError(error.code, "Line \(number) of '\(path)': \(error.message)", detail: error.detail, number: error.number)
+                throw EngineError(
+                    error.code, "Line \(number) of '\(path)': \(error.message)",
+                    detail: error.detail, number: error.number)
             }
             progress.advance(to: line.endIndex - data.startIndex)
         }
@@ -146,7 +179,11 @@ struct LineLoader {
         var values: [(property: PropertyID, value: Value)] = []
         var later: [(PropertyHandle, [JSONValue])] = []
         for (name, json) in members {
-            guard let property = owner.visibleProperties.first(where: { $0.name == name && $0.isStored }) else {
+            guard
+                let property = owner.visibleProperties.first(where: {
+                    $0.name == name && $0.isStored
+                })
+            else {
                 if name != "_key" { ignored.insert(name) }
                 continue
             }
@@ -163,7 +200,9 @@ struct LineLoader {
             if property.type == .link {
                 pending.append(Pending(object: object, property: property, targets: targets))
             } else {
-                try fill(object.list(property.id), targets.map { try ValueText.value($0, for: property) })
+                try fill(
+                    object.list(property.id), targets.map { try ValueText.value($0, for: property) }
+                )
             }
         }
     }
@@ -172,7 +211,11 @@ struct LineLoader {
         if case .list(let elements) = json, property.isList { return elements }
         if case .null = json { return [] }
         if !property.isList { return [json] }
-        throw EngineError(.typeMismatch, "'\(property.className).\(property.name)' is \(property.typeName) and cannot be \(json.kind).")
+        throw EngineError(
+            .typeMismatch,
+            "'\(property.className).\(property.name)' is \(property.typeName) and cannot be "
+                + "\(json.kind)."
+        )
     }
 
     private func fill(_ list: ListHandle, _ values: [Value]) throws {
@@ -187,7 +230,11 @@ struct LineLoader {
             var found: [Value] = []
             for json in item.targets {
                 guard let key = target.primaryKey else {
-                    throw EngineError(.missingPrimaryKey, "Links to '\(target.name)' can't be imported: the class has no primary key to name them by.")
+                    throw EngineError(
+                        .missingPrimaryKey,
+                        "Links to '\(target.name)' can't be imported: the class has no primary "
+                            + "key to name them by."
+                    )
                 }
                 if let object = try session.find(ValueText.value(json, for: key), in: targetClass) {
                     found.append(.link(object.ref))
@@ -220,7 +267,9 @@ struct Progress {
         let percent = done * 100 / total
         guard isShown, percent != shown else { return }
         shown = percent
-        let bar = String(repeating: "#", count: percent / 4) + String(repeating: ".", count: 25 - percent / 4)
+        let bar =
+            String(repeating: "#", count: percent / 4)
+            + String(repeating: ".", count: 25 - percent / 4)
         FileHandle.standardError.write(Data("\r[\(bar)] \(percent) %".utf8))
     }
 

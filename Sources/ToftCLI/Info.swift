@@ -5,7 +5,10 @@ import ToftStorage
 struct Info: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show a file's version, size, free space and log.",
-        discussion: "Reads the file's format alone, so it also works where the schema does not open. Takes no locks that writers wait for.")
+        discussion:
+            "Reads the file's format alone, so it also works where the schema does not open. "
+            + "Takes no locks that writers wait for."
+    )
 
     @OptionGroup var target: FileArgument
 
@@ -16,17 +19,25 @@ struct Info: ParsableCommand {
             let store = try Store.open(configuration)
             let facts = try store.facts()
             if target.json {
-                print(JSONLine.object([
-                    ("version", .number(facts.version)), ("fileBytes", .number(facts.fileSize)), ("freeBytes", .number(facts.freeSize)),
-                    ("oldestPinnedVersion", .number(facts.oldestPinnedVersion)), ("logBytes", .number(facts.logSize)),
-                    ("checkpointVersion", .number(facts.checkpointVersion)), ("deferredBytes", .number(facts.deferredSize)), ("pageBytes", .number(UInt64(Page.size))),
-                    ("format", .number(UInt64(MetaLayout.currentFormat))),
-                ]))
+                print(
+                    JSONLine.object([
+                        ("version", .number(facts.version)), ("fileBytes", .number(facts.fileSize)),
+                        ("freeBytes", .number(facts.freeSize)),
+                        ("oldestPinnedVersion", .number(facts.oldestPinnedVersion)),
+                        ("logBytes", .number(facts.logSize)),
+                        ("checkpointVersion", .number(facts.checkpointVersion)),
+                        ("deferredBytes", .number(facts.deferredSize)),
+                        ("pageBytes", .number(UInt64(Page.size))),
+                        ("format", .number(UInt64(MetaLayout.currentFormat))),
+                    ]))
             } else {
                 print("version       \(facts.version)")
                 print("file          \(ByteCount.text(facts.fileSize))")
                 print("free          \(ByteCount.text(facts.freeSize))")
-                print("oldest reader \(facts.oldestPinnedVersion == facts.version ? "none behind" : "version \(facts.oldestPinnedVersion)")")
+                print(
+                    "oldest reader "
+                        + "\(facts.oldestPinnedVersion == facts.version ? "none behind" : "version \(facts.oldestPinnedVersion)")"
+                )
                 print("log           \(ByteCount.text(facts.logSize)), \(log(facts))")
                 print("format        \(MetaLayout.currentFormat), pages of \(Page.size) bytes")
             }
@@ -35,7 +46,9 @@ struct Info: ParsableCommand {
 
     private func log(_ facts: StoreFacts) -> String {
         if facts.checkpointVersion == facts.version { return "nothing waits for a checkpoint" }
-        let durable = facts.deferredSize == 0 ? "all durable" : "\(ByteCount.text(facts.deferredSize)) not durable yet"
+        let durable =
+            facts.deferredSize == 0
+            ? "all durable" : "\(ByteCount.text(facts.deferredSize)) not durable yet"
         return "commits since version \(facts.checkpointVersion), \(durable)"
     }
 }

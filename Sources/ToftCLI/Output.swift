@@ -54,7 +54,9 @@ indirect enum JSONLine: CustomStringConvertible {
         case .double(let value): value.isFinite ? "\(value)" : "\"\(value)\""
         case .text(let value): Self.quoted(value)
         case .list(let values): "[" + values.map(\.description).joined(separator: ",") + "]"
-        case .dictionary(let members): "{" + members.map { Self.quoted($0.0) + ":" + $0.1.description }.joined(separator: ",") + "}"
+        case .dictionary(let members):
+            "{" + members.map { Self.quoted($0.0) + ":" + $0.1.description }.joined(separator: ",")
+                + "}"
         }
     }
 
@@ -67,7 +69,10 @@ indirect enum JSONLine: CustomStringConvertible {
             case "\n": quoted += "\\n"
             case "\r": quoted += "\\r"
             case "\t": quoted += "\\t"
-            case _ where scalar.value < 0x20: quoted += "\\u" + String(repeating: "0", count: scalar.value < 16 ? 3 : 2) + String(scalar.value, radix: 16)
+            case _ where scalar.value < 0x20:
+                quoted +=
+                    "\\u" + String(repeating: "0", count: scalar.value < 16 ? 3 : 2)
+                    + String(scalar.value, radix: 16)
             default: quoted.unicodeScalars.append(scalar)
             }
         }

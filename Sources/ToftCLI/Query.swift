@@ -6,12 +6,15 @@ struct Query: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the objects that match a query.",
         discussion: """
-            toftdb query app.toft Person "age > 30 AND ANY dogs.name BEGINSWITH[c] 'r' SORT(age DESC) LIMIT(10)"
+            toftdb query app.toft Person "age > 30 AND ANY dogs.name BEGINSWITH[c] 'r' SORT(age \
+            DESC) LIMIT(10)"
             toftdb query app.toft Person "city == 'Bonn'" --count
             toftdb query app.toft Person "age > 30" --explain
 
-            Comparisons: == != < <= > >= BETWEEN IN CONTAINS BEGINSWITH ENDSWITH LIKE, [c] ignores case; AND OR NOT; ANY ALL NONE over lists;
-            list.@count, list.@sum.age...; paths follow links (boss.city.name); @links.Person.dogs goes backwards; then SORT(path ASC), DISTINCT(path), LIMIT(n).
+            Comparisons: == != < <= > >= BETWEEN IN CONTAINS BEGINSWITH ENDSWITH LIKE, [c] \
+            ignores case; AND OR NOT; ANY ALL NONE over lists;
+            list.@count, list.@sum.age...; paths follow links (boss.city.name); \
+            @links.Person.dogs goes backwards; then SORT(path ASC), DISTINCT(path), LIMIT(n).
             """)
 
     @OptionGroup var target: FileArgument
@@ -41,9 +44,13 @@ struct Query: ParsableCommand {
             if explain {
                 print(try results.explain())
             } else if count {
-                print(target.json ? JSONLine.object([("count", .integer(Int64(try results.count)))]).description : String(try results.count))
+                print(
+                    target.json
+                        ? JSONLine.object([("count", .integer(Int64(try results.count)))])
+                            .description : String(try results.count))
             } else {
-                try ObjectPrinter(session: session, owner: owner, asJSON: target.json).print(results)
+                try ObjectPrinter(session: session, owner: owner, asJSON: target.json).print(
+                    results)
             }
         }
     }
@@ -69,14 +76,20 @@ struct ObjectPrinter {
         return members.compactMap { name, value in
             switch value {
             case .null: nil
-            case .list(let values): values.isEmpty ? nil : "\(name)=[\(values.map { Self.plain($0) }.joined(separator: " "))]"
+            case .list(let values):
+                values.isEmpty
+                    ? nil : "\(name)=[\(values.map { Self.plain($0) }.joined(separator: " "))]"
             default: "\(name)=\(Self.plain(value))"
             }
         }.joined(separator: "  ")
     }
 
     private static func plain(_ value: JSONLine) -> String {
-        if case .text(let text) = value, !text.isEmpty, !text.contains(where: { $0 == " " || $0.isNewline || $0 == "\"" }) { return text }
+        if case .text(let text) = value, !text.isEmpty,
+            !text.contains(where: { $0 == " " || $0.isNewline || $0 == "\"" })
+        {
+            return text
+        }
         return value.description
     }
 }

@@ -5,7 +5,8 @@ import ToftModel
 
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "schema", abstract: "Show the classes of a file and how many objects they have.",
+        commandName: "schema",
+        abstract: "Show the classes of a file and how many objects they have.",
         discussion: "With --json it prints a schema that `toftdb import --schema` takes.")
 
     @OptionGroup var target: FileArgument
@@ -15,14 +16,21 @@ struct SchemaCommand: ParsableCommand {
             let session = try target.open()
             let classes = session.schema.visibleClasses
             if target.json {
-                print(JSONLine.object([("classes", .list(try classes.map { try json($0, session) }))]))
+                print(
+                    JSONLine.object([("classes", .list(try classes.map { try json($0, session) }))])
+                )
             } else {
                 for owner in classes {
                     print("\(owner.name)  (\(try session.count(of: owner.id)) objects)")
                     let width = owner.visibleProperties.map(\.name.count).max() ?? 0
                     for property in owner.visibleProperties {
-                        let marks = (property.isPrimaryKey ? ", primary key" : "") + (property.isIndexed && !property.isPrimaryKey ? ", indexed" : "")
-                        print("    \(property.name.padding(toLength: width, withPad: " ", startingAt: 0))  \(property.typeName)\(marks)")
+                        let marks =
+                            (property.isPrimaryKey ? ", primary key" : "")
+                            + (property.isIndexed && !property.isPrimaryKey ? ", indexed" : "")
+                        print(
+                            "    "
+                                + "\(property.name.padding(toLength: width, withPad: " ", startingAt: 0))  \(property.typeName)\(marks)"
+                        )
                     }
                 }
             }
@@ -32,7 +40,15 @@ struct SchemaCommand: ParsableCommand {
     private func json(_ owner: ClassHandle, _ session: Session) throws -> JSONLine {
         .object([
             ("name", .text(owner.name)),
-            ("properties", .list(try owner.visibleProperties.map { $0.json(origin: $0.type == .linkingObjects ? try session.schema.origin(of: $0) : nil) })),
+            (
+                "properties",
+                .list(
+                    try owner.visibleProperties.map {
+                        $0.json(
+                            origin: $0.type == .linkingObjects
+                                ? try session.schema.origin(of: $0) : nil)
+                    })
+            ),
         ])
     }
 }

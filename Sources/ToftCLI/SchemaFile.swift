@@ -24,16 +24,22 @@ struct SchemaFile: Decodable {
 
     init(path: String) throws {
         do {
-            self = try JSONDecoder().decode(SchemaFile.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+            self = try JSONDecoder().decode(
+                SchemaFile.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
         } catch let error as DecodingError {
-            throw EngineError(.invalidSchema, "'\(path)' is no schema: \(error.reason). `toftdb help import` shows one.")
+            throw EngineError(
+                .invalidSchema,
+                "'\(path)' is no schema: \(error.reason). `toftdb help import` shows one.")
         } catch {
             throw EngineError(.fileNotFound, "Can't read the schema '\(path)'.", detail: "\(error)")
         }
     }
 
     func schema() throws -> Schema {
-        Schema(try classes.map { item in ClassSchema(item.name, try item.properties.map { try $0.schema(in: item.name) }) })
+        Schema(
+            try classes.map { item in
+                ClassSchema(item.name, try item.properties.map { try $0.schema(in: item.name) })
+            })
     }
 }
 
@@ -41,11 +47,17 @@ extension SchemaFile.Property {
     func schema(in owner: String) throws -> PropertySchema {
         guard let kind = PropertyType.allCases.first(where: { $0.name == type }) else {
             let known = PropertyType.allCases.map(\.name).joined(separator: ", ")
-            throw EngineError(.invalidSchema, "Property '\(owner).\(name)' has the unknown type '\(type)'. The types are: \(known).")
+            throw EngineError(
+                .invalidSchema,
+                "Property '\(owner).\(name)' has the unknown type '\(type)'. The types are: "
+                    + "\(known)."
+            )
         }
         return PropertySchema(
-            name, kind, collection: list == true ? .list : .none, isOptional: optional ?? (kind == .link && list != true),
-            isPrimaryKey: primaryKey ?? false, isIndexed: indexed ?? false, target: target, origin: origin)
+            name, kind, collection: list == true ? .list : .none,
+            isOptional: optional ?? (kind == .link && list != true),
+            isPrimaryKey: primaryKey ?? false, isIndexed: indexed ?? false, target: target,
+            origin: origin)
     }
 }
 
@@ -66,7 +78,8 @@ extension PropertyHandle {
 extension DecodingError {
     var reason: String {
         switch self {
-        case .dataCorrupted(let context), .keyNotFound(_, let context), .typeMismatch(_, let context), .valueNotFound(_, let context):
+        case .dataCorrupted(let context), .keyNotFound(_, let context),
+            .typeMismatch(_, let context), .valueNotFound(_, let context):
             context.debugDescription
         @unknown default: "it cannot be read"
         }

@@ -9,14 +9,21 @@ struct ToftDB: ParsableCommand {
         discussion: """
             Try it:   toftdb demo
             Look:     toftdb info app.toft        toftdb schema app.toft
-            Ask:      toftdb query app.toft Person "age > 30 AND name BEGINSWITH 'A' SORT(age DESC) LIMIT(10)"
+            Ask:      toftdb query app.toft Person "age > 30 AND name BEGINSWITH 'A' SORT(age \
+            DESC) LIMIT(10)"
             Follow:   toftdb watch app.toft Person "age > 30"
-            Move:     toftdb import app.toft people.jsonl --schema schema.json        toftdb export app.toft Person
+            Move:     toftdb import app.toft people.jsonl --schema schema.json        toftdb \
+            export app.toft Person
             Verify:   toftdb check app.toft
 
-            Every command prints for people; with --json it prints for programs, one JSON value a line.
-            Exit status: 0 done, 1 failed, 2 the file is damaged (check), 64 the command was misused.
+            Every command prints for people; with --json it prints for programs, one JSON value a \
+            line.
+            Exit status: 0 done, 1 failed, 2 the file is damaged (check), 64 the command was \
+            misused.
             """,
         version: "0.1.0",
-        subcommands: [Demo.self, Import.self, Export.self, Info.self, SchemaCommand.self, Query.self, Watch.self, Check.self])
+        subcommands: [
+            Demo.self, Import.self, Export.self, Info.self, SchemaCommand.self, Query.self,
+            Watch.self, Check.self,
+        ])
 }

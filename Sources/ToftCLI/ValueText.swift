@@ -3,7 +3,8 @@ import ToftEngine
 import ToftModel
 import ToftStorage
 
-/// Values to and from JSON. Dates are ISO 8601 in UTC, data is base64, a link is the primary key of its target, or its object key where it has none.
+/// Values to and from JSON. Dates are ISO 8601 in UTC, data is base64, a link is the primary key of
+/// its target, or its object key where it has none.
 struct ValueText {
     let session: Session
 
@@ -39,7 +40,9 @@ struct ValueText {
 
     /// What a link is called by: the primary key of its target.
     func name(of ref: ObjectRef) throws -> JSONLine {
-        guard let key = try session.classHandle(ref.classID).primaryKey, let object = try session.object(ref) else { return .integer(ref.key) }
+        guard let key = try session.classHandle(ref.classID).primaryKey,
+            let object = try session.object(ref)
+        else { return .integer(ref.key) }
         return try json(object.value(key.id))
     }
 
@@ -61,21 +64,30 @@ struct ValueText {
         default: break
         }
         throw EngineError(
-            .typeMismatch, "'\(property.className).\(property.name)' is \(property.typeName) and cannot be \(json.kind). Dates are ISO 8601 texts, data base64.")
+            .typeMismatch,
+            "'\(property.className).\(property.name)' is \(property.typeName) and cannot be "
+                + "\(json.kind). Dates are ISO 8601 texts, data base64."
+        )
     }
 
     static func text(_ date: Timestamp) -> String {
-        let seconds = Date(timeIntervalSince1970: TimeInterval(date.seconds) + TimeInterval(date.nanoseconds) / 1e9)
-        return seconds.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: date.nanoseconds != 0))
+        let seconds = Date(
+            timeIntervalSince1970: TimeInterval(date.seconds) + TimeInterval(date.nanoseconds) / 1e9
+        )
+        return seconds.formatted(
+            Date.ISO8601FormatStyle(includingFractionalSeconds: date.nanoseconds != 0))
     }
 
     static func timestamp(_ text: String) -> Timestamp? {
-        let styles = [Date.ISO8601FormatStyle(includingFractionalSeconds: true), Date.ISO8601FormatStyle()]
+        let styles = [
+            Date.ISO8601FormatStyle(includingFractionalSeconds: true), Date.ISO8601FormatStyle(),
+        ]
         for style in styles {
             guard let date = try? style.parse(text) else { continue }
             let time = date.timeIntervalSince1970
             let whole = time.rounded(.towardZero)
-            return Timestamp(seconds: Int64(whole), nanoseconds: Int32(((time - whole) * 1e9).rounded()))
+            return Timestamp(
+                seconds: Int64(whole), nanoseconds: Int32(((time - whole) * 1e9).rounded()))
         }
         return nil
     }

@@ -9,7 +9,8 @@ struct Watch: ParsableCommand {
         discussion: """
             toftdb watch app.toft Person "age > 30"
 
-            Prints what there is at first, then a block for each change: - what left, + what came, * what was modified, with indices. Ends with Ctrl-C, or
+            Prints what there is at first, then a block for each change: - what left, + what \
+            came, * what was modified, with indices. Ends with Ctrl-C, or
             after --changes many.
             """)
 
@@ -30,7 +31,9 @@ struct Watch: ParsableCommand {
             let owner = try session.classHandle(named: className)
             var results = try session.results(of: owner.id)
             if let query { results = try results.filter(query) }
-            let watcher = Watcher(results: results, printer: ObjectPrinter(session: session, owner: owner, asJSON: target.json))
+            let watcher = Watcher(
+                results: results,
+                printer: ObjectPrinter(session: session, owner: owner, asJSON: target.json))
             let token = try results.observe { watcher.show($0) }
             defer { token.stop() }
             try watcher.follow(session, changes: changes ?? .max)
@@ -78,26 +81,36 @@ private final class Watcher {
         let old = lines
         lines = try current()
         if printer.asJSON {
-            Swift.print(JSONLine.object([
-                ("version", .number(notification.version)), ("count", .integer(Int64(lines.count))),
-                ("deletions", list(change.deletions)), ("insertions", list(change.insertions)), ("modifications", list(change.modificationsNew)),
-            ]))
+            Swift.print(
+                JSONLine.object([
+                    ("version", .number(notification.version)),
+                    ("count", .integer(Int64(lines.count))),
+                    ("deletions", list(change.deletions)), ("insertions", list(change.insertions)),
+                    ("modifications", list(change.modificationsNew)),
+                ]))
             return
         }
         guard case .update = notification.kind else {
             Swift.print("version \(notification.version): \(lines.count) objects")
             return
         }
-        Swift.print("version \(notification.version): \(change.deletions.count) left, \(change.insertions.count) came, \(change.modificationsNew.count) modified")
-        for index in change.deletions { Swift.print("  - [\(index)] \(old.indices.contains(index) ? old[index] : "")") }
+        Swift.print(
+            "version \(notification.version): \(change.deletions.count) left, "
+                + "\(change.insertions.count) came, \(change.modificationsNew.count) modified"
+        )
+        for index in change.deletions {
+            Swift.print("  - [\(index)] \(old.indices.contains(index) ? old[index] : "")")
+        }
         for index in change.insertions { Swift.print("  + [\(index)] \(lines[index])") }
         for index in change.modificationsNew { Swift.print("  * [\(index)] \(lines[index])") }
     }
 
     private func current() throws -> [String] {
         let text = ValueText(session: printer.session)
-        return try (0..<(try results.count)).map { printer.line(try text.json(results.object(at: $0), of: printer.owner)) }
+        return try (0..<(try results.count)).map {
+            printer.line(try text.json(results.object(at: $0), of: printer.owner))
+        }
     }
 
-    private func list(_ runs: IndexRuns) -> JSONLine { .list(runs.map { .integer(Int64($0)) }) }
+    private func list(_ runs: IndexRanges) -> JSONLine { .list(runs.map { .integer(Int64($0)) }) }
 }

@@ -16,7 +16,8 @@ package struct Configuration: Sendable {
     package enum Confinement: Sendable {
         /// That of the thread which opens it; use on another one is an error.
         case thread
-        /// Nobody's: the caller sees to it that calls come one after the other (a serial queue, an actor, a lock).
+        /// Nobody's: the caller sees to it that calls come one after the other (a serial queue, an
+        /// actor, a lock).
         case caller
     }
 
@@ -31,7 +32,8 @@ package struct Configuration: Sendable {
     package var confinement = Confinement.thread
 
     package init(
-        location: StoreConfiguration.Location, mode: Mode = .readWrite, schema: Schema? = nil, schemaVersion: UInt64? = nil,
+        location: StoreConfiguration.Location, mode: Mode = .readWrite, schema: Schema? = nil,
+        schemaVersion: UInt64? = nil,
         writeTimeoutMilliseconds: Int? = nil, confinement: Confinement = .thread
     ) {
         self.location = location

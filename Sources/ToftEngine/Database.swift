@@ -2,7 +2,8 @@ internal import Synchronization
 internal import ToftModel
 internal import ToftStorage
 
-/// An open database: one for each file (or name in memory) in a process, shared by its sessions. Any thread.
+/// An open database: one for each file (or name in memory) in a process, shared by its sessions.
+/// Any thread.
 package final class Database: Sendable {
     private struct Entry {
         weak var database: Database?
@@ -36,7 +37,9 @@ package final class Database: Sendable {
 
     /// An empty database in memory, which closed sessions stand in.
     nonisolated(unsafe) static let nowhere: (database: Database, view: ModelView)? = {
-        guard let store = try? Store.open(StoreConfiguration(location: .memory(name: "\0 nowhere"))), let snapshot = try? store.beginRead(),
+        guard
+            let store = try? Store.open(StoreConfiguration(location: .memory(name: "\0 nowhere"))),
+            let snapshot = try? store.beginRead(),
             let view = try? ModelView(snapshot)
         else { return nil }
         return (Database(store: store), view)

@@ -16,12 +16,13 @@ extension Session {
         return try storage { () throws(StorageError) in try database.store.facts() }
     }
 
-    /// Reads everything in the version that the session stands at and checks it: structure, order, checksums, free space, then objects, indexes
-    /// and links. Damage is a finding, not an error.
+    /// Reads everything in the version that the session stands at and checks it: structure, order,
+    /// checksums, free space, then objects, indexes and links. Damage is a finding, not an error.
     package func checkEverything() throws(EngineError) -> CheckFindings {
         try check()
         let report = StoreCheck.run(base.snapshot)
-        var findings = CheckFindings(problems: report.problems, pageCount: Int(clamping: report.usedPages), objectCount: 0)
+        var findings = CheckFindings(
+            problems: report.problems, pageCount: Int(clamping: report.usedPages), objectCount: 0)
         findings.problems += ModelCheck.run(base)
         for owner in base.schema.classes { findings.objectCount += (try? base.count(owner)) ?? 0 }
         return findings

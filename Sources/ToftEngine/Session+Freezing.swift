@@ -1,9 +1,11 @@
 extension Session {
-    /// A session that shows for ever the version that this one stands at: within a write transaction, the one that it began with. The version is
-    /// pinned until the last reference goes.
+    /// A session that shows for ever the version that this one stands at: within a write
+    /// transaction, the one that it began with. The version is pinned until the last reference
+    /// goes.
     ///
-    /// It and everything made of it may be used by any number of threads at once: nothing moves it, and reading leaves nothing behind but what is
-    /// guarded. It can't write, observe or move, and who shares it does not close it.
+    /// It and everything made of it may be used by any number of threads at once: nothing moves it,
+    /// and reading leaves nothing behind but what is guarded. It can't write, observe or move, and
+    /// who shares it does not close it.
     package func frozen() throws(EngineError) -> Session {
         try check()
         if isFrozen { return self }
@@ -14,6 +16,10 @@ extension Session {
 
     /// Throws for a frozen session what somebody is told who wants to change it.
     func requireThawed() throws(EngineError) {
-        guard !isFrozen else { throw EngineError(.readOnly, "Can't write: what is frozen never changes. Thaw it, and change what that gives.") }
+        guard !isFrozen else {
+            throw EngineError(
+                .readOnly,
+                "Can't write: what is frozen never changes. Thaw it, and change what that gives.")
+        }
     }
 }

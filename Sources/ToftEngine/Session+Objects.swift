@@ -27,31 +27,37 @@ extension Session {
     /// All objects of a class, in the order of their creation.
     package func results(of id: ClassID) throws(EngineError) -> Results {
         _ = try classHandle(id)
-        return Results(Recipe(.all(id), classID: id), in: self)
+        return Results(ResultsDefinition(.all(id), classID: id), in: self)
     }
 
     // MARK: Finding
 
     /// The object with this primary key; nil if there is none.
-    package func find(_ primaryKey: BorrowedValue, in id: ClassID) throws(EngineError) -> ObjectHandle? {
+    package func find(_ primaryKey: BorrowedValue, in id: ClassID) throws(EngineError)
+        -> ObjectHandle?
+    {
         try check()
         let view = view
         let owner = try model { () throws(ModelError) in try view.schema.classHandle(id: id) }
-        guard let key = try model({ () throws(ModelError) in try view.find(primaryKey, owner) }) else { return nil }
+        guard let key = try model({ () throws(ModelError) in try view.find(primaryKey, owner) })
+        else { return nil }
         return handle(key, owner)
     }
 
     /// The same for a value that the caller keeps.
     package func find(_ primaryKey: Value, in id: ClassID) throws(EngineError) -> ObjectHandle? {
         let owner = try classHandle(id)
-        guard let key = try model({ () throws(ModelError) in try view.find(primaryKey, owner) }) else { return nil }
+        guard let key = try model({ () throws(ModelError) in try view.find(primaryKey, owner) })
+        else { return nil }
         return handle(key, owner)
     }
 
     /// A handle of an object by its name; nil if it does not exist.
     package func object(_ ref: ObjectRef) throws(EngineError) -> ObjectHandle? {
         let owner = try classHandle(ref.classID)
-        guard try model({ () throws(ModelError) in try view.exists(ref.key, owner) }) else { return nil }
+        guard try model({ () throws(ModelError) in try view.exists(ref.key, owner) }) else {
+            return nil
+        }
         return handle(ref.key, owner)
     }
 
@@ -62,14 +68,17 @@ extension Session {
 
     // MARK: Changing
 
-    /// Creates an object, or updates the one that has the primary key, as `policy` says. All or nothing.
+    /// Creates an object, or updates the one that has the primary key, as `policy` says. All or
+    /// nothing.
     /// - Returns: the object, and whether it is new.
     package func create(
         _ id: ClassID, _ assignments: UnsafeBufferPointer<Assignment>, policy: UpdatePolicy = .error
     ) throws(EngineError) -> (object: ObjectHandle, isNew: Bool) {
         let owner = try classHandle(id)
         let transaction = try writing()
-        let created = try model { () throws(ModelError) in try transaction.create(owner, assignments, policy: policy) }
+        let created = try model { () throws(ModelError) in
+            try transaction.create(owner, assignments, policy: policy)
+        }
         note(created.isNew, owner)
         return (handle(created.key, owner), created.isNew)
     }
@@ -77,13 +86,16 @@ extension Session {
     /// The same for values that the caller keeps.
     @discardableResult
     package func create(
-        _ id: ClassID, _ values: [(property: PropertyID, value: Value)] = [], policy: UpdatePolicy = .error
+        _ id: ClassID, _ values: [(property: PropertyID, value: Value)] = [],
+        policy: UpdatePolicy = .error
     ) throws(EngineError) -> ObjectHandle {
         let owner = try classHandle(id)
         let transaction = try writing()
         var resolved: [(property: PropertyHandle, value: Value)] = []
         for (id, value) in values { resolved.append((try property(id, of: owner), value)) }
-        let created = try model { () throws(ModelError) in try transaction.create(owner, resolved, policy: policy) }
+        let created = try model { () throws(ModelError) in
+            try transaction.create(owner, resolved, policy: policy)
+        }
         note(created.isNew, owner)
         return handle(created.key, owner)
     }

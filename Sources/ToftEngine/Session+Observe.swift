@@ -2,14 +2,16 @@ internal import ToftModel
 internal import ToftStorage
 
 extension Session {
-    /// A descriptor that is readable while `dispatch` has something to do. It belongs to the session: poll it, never read or close it.
+    /// A descriptor that is readable while `dispatch` has something to do. It belongs to the
+    /// session: poll it, never read or close it.
     package func eventDescriptor() throws(EngineError) -> Int32 {
         try check()
         return try openChannel().flag.fileDescriptor
     }
 
-    /// Has a handler called, on any thread, whenever the event descriptor becomes readable: for who has no loop that polls. It must not call
-    /// the session, only see to it that the session's thread dispatches.
+    /// Has a handler called, on any thread, whenever the event descriptor becomes readable: for who
+    /// has no loop that polls. It must not call the session, only see to it that the session's
+    /// thread dispatches.
     package func setWakeHandler(_ handler: @escaping @Sendable () -> Void) throws(EngineError) {
         try check()
         try openChannel().setWakeHandler(handler)
@@ -25,13 +27,18 @@ extension Session {
     /// Whether there is a newer version than the one that the session stands at.
     package var isBehind: Bool { database.store.latestVersion > base.version }
 
-    /// Goes to the version that the notifier has worked out, if one waits, and calls the observers that are due. Never waits. Does nothing in a
-    /// write transaction. Returns how many handlers it called.
+    /// Goes to the version that the notifier has worked out, if one waits, and calls the observers
+    /// that are due. Never waits. Does nothing in a write transaction. Returns how many handlers it
+    /// called.
     @discardableResult
     package func dispatch() throws(EngineError) -> Int {
         try check()
         guard handlerDepth == 0 else {
-            throw EngineError(.insideCallback, "Can't dispatch inside a callback: the dispatch that called it goes on when it returns.")
+            throw EngineError(
+                .insideCallback,
+                "Can't dispatch inside a callback: the dispatch that called it goes on when it "
+                    + "returns."
+            )
         }
         guard let channel else { return 0 }
         guard transaction == nil else {
@@ -43,23 +50,30 @@ extension Session {
         return deliver(parcel)
     }
 
-    /// Observes every commit of any process: the session's own at once, others when the session moves to them.
+    /// Observes every commit of any process: the session's own at once, others when the session
+    /// moves to them.
     package func observe(_ handler: @escaping NotificationHandler) throws(EngineError) -> Token {
         try observe(.database, handler)
     }
 
     /// - Parameter keyPaths: from the subject's class; nil for everything that the subject reaches.
     func observe(
-        _ subject: Subject, _ handler: @escaping NotificationHandler, keyPaths: [String]? = nil, from classID: ClassID? = nil
+        _ subject: Subject, _ handler: @escaping NotificationHandler, keyPaths: [String]? = nil,
+        from classID: ClassID? = nil
     ) throws(EngineError) -> Token {
         try check()
         var paths: WatchedPaths?
         if let keyPaths { paths = try WatchedPaths(keyPaths, from: classID, in: schema) }
         guard transaction?.objects.hasChanges != true else {
-            throw EngineError(.observeInTransaction, "Can't observe in a write transaction that has changed something. Observe before it or after it.")
+            throw EngineError(
+                .observeInTransaction,
+                "Can't observe in a write transaction that has changed something. Observe before "
+                    + "it or after it."
+            )
         }
         let channel = try servedChannel()
-        let observation = Observation(subject, watching: paths, from: Basis(view: base), handler: handler)
+        let observation = Observation(
+            subject, watching: paths, from: ObservedVersion(view: base), handler: handler)
         channel.add(observation)
         if channel.isBehind(database.store.latestVersion) { database.notifier.poke() }
         return Token(observation, in: channel)
@@ -77,7 +91,11 @@ extension Session {
 
     private func openChannel() throws(EngineError) -> Channel {
         if let channel { return channel }
-        guard !isFrozen else { throw EngineError(.observationUnavailable, "What is frozen never changes, so there is nothing to observe.") }
+        guard !isFrozen else {
+            throw EngineError(
+                .observationUnavailable,
+                "What is frozen never changes, so there is nothing to observe.")
+        }
         let opened = try Channel(at: base)
         channel = opened
         return opened
@@ -87,20 +105,25 @@ extension Session {
 // MARK: Delivery
 
 extension Session {
-    /// Moves the session and its observers to the version of a parcel. Before any handler runs: the notifier may look at any time, and must see
-    /// nobody stand before what has been worked out for him.
-    func adopt(_ parcel: Parcel) {
+    /// Moves the session and its observers to the version of a parcel. Before any handler runs: the
+    /// notifier may look at any time, and must see nobody stand before what has been worked out for
+    /// him.
+    func adopt(_ parcel: NotificationPackage) {
         for item in parcel.items { item.observation.move(to: item.basis) }
         move(to: parcel.view)
     }
 
-    /// Calls the observers of a parcel that has been adopted, then those whose first call is due. Returns how many it called.
+    /// Calls the observers of a parcel that has been adopted, then those whose first call is due.
+    /// Returns how many it called.
     @discardableResult
-    func deliver(_ parcel: Parcel) -> Int {
+    func deliver(_ parcel: NotificationPackage) -> Int {
         var calls = 0
         // The whole database first, as the frame in which the others are told.
-        for item in parcel.items.filter(\.isOfDatabase) + parcel.items.filter({ !$0.isOfDatabase }) {
-            guard isOpen, let notification = item.notification(version: parcel.version) else { continue }
+        for item in parcel.items.filter(\.isOfDatabase) + parcel.items.filter({ !$0.isOfDatabase })
+        {
+            guard isOpen, let notification = item.notification(version: parcel.version) else {
+                continue
+            }
             calls += call(item.observation, notification) ? 1 : 0
         }
         calls += callInitial()
@@ -117,7 +140,7 @@ extension Session {
     private func callInitial() -> Int {
         var calls = 0
         for observation in channel?.observations ?? [] where isOpen && observation.isInitialDue {
-            observation.move(to: Basis(view: base))
+            observation.move(to: ObservedVersion(view: base))
             calls += call(observation, firstNotification(of: observation.subject)) ? 1 : 0
         }
         return calls
@@ -137,14 +160,19 @@ extension Session {
         if let channel, channel.isBehind(database.store.latestVersion) { database.notifier.poke() }
     }
 
-    /// Moves to what the session has committed, and with it its observers of the whole database. Returns what those are to be told. A commit
-    /// made while they are being told is told when the session next moves, so that calls don't nest without end.
-    func adoptOwnCommit(_ view: ModelView) -> [Parcel.Item] {
-        let basis = Basis(view: view)
-        var items: [Parcel.Item] = []
+    /// Moves to what the session has committed, and with it its observers of the whole database.
+    /// Returns what those are to be told. A commit made while they are being told is told when the
+    /// session next moves, so that calls don't nest without end.
+    func adoptOwnCommit(_ view: ModelView) -> [NotificationPackage.Item] {
+        let basis = ObservedVersion(view: view)
+        var items: [NotificationPackage.Item] = []
         if !isTellingOwnCommit {
-            for observation in channel?.observations ?? [] where observation.subject.isDatabase && observation.isActive {
-                items.append(.init(observation: observation, previousVersion: observation.basis.version, basis: basis, outcome: .committed))
+            for observation in channel?.observations ?? []
+            where observation.subject.isDatabase && observation.isActive {
+                items.append(
+                    .init(
+                        observation: observation, previousVersion: observation.basis.version,
+                        basis: basis, outcome: .committed))
                 observation.move(to: basis)
             }
         }
@@ -153,17 +181,19 @@ extension Session {
         return items
     }
 
-    func tellOwnCommit(_ items: [Parcel.Item]) {
+    func tellOwnCommit(_ items: [NotificationPackage.Item]) {
         guard !items.isEmpty else { return }
         isTellingOwnCommit = true
         defer { isTellingOwnCommit = false }
         for item in items {
-            guard isOpen, let notification = item.notification(version: item.basis.version) else { continue }
+            guard isOpen, let notification = item.notification(version: item.basis.version) else {
+                continue
+            }
             _ = call(item.observation, notification)
         }
     }
 }
 
-extension Parcel.Item {
+extension NotificationPackage.Item {
     var isOfDatabase: Bool { observation.subject.isDatabase }
 }

@@ -5,17 +5,23 @@ extension Session {
     /// Whether a write transaction of this session is open.
     package var isWriting: Bool { transaction != nil }
 
-    /// Begins a write transaction: waits for other writers, goes to the newest version and, where that is another, calls the observers that are
-    /// due; they run inside the transaction.
-    /// - Parameter timeoutMilliseconds: how long to wait, if not as long as the configuration says; 0: not at all.
+    /// Begins a write transaction: waits for other writers, goes to the newest version and, where
+    /// that is another, calls the observers that are due; they run inside the transaction.
+    /// - Parameter timeoutMilliseconds: how long to wait, if not as long as the configuration says;
+    ///   0: not at all.
     package func beginWrite(timeoutMilliseconds: Int? = nil) throws(EngineError) {
         try check()
         guard transaction == nil else {
-            throw EngineError(.alreadyInTransaction, "The session is already in a write transaction. Commit or cancel it first.")
+            throw EngineError(
+                .alreadyInTransaction,
+                "The session is already in a write transaction. Commit or cancel it first.")
         }
         try requireThawed()
-        guard !isReadOnly else { throw EngineError(.readOnly, "Can't write: the session was opened read-only.") }
-        let parcel = try enterTransaction(timeoutMilliseconds ?? configuration.writeTimeoutMilliseconds ?? -1)
+        guard !isReadOnly else {
+            throw EngineError(.readOnly, "Can't write: the session was opened read-only.")
+        }
+        let parcel = try enterTransaction(
+            timeoutMilliseconds ?? configuration.writeTimeoutMilliseconds ?? -1)
         guard let parcel else { return }
         isBeginning = true
         defer { isBeginning = false }
@@ -23,14 +29,21 @@ extension Session {
     }
 
     /// Takes the write lock. Returns what there is to deliver if that moved the session.
-    private func enterTransaction(_ timeout: Int) throws(EngineError) -> Parcel? {
-        let writing = try storage { () throws(StorageError) in try database.store.beginWrite(timeoutMilliseconds: timeout) }
+    private func enterTransaction(_ timeout: Int) throws(EngineError) -> NotificationPackage? {
+        let writing = try storage { () throws(StorageError) in
+            try database.store.beginWrite(timeoutMilliseconds: timeout)
+        }
         do throws(EngineError) {
-            // Nobody commits while we hold the lock: the newest version is the one that the transaction builds on. With commits in groups it may
-            // be on its way to the disk: without observers the session need not wait to see it, the transaction does.
-            if channel != nil { try storage { () throws(StorageError) in try writing.waitForBase() } }
+            // Nobody commits while we hold the lock: the newest version is the one that the
+            // transaction builds on. With commits in groups it may be on its way to the disk:
+            // without observers the session need not wait to see it, the transaction does.
+            if channel != nil {
+                try storage { () throws(StorageError) in try writing.waitForBase() }
+            }
             let view = writing.baseVersion == base.snapshot.version ? base : try newestView()
-            let entered = try model { () throws(ModelError) in try ModelTransaction(writing, after: view, pending: pending) }
+            let entered = try model { () throws(ModelError) in
+                try ModelTransaction(writing, after: view, pending: pending)
+            }
             pending = nil
             let parcel = view === base ? nil : moveForward(to: view)
             transaction = OpenTransaction(writing: writing, objects: entered)
@@ -42,11 +55,15 @@ extension Session {
         }
     }
 
-    /// Commits: when it returns, the session stands at the transaction, which everyone may see; it is on disk, unless its durability is deferred.
-    /// The session's own observers of the whole database are called at once, the others with the next dispatch or refresh. Returns the version.
+    /// Commits: when it returns, the session stands at the transaction, which everyone may see; it
+    /// is on disk, unless its durability is deferred. The session's own observers of the whole
+    /// database are called at once, the others with the next dispatch or refresh. Returns the
+    /// version.
     /// - Parameter tokens: observations of this session that are not told of it.
     @discardableResult
-    package func commit(_ durability: Durability = .immediate, skipping tokens: [Token] = []) throws(EngineError) -> UInt64 {
+    package func commit(_ durability: Durability = .immediate, skipping tokens: [Token] = [])
+        throws(EngineError) -> UInt64
+    {
         try check()
         let ending = try endingTransaction("commit")
         transaction = nil
@@ -59,8 +76,11 @@ extension Session {
             forgetTransaction()
             throw EngineError(error)
         }
-        guard committed.version != base.snapshot.version, let view = committed.snapshot.flatMap({ try? ModelView($0, madeBy: ending.objects) }) else {
-            // Nothing was changed; or the version that was made can't be pinned now, and the session finds it when it next moves.
+        guard committed.version != base.snapshot.version,
+            let view = committed.snapshot.flatMap({ try? ModelView($0, madeBy: ending.objects) })
+        else {
+            // Nothing was changed; or the version that was made can't be pinned now, and the
+            // session finds it when it next moves.
             channel?.rearm()
             return committed.version
         }
@@ -79,23 +99,36 @@ extension Session {
         forgetTransaction()
     }
 
-    /// Makes every commit so far durable, of any session and any process. Returns at once where all are; else waits for other writers.
+    /// Makes every commit so far durable, of any session and any process. Returns at once where all
+    /// are; else waits for other writers.
     package func flush() throws(EngineError) {
         try check()
         guard transaction == nil else {
-            throw EngineError(.alreadyInTransaction, "Can't flush inside a write transaction. Commit or cancel it first.")
+            throw EngineError(
+                .alreadyInTransaction,
+                "Can't flush inside a write transaction. Commit or cancel it first.")
         }
-        guard !isReadOnly else { throw EngineError(.readOnly, "Can't flush: the session was opened read-only.") }
+        guard !isReadOnly else {
+            throw EngineError(.readOnly, "Can't flush: the session was opened read-only.")
+        }
         let timeout = configuration.writeTimeoutMilliseconds ?? -1
-        try storage { () throws(StorageError) in try database.store.flush(timeoutMilliseconds: timeout) }
+        try storage { () throws(StorageError) in
+            try database.store.flush(timeoutMilliseconds: timeout)
+        }
     }
 
     private func endingTransaction(_ verb: String) throws(EngineError) -> OpenTransaction {
         guard let transaction else {
-            throw EngineError(.notInTransaction, "Can't \(verb) a non-existing write transaction. Begin one first.")
+            throw EngineError(
+                .notInTransaction,
+                "Can't \(verb) a non-existing write transaction. Begin one first.")
         }
         guard !isBeginning else {
-            throw EngineError(.insideCallback, "Can't \(verb) in a callback of beginWrite: the transaction belongs to who is beginning it.")
+            throw EngineError(
+                .insideCallback,
+                "Can't \(verb) in a callback of beginWrite: the transaction belongs to who is "
+                    + "beginning it."
+            )
         }
         return transaction
     }
@@ -110,7 +143,9 @@ extension Session {
         try check()
         try requireThawed()
         guard let transaction else {
-            throw EngineError(.notInTransaction, "Can't change anything outside of a write transaction. Begin one first.")
+            throw EngineError(
+                .notInTransaction,
+                "Can't change anything outside of a write transaction. Begin one first.")
         }
         noteWriting()
         return transaction.objects
@@ -118,8 +153,8 @@ extension Session {
 
     // MARK: Moving forward
 
-    /// Goes to the newest version and calls the observers that are due. False if there is nothing newer, within a write transaction, within
-    /// a handler, and when frozen.
+    /// Goes to the newest version and calls the observers that are due. False if there is nothing
+    /// newer, within a write transaction, within a handler, and when frozen.
     @discardableResult
     package func refresh() throws(EngineError) -> Bool {
         try check()
@@ -130,14 +165,16 @@ extension Session {
         return isNewer
     }
 
-    /// Goes to a version, and works out on this thread what the observers are to be told. Within a handler nothing is: the observers stay
-    /// where they are and hear of it when the session next moves.
-    private func moveForward(to view: ModelView) -> Parcel? {
+    /// Goes to a version, and works out on this thread what the observers are to be told. Within a
+    /// handler nothing is: the observers stay where they are and hear of it when the session next
+    /// moves.
+    private func moveForward(to view: ModelView) -> NotificationPackage? {
         guard let channel, handlerDepth == 0 else {
             move(to: view)
             return nil
         }
-        let parcel = Parcel.prepare(channel.observations.filter(\.isFollowing), to: view)
+        let parcel = NotificationPackage.prepare(
+            channel.observations.filter(\.isFollowing), to: view)
         adopt(parcel)
         return parcel
     }

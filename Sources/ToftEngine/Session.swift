@@ -3,10 +3,12 @@ internal import ToftStorage
 
 /// One thread's view of one version of a database, and what it has open in it.
 ///
-/// 1. The session stands at a version until `refresh`, `dispatch` or `beginWrite` moves it; commits move it to what they made.
-/// 2. Handles and results made of it hold it, never a pointer into the file: they show the version that it stands at, within a write
-///    transaction with the changes made so far.
-/// 3. All calls come on its own thread, or one after the other where it is confined to the caller. Its last reference may go on any thread.
+/// 1. The session stands at a version until `refresh`, `dispatch` or `beginWrite` moves it; commits
+///    move it to what they made.
+/// 2. Handles and results made of it hold it, never a pointer into the file: they show the version
+///    that it stands at, within a write transaction with the changes made so far.
+/// 3. All calls come on its own thread, or one after the other where it is confined to the caller.
+///    Its last reference may go on any thread.
 /// 4. `stamps` knows of everything that may change what is read.
 /// 5. A frozen session never moves, and any thread may use it: see `frozen`.
 package final class Session {
@@ -15,7 +17,7 @@ package final class Session {
     package let configuration: Configuration
     /// Whether it shows one version for ever.
     package let isFrozen: Bool
-    private let owner: ThreadMark?
+    private let owner: ThreadToken?
 
     /// The version that the session stands at. Changed by `move` alone.
     @exclusivity(unchecked) private(set) var base: ModelView
@@ -24,10 +26,10 @@ package final class Session {
     /// What the last transaction has left for the next one.
     @exclusivity(unchecked) var pending: PendingChanges?
     /// When what was changed, for the results that are open.
-    private(set) var stamps = Stamps()
+    private(set) var stamps = ChangeCounters()
     @exclusivity(unchecked) package private(set) var isOpen = true
     /// Whether the session stands where it stood, for who keeps pointers.
-    package let pulse: UnsafeMutablePointer<SessionPulse>
+    package let pulse: UnsafeMutablePointer<SessionEpoch>
 
     /// The way to the notifier, from the first observer on.
     var channel: Channel?
@@ -40,14 +42,16 @@ package final class Session {
     /// Whether observers of the whole database are being told of the session's own commit.
     var isTellingOwnCommit = false
 
-    init(database: Database, configuration: Configuration, at base: ModelView, isFrozen: Bool = false) {
+    init(
+        database: Database, configuration: Configuration, at base: ModelView, isFrozen: Bool = false
+    ) {
         self.isFrozen = isFrozen
         self.database = database
         self.configuration = configuration
         self.base = base
-        owner = configuration.confinement == .thread ? ThreadMark.current : nil
+        owner = configuration.confinement == .thread ? ThreadToken.current : nil
         pulse = .allocate(capacity: 1)
-        pulse.initialize(to: SessionPulse())
+        pulse.initialize(to: SessionEpoch())
     }
 
     deinit {
@@ -61,10 +65,14 @@ package final class Session {
     @inline(__always)
     package func check() throws(EngineError) {
         guard isOpen else { throw EngineError(.closed, "The session has been closed.") }
-        if let owner, !ThreadMark.isCurrent(owner) {
-            throw EngineError(.wrongThread, "Realm accessed from incorrect thread. Open one on each thread that needs it.")
+        if let owner, !ThreadToken.isCurrent(owner) {
+            throw EngineError(
+                .wrongThread,
+                "Realm accessed from incorrect thread. Open one on each thread that needs it.")
         }
-        guard pulse.pointee.word.pointee == pulse.pointee.generation else { throw EngineError(StorageError.usedAfterFork) }
+        guard pulse.pointee.word.pointee == pulse.pointee.generation else {
+            throw EngineError(StorageError.usedAfterFork)
+        }
     }
 
     /// What is read now: the version that the session stands at, or its write transaction.
@@ -73,7 +81,8 @@ package final class Session {
     /// The classes and properties that the session sees.
     package var schema: ModelSchema { view.schema }
 
-    /// The version that the session stands at; within a write transaction, the one that it began with.
+    /// The version that the session stands at; within a write transaction, the one that it began
+    /// with.
     package var version: UInt64 {
         get throws(EngineError) {
             try check()
@@ -114,7 +123,8 @@ package final class Session {
 
     // MARK: The end
 
-    /// Ends the session: a write transaction is cancelled, observations end, everything made of it is `closed`.
+    /// Ends the session: a write transaction is cancelled, observations end, everything made of it
+    /// is `closed`.
     package func close() throws(EngineError) {
         try check()
         end()

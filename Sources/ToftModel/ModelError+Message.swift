@@ -3,8 +3,11 @@ extension ModelError {
     package var message: String {
         switch self {
         case .storage(let error): "\(error)"
-        case .invalidSchema, .schemaMismatch, .schemaVersionTooLow, .damagedSchema, .unsupportedSchema: schemaMessage
-        case .noSuchClass, .noSuchProperty, .noSuchObject, .primaryKeyImmutable, .duplicatePrimaryKey, .primaryKeyMissing, .noPrimaryKey:
+        case .invalidSchema, .schemaMismatch, .schemaVersionTooLow, .damagedSchema,
+            .unsupportedSchema:
+            schemaMessage
+        case .noSuchClass, .noSuchProperty, .noSuchObject, .primaryKeyImmutable,
+            .duplicatePrimaryKey, .primaryKeyMissing, .noPrimaryKey:
             objectMessage
         default: valueMessage
         }
@@ -14,11 +17,15 @@ extension ModelError {
         switch self {
         case .invalidSchema(let problems): "The schema is invalid:" + ModelError.lines(problems)
         case .schemaMismatch(let problems):
-            "The schema differs from the file's in ways that would lose data; a migration is needed:" + ModelError.lines(problems)
+            "The schema differs from the file's in ways that would lose data; a migration is "
+                + "needed:"
+                + ModelError.lines(problems)
         case .schemaVersionTooLow(let stored, let given):
-            "Schema version \(given) is lower than the file's, which is \(stored). Open the file with version \(stored) or higher."
+            "Schema version \(given) is lower than the file's, which is \(stored). Open the file "
+                + "with version \(stored) or higher."
         case .damagedSchema(let reason): "The schema in the file is damaged: \(reason)."
-        case .unsupportedSchema(let what): "The file needs a newer version of this library: \(what)."
+        case .unsupportedSchema(let what):
+            "The file needs a newer version of this library: \(what)."
         default: ""
         }
     }
@@ -26,14 +33,19 @@ extension ModelError {
     private var objectMessage: String {
         switch self {
         case .noSuchClass(let name): "The schema has no class '\(name)'."
-        case .noSuchProperty(let className, let property): "Class '\(className)' has no property '\(property)'."
-        case .noSuchObject(let className, _): "The object of class '\(className)' has been deleted or invalidated."
+        case .noSuchProperty(let className, let property):
+            "Class '\(className)' has no property '\(property)'."
+        case .noSuchObject(let className, _):
+            "The object of class '\(className)' has been deleted or invalidated."
         case .primaryKeyImmutable(let className, let property):
-            "Primary key '\(className).\(property)' can't be changed after an object is inserted. Delete the object and create another."
+            "Primary key '\(className).\(property)' can't be changed after an object is inserted. "
+                + "Delete the object and create another."
         case .duplicatePrimaryKey(let className, let value):
-            "Attempting to create an object of type '\(className)' with an existing primary key value '\(value)'. Use an upsert to change it."
+            "Attempting to create an object of type '\(className)' with an existing primary key "
+                + "value '\(value)'. Use an upsert to change it."
         case .primaryKeyMissing(let className, let property):
-            "Objects of class '\(className)' are created with a value for their primary key '\(property)'."
+            "Objects of class '\(className)' are created with a value for their primary key "
+                + "'\(property)'."
         case .noPrimaryKey(let className): "Class '\(className)' has no primary key."
         default: ""
         }
@@ -43,20 +55,30 @@ extension ModelError {
         switch self {
         case .typeMismatch(let className, let property, let expected, let found):
             "Property '\(className).\(property)' holds \(expected), not \(found)."
-        case .nullNotAllowed(let className, let property): "Property '\(className).\(property)' is not optional and can't be null."
+        case .nullNotAllowed(let className, let property):
+            "Property '\(className).\(property)' is not optional and can't be null."
         case .valueTooLong(let className, let property, let length, let limit):
-            "A value of \(length) bytes is too long for property '\(className).\(property)'; the limit is \(limit) bytes."
-        case .invalidText(let className, let property): "The text for property '\(className).\(property)' is not valid UTF-8."
+            "A value of \(length) bytes is too long for property '\(className).\(property)'; the "
+                + "limit is \(limit) bytes."
+        case .invalidText(let className, let property):
+            "The text for property '\(className).\(property)' is not valid UTF-8."
         case .invalidDate(let className, let property):
-            "The date for property '\(className).\(property)' is invalid: nanoseconds lie within 999,999,999 and have the sign of the seconds."
+            "The date for property '\(className).\(property)' is invalid: nanoseconds lie within "
+                + "999,999,999 and have the sign of the seconds."
         case .wrongLinkTarget(let className, let property, let expected, let found):
-            "Property '\(className).\(property)' links to objects of class '\(expected)', not '\(found)'."
+            "Property '\(className).\(property)' links to objects of class '\(expected)', not "
+                + "'\(found)'."
         case .propertyNotWritable(let className, let property):
-            "Property '\(className).\(property)' is an inverse link and follows from the links to the object; change those."
-        case .notAList(let className, let property): "Property '\(className).\(property)' is not a list."
-        case .isAList(let className, let property): "Property '\(className).\(property)' is a list; use the list functions."
-        case .indexOutOfRange(let index, let count): "Index \(index) is out of bounds (must be less than \(count))."
-        case .listTooLong(let className, let property, let limit): "List '\(className).\(property)' can't hold more than \(limit) elements."
+            "Property '\(className).\(property)' is an inverse link and follows from the links to "
+                + "the object; change those."
+        case .notAList(let className, let property):
+            "Property '\(className).\(property)' is not a list."
+        case .isAList(let className, let property):
+            "Property '\(className).\(property)' is a list; use the list functions."
+        case .indexOutOfRange(let index, let count):
+            "Index \(index) is out of bounds (must be less than \(count))."
+        case .listTooLong(let className, let property, let limit):
+            "List '\(className).\(property)' can't hold more than \(limit) elements."
         case .inconsistent(let what): "The database contradicts itself: \(what)."
         default: ""
         }

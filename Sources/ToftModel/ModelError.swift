@@ -60,6 +60,10 @@ package struct SchemaProblem: Sendable, Equatable, CustomStringConvertible {
     }
 
     package var description: String {
-        if let property { "property '\(className).\(property)' \(text)" } else { "class '\(className)' \(text)" }
+        if let property {
+            "property '\(className).\(property)' \(text)"
+        } else {
+            "class '\(className)' \(text)"
+        }
     }
 }

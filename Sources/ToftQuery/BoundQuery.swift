@@ -1,9 +1,10 @@
 package import ToftModel
 
-/// A query that is bound to a class: checked, typed, ready to run against any snapshot, by any thread, any number of times.
+/// A query that is bound to a class: checked, typed, ready to run against any snapshot, by any
+/// thread, any number of times.
 ///
-/// It is a pipeline: the objects of a base pass a filter, then SORT, DISTINCT and LIMIT in written order; further filters and orderings may be
-/// appended, as `results.filter(...).sorted(...)` does.
+/// It is a pipeline: the objects of a base pass a filter, then SORT, DISTINCT and LIMIT in written
+/// order; further filters and orderings may be appended, as `results.filter(...).sorted(...)` does.
 package struct BoundQuery: Sendable {
     /// One stage of the pipeline.
     enum Stage: Sendable {
@@ -21,14 +22,20 @@ package struct BoundQuery: Sendable {
     package static func parse(
         _ text: String, arguments: [QueryArgument] = [], className: String, schema: StoredSchema
     ) throws(QueryError) -> BoundQuery {
-        let syntax = try Parser.parse(text, hyphenatedNames: text.utf8.contains(UInt8(ascii: "-")) ? schema.hyphenatedNames : [])
+        let syntax = try Parser.parse(
+            text,
+            hyphenatedNames: text.utf8.contains(UInt8(ascii: "-")) ? schema.hyphenatedNames : [])
         return try BoundQuery(syntax, arguments: arguments, className: className, schema: schema)
     }
 
     /// Binds a query that was parsed or built from code.
-    package init(_ syntax: QuerySyntax, arguments: [QueryArgument] = [], className: String, schema: StoredSchema) throws(QueryError) {
+    package init(
+        _ syntax: QuerySyntax, arguments: [QueryArgument] = [], className: String,
+        schema: StoredSchema
+    ) throws(QueryError) {
         guard let target = schema.storedClass(named: className) else {
-            throw QueryError(.invalidQuery, "There is no class '\(className)'.", at: -1, in: syntax.source)
+            throw QueryError(
+                .invalidQuery, "There is no class '\(className)'.", at: -1, in: syntax.source)
         }
         var binder = Binder(schema, classID: target.id, arguments: arguments, source: syntax.source)
         var stages: [Stage] = [.filter(try binder.bind(syntax.predicate))]
@@ -44,7 +51,9 @@ package struct BoundQuery: Sendable {
     /// The filters of a query, without its orderings.
     init(filtersOf query: BoundQuery) {
         self.init(
-            classID: query.classID, stages: query.stages.filter { if case .filter = $0 { true } else { false } }, dependencies: query.dependencies)
+            classID: query.classID,
+            stages: query.stages.filter { if case .filter = $0 { true } else { false } },
+            dependencies: query.dependencies)
     }
 
     private init(classID: ClassID, stages: [Stage], dependencies: [QueryDependency]) {
@@ -76,7 +85,8 @@ extension StoredSchema {
     fileprivate var hyphenatedNames: Set<String> {
         var names: Set<String> = []
         for storedClass in visibleClasses {
-            for name in [storedClass.name] + storedClass.visibleProperties.map(\.name) where name.utf8.contains(UInt8(ascii: "-")) {
+            for name in [storedClass.name] + storedClass.visibleProperties.map(\.name)
+            where name.utf8.contains(UInt8(ascii: "-")) {
                 names.insert(name)
             }
         }

@@ -1,9 +1,11 @@
-/// What is wrong with a query. Thrown by parsing and binding; running a bound query fails only where the storage fails.
+/// What is wrong with a query. Thrown by parsing and binding; running a bound query fails only
+/// where the storage fails.
 package struct QueryError: Error, Sendable, Equatable {
     package enum Kind: Sendable {
         /// The text does not follow the grammar.
         case syntax
-        /// The grammar is right, but a name, an index or a combination means nothing for this class.
+        /// The grammar is right, but a name, an index or a combination means nothing for this
+        /// class.
         case invalidQuery
         /// Two things are compared or computed with that cannot be.
         case typeMismatch
@@ -24,11 +26,14 @@ package struct QueryError: Error, Sendable, Equatable {
 
 extension QueryError {
     /// An error at a place of `source`, with its message drawn.
-    init(_ kind: Kind, _ summary: String, hint: String? = nil, at offset: Int, in source: QuerySource) {
+    init(
+        _ kind: Kind, _ summary: String, hint: String? = nil, at offset: Int, in source: QuerySource
+    ) {
         self.kind = kind
         self.summary = summary
         self.hint = hint
-        self.offset = source.isEmpty && offset == 0 ? 0 : offset < 0 ? nil : min(offset, source.bytes.count)
+        self.offset =
+            source.isEmpty && offset == 0 ? 0 : offset < 0 ? nil : min(offset, source.bytes.count)
         var lines = [summary]
         if offset >= 0 {
             lines += source.excerpt(at: min(offset, source.bytes.count))
@@ -57,7 +62,8 @@ package struct QuerySource: Sendable {
     /// Characters shown on each side of the caret.
     private static let context = 60
 
-    /// The line that holds `offset` and a line with a caret under it, indented. A long line is cut on both sides.
+    /// The line that holds `offset` and a line with a caret under it, indented. A long line is cut
+    /// on both sides.
     func excerpt(at offset: Int) -> [String] {
         var start = offset
         while start > 0, !Self.breaksLine(bytes[start - 1]) { start -= 1 }
@@ -65,10 +71,14 @@ package struct QuerySource: Sendable {
         while end < bytes.count, !Self.breaksLine(bytes[end]) { end += 1 }
         let before = Array(String(decoding: bytes[start..<offset], as: UTF8.self))
         let after = Array(String(decoding: bytes[offset..<end], as: UTF8.self))
-        let shownBefore = before.count > Self.context ? "…" + String(before.suffix(Self.context)) : String(before)
-        let shownAfter = after.count > Self.context ? String(after.prefix(Self.context)) + "…" : String(after)
-        // A tab stays a tab under itself, so that the caret stands where the reader's terminal puts the character.
-        let margin = String(shownBefore.map { character -> Character in character == "\t" ? "\t" : " " })
+        let shownBefore =
+            before.count > Self.context ? "…" + String(before.suffix(Self.context)) : String(before)
+        let shownAfter =
+            after.count > Self.context ? String(after.prefix(Self.context)) + "…" : String(after)
+        // A tab stays a tab under itself, so that the caret stands where the reader's terminal puts
+        // the character.
+        let margin = String(
+            shownBefore.map { character -> Character in character == "\t" ? "\t" : " " })
         return ["    " + shownBefore + shownAfter, "    " + margin + "^"]
     }
 

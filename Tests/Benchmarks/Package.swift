@@ -1,15 +1,19 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Measurements of the Swift door, in a package of their own so that nobody who uses Toft resolves or builds them.
+// Measurements of the Swift door, in a package of their own so that nobody who uses Toft resolves
+// or builds them.
 let package = Package(
     name: "toft-benchmarks",
     dependencies: [.package(name: "toft", path: "../..")],
     targets: [
-        // What reading and writing single properties costs: swift run -c release --package-path Tests/Benchmarks reads
-        .executableTarget(name: "reads", dependencies: [.product(name: "RealmSwift", package: "toft")]),
+        // What reading and writing single properties costs: swift run -c release --package-path
+        // Tests/Benchmarks reads
+        .executableTarget(
+            name: "reads", dependencies: [.product(name: "RealmSwift", package: "toft")]),
         // Reads all objects of the file that the comparison with other engines made.
-        .executableTarget(name: "iterate", dependencies: [.product(name: "RealmSwift", package: "toft")]),
+        .executableTarget(
+            name: "iterate", dependencies: [.product(name: "RealmSwift", package: "toft")]),
     ],
     swiftLanguageModes: [.v6]
 )

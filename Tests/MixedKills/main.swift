@@ -1,4 +1,5 @@
-// KillWorker DATABASE NUMBER: commits and follows the commits of all until it is killed. See worker.c, which does the same.
+// KillWorker DATABASE NUMBER: commits and follows the commits of all until it is killed. See
+// worker.c, which does the same.
 import Foundation
 import RealmSwift
 
@@ -21,10 +22,17 @@ func commits(_ realm: Realm, of worker: Int) -> Int {
 func commit(_ realm: Realm, _ worker: Int) throws -> Int {
     try realm.write {
         let number = commits(realm, of: worker) + 1
-        realm.create(Entry.self, value: ["id": number * workers + worker, "text": "\(worker)/\(number)"])
-        if let old = realm.object(ofType: Entry.self, forPrimaryKey: (number - kept) * workers + worker) { realm.delete(old) }
+        realm.create(
+            Entry.self, value: ["id": number * workers + worker, "text": "\(worker)/\(number)"])
+        if let old = realm.object(
+            ofType: Entry.self, forPrimaryKey: (number - kept) * workers + worker)
+        {
+            realm.delete(old)
+        }
         realm.create(Count.self, value: ["worker": worker, "commits": number], update: .modified)
-        realm.create(Count.self, value: ["worker": -1, "commits": commits(realm, of: -1) + 1], update: .modified)
+        realm.create(
+            Count.self, value: ["worker": -1, "commits": commits(realm, of: -1) + 1],
+            update: .modified)
         return number
     }
 }
@@ -32,7 +40,8 @@ func commit(_ realm: Realm, _ worker: Int) throws -> Int {
 let arguments = CommandLine.arguments
 guard arguments.count == 3, let worker = Int(arguments[2]) else { exit(2) }
 let url = URL(fileURLWithPath: arguments[1])
-let realm = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [Entry.self, Count.self]))
+let realm = try Realm(
+    configuration: Realm.Configuration(fileURL: url, objectTypes: [Entry.self, Count.self]))
 var copy: [Int] = []
 var calls = 0
 let token = realm.objects(Entry.self).sorted(by: \.id).observe { change in
@@ -52,7 +61,8 @@ let token = realm.objects(Entry.self).sorted(by: \.id).observe { change in
         exit(3)
     }
 }
-try FileHandle.standardOutput.write(contentsOf: Data("opened \(commits(realm, of: worker)) 0\n".utf8))
+try FileHandle.standardOutput.write(
+    contentsOf: Data("opened \(commits(realm, of: worker)) 0\n".utf8))
 while true {
     let number = try commit(realm, worker)
     try FileHandle.standardOutput.write(contentsOf: Data("committed \(number) \(calls)\n".utf8))

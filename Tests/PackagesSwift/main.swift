@@ -1,13 +1,15 @@
-// The packages of a distribution as objects: load them, ask five questions, update, delete, and observe what another process commits.
+// The packages of a distribution as objects: load them, ask five questions, update, delete, and
+// observe what another process commits.
 //
 //   PackagesSwift PACKAGES.tsv DATABASE
 //
-// bindings/c/examples/packages/packages.c and bindings/python/examples/packages.py are the same program, part by part, and print the same. How
-// long it took goes to standard error.
+// bindings/c/examples/packages/packages.c and bindings/python/examples/packages.py are the same
+// program, part by part, and print the same. How long it took goes to standard error.
 import Foundation
 import RealmSwift
 
-// MARK: The class. The first properties are the columns of the TSV, in its order; lists have commas between their elements.
+// MARK: The class. The first properties are the columns of the TSV, in its order; lists have commas
+// between their elements.
 
 final class Package: Object {
     @Persisted(primaryKey: true) var name: String
@@ -30,7 +32,9 @@ final class Package: Object {
 }
 
 func open(_ path: String) throws -> Realm {
-    try Realm(configuration: Realm.Configuration(fileURL: URL(fileURLWithPath: path), objectTypes: [Package.self]))
+    try Realm(
+        configuration: Realm.Configuration(
+            fileURL: URL(fileURLWithPath: path), objectTypes: [Package.self]))
 }
 
 // MARK: Loading
@@ -41,11 +45,14 @@ func fail(_ message: String, status: Int32 = 1) -> Never {
 }
 
 func readTable(_ path: String) throws -> [[String]] {
-    let lines = String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self).split(separator: "\n")
+    let lines = String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
+        .split(separator: "\n")
     return lines.enumerated().map { line, text in
         let row = text.split(separator: "\t", omittingEmptySubsequences: false).map { String($0) }
         if row.count != 13 { fail("\(path):\(line + 1): there are not 13 columns") }
-        if UInt(row[5]) == nil || UInt(row[6]) == nil { fail("\(path):\(line + 1): a size is no number") }
+        if UInt(row[5]) == nil || UInt(row[6]) == nil {
+            fail("\(path):\(line + 1): a size is no number")
+        }
         return row
     }
 }
@@ -90,8 +97,10 @@ func load(_ realm: Realm, _ path: String) throws {
             }
         }
     }
-    print("\(table.count) packages are loaded, with \(linked[0]) dependencies and \(linked[1]) recommendations; "
-        + "\(missing[0]) and \(missing[1]) more name no package.")
+    print(
+        "\(table.count) packages are loaded, with \(linked[0]) dependencies and \(linked[1]) "
+            + "recommendations; "
+            + "\(missing[0]) and \(missing[1]) more name no package.")
 }
 
 // MARK: Five questions
@@ -101,14 +110,24 @@ func answer(_ realm: Realm) {
 
     // Aggregates of a property of all.
     let total = packages.sum(of: \.installedSize)
-    if let mean = packages.average(of: \.installedSize), let largest = packages.max(of: \.installedSize) {
+    if let mean = packages.average(of: \.installedSize),
+        let largest = packages.max(of: \.installedSize)
+    {
         let average = String(format: "%.1f", mean)
-        print("1. Installed, all of it takes \(total) KiB, on average \(average) KiB; the largest package takes \(largest) KiB.")
+        print(
+            "1. Installed, all of it takes \(total) KiB, on average \(average) KiB; the largest "
+                + "package takes \(largest) KiB."
+        )
     }
 
     // An indexed property, a sort, a limit.
-    let libraries = packages.where { $0.section == "libs" }.sorted(by: \.installedSize, ascending: false).prefix(5)
-    print("2. The largest libraries: \(libraries.map { "\($0.name) (\($0.installedSize) KiB)" }.joined(separator: ", ")).")
+    let libraries = packages.where { $0.section == "libs" }.sorted(
+        by: \.installedSize, ascending: false
+    ).prefix(5)
+    print(
+        "2. The largest libraries: "
+            + "\(libraries.map { "\($0.name) (\($0.installedSize) KiB)" }.joined(separator: ", "))."
+    )
 
     // Links, backwards; and two links forwards.
     let direct = realm.object(ofType: Package.self, forPrimaryKey: "libc6")?.dependents.count ?? 0
@@ -116,15 +135,23 @@ func answer(_ realm: Realm) {
     print("3. libc6 is needed by \(direct) packages directly, and by \(second) at second hand.")
 
     // Links and their number in a query.
-    let programs = packages.where { $0.section != "python" && $0.depends.name.starts(with: "python3") }.count
+    let programs = packages.where {
+        $0.section != "python" && $0.depends.name.starts(with: "python3")
+    }.count
     let independent = packages.where { $0.depends.count == 0 && $0.recommends.count == 0 }.count
-    print("4. \(programs) packages outside section python depend on a package of Python 3; "
-        + "\(independent) depend on nothing and recommend nothing.")
+    print(
+        "4. \(programs) packages outside section python depend on a package of Python 3; "
+            + "\(independent) depend on nothing and recommend nothing.")
 
     // Lists of values.
-    let languages = ["c", "c++", "python", "perl"].map { "\($0): \(packages.filter("ANY tags == %@", "implemented-in::\($0)").count)" }
+    let languages = ["c", "c++", "python", "perl"].map {
+        "\($0): \(packages.filter("ANY tags == %@", "implemented-in::\($0)").count)"
+    }
     let many = packages.where { $0.tags.count > 3 }.count
-    print("5. Their tags say that they are implemented in \(languages.joined(separator: ", ")); \(many) have more than three tags.")
+    print(
+        "5. Their tags say that they are implemented in \(languages.joined(separator: ", ")); "
+            + "\(many) have more than three tags."
+    )
 }
 
 // MARK: Updating and deleting
@@ -140,10 +167,15 @@ func update(_ realm: Realm) throws {
 
 func deleteDocuments(_ realm: Realm) throws {
     let packages = realm.objects(Package.self)
-    let (documents, independent) = (packages.where { $0.section == "doc" }, packages.where { $0.depends.count == 0 })
+    let (documents, independent) = (
+        packages.where { $0.section == "doc" }, packages.where { $0.depends.count == 0 }
+    )
     let (count, before) = (documents.count, independent.count)
     try realm.write { realm.delete(documents) }
-    print("Deleted: \(count) documents, \(packages.count) packages are left; \(before) depended on nothing, now \(independent.count) do.")
+    print(
+        "Deleted: \(count) documents, \(packages.count) packages are left; \(before) depended on "
+            + "nothing, now \(independent.count) do."
+    )
 }
 
 // MARK: Observing another process
@@ -151,7 +183,9 @@ func deleteDocuments(_ realm: Realm) throws {
 let commits = 3
 
 func put(_ realm: Realm, _ name: String, _ version: String) {
-    realm.create(Package.self, value: ["name": name, "version": version, "section": "example"], update: .modified)
+    realm.create(
+        Package.self, value: ["name": name, "version": version, "section": "example"],
+        update: .modified)
 }
 
 func makeCommit(_ realm: Realm, _ number: Int) throws {
@@ -196,10 +230,12 @@ func observe(_ realm: Realm, _ path: String) throws -> Bool {
     var calls = 0
     let token = results.observe { change in
         calls += 1
-        guard case .update(let packages, let deletions, let insertions, let modifications) = change else { return }
+        guard case .update(let packages, let deletions, let insertions, let modifications) = change
+        else { return }
         for index in deletions.reversed() { copy.remove(at: index) }
         for index in insertions { copy.insert(packages[index].name, at: index) }
-        let kinds = [("deleted", deletions), ("inserted", insertions), ("modified", modifications)].filter { !$1.isEmpty }
+        let kinds = [("deleted", deletions), ("inserted", insertions), ("modified", modifications)]
+            .filter { !$1.isEmpty }
         let told = kinds.map { "; \($0) \($1.map { String($0) }.joined(separator: ", "))" }.joined()
         print("   version \(realm.version)\(told) -> now \(copy.joined(separator: " "))")
     }
@@ -219,7 +255,10 @@ func observe(_ realm: Realm, _ path: String) throws -> Bool {
     process.waitUntilExit()
     token.invalidate()
     ok = process.terminationStatus == 0 && ok && copy == results.map { $0.name }
-    print(ok ? "   The copy that followed the indices equals the results." : "   Something went wrong.")
+    print(
+        ok
+            ? "   The copy that followed the indices equals the results."
+            : "   Something went wrong.")
     return ok
 }
 
@@ -228,7 +267,8 @@ func observe(_ realm: Realm, _ path: String) throws -> Bool {
 func timed(_ what: String, _ work: () throws -> Void) rethrows {
     let start = Date()
     try work()
-    FileHandle.standardError.write(Data("\(what): \(String(format: "%.3f", -start.timeIntervalSinceNow)) s\n".utf8))
+    FileHandle.standardError.write(
+        Data("\(what): \(String(format: "%.3f", -start.timeIntervalSinceNow)) s\n".utf8))
 }
 
 func run(_ source: String, _ database: String) throws -> Bool {

@@ -6,20 +6,31 @@ import ToftTestKit
 @testable import ToftEngine
 
 @Suite struct DurabilityTests {
-    /// Sessions that any thread may use, one after the other: a test that waits for a process goes on on another.
-    private static func configuration(_ path: String, _ mode: Configuration.Mode = .readWrite) -> Configuration {
-        Configuration(location: .file(path: path), mode: mode, schema: TestDatabase.schema, confinement: .caller)
+    /// Sessions that any thread may use, one after the other: a test that waits for a process goes
+    /// on on another.
+    private static func configuration(_ path: String, _ mode: Configuration.Mode = .readWrite)
+        -> Configuration
+    {
+        Configuration(
+            location: .file(path: path), mode: mode, schema: TestDatabase.schema,
+            confinement: .caller)
     }
 
     /// Adds a person in a transaction of its own. Gives what then waits to become durable.
-    private func add(_ id: Int64, to database: TestDatabase, _ durability: Durability) throws(EngineError) -> UInt64 {
+    private func add(_ id: Int64, to database: TestDatabase, _ durability: Durability)
+        throws(EngineError) -> UInt64
+    {
         try database.session.beginWrite()
         try database.addPerson(id)
         try database.session.commit(durability)
         return try database.session.facts().deferredSize
     }
 
-    @Test func `A deferred commit is seen at once and waits for the disk until a flush or a commit that does not`() throws {
+    @Test
+    func
+        `A deferred commit is seen at once and waits for the disk until a flush or a commit that does not`()
+        throws
+    {
         try withTemporaryDatabase { file in
             let database = try TestDatabase(opening: Self.configuration(file.path))
             let other = try TestDatabase(opening: Self.configuration(file.path))
@@ -45,11 +56,17 @@ import ToftTestKit
         }
     }
 
-    @Test func `A flush is refused to who is writing and to who may only read, and a database in memory has nothing to flush`() throws {
+    @Test
+    func
+        `A flush is refused to who is writing and to who may only read, and a database in memory has nothing to flush`()
+        throws
+    {
         try withTemporaryDatabase { file in
             let database = try TestDatabase(opening: Self.configuration(file.path))
             try database.session.beginWrite()
-            #expect(code { () throws(EngineError) in try database.session.flush() } == .alreadyInTransaction)
+            #expect(
+                code { () throws(EngineError) in try database.session.flush() }
+                    == .alreadyInTransaction)
             try database.session.cancel()
             try database.session.close()
             #expect(code { () throws(EngineError) in try database.session.flush() } == .closed)
@@ -63,15 +80,21 @@ import ToftTestKit
         try inMemory.expectSound()
     }
 
-    @Test func `Observers know all that a transaction builds on, while other threads commit in groups`() throws {
+    @Test
+    func `Observers know all that a transaction builds on, while other threads commit in groups`()
+        throws
+    {
         try withTemporaryDatabase { file in
             let database = try TestDatabase(opening: Self.configuration(file.path))
-            let follower = try Follower.following(try database.people(), try database.property("name"))
+            let follower = try Follower.following(
+                try database.people(), try database.property("name"))
             try settle(database.session)
             let writers = try (0..<3).map { writer in
                 try Worker {
                     let own = try TestDatabase(opening: Self.configuration(file.path))
-                    for number in 0..<200 { _ = try add(Int64(writer * 1000 + number), to: own, .group) }
+                    for number in 0..<200 {
+                        _ = try add(Int64(writer * 1000 + number), to: own, .group)
+                    }
                 }
             }
             for number in 0..<100 as Range<Int64> {
@@ -79,7 +102,11 @@ import ToftTestKit
                 try database.session.beginWrite()
                 #expect(try follower.isUpToDate(), "transaction \(number)")
                 if number % 3 > 0 { try database.addPerson(10_000 + number) }
-                if number % 3 == 1 { try database.session.cancel() } else { try database.session.commit(number % 2 == 0 ? .group : .immediate) }
+                if number % 3 == 1 {
+                    try database.session.cancel()
+                } else {
+                    try database.session.commit(number % 2 == 0 ? .group : .immediate)
+                }
             }
             for writer in writers { writer.join() }
             try database.session.refresh()
@@ -91,14 +118,20 @@ import ToftTestKit
         }
     }
 
-    @Test func `A process that is killed after a deferred commit leaves it to the others and to who opens next`() async throws {
+    @Test
+    func
+        `A process that is killed after a deferred commit leaves it to the others and to who opens next`()
+        async throws
+    {
         let directory = try TemporaryDirectory.make()
         defer { TemporaryDirectory.remove(directory) }
         let path = directory + "/test.toft"
         let database = try TestDatabase(opening: Self.configuration(path))
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             let database = try TestDatabase(opening: Self.configuration(path))
-            for id in 0..<10 as Range<Int64> { _ = try DurabilityTests().add(id, to: database, .deferred) }
+            for id in 0..<10 as Range<Int64> {
+                _ = try DurabilityTests().add(id, to: database, .deferred)
+            }
             kill(getpid(), SIGKILL)
         }
         try database.session.refresh()
@@ -108,7 +141,9 @@ import ToftTestKit
         try database.session.close()
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             let alone = try TestDatabase(opening: Self.configuration(path))
-            for id in 10..<20 as Range<Int64> { _ = try DurabilityTests().add(id, to: alone, .deferred) }
+            for id in 10..<20 as Range<Int64> {
+                _ = try DurabilityTests().add(id, to: alone, .deferred)
+            }
             kill(getpid(), SIGKILL)
         }
         let next = try TestDatabase(opening: Self.configuration(path))

@@ -6,7 +6,10 @@ import ToftTestKit
 @testable import ToftEngine
 
 @Suite struct FileTests {
-    private static func configuration(_ path: String, _ mode: Configuration.Mode = .readWrite, _ schema: Schema? = TestDatabase.schema) -> Configuration {
+    private static func configuration(
+        _ path: String, _ mode: Configuration.Mode = .readWrite,
+        _ schema: Schema? = TestDatabase.schema
+    ) -> Configuration {
         Configuration(location: .file(path: path), mode: mode, schema: schema)
     }
 
@@ -14,12 +17,16 @@ import ToftTestKit
         try withTemporaryDatabase { file in
             do {
                 let database = try TestDatabase(opening: Self.configuration(file.path))
-                try database.write { () throws(EngineError) in for id in 0..<500 as Range<Int64> { try database.addPerson(id, name: "p\(id)") } }
+                try database.write { () throws(EngineError) in
+                    for id in 0..<500 as Range<Int64> { try database.addPerson(id, name: "p\(id)") }
+                }
                 try database.session.close()
             }
             let database = try TestDatabase(opening: Self.configuration(file.path, .existing))
             #expect(try database.people().count == 500)
-            #expect(try database.findPerson(123).value(try database.property("name")) == .string("p123"))
+            #expect(
+                try database.findPerson(123).value(try database.property("name")) == .string("p123")
+            )
             try database.expectSound()
         }
     }
@@ -49,7 +56,10 @@ import ToftTestKit
         }
     }
 
-    @Test func `Two sessions of one file are sessions of one database, and see each other's commits`() throws {
+    @Test
+    func `Two sessions of one file are sessions of one database, and see each other's commits`()
+        throws
+    {
         try withTemporaryDatabase { file in
             let one = try TestDatabase(opening: Self.configuration(file.path))
             let other = try TestDatabase(opening: Self.configuration(file.path))
@@ -67,11 +77,22 @@ import ToftTestKit
     @Test func `Paths that can't be opened say why`() throws {
         try withTemporaryDatabase { file in
             let missing = Self.configuration(file.path, .existing)
-            #expect(code { () throws(EngineError) in _ = try Session.open(missing) } == .fileNotFound)
-            #expect(code { () throws(EngineError) in _ = try Session.open(Self.configuration(file.path, .readOnly)) } == .fileNotFound)
-            #expect(code { () throws(EngineError) in _ = try Session.open(Self.configuration(file.directory)) } == .isDirectory)
-            try Data("not a database at all".utf8).write(to: URL(fileURLWithPath: file.path + ".txt"))
-            #expect(code { () throws(EngineError) in _ = try Session.open(Self.configuration(file.path + ".txt")) } == .notADatabase)
+            #expect(
+                code { () throws(EngineError) in _ = try Session.open(missing) } == .fileNotFound)
+            #expect(
+                code { () throws(EngineError) in
+                    _ = try Session.open(Self.configuration(file.path, .readOnly))
+                } == .fileNotFound)
+            #expect(
+                code { () throws(EngineError) in
+                    _ = try Session.open(Self.configuration(file.directory))
+                } == .isDirectory)
+            try Data("not a database at all".utf8).write(
+                to: URL(fileURLWithPath: file.path + ".txt"))
+            #expect(
+                code { () throws(EngineError) in
+                    _ = try Session.open(Self.configuration(file.path + ".txt"))
+                } == .notADatabase)
         }
     }
 
@@ -89,21 +110,29 @@ import ToftTestKit
             #expect(try fitting.people().count == 1)
             try fitting.session.close()
             let more = Schema([ClassSchema("Cat", [PropertySchema("lives", .int)])])
-            #expect(code { () throws(EngineError) in _ = try Session.open(Self.configuration(file.path, .readOnly, more)) } == .schemaMismatch)
+            #expect(
+                code { () throws(EngineError) in
+                    _ = try Session.open(Self.configuration(file.path, .readOnly, more))
+                } == .schemaMismatch)
         }
     }
 
     /// The other process commits a hundred times; this one sleeps on the descriptor and follows.
-    @Test func `Commits of another process wake an observer, and following them gives what is there`() async throws {
+    @Test
+    func `Commits of another process wake an observer, and following them gives what is there`()
+        async throws
+    {
         let directory = try TemporaryDirectory.make()
         defer { TemporaryDirectory.remove(directory) }
         let path = directory + "/test.toft"
         let watcher = try Worker {
             let database = try TestDatabase(opening: Self.configuration(path))
-            let follower = try Follower.following(try database.people(), try database.property("name"))
+            let follower = try Follower.following(
+                try database.people(), try database.property("name"))
             var wakes = 0
             while try database.people().count < 100 {
-                guard database.session.channel?.flag.wait(timeoutMilliseconds: 20_000) == true else { break }
+                guard database.session.channel?.flag.wait(timeoutMilliseconds: 20_000) == true
+                else { break }
                 wakes += 1
                 try database.session.dispatch()
             }
@@ -116,7 +145,9 @@ import ToftTestKit
         await #expect(processExitsWith: .success) { [path = path as String] in
             let database = try TestDatabase(opening: Self.configuration(path))
             for id in 0..<100 as Range<Int64> {
-                try database.write { () throws(EngineError) in try database.addPerson(id, name: "p\(id)") }
+                try database.write { () throws(EngineError) in
+                    try database.addPerson(id, name: "p\(id)")
+                }
             }
             try database.session.close()
         }

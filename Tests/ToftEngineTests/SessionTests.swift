@@ -39,7 +39,9 @@ import ToftStorage
         try database.findPerson(1).delete()
         try database.session.cancel()
         #expect(try !bob.isValid && !again.isValid)
-        #expect(code { () throws(EngineError) in _ = try bob.value(try database.property("name")) } == .objectDeleted)
+        #expect(
+            code { () throws(EngineError) in _ = try bob.value(try database.property("name")) }
+                == .objectDeleted)
         #expect(try database.findPerson(1).isValid)
         // The next object does not get the key of the one that never was.
         let carol = try database.write { () throws(EngineError) in try database.addPerson(3) }
@@ -49,28 +51,39 @@ import ToftStorage
         try database.expectSound()
     }
 
-    @Test func `A deleted object answers with an error, its list is invalid, and nothing dangles`() throws {
+    @Test func `A deleted object answers with an error, its list is invalid, and nothing dangles`()
+        throws
+    {
         let database = try TestDatabase()
         let ada = try database.write { () throws(EngineError) in try database.addPerson(1) }
         let notes = try ada.list(try database.property("notes"))
         let reports = try ada.linkingObjects(try database.property("reports"))
         try database.write { () throws(EngineError) in try ada.delete() }
         #expect(try !ada.isValid)
-        #expect(code { () throws(EngineError) in _ = try ada.value(try database.property("name")) } == .objectDeleted)
-        #expect(code { () throws(EngineError) in _ = try ada.list(try database.property("notes")) } == .objectDeleted)
+        #expect(
+            code { () throws(EngineError) in _ = try ada.value(try database.property("name")) }
+                == .objectDeleted)
+        #expect(
+            code { () throws(EngineError) in _ = try ada.list(try database.property("notes")) }
+                == .objectDeleted)
         #expect(code { () throws(EngineError) in _ = try notes.count } == .collectionInvalidated)
         #expect(code { () throws(EngineError) in _ = try reports.count } == .collectionInvalidated)
         try database.expectSound()
     }
 
-    @Test func `Changes outside a transaction, nested and missing transactions are errors`() throws {
+    @Test func `Changes outside a transaction, nested and missing transactions are errors`() throws
+    {
         let database = try TestDatabase()
         #expect(code { () throws(EngineError) in try database.addPerson(1) } == .notInTransaction)
-        #expect(code { () throws(EngineError) in try database.session.commit() } == .notInTransaction)
-        #expect(code { () throws(EngineError) in try database.session.cancel() } == .notInTransaction)
+        #expect(
+            code { () throws(EngineError) in try database.session.commit() } == .notInTransaction)
+        #expect(
+            code { () throws(EngineError) in try database.session.cancel() } == .notInTransaction)
         try database.session.beginWrite()
         #expect(database.session.isWriting)
-        #expect(code { () throws(EngineError) in try database.session.beginWrite() } == .alreadyInTransaction)
+        #expect(
+            code { () throws(EngineError) in try database.session.beginWrite() }
+                == .alreadyInTransaction)
         #expect(try !database.session.refresh())
         try database.session.cancel()
         #expect(!database.session.isWriting)
@@ -98,7 +111,9 @@ import ToftStorage
         let database = try TestDatabase()
         let ada = try database.write { () throws(EngineError) in try database.addPerson(1) }
         let loose = try Session.open(
-            Configuration(location: .memory(name: database.name), schema: TestDatabase.schema, confinement: .caller))
+            Configuration(
+                location: .memory(name: database.name), schema: TestDatabase.schema,
+                confinement: .caller))
         let (session, name) = (database.session, try database.property("name"))
         try onAnotherThread {
             #expect(code { () throws(EngineError) in _ = try session.version } == .wrongThread)
@@ -108,7 +123,10 @@ import ToftStorage
         }
     }
 
-    @Test func `After close everything is closed, an open transaction is cancelled, and others go on`() throws {
+    @Test
+    func `After close everything is closed, an open transaction is cancelled, and others go on`()
+        throws
+    {
         let database = try TestDatabase()
         let other = try database.other()
         let ada = try database.write { () throws(EngineError) in try database.addPerson(1) }
@@ -135,17 +153,31 @@ import ToftStorage
         #expect(try TestDatabase(name).people().count == 0)
     }
 
-    @Test func `A session may see fewer classes, and may bring new ones while the database is open`() throws {
+    @Test
+    func `A session may see fewer classes, and may bring new ones while the database is open`()
+        throws
+    {
         let database = try TestDatabase()
         try database.write { () throws(EngineError) in try database.addPerson(1) }
         let location = StoreConfiguration.Location.memory(name: database.name)
-        let narrow = try Session.open(Configuration(location: location, schema: Schema([ClassSchema("Dog", [PropertySchema("name", .string)])])))
+        let narrow = try Session.open(
+            Configuration(
+                location: location,
+                schema: Schema([ClassSchema("Dog", [PropertySchema("name", .string)])])))
         #expect(narrow.schema.visibleClasses.map(\.name) == ["Dog"])
-        #expect(code { () throws(EngineError) in _ = try narrow.count(of: try database.person) } == .noSuchClass)
-        let wider = try Session.open(Configuration(location: location, schema: Schema([ClassSchema("Cat", [PropertySchema("lives", .int)])])))
+        #expect(
+            code { () throws(EngineError) in _ = try narrow.count(of: try database.person) }
+                == .noSuchClass)
+        let wider = try Session.open(
+            Configuration(
+                location: location,
+                schema: Schema([ClassSchema("Cat", [PropertySchema("lives", .int)])])))
         #expect(wider.schema.visibleClasses.map(\.name) == ["Cat"])
         let clash = Schema([ClassSchema("Dog", [PropertySchema("name", .int)])])
-        #expect(code { () throws(EngineError) in _ = try Session.open(Configuration(location: location, schema: clash)) } == .schemaMismatch)
+        #expect(
+            code { () throws(EngineError) in
+                _ = try Session.open(Configuration(location: location, schema: clash))
+            } == .schemaMismatch)
         try database.session.refresh()
         #expect(try database.people().count == 1)
         let whole = try Session.open(Configuration(location: location))
@@ -159,7 +191,9 @@ import ToftStorage
         let reader = try Session.open(configuration)
         #expect(code { () throws(EngineError) in try reader.beginWrite() } == .readOnly)
         configuration.schema = Schema([ClassSchema("Cat", [PropertySchema("lives", .int)])])
-        #expect(code { () throws(EngineError) in _ = try Session.open(configuration) } == .schemaMismatch)
+        #expect(
+            code { () throws(EngineError) in _ = try Session.open(configuration) }
+                == .schemaMismatch)
     }
 
     @Test func `Results find their objects again after something else has changed`() throws {
@@ -175,8 +209,10 @@ import ToftStorage
         #expect(try frozen.count == 1000)
         #expect(try frozen.value(at: 500) == .null)
         #expect(code { () throws(EngineError) in _ = try frozen.object(at: 500) } == .objectDeleted)
-        #expect(code { () throws(EngineError) in _ = try people.object(at: 999) } == .indexOutOfRange)
-        #expect(code { () throws(EngineError) in _ = try people.object(at: -1) } == .indexOutOfRange)
+        #expect(
+            code { () throws(EngineError) in _ = try people.object(at: 999) } == .indexOutOfRange)
+        #expect(
+            code { () throws(EngineError) in _ = try people.object(at: -1) } == .indexOutOfRange)
         try database.write { () throws(EngineError) in try frozen.deleteAll() }
         #expect(try people.count == 0)
         try database.expectSound()
@@ -186,20 +222,30 @@ import ToftStorage
         let database = try TestDatabase()
         let ada = try database.write { () throws(EngineError) in try database.addPerson(1) }
         let notes = try ada.list(try database.property("notes"))
-        let sorted = try notes.results().sorted(by: [("self", true)]).distinct(by: ["self"]).limited(to: 2)
+        let sorted = try notes.results().sorted(by: [("self", true)]).distinct(by: ["self"])
+            .limited(to: 2)
         try database.write { () throws(EngineError) in
             for note in ["pear", "apple", "pear", "fig"] { try notes.append(Value.string(note)) }
         }
-        #expect(try (0..<sorted.count).map { try sorted.value(at: $0) } == [.string("apple"), .string("fig")])
+        #expect(
+            try (0..<sorted.count).map { try sorted.value(at: $0) } == [
+                .string("apple"), .string("fig"),
+            ])
         #expect(try sorted.index(of: .string("fig")) == 1)
         #expect(try notes.firstIndex(of: .string("fig")) == 3)
-        #expect(code { () throws(EngineError) in _ = try notes.results().sorted(by: [("name", true)]) } == .invalidQuery)
+        #expect(
+            code { () throws(EngineError) in _ = try notes.results().sorted(by: [("name", true)]) }
+                == .invalidQuery)
     }
 
-    @Test func `Columns are read in batches, with nulls, from classes and from other orders`() throws {
+    @Test func `Columns are read in batches, with nulls, from classes and from other orders`()
+        throws
+    {
         let database = try TestDatabase()
         try database.write { () throws(EngineError) in
-            for id in 0..<600 as Range<Int64> { try database.addPerson(id, name: "p\(id)", age: id % 3 == 0 ? nil : id * 2) }
+            for id in 0..<600 as Range<Int64> {
+                try database.addPerson(id, name: "p\(id)", age: id % 3 == 0 ? nil : id * 2)
+            }
         }
         for results in [try database.people(), try database.people().snapshot()] {
             try expectColumns(of: results, database)
@@ -225,11 +271,18 @@ import ToftStorage
             let id = row + 250
             #expect(nulls[row] == (id % 3 == 0 ? 1 : 0))
             #expect(ages[row] == (id % 3 == 0 ? 0 : Int64(id) * 2))
-            #expect(String(decoding: UnsafeRawBufferPointer(start: names[row].0, count: names[row].1), as: UTF8.self) == "p\(id)")
+            #expect(
+                String(
+                    decoding: UnsafeRawBufferPointer(start: names[row].0, count: names[row].1),
+                    as: UTF8.self) == "p\(id)")
         }
         #expect(try results.read(columns, from: 600, capacity: 500) == 0)
-        #expect(code { () throws(EngineError) in _ = try results.read(columns, from: 601, capacity: 500) } == .indexOutOfRange)
+        #expect(
+            code { () throws(EngineError) in _ = try results.read(columns, from: 601, capacity: 500)
+            } == .indexOutOfRange)
         let list = ColumnBuffer(property: try database.property("dogs"), values: ages, nulls: nil)
-        #expect(code { () throws(EngineError) in _ = try results.read([list], from: 0, capacity: 1) } == .typeMismatch)
+        #expect(
+            code { () throws(EngineError) in _ = try results.read([list], from: 0, capacity: 1) }
+                == .typeMismatch)
     }
 }

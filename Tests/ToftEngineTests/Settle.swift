@@ -4,7 +4,10 @@ import ToftStorage
 /// Dispatches until the session stands at the newest version and nothing more is to be told.
 func settle(_ session: Session) throws(EngineError) {
     try session.dispatch()
-    while let channel = session.channel, channel.isBehind(session.database.store.latestVersion) || channel.flag.wait(timeoutMilliseconds: 0) {
+    while let channel = session.channel,
+        channel.isBehind(session.database.store.latestVersion)
+            || channel.flag.wait(timeoutMilliseconds: 0)
+    {
         _ = channel.flag.wait(timeoutMilliseconds: 100)
         try session.dispatch()
     }

@@ -3,7 +3,8 @@ import ToftModel
 import ToftStorage
 @testable import ToftEngine
 
-/// A database in memory with people and their dogs, and names for its parts. Sessions of one `name` share it.
+/// A database in memory with people and their dogs, and names for its parts. Sessions of one `name`
+/// share it.
 struct TestDatabase {
     static let schema = Schema([
         ClassSchema(
@@ -17,13 +18,17 @@ struct TestDatabase {
                 PropertySchema("notes", .string, collection: .list),
                 .linkingObjects("reports", from: "Person", "boss"),
             ]),
-        ClassSchema("Dog", [PropertySchema("name", .string), .linkingObjects("owners", from: "Person", "dogs")]),
+        ClassSchema(
+            "Dog",
+            [PropertySchema("name", .string), .linkingObjects("owners", from: "Person", "dogs")]),
     ])
 
     let name: String
     let session: Session
 
-    init(_ name: String = "test \(UInt64.random(in: 0 ... .max))", timeout: Int? = nil) throws(EngineError) {
+    init(_ name: String = "test \(UInt64.random(in: 0 ... .max))", timeout: Int? = nil)
+        throws(EngineError)
+    {
         self.name = name
         session = try Session.open(Self.configuration(name, timeout: timeout))
     }
@@ -34,7 +39,8 @@ struct TestDatabase {
     }
 
     static func configuration(_ name: String, timeout: Int? = nil) -> Configuration {
-        Configuration(location: .memory(name: name), schema: schema, writeTimeoutMilliseconds: timeout)
+        Configuration(
+            location: .memory(name: name), schema: schema, writeTimeoutMilliseconds: timeout)
     }
 
     /// Another session of the same database.
@@ -44,11 +50,14 @@ struct TestDatabase {
 
     // MARK: Names
 
-    func classID(_ name: String) throws(EngineError) -> ClassID { try session.classHandle(named: name).id }
+    func classID(_ name: String) throws(EngineError) -> ClassID {
+        try session.classHandle(named: name).id
+    }
     var person: ClassID { get throws(EngineError) { try classID("Person") } }
     var dog: ClassID { get throws(EngineError) { try classID("Dog") } }
 
-    func property(_ name: String, of className: String = "Person") throws(EngineError) -> PropertyID {
+    func property(_ name: String, of className: String = "Person") throws(EngineError) -> PropertyID
+    {
         let owner = try session.classHandle(named: className)
         return try model { () throws(ModelError) in try owner.property(named: name).id }
     }
@@ -70,16 +79,21 @@ struct TestDatabase {
     }
 
     @discardableResult
-    func addPerson(_ id: Int64, name: String = "", age: Int64? = nil) throws(EngineError) -> ObjectHandle {
+    func addPerson(_ id: Int64, name: String = "", age: Int64? = nil) throws(EngineError)
+        -> ObjectHandle
+    {
         try session.create(
             try person,
             [
-                (try property("id"), .int(id)), (try property("name"), .string(name)), (try property("age"), age.map(Value.int) ?? .null),
+                (try property("id"), .int(id)), (try property("name"), .string(name)),
+                (try property("age"), age.map(Value.int) ?? .null),
             ])
     }
 
     func findPerson(_ id: Int64) throws(EngineError) -> ObjectHandle {
-        guard let object = try session.find(Value.int(id), in: try person) else { throw EngineError(.noSuchObject, "person \(id)") }
+        guard let object = try session.find(Value.int(id), in: try person) else {
+            throw EngineError(.noSuchObject, "person \(id)")
+        }
         return object
     }
 

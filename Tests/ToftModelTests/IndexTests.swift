@@ -8,7 +8,10 @@ import ToftTestKit
         ClassSchema(
             "Thing",
             [PropertyType.int, .bool, .string, .date].flatMap {
-                [PropertySchema("\($0)", $0, isIndexed: isIndexed), PropertySchema("optional_\($0)", $0, isOptional: true, isIndexed: isIndexed)]
+                [
+                    PropertySchema("\($0)", $0, isIndexed: isIndexed),
+                    PropertySchema("optional_\($0)", $0, isOptional: true, isIndexed: isIndexed),
+                ]
             })
     }
 
@@ -16,7 +19,11 @@ import ToftTestKit
         switch type {
         case .bool: return .bool(seed.chance(50))
         case .int: return .int(seed.pick([Int64.min, -300, -1, 0, 1, 255, 256, .max])!)
-        case .date: return .date(seed.pick([(-5, -1), (-5, 0), (0, -1), (0, 0), (0, 1), (7, 5), (.max, 999_999_999)].map(Timestamp.init))!)
+        case .date:
+            return .date(
+                seed.pick(
+                    [(-5, -1), (-5, 0), (0, -1), (0, 0), (0, 1), (7, 5), (.max, 999_999_999)].map(
+                        Timestamp.init))!)
         default:
             let base = String(repeating: "x", count: seed.pick([0, 1, 198, 199, 200, 201, 300])!)
             return .string(base + seed.pick(["", "a", "b", "\u{0}", "\u{0}a", "é", "\u{10FFFF}"])!)
@@ -32,13 +39,16 @@ import ToftTestKit
         case (.bool(let left), .bool(let right)): !left && right
         case (.int(let left), .int(let right)): left < right
         case (.date(let left), .date(let right)): left < right
-        case (.string(let left), .string(let right)): left.utf8.lexicographicallyPrecedes(right.utf8)
+        case (.string(let left), .string(let right)):
+            left.utf8.lexicographicallyPrecedes(right.utf8)
         default: false
         }
     }
 
     @Test(arguments: [PropertyType.int, .bool, .string, .date], [false, true])
-    func anIndexFindsExactlyTheObjectsWithAValueInEveryRange(type: PropertyType, isOptional: Bool) throws {
+    func anIndexFindsExactlyTheObjectsWithAValueInEveryRange(type: PropertyType, isOptional: Bool)
+        throws
+    {
         var seed = Seed.random()
         let database = try ModelDatabase(Self.indexed())
         let name = isOptional ? "optional_\(type)" : "\(type)"
@@ -53,39 +63,56 @@ import ToftTestKit
         }
         try database.read { view throws in
             for _ in 0..<60 {
-                let wanted = seed.chance(80) ? objects[seed.below(objects.count)].value : Self.sample(type, &seed)
+                let wanted =
+                    seed.chance(80)
+                    ? objects[seed.below(objects.count)].value : Self.sample(type, &seed)
                 let expected = objects.filter { $0.value == wanted }.map(\.key)
-                let found = try view.keys("Thing", name, equalTo: wanted).filter { try view.value($0, "Thing", name) == wanted }
+                let found = try view.keys("Thing", name, equalTo: wanted).filter {
+                    try view.value($0, "Thing", name) == wanted
+                }
                 #expect(found == expected, "\(seed)")
-                try expectRange(view, name, objects, wanted, objects[seed.below(objects.count)].value, "\(seed)")
+                try expectRange(
+                    view, name, objects, wanted, objects[seed.below(objects.count)].value, "\(seed)"
+                )
             }
         }
         try database.check()
     }
 
-    /// Every kind of range between two values gives the same objects as a filter; candidates are compared again, as a query does.
-    func expectRange(_ view: ModelView, _ name: String, _ objects: [(key: Int64, value: Value)], _ low: Value, _ high: Value, _ seed: String) throws {
+    /// Every kind of range between two values gives the same objects as a filter; candidates are
+    /// compared again, as a query does.
+    func expectRange(
+        _ view: ModelView, _ name: String, _ objects: [(key: Int64, value: Value)], _ low: Value,
+        _ high: Value, _ seed: String
+    ) throws {
         let property = try view.schema.classHandle(named: "Thing").property(named: name)
         for (lowKind, highKind) in [(0, 0), (1, 1), (1, 2), (2, 1), (2, 2), (0, 2), (2, 0)] {
             func isInside(_ value: Value) -> Bool {
-                let isAbove = lowKind == 0 || Self.less(low, value) || (lowKind == 1 && low == value)
-                return isAbove && (highKind == 0 || Self.less(value, high) || (highKind == 1 && high == value))
+                let isAbove =
+                    lowKind == 0 || Self.less(low, value) || (lowKind == 1 && low == value)
+                return isAbove
+                    && (highKind == 0 || Self.less(value, high) || (highKind == 1 && high == value))
             }
             var found: [Int64] = []
             try low.withBorrowed { lower throws(ModelError) in
                 try high.withBorrowed { upper throws(ModelError) in
                     let lower = try bound(lowKind, property.checkedCell(lower, in: view.schema))
                     let upper = try bound(highKind, property.checkedCell(upper, in: view.schema))
-                    try view.forEachIndexed(property, from: lower, to: upper) { key throws(ModelError) in
+                    try view.forEachIndexed(property, from: lower, to: upper) {
+                        key throws(ModelError) in
                         found.append(key)
                         return true
                     }
                 }
             }
             let inside = try found.filter { isInside(try view.value($0, "Thing", name)) }
-            #expect(inside.sorted() == objects.filter { isInside($0.value) }.map(\.key), "\(seed) \(lowKind) \(low) \(highKind) \(high)")
+            #expect(
+                inside.sorted() == objects.filter { isInside($0.value) }.map(\.key),
+                "\(seed) \(lowKind) \(low) \(highKind) \(high)")
             let values = try inside.map { try view.value($0, "Thing", name) }
-            let order = zip(values, values.dropFirst()).allSatisfy { !Self.less($1, $0) || isLong($0) && isLong($1) }
+            let order = zip(values, values.dropFirst()).allSatisfy {
+                !Self.less($1, $0) || isLong($0) && isLong($1)
+            }
             #expect(order, "\(seed)")
         }
     }
@@ -101,12 +128,21 @@ import ToftTestKit
     @Test func anIndexAddedLaterKnowsTheObjectsThatWereThere() throws {
         let database = try ModelDatabase(Self.indexed(false))
         let keys = try database.write { transaction throws in
-            try (0..<500).map { try transaction.create("Thing", ["int": .int(Int64($0 % 7)), "optional_string": $0 % 3 == 0 ? .null : .string("\($0 % 5)")]) }
+            try (0..<500).map {
+                try transaction.create(
+                    "Thing",
+                    [
+                        "int": .int(Int64($0 % 7)),
+                        "optional_string": $0 % 3 == 0 ? .null : .string("\($0 % 5)"),
+                    ])
+            }
         }
         try database.reopen(Self.indexed())
         try database.read { view throws in
             #expect(try view.keys("Thing", "int", equalTo: .int(3)) == keys.filter { $0 % 7 == 3 })
-            #expect(try view.keys("Thing", "optional_string", equalTo: .null) == keys.filter { $0 % 3 == 0 })
+            #expect(
+                try view.keys("Thing", "optional_string", equalTo: .null)
+                    == keys.filter { $0 % 3 == 0 })
         }
         try database.write { try $0.set(keys[3], "Thing", "int", .int(4)) }
         try database.check()

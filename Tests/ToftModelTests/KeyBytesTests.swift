@@ -33,17 +33,25 @@ import ToftTestKit
         for _ in 0..<5_000 {
             let left = isOptional && seed.chance(10) ? .null : IndexTests.sample(type, &seed)
             let right = isOptional && seed.chance(10) ? .null : IndexTests.sample(type, &seed)
-            let leftBytes = bytes(left, optional: isOptional), rightBytes = bytes(right, optional: isOptional)
-            if left == right { #expect(leftBytes == rightBytes, "\(seed)") } else { #expect(leftBytes != rightBytes, "\(seed)") }
+            let leftBytes = bytes(left, optional: isOptional),
+                rightBytes = bytes(right, optional: isOptional)
+            if left == right {
+                #expect(leftBytes == rightBytes, "\(seed)")
+            } else {
+                #expect(leftBytes != rightBytes, "\(seed)")
+            }
             if sharePrefix(left, right) { continue }
-            #expect(leftBytes.lexicographicallyPrecedes(rightBytes) == IndexTests.less(left, right), "\(seed): \(left) \(right)")
+            #expect(
+                leftBytes.lexicographicallyPrecedes(rightBytes) == IndexTests.less(left, right),
+                "\(seed): \(left) \(right)")
         }
     }
 
     /// Long strings with the same first 200 bytes have no order.
     func sharePrefix(_ left: Value, _ right: Value) -> Bool {
         guard case .string(let left) = left, case .string(let right) = right else { return false }
-        return left.utf8.count > 200 && right.utf8.count > 200 && left.utf8.prefix(200).elementsEqual(right.utf8.prefix(200))
+        return left.utf8.count > 200 && right.utf8.count > 200
+            && left.utf8.prefix(200).elementsEqual(right.utf8.prefix(200))
     }
 
     @Test func noKeyIsLongerThanATreeTakes() {
@@ -58,7 +66,10 @@ import ToftTestKit
         #expect(bytes(.null, optional: true) == [0])
         #expect(bytes(.bool(true), optional: false) == [1])
         #expect(bytes(.string("a\u{0}b"), optional: false) == [97, 0, 255, 98, 0, 0])
-        #expect(bytes(.date(Timestamp(seconds: 0, nanoseconds: -1)), optional: false) == [0x80, 0, 0, 0, 0, 0, 0, 0, 0x7F, 255, 255, 255])
+        #expect(
+            bytes(.date(Timestamp(seconds: 0, nanoseconds: -1)), optional: false) == [
+                0x80, 0, 0, 0, 0, 0, 0, 0, 0x7F, 255, 255, 255,
+            ])
         let long = bytes(.string(String(repeating: "x", count: 201)), optional: false)
         #expect(long.suffix(14) == [0, 1, 0x80, 0, 0, 201, 182, 49, 80, 13, 6, 243, 187, 167])
     }

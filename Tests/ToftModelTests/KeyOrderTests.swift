@@ -10,7 +10,9 @@ import ToftTestKit
             let heads = (0..<count).map { _ in seed.next() & masks }
             var order = KeyOrder(count: count) { KeyOrder.Item(head: heads[$0], index: UInt32($0)) }
             order.sort()
-            let expected = heads.indices.sorted { heads[$0] != heads[$1] ? heads[$0] < heads[$1] : $0 < $1 }
+            let expected = heads.indices.sorted {
+                heads[$0] != heads[$1] ? heads[$0] < heads[$1] : $0 < $1
+            }
             #expect(order.items.map { Int($0.index) } == expected, "\(seed)")
         }
     }

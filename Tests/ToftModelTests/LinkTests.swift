@@ -6,8 +6,10 @@ import ToftStorage
     static let person = ClassSchema(
         "Person",
         [
-            PropertySchema("name", .string), .link("boss", to: "Person"), .links("friends", to: "Person"), .links("dogs", to: "Dog"),
-            .linkingObjects("reports", from: "Person", "boss"), .linkingObjects("friendOf", from: "Person", "friends"),
+            PropertySchema("name", .string), .link("boss", to: "Person"),
+            .links("friends", to: "Person"), .links("dogs", to: "Dog"),
+            .linkingObjects("reports", from: "Person", "boss"),
+            .linkingObjects("friendOf", from: "Person", "friends"),
         ])
     static let dog = ClassSchema(
         "Dog", [.link("owner", to: "Person"), .linkingObjects("keepers", from: "Person", "dogs")])
@@ -20,7 +22,9 @@ import ToftStorage
 
     @Test func aLinkIsSetReadAndClearedAndItsInverseFollows() throws {
         let database = try database()
-        let (ann, bob) = try database.write { transaction throws in (try transaction.create("Person"), try transaction.create("Person")) }
+        let (ann, bob) = try database.write { transaction throws in
+            (try transaction.create("Person"), try transaction.create("Person"))
+        }
         try database.write { try $0.set(ann, "Person", "boss", try ref(database, "Person", bob)) }
         try database.read { view throws in
             #expect(try view.value(ann, "Person", "boss") == ref(database, "Person", bob))
@@ -39,14 +43,25 @@ import ToftStorage
         try database.write { transaction throws in
             let ann = try transaction.create("Person"), rex = try transaction.create("Dog")
             #expect(
-                message { try transaction.set(ann, "Person", "boss", try ref(database, "Dog", rex)) }
+                message {
+                    try transaction.set(ann, "Person", "boss", try ref(database, "Dog", rex))
+                }
                     == "Property 'Person.boss' links to objects of class 'Person', not 'Dog'.")
             #expect(
-                message { try transaction.set(ann, "Person", "boss", try ref(database, "Person", 99)) }
+                message {
+                    try transaction.set(ann, "Person", "boss", try ref(database, "Person", 99))
+                }
                     == "The object of class 'Person' has been deleted or invalidated.")
-            #expect(message { try transaction.set(ann, "Person", "boss", .int(ann)) } == "Property 'Person.boss' holds link to 'Person', not int.")
-            #expect(message { try transaction.append(ann, "Person", "dogs", try ref(database, "Person", ann)) }.contains("not 'Person'"))
-            #expect(message { try transaction.append(ann, "Person", "dogs", .null) }.contains("can't be null"))
+            #expect(
+                message { try transaction.set(ann, "Person", "boss", .int(ann)) }
+                    == "Property 'Person.boss' holds link to 'Person', not int.")
+            #expect(
+                message {
+                    try transaction.append(ann, "Person", "dogs", try ref(database, "Person", ann))
+                }.contains("not 'Person'"))
+            #expect(
+                message { try transaction.append(ann, "Person", "dogs", .null) }.contains(
+                    "can't be null"))
         }
         try database.check()
     }
@@ -58,8 +73,10 @@ import ToftStorage
             let bob = try ref(database, "Person", keys[1])
             try transaction.set(keys[0], "Person", "boss", bob)
             try transaction.set(keys[1], "Person", "boss", bob)
-            try transaction.append(keys[0], "Person", "friends", bob, try ref(database, "Person", keys[2]), bob, bob)
-            try transaction.append(keys[1], "Person", "friends", bob, try ref(database, "Person", keys[0]))
+            try transaction.append(
+                keys[0], "Person", "friends", bob, try ref(database, "Person", keys[2]), bob, bob)
+            try transaction.append(
+                keys[1], "Person", "friends", bob, try ref(database, "Person", keys[0]))
             try transaction.set(try transaction.create("Dog"), "Dog", "owner", bob)
             return (keys[0], keys[1], keys[2])
         }
@@ -79,7 +96,9 @@ import ToftStorage
         let (ann, bob) = try database.write { transaction throws in
             let ann = try transaction.create("Person"), bob = try transaction.create("Person")
             try transaction.set(ann, "Person", "boss", try ref(database, "Person", bob))
-            try transaction.append(ann, "Person", "friends", try ref(database, "Person", bob), try ref(database, "Person", bob))
+            try transaction.append(
+                ann, "Person", "friends", try ref(database, "Person", bob),
+                try ref(database, "Person", bob))
             return (ann, bob)
         }
         let version = database.store.latestVersion
@@ -87,16 +106,25 @@ import ToftStorage
         let records = try #require(try database.read { try $0.snapshot.records(after: version) })
         var effects: [String] = []
         for record in records {
-            record.forEach { if [.rowErase, .cellSet, .listErase].contains($0.kind) { effects.append("\($0.kind) \($0.key) \($0.isDerived)") } }
+            record.forEach {
+                if [.rowErase, .cellSet, .listErase].contains($0.kind) {
+                    effects.append("\($0.kind) \($0.key) \($0.isDerived)")
+                }
+            }
         }
-        #expect(effects == ["cellSet \(ann) true", "listErase \(ann) true", "listErase \(ann) true", "rowErase \(bob) false"])
+        #expect(
+            effects == [
+                "cellSet \(ann) true", "listErase \(ann) true", "listErase \(ann) true",
+                "rowErase \(bob) false",
+            ])
         try database.check()
     }
 
     @Test func anInverseHasAnEntryForEachLink() throws {
         let database = try database()
         try database.write { transaction throws in
-            let ann = try transaction.create("Person"), bob = try transaction.create("Person"), rex = try transaction.create("Dog")
+            let ann = try transaction.create("Person"), bob = try transaction.create("Person"),
+                rex = try transaction.create("Dog")
             let link = try ref(database, "Dog", rex)
             try transaction.append(ann, "Person", "dogs", link, link, link)
             try transaction.append(bob, "Person", "dogs", link)
@@ -116,8 +144,12 @@ import ToftStorage
         let database = try database()
         try database.write { transaction throws in
             let ann = try transaction.create("Person")
-            #expect(message { try transaction.set(ann, "Person", "reports", .null) }.contains("is an inverse link and follows from the links"))
-            #expect(message { _ = try transaction.view.value(ann, "Person", "reports") }.contains("holds an inverse link"))
+            #expect(
+                message { try transaction.set(ann, "Person", "reports", .null) }.contains(
+                    "is an inverse link and follows from the links"))
+            #expect(
+                message { _ = try transaction.view.value(ann, "Person", "reports") }.contains(
+                    "holds an inverse link"))
         }
         try database.check()
     }
@@ -131,7 +163,9 @@ import ToftStorage
         }
         try database.reopen(ClassSchema("Person", [PropertySchema("name", .string)]))
         try database.write { transaction throws in
-            #expect(message { try transaction.set(ann, "Person", "boss", .null) } == "Class 'Person' has no property 'boss'.")
+            #expect(
+                message { try transaction.set(ann, "Person", "boss", .null) }
+                    == "Class 'Person' has no property 'boss'.")
             try transaction.erase(bob, "Person")
         }
         try database.reopen(Self.person, Self.dog)
@@ -146,14 +180,17 @@ import ToftStorage
             for index in 0..<50 {
                 let key = try transaction.create("Person", ["boss": last])
                 last = try ref(database, "Person", key)
-                try transaction.append(key, "Person", "friends", last, try ref(database, "Person", Int64(index / 2)))
+                try transaction.append(
+                    key, "Person", "friends", last, try ref(database, "Person", Int64(index / 2)))
                 try transaction.create("Dog", ["owner": last])
             }
         }
         try database.write { transaction throws in
             try transaction.eraseAll(try database.handle("Person"))
             #expect(try transaction.view.count(try database.handle("Person")) == 0)
-            for key in 0..<50 { #expect(try transaction.view.value(Int64(key), "Dog", "owner") == .null) }
+            for key in 0..<50 {
+                #expect(try transaction.view.value(Int64(key), "Dog", "owner") == .null)
+            }
         }
         try database.check()
     }

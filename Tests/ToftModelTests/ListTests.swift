@@ -7,7 +7,9 @@ import ToftStorage
     static let lists = ClassSchema(
         "Lists",
         scalars.map { PropertySchema("\($0)", $0, collection: .list) }
-            + scalars.map { PropertySchema("optional_\($0)", $0, collection: .list, isOptional: true) } + [PropertySchema("one", .int)])
+            + scalars.map {
+                PropertySchema("optional_\($0)", $0, collection: .list, isOptional: true)
+            } + [PropertySchema("one", .int)])
 
     func ints(_ values: Int64...) -> [Value] { values.map { .int($0) } }
 
@@ -20,10 +22,17 @@ import ToftStorage
                 try transaction.append(key, "Lists", name, value, value)
                 try transaction.append(key, "Lists", "optional_" + name, .null, value, .null)
                 #expect(try transaction.view.values(key, "Lists", name) == [value, value])
-                #expect(try transaction.view.values(key, "Lists", "optional_" + name) == [.null, value, .null])
-                #expect(message { try transaction.append(key, "Lists", name, .null) }.contains("can't be null"))
+                #expect(
+                    try transaction.view.values(key, "Lists", "optional_" + name) == [
+                        .null, value, .null,
+                    ])
+                #expect(
+                    message { try transaction.append(key, "Lists", name, .null) }.contains(
+                        "can't be null"))
                 for (other, wrong) in ObjectTests.samples where other != name {
-                    #expect(message { try transaction.append(key, "Lists", name, wrong) } == "Property 'Lists.\(name)' holds list of \(name), not \(other).")
+                    #expect(
+                        message { try transaction.append(key, "Lists", name, wrong) }
+                            == "Property 'Lists.\(name)' holds list of \(name), not \(other).")
                 }
             }
         }
@@ -61,16 +70,23 @@ import ToftStorage
             let key = try transaction.create("Lists"), list = try database.property("Lists", "int")
             try transaction.append(key, "Lists", "int", .int(1), .int(2))
             let outOfBounds = "Index 2 is out of bounds (must be less than 2)."
-            #expect(message { try transaction.listSet(key, list, at: 2, Value.int(0)) } == outOfBounds)
+            #expect(
+                message { try transaction.listSet(key, list, at: 2, Value.int(0)) } == outOfBounds)
             #expect(message { try transaction.listErase(key, list, at: 2) } == outOfBounds)
             #expect(message { try transaction.listErase(key, list, 1..<3) } == outOfBounds)
             #expect(message { try transaction.listMove(key, list, from: 2, to: 0) } == outOfBounds)
             #expect(message { try transaction.listMove(key, list, from: 0, to: 2) } == outOfBounds)
             #expect(message { try transaction.listSwap(key, list, 0, 2) } == outOfBounds)
             #expect(message { _ = try transaction.view.listValue(key, list, at: 2) } == outOfBounds)
-            #expect(message { try transaction.listInsert(key, list, at: 3, .int(0)) } == "Index 3 is out of bounds (must be less than 3).")
-            #expect(message { try transaction.listInsert(key, list, at: -1, .int(0)) } == "Index -1 is out of bounds (must be less than 3).")
-            #expect(message { try transaction.listErase(key, list, at: .max) }.contains("out of bounds"))
+            #expect(
+                message { try transaction.listInsert(key, list, at: 3, .int(0)) }
+                    == "Index 3 is out of bounds (must be less than 3).")
+            #expect(
+                message { try transaction.listInsert(key, list, at: -1, .int(0)) }
+                    == "Index -1 is out of bounds (must be less than 3).")
+            #expect(
+                message { try transaction.listErase(key, list, at: .max) }.contains("out of bounds")
+            )
             #expect(try transaction.view.values(key, "Lists", "int") == ints(1, 2))
         }
         try database.check()
@@ -80,10 +96,18 @@ import ToftStorage
         let database = try ModelDatabase(Self.lists)
         try database.write { transaction throws in
             let key = try transaction.create("Lists")
-            #expect(message { try transaction.set(key, "Lists", "int", .int(1)) } == "Property 'Lists.int' is a list; use the list functions.")
-            #expect(message { _ = try transaction.view.value(key, "Lists", "int") } == "Property 'Lists.int' is a list; use the list functions.")
-            #expect(message { try transaction.append(key, "Lists", "one", .int(1)) } == "Property 'Lists.one' is not a list.")
-            #expect(message { try transaction.append(99, "Lists", "int", .int(1)) }.contains("deleted or invalidated"))
+            #expect(
+                message { try transaction.set(key, "Lists", "int", .int(1)) }
+                    == "Property 'Lists.int' is a list; use the list functions.")
+            #expect(
+                message { _ = try transaction.view.value(key, "Lists", "int") }
+                    == "Property 'Lists.int' is a list; use the list functions.")
+            #expect(
+                message { try transaction.append(key, "Lists", "one", .int(1)) }
+                    == "Property 'Lists.one' is not a list.")
+            #expect(
+                message { try transaction.append(99, "Lists", "int", .int(1)) }.contains(
+                    "deleted or invalidated"))
         }
         try database.check()
     }
@@ -93,9 +117,13 @@ import ToftStorage
         try database.write { transaction throws in
             let key = try transaction.create("Lists"), list = try database.property("Lists", "int")
             let values: [BorrowedValue] = [.int(1), .int(2), .bool(true)]
-            #expect(throws: ModelError.self) { try values.withUnsafeBufferPointer { try transaction.listAppend(key, list, $0) } }
+            #expect(throws: ModelError.self) {
+                try values.withUnsafeBufferPointer { try transaction.listAppend(key, list, $0) }
+            }
             #expect(try transaction.view.listCount(key, list) == 0)
-            try values.prefix(2).withContiguousStorageIfAvailable { try transaction.listAppend(key, list, $0) }
+            try values.prefix(2).withContiguousStorageIfAvailable {
+                try transaction.listAppend(key, list, $0)
+            }
             #expect(try transaction.view.values(key, "Lists", "int") == ints(1, 2))
         }
         try database.check()
@@ -104,7 +132,8 @@ import ToftStorage
     @Test func longListsWorkAsShortOnesDo() throws {
         let database = try ModelDatabase(Self.lists)
         try database.write { transaction throws in
-            let key = try transaction.create("Lists"), list = try database.property("Lists", "optional_string")
+            let key = try transaction.create("Lists"),
+                list = try database.property("Lists", "optional_string")
             var expected: [Value] = []
             for index in 0..<3_000 {
                 let value = index % 7 == 0 ? Value.null : .string("element \(index)")
@@ -129,8 +158,11 @@ import ToftStorage
             for policy in [UpdatePolicy.all, .modified] {
                 for values in [[1, 2, 3], [1, 5], [], [7, 7, 7, 7]] as [[Int64]] {
                     let borrowed = values.map { BorrowedValue.int($0) }
-                    try borrowed.withUnsafeBufferPointer { try transaction.listAssign(key, list, $0, policy: policy) }
-                    #expect(try transaction.view.values(key, "Lists", "int") == values.map { .int($0) })
+                    try borrowed.withUnsafeBufferPointer {
+                        try transaction.listAssign(key, list, $0, policy: policy)
+                    }
+                    #expect(
+                        try transaction.view.values(key, "Lists", "int") == values.map { .int($0) })
                 }
             }
         }

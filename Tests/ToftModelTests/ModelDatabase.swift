@@ -3,7 +3,8 @@ import Testing
 @testable import ToftModel
 import ToftStorage
 
-/// A database in memory for one test, with a schema; every transaction that it commits is checked, and so is the end.
+/// A database in memory for one test, with a schema; every transaction that it commits is checked,
+/// and so is the end.
 final class ModelDatabase {
     let store: Store
     private(set) var schema: ModelSchema
@@ -12,9 +13,14 @@ final class ModelDatabase {
     /// How much may wait in a transaction.
     let limits: PendingChanges.Limits
 
-    /// `isTight`: changed pages and waiting entries leave memory all the time, and new entries wander through the delta.
-    init(_ classes: ClassSchema..., location: StoreConfiguration.Location? = nil, version: UInt64 = 0, isTight: Bool = false) throws {
-        let place = location ?? .memory(name: "model-\(Self.counter.add(1, ordering: .relaxed).newValue)")
+    /// `isTight`: changed pages and waiting entries leave memory all the time, and new entries
+    /// wander through the delta.
+    init(
+        _ classes: ClassSchema..., location: StoreConfiguration.Location? = nil,
+        version: UInt64 = 0, isTight: Bool = false
+    ) throws {
+        let place =
+            location ?? .memory(name: "model-\(Self.counter.add(1, ordering: .relaxed).newValue)")
         var configuration = StoreConfiguration(location: place)
         if isTight { configuration.dirtyLimit = 100_000 }
         limits = isTight ? PendingChanges.Limits(entryBytes: 3_000, cells: 7, erases: 5) : .usual
@@ -42,7 +48,8 @@ final class ModelDatabase {
     @discardableResult
     func write<Result>(_ body: (ModelTransaction) throws -> Result) throws -> Result {
         let writing = try store.beginWrite()
-        let transaction = ModelTransaction(writing, schema: try ModelSchema.read(writing.view, previous: schema), limits: limits)
+        let transaction = ModelTransaction(
+            writing, schema: try ModelSchema.read(writing.view, previous: schema), limits: limits)
         do {
             let result = try body(transaction)
             try expectSound(transaction.view)
@@ -58,7 +65,10 @@ final class ModelDatabase {
     func rolledBack(_ body: (ModelTransaction) throws -> Void) throws {
         let writing = try store.beginWrite()
         defer { writing.rollback() }
-        try body(ModelTransaction(writing, schema: try ModelSchema.read(writing.view, previous: schema), limits: limits))
+        try body(
+            ModelTransaction(
+                writing, schema: try ModelSchema.read(writing.view, previous: schema),
+                limits: limits))
     }
 
     /// The newest version.
@@ -80,21 +90,29 @@ final class ModelDatabase {
         #expect(report.problems == [], sourceLocation: location)
     }
 
-    private func expectSound(_ view: ModelView, _ location: SourceLocation = #_sourceLocation) throws {
+    private func expectSound(_ view: ModelView, _ location: SourceLocation = #_sourceLocation)
+        throws
+    {
         #expect(ModelCheck.run(view) == [], sourceLocation: location)
     }
 
     func handle(_ name: String) throws -> ClassHandle { try schema.classHandle(named: name) }
 
-    func property(_ className: String, _ name: String) throws -> PropertyHandle { try handle(className).property(named: name) }
+    func property(_ className: String, _ name: String) throws -> PropertyHandle {
+        try handle(className).property(named: name)
+    }
 }
 
 extension ModelTransaction {
     /// Creates an object from names and values.
     @discardableResult
-    func create(_ name: String, _ values: KeyValuePairs<String, Value> = [:], policy: UpdatePolicy = .error) throws -> Int64 {
+    func create(
+        _ name: String, _ values: KeyValuePairs<String, Value> = [:], policy: UpdatePolicy = .error
+    ) throws -> Int64 {
         let owner = try view.schema.classHandle(named: name)
-        return try create(owner, try values.map { (try owner.property(named: $0.key), $0.value) }, policy: policy).key
+        return try create(
+            owner, try values.map { (try owner.property(named: $0.key), $0.value) }, policy: policy
+        ).key
     }
 
     /// Sets one property by name.
@@ -136,7 +154,8 @@ extension ModelView {
         let indexed = try schema.classHandle(named: className).property(named: property)
         var keys: [Int64] = []
         try value.withBorrowed { value throws(ModelError) in
-            try forEachIndexed(indexed, equalTo: try indexed.checkedCell(value, in: schema)) { key throws(ModelError) in
+            try forEachIndexed(indexed, equalTo: try indexed.checkedCell(value, in: schema)) {
+                key throws(ModelError) in
                 keys.append(key)
                 return true
             }

@@ -5,24 +5,32 @@ import ToftStorage
 @Suite struct ObjectTests {
     static let scalars: [PropertyType] = [.bool, .int, .float, .double, .string, .data, .date]
     static let everything = ClassSchema(
-        "Everything", scalars.map { PropertySchema("\($0)", $0) } + scalars.map { PropertySchema("optional_\($0)", $0, isOptional: true) })
+        "Everything",
+        scalars.map { PropertySchema("\($0)", $0) }
+            + scalars.map { PropertySchema("optional_\($0)", $0, isOptional: true) })
     static let samples: [(String, Value)] = [
-        ("bool", .bool(true)), ("int", .int(.min)), ("float", .float(1.5)), ("double", .double(-0.0)), ("string", .string("a\u{0}é😀")),
-        ("data", .data([0, 255, 0])), ("date", .date(Timestamp(seconds: -5, nanoseconds: -999_999_999))),
+        ("bool", .bool(true)), ("int", .int(.min)), ("float", .float(1.5)),
+        ("double", .double(-0.0)), ("string", .string("a\u{0}é😀")),
+        ("data", .data([0, 255, 0])),
+        ("date", .date(Timestamp(seconds: -5, nanoseconds: -999_999_999))),
     ]
 
     @Test func aNewObjectHasNullsAndZeros() throws {
         let database = try ModelDatabase(Self.everything)
         let key = try database.write { try $0.create("Everything") }
         try database.read { view throws in
-            for type in Self.scalars { #expect(try view.value(key, "Everything", "optional_\(type)") == .null) }
+            for type in Self.scalars {
+                #expect(try view.value(key, "Everything", "optional_\(type)") == .null)
+            }
             #expect(try view.value(key, "Everything", "bool") == .bool(false))
             #expect(try view.value(key, "Everything", "int") == .int(0))
             #expect(try view.value(key, "Everything", "float") == .float(0))
             #expect(try view.value(key, "Everything", "double") == .double(0))
             #expect(try view.value(key, "Everything", "string") == .string(""))
             #expect(try view.value(key, "Everything", "data") == .data([]))
-            #expect(try view.value(key, "Everything", "date") == .date(Timestamp(seconds: 0, nanoseconds: 0)))
+            #expect(
+                try view.value(key, "Everything", "date")
+                    == .date(Timestamp(seconds: 0, nanoseconds: 0)))
         }
         try database.check()
     }
@@ -44,10 +52,14 @@ import ToftStorage
             }
         }
         try database.write { transaction throws in
-            for (name, _) in Self.samples { try transaction.set(key, "Everything", "optional_" + name, .null) }
+            for (name, _) in Self.samples {
+                try transaction.set(key, "Everything", "optional_" + name, .null)
+            }
         }
         try database.read { view throws in
-            for (name, _) in Self.samples { #expect(try view.value(key, "Everything", "optional_" + name) == .null) }
+            for (name, _) in Self.samples {
+                #expect(try view.value(key, "Everything", "optional_" + name) == .null)
+            }
         }
         try database.check()
     }
@@ -71,19 +83,34 @@ import ToftStorage
     }
 
     @Test func aValueMayFillItsLimitAndNotOneByteMore() throws {
-        let database = try ModelDatabase(ClassSchema("A", [PropertySchema("text", .string, isIndexed: true), PropertySchema("bytes", .data)]))
+        let database = try ModelDatabase(
+            ClassSchema(
+                "A",
+                [PropertySchema("text", .string, isIndexed: true), PropertySchema("bytes", .data)]))
         let limit = 16 * 1024 * 1024 - 1
         let key = try database.write { transaction throws in
             let key = try transaction.create("A")
             try transaction.set(key, "A", "text", .string(String(repeating: "x", count: limit)))
             try transaction.set(key, "A", "bytes", .data([UInt8](repeating: 7, count: limit)))
-            let tooLong = message { try transaction.set(key, "A", "text", .string(String(repeating: "x", count: limit + 1))) }
-            #expect(tooLong == "A value of 16777216 bytes is too long for property 'A.text'; the limit is 16777215 bytes.")
-            #expect(message { try transaction.set(key, "A", "bytes", .data([UInt8](repeating: 7, count: limit + 1))) }.contains("too long"))
+            let tooLong = message {
+                try transaction.set(
+                    key, "A", "text", .string(String(repeating: "x", count: limit + 1)))
+            }
+            #expect(
+                tooLong
+                    == "A value of 16777216 bytes is too long for property 'A.text'; the limit is 16777215 bytes."
+            )
+            #expect(
+                message {
+                    try transaction.set(
+                        key, "A", "bytes", .data([UInt8](repeating: 7, count: limit + 1)))
+                }.contains("too long"))
             return key
         }
         try database.read { view throws in
-            guard case .string(let text) = try view.value(key, "A", "text") else { throw ModelError.noSuchClass("A") }
+            guard case .string(let text) = try view.value(key, "A", "text") else {
+                throw ModelError.noSuchClass("A")
+            }
             #expect(text.utf8.count == limit)
         }
         try database.check()
@@ -93,9 +120,14 @@ import ToftStorage
         let database = try ModelDatabase(ClassSchema("A", [PropertySchema("text", .string)]))
         try database.write { transaction throws in
             let key = try transaction.create("A"), text = try database.property("A", "text")
-            for bytes: [UInt8] in [[0xFF], [0xC3], [0x61, 0xED, 0xA0, 0x80], [0xF8, 0x88, 0x80, 0x80, 0x80], Array("12345678".utf8) + [0x80]] {
+            for bytes: [UInt8] in [
+                [0xFF], [0xC3], [0x61, 0xED, 0xA0, 0x80], [0xF8, 0x88, 0x80, 0x80, 0x80],
+                Array("12345678".utf8) + [0x80],
+            ] {
                 bytes.withUnsafeBytes { bytes in
-                    #expect(message { try transaction.set(key, text, BorrowedValue.string(bytes)) } == "The text for property 'A.text' is not valid UTF-8.")
+                    #expect(
+                        message { try transaction.set(key, text, BorrowedValue.string(bytes)) }
+                            == "The text for property 'A.text' is not valid UTF-8.")
                 }
             }
         }
@@ -106,11 +138,16 @@ import ToftStorage
         let database = try ModelDatabase(ClassSchema("A", [PropertySchema("date", .date)]))
         try database.write { transaction throws in
             let key = try transaction.create("A")
-            for (seconds, nanoseconds) in [(Int64(1), Int32(-1)), (-1, 1), (0, 1_000_000_000), (0, -1_000_000_000)] {
+            for (seconds, nanoseconds) in [
+                (Int64(1), Int32(-1)), (-1, 1), (0, 1_000_000_000), (0, -1_000_000_000),
+            ] {
                 let date = Value.date(Timestamp(seconds: seconds, nanoseconds: nanoseconds))
-                #expect(message { try transaction.set(key, "A", "date", date) }.contains("is invalid"))
+                #expect(
+                    message { try transaction.set(key, "A", "date", date) }.contains("is invalid"))
             }
-            for (seconds, nanoseconds) in [(Int64.max, Int32(999_999_999)), (.min, -999_999_999), (0, -1), (0, 1)] {
+            for (seconds, nanoseconds) in [
+                (Int64.max, Int32(999_999_999)), (.min, -999_999_999), (0, -1), (0, 1),
+            ] {
                 let date = Value.date(Timestamp(seconds: seconds, nanoseconds: nanoseconds))
                 try transaction.set(key, "A", "date", date)
                 #expect(try transaction.view.value(key, "A", "date") == date)
@@ -123,10 +160,18 @@ import ToftStorage
         let database = try ModelDatabase(ClassSchema("A", [PropertySchema("x", .int)]))
         try database.write { transaction throws in
             #expect(message { try transaction.create("B") } == "The schema has no class 'B'.")
-            #expect(message { try transaction.create("A", ["y": .int(1)]) } == "Class 'A' has no property 'y'.")
-            #expect(message { try transaction.set(9, "A", "x", .int(1)) } == "The object of class 'A' has been deleted or invalidated.")
-            #expect(message { try transaction.erase(9, "A") } == "The object of class 'A' has been deleted or invalidated.")
-            #expect(message { _ = try transaction.view.value(-1, "A", "x") } == "The object of class 'A' has been deleted or invalidated.")
+            #expect(
+                message { try transaction.create("A", ["y": .int(1)]) }
+                    == "Class 'A' has no property 'y'.")
+            #expect(
+                message { try transaction.set(9, "A", "x", .int(1)) }
+                    == "The object of class 'A' has been deleted or invalidated.")
+            #expect(
+                message { try transaction.erase(9, "A") }
+                    == "The object of class 'A' has been deleted or invalidated.")
+            #expect(
+                message { _ = try transaction.view.value(-1, "A", "x") }
+                    == "The object of class 'A' has been deleted or invalidated.")
         }
         try database.check()
     }
@@ -148,13 +193,24 @@ import ToftStorage
     }
 
     @Test func settingSeveralPropertiesIsAllOrNothing() throws {
-        let database = try ModelDatabase(ClassSchema("A", [PropertySchema("x", .int), PropertySchema("y", .string), PropertySchema("l", .int, collection: .list)]))
+        let database = try ModelDatabase(
+            ClassSchema(
+                "A",
+                [
+                    PropertySchema("x", .int), PropertySchema("y", .string),
+                    PropertySchema("l", .int, collection: .list),
+                ]))
         try database.write { transaction throws in
-            let owner = try database.handle("A"), x = try owner.property(named: "x"), y = try owner.property(named: "y")
+            let owner = try database.handle("A"), x = try owner.property(named: "x"),
+                y = try owner.property(named: "y")
             let key = try transaction.create("A", ["x": .int(1), "y": .string("one")])
-            #expect(throws: ModelError.self) { try transaction.set(key, owner, [(x, .int(2)), (y, .int(3))]) }
+            #expect(throws: ModelError.self) {
+                try transaction.set(key, owner, [(x, .int(2)), (y, .int(3))])
+            }
             #expect(try transaction.view.value(key, "A", "x") == .int(1))
-            #expect(throws: ModelError.self) { try transaction.create("A", ["x": .int(5), "y": .null]) }
+            #expect(throws: ModelError.self) {
+                try transaction.create("A", ["x": .int(5), "y": .null])
+            }
             #expect(try transaction.view.count(owner) == 1)
             try transaction.set(key, owner, [(x, .int(2)), (y, .string("two")), (x, .int(7))])
             #expect(try transaction.view.value(key, "A", "x") == .int(7))
@@ -163,7 +219,8 @@ import ToftStorage
     }
 
     @Test func aRolledBackTransactionLeavesNothing() throws {
-        let database = try ModelDatabase(ClassSchema("A", [PropertySchema("x", .int, isPrimaryKey: true)]))
+        let database = try ModelDatabase(
+            ClassSchema("A", [PropertySchema("x", .int, isPrimaryKey: true)]))
         try database.write { try $0.create("A", ["x": .int(1)]) }
         try database.rolledBack { transaction throws in
             try transaction.create("A", ["x": .int(2)])
@@ -177,7 +234,8 @@ import ToftStorage
     }
 
     @Test func aReaderKeepsItsVersionWhileObjectsChange() throws {
-        let database = try ModelDatabase(ClassSchema("A", [PropertySchema("x", .int, isIndexed: true)]))
+        let database = try ModelDatabase(
+            ClassSchema("A", [PropertySchema("x", .int, isIndexed: true)]))
         let key = try database.write { try $0.create("A", ["x": .int(1)]) }
         let before = try database.view()
         try database.write { transaction throws in
@@ -192,17 +250,25 @@ import ToftStorage
     }
 
     @Test func bytesThatComeFromTheDatabaseItselfCanBeSet() throws {
-        let database = try ModelDatabase(ClassSchema("A", [PropertySchema("text", .string, isIndexed: true)]))
+        let database = try ModelDatabase(
+            ClassSchema("A", [PropertySchema("text", .string, isIndexed: true)]))
         try database.write { transaction throws in
             let text = try database.property("A", "text")
-            let first = try transaction.create("A", ["text": .string("some text that lies in a page")])
+            let first = try transaction.create(
+                "A", ["text": .string("some text that lies in a page")])
             for _ in 0..<300 {
                 let second = try transaction.create("A")
-                guard case .bytes(let bytes) = try transaction.view.cell(first, text) else { continue }
+                guard case .bytes(let bytes) = try transaction.view.cell(first, text) else {
+                    continue
+                }
                 try transaction.set(second, text, BorrowedValue.string(bytes))
-                guard case .bytes(let again) = try transaction.view.cell(first, text) else { continue }
+                guard case .bytes(let again) = try transaction.view.cell(first, text) else {
+                    continue
+                }
                 try transaction.set(first, text, BorrowedValue.string(again))
-                #expect(try transaction.view.value(second, "A", "text") == .string("some text that lies in a page"))
+                #expect(
+                    try transaction.view.value(second, "A", "text")
+                        == .string("some text that lies in a page"))
             }
         }
         try database.check()

@@ -6,7 +6,11 @@ import ToftTestKit
 /// Values that wait for their rows: nobody may see that they do.
 @Suite struct PendingCellTests {
     static let counter = ClassSchema(
-        "Counter", [PropertySchema("id", .int, isPrimaryKey: true), PropertySchema("value", .int), PropertySchema("weight", .double, isOptional: true)])
+        "Counter",
+        [
+            PropertySchema("id", .int, isPrimaryKey: true), PropertySchema("value", .int),
+            PropertySchema("weight", .double, isOptional: true),
+        ])
 
     private func makeCounters(_ count: Int, in database: ModelDatabase) throws -> [Int64] {
         try database.write { transaction throws in
@@ -23,7 +27,8 @@ import ToftTestKit
                 try transaction.set(key, "Counter", "weight", .double(0.5))
             }
             for key in keys { try transaction.set(key, "Counter", "value", .int(key * 2)) }
-            #expect(try transaction.view.value(keys[300], "Counter", "value") == .int(keys[300] * 2))
+            #expect(
+                try transaction.view.value(keys[300], "Counter", "value") == .int(keys[300] * 2))
             try transaction.set(keys[300], "Counter", "value", .int(-1))
             try transaction.set(keys[300], "Counter", "weight", .null)
         }
@@ -65,11 +70,17 @@ import ToftTestKit
                 try transaction.set(key, "Counter", "weight", .double(1))
                 try transaction.erase(key, "Counter")
             }
-            #expect(throws: ModelError.self) { try transaction.set(keys[0] + keys[0] % 2, "Counter", "value", .int(9)) }
+            #expect(throws: ModelError.self) {
+                try transaction.set(keys[0] + keys[0] % 2, "Counter", "value", .int(9))
+            }
         }
         try database.read { view throws in
-            for key in keys where key % 2 == 0 { #expect(try !view.exists(key, database.handle("Counter"))) }
-            for key in keys where key % 2 != 0 { #expect(try view.value(key, "Counter", "value") == .int(3)) }
+            for key in keys where key % 2 == 0 {
+                #expect(try !view.exists(key, database.handle("Counter")))
+            }
+            for key in keys where key % 2 != 0 {
+                #expect(try view.value(key, "Counter", "value") == .int(3))
+            }
         }
         try database.check()
     }

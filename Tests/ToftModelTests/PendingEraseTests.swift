@@ -8,8 +8,10 @@ import ToftTestKit
     static let person = ClassSchema(
         "Person",
         [
-            PropertySchema("id", .int, isPrimaryKey: true), PropertySchema("name", .string, isIndexed: true), PropertySchema("age", .int),
-            .link("boss", to: "Person"), .links("friends", to: "Person"), .linkingObjects("reports", from: "Person", "boss"),
+            PropertySchema("id", .int, isPrimaryKey: true),
+            PropertySchema("name", .string, isIndexed: true), PropertySchema("age", .int),
+            .link("boss", to: "Person"), .links("friends", to: "Person"),
+            .linkingObjects("reports", from: "Person", "boss"),
         ])
 
     /// People 0..<count; each has the one before as boss, and the ones on both sides as friends.
@@ -17,7 +19,13 @@ import ToftTestKit
         try database.write { transaction throws in
             var keys: [Int64] = []
             for id in 0..<Int64(count) {
-                keys.append(try transaction.create("Person", ["id": .int(id), "name": .string("n\(id)"), "boss": keys.last.map(link) ?? .null]))
+                keys.append(
+                    try transaction.create(
+                        "Person",
+                        [
+                            "id": .int(id), "name": .string("n\(id)"),
+                            "boss": keys.last.map(link) ?? .null,
+                        ]))
             }
             for (index, key) in keys.enumerated() {
                 for friend in [index - 1, index + 1] where keys.indices.contains(friend) {
@@ -36,17 +44,33 @@ import ToftTestKit
         let owner = try database.handle("Person")
         try database.write { transaction throws in
             for key in keys where key % 2 == 1 { try transaction.erase(key, owner) }
-            let (odd, even) = (keys.first { $0 % 2 == 1 } ?? 0, keys.first { $0 % 2 == 0 && $0 > 1 } ?? 0)
+            let (odd, even) = (
+                keys.first { $0 % 2 == 1 } ?? 0, keys.first { $0 % 2 == 0 && $0 > 1 } ?? 0
+            )
             #expect(try !transaction.view.exists(odd, owner))
             #expect(try transaction.view.count(owner) == 250)
-            #expect(try transaction.view.find("Person", .int(Int64(keys.firstIndex(of: odd) ?? 0))) == nil)
+            #expect(
+                try transaction.view.find("Person", .int(Int64(keys.firstIndex(of: odd) ?? 0)))
+                    == nil)
             #expect(try transaction.view.value(even, "Person", "boss") == .null)
-            #expect(throws: ModelError.noSuchObject(className: "Person", key: odd)) { _ = try transaction.view.value(odd, "Person", "name") }
-            #expect(throws: ModelError.noSuchObject(className: "Person", key: odd)) { try transaction.set(odd, "Person", "name", .string("x")) }
-            #expect(throws: ModelError.noSuchObject(className: "Person", key: odd)) { try transaction.set(odd, "Person", "age", .int(1)) }
-            #expect(throws: ModelError.noSuchObject(className: "Person", key: odd)) { try transaction.set(even, "Person", "boss", link(odd)) }
-            #expect(throws: ModelError.noSuchObject(className: "Person", key: odd)) { try transaction.append(odd, "Person", "friends", link(even)) }
-            #expect(throws: ModelError.noSuchObject(className: "Person", key: odd)) { try transaction.erase(odd, owner) }
+            #expect(throws: ModelError.noSuchObject(className: "Person", key: odd)) {
+                _ = try transaction.view.value(odd, "Person", "name")
+            }
+            #expect(throws: ModelError.noSuchObject(className: "Person", key: odd)) {
+                try transaction.set(odd, "Person", "name", .string("x"))
+            }
+            #expect(throws: ModelError.noSuchObject(className: "Person", key: odd)) {
+                try transaction.set(odd, "Person", "age", .int(1))
+            }
+            #expect(throws: ModelError.noSuchObject(className: "Person", key: odd)) {
+                try transaction.set(even, "Person", "boss", link(odd))
+            }
+            #expect(throws: ModelError.noSuchObject(className: "Person", key: odd)) {
+                try transaction.append(odd, "Person", "friends", link(even))
+            }
+            #expect(throws: ModelError.noSuchObject(className: "Person", key: odd)) {
+                try transaction.erase(odd, owner)
+            }
             #expect(transaction.hasChanges)
             #expect(try transaction.view.values(even, "Person", "friends") == [])
             #expect(try transaction.view.keys("Person", "name", equalTo: .string("n1")) == [])
@@ -76,7 +100,8 @@ import ToftTestKit
         try database.write { transaction throws in
             for (id, key) in keys.enumerated() {
                 try transaction.erase(key, "Person")
-                let new = try transaction.create("Person", ["id": .int(Int64(id)), "name": .string("again")], policy: .all)
+                let new = try transaction.create(
+                    "Person", ["id": .int(Int64(id)), "name": .string("again")], policy: .all)
                 #expect(new != key)
             }
         }
@@ -117,13 +142,18 @@ import ToftTestKit
             for record in try #require(try view.snapshot.records(after: before.snapshot.version)) {
                 record.forEach { effect in
                     guard effect.tree == table else { return }
-                    effects.append("\(effect.kind) \(keys.firstIndex(of: effect.key) ?? -1)\(effect.isDerived ? " derived" : "")")
+                    effects.append(
+                        "\(effect.kind) "
+                            + "\(keys.firstIndex(of: effect.key) ?? -1)\(effect.isDerived ? " derived" : "")"
+                    )
                 }
             }
-            #expect(effects == [
-                "listErase 0 derived", "rowErase 1", "cellSet 2 derived", "listErase 2 derived", "listErase 3 derived", "rowErase 4",
-                "cellSet 5 derived", "listErase 5 derived", "cellSet 3",
-            ])
+            #expect(
+                effects == [
+                    "listErase 0 derived", "rowErase 1", "cellSet 2 derived", "listErase 2 derived",
+                    "listErase 3 derived", "rowErase 4",
+                    "cellSet 5 derived", "listErase 5 derived", "cellSet 3",
+                ])
         }
         try database.check()
     }
@@ -134,7 +164,8 @@ import ToftTestKit
         try database.rolledBack { transaction throws in
             for key in keys { try transaction.erase(key, "Person") }
         }
-        try database.read { view throws in #expect(try view.count(database.handle("Person")) == 20) }
+        try database.read { view throws in #expect(try view.count(database.handle("Person")) == 20)
+        }
         try database.check()
     }
 

@@ -3,28 +3,44 @@ import Testing
 import ToftStorage
 import ToftTestKit
 
-/// Random commands, run on a database and on a reference model; both must hold the same after each transaction.
+/// Random commands, run on a database and on a reference model; both must hold the same after each
+/// transaction.
 @Suite struct RandomModelTests {
     static let scalars: [PropertyType] = [.bool, .int, .float, .double, .string, .data, .date]
     static let person = ClassSchema(
         "Person",
-        [PropertySchema("id", .int, isPrimaryKey: true), PropertySchema("nick", .string, isOptional: true, isIndexed: true), .link("boss", to: "Person")]
-            + [.links("friends", to: "Person"), .links("dogs", to: "Dog"), .linkingObjects("reports", from: "Person", "boss")]
+        [
+            PropertySchema("id", .int, isPrimaryKey: true),
+            PropertySchema("nick", .string, isOptional: true, isIndexed: true),
+            .link("boss", to: "Person"),
+        ]
+            + [
+                .links("friends", to: "Person"), .links("dogs", to: "Dog"),
+                .linkingObjects("reports", from: "Person", "boss"),
+            ]
             + scalars.map { PropertySchema("\($0)", $0, isIndexed: $0.canBeIndexed) })
     static let dog = ClassSchema(
         "Dog",
-        [PropertySchema("name", .string, isOptional: true, isPrimaryKey: true), .link("owner", to: "Person"), .link("rival", to: "Dog")]
+        [
+            PropertySchema("name", .string, isOptional: true, isPrimaryKey: true),
+            .link("owner", to: "Person"), .link("rival", to: "Dog"),
+        ]
             + scalars.map { PropertySchema("list_\($0)", $0, collection: .list, isOptional: true) })
     static let plain = ClassSchema(
-        "Plain", scalars.map { PropertySchema("\($0)", $0, isOptional: true, isIndexed: $0.canBeIndexed) } + [.links("plains", to: "Plain")])
+        "Plain",
+        scalars.map { PropertySchema("\($0)", $0, isOptional: true, isIndexed: $0.canBeIndexed) }
+            + [.links("plains", to: "Plain")])
 
     @Test func randomCommandsSurviveClosingAndOpeningTheFile() throws {
         var run = RandomRun(seed: Seed.random())
         try withTemporaryDirectory { directory in
             for _ in 0..<6 {
                 let file = StoreConfiguration.Location.file(path: directory + "/random.toft")
-                let database = try ModelDatabase(Self.person, Self.dog, Self.plain, location: file, isTight: run.seed.chance(50))
-                #expect(try database.read { try ReferenceModel(reading: $0) } == run.model, "\(run.seed)")
+                let database = try ModelDatabase(
+                    Self.person, Self.dog, Self.plain, location: file, isTight: run.seed.chance(50))
+                #expect(
+                    try database.read { try ReferenceModel(reading: $0) } == run.model,
+                    "\(run.seed)")
                 try database.write { transaction throws in try run.steps(200, transaction) }
                 try database.check()
             }
@@ -85,23 +101,35 @@ private struct RandomRun {
     // MARK: Values
 
     mutating func value(_ property: PropertyHandle) -> Value {
-        if property.isOptional, property.type != .link || !property.isList, seed.chance(15) { return .null }
+        if property.isOptional, property.type != .link || !property.isList, seed.chance(15) {
+            return .null
+        }
         switch property.type {
         case .bool: return .bool(seed.chance(50))
-        case .int: return .int(seed.chance(70) ? Int64(seed.below(20)) : Int64(bitPattern: seed.next()))
+        case .int:
+            return .int(seed.chance(70) ? Int64(seed.below(20)) : Int64(bitPattern: seed.next()))
         case .float: return .float(seed.chance(10) ? .nan : Float(seed.below(100)) / 8)
         case .double: return .double(seed.chance(10) ? .infinity : Double(seed.below(100)) / 8)
         case .string: return .string(text())
-        case .data: return .data((0..<seed.below(seed.chance(5) ? 3_000 : 30)).map { _ in UInt8(truncatingIfNeeded: seed.next()) })
-        case .date: return .date(Timestamp(seconds: Int64(seed.below(50)), nanoseconds: Int32(seed.below(5))))
+        case .data:
+            return .data(
+                (0..<seed.below(seed.chance(5) ? 3_000 : 30)).map { _ in
+                    UInt8(truncatingIfNeeded: seed.next())
+                })
+        case .date:
+            return .date(
+                Timestamp(seconds: Int64(seed.below(50)), nanoseconds: Int32(seed.below(5))))
         case .link, .linkingObjects: return link(property)
         }
     }
 
     mutating func text() -> String {
-        let length = seed.chance(5) ? 190 + seed.below(30) : seed.chance(2) ? seed.below(5_000) : seed.below(12)
+        let length =
+            seed.chance(5)
+            ? 190 + seed.below(30) : seed.chance(2) ? seed.below(5_000) : seed.below(12)
         let letters = ["a", "b", "\u{0}", "é", "😀"]
-        return String(repeating: "t", count: max(length - 2, 0)) + (letters[seed.below(5)]) + letters[seed.below(5)]
+        return String(repeating: "t", count: max(length - 2, 0)) + (letters[seed.below(5)])
+            + letters[seed.below(5)]
     }
 
     mutating func link(_ property: PropertyHandle) -> Value {
@@ -113,7 +141,9 @@ private struct RandomRun {
 
     mutating func key(_ owner: ClassHandle) -> Int64? { seed.pick(keys(owner.name)) }
 
-    mutating func property(_ owner: ClassHandle, _ isWanted: (PropertyHandle) -> Bool) -> PropertyHandle? {
+    mutating func property(_ owner: ClassHandle, _ isWanted: (PropertyHandle) -> Bool)
+        -> PropertyHandle?
+    {
         seed.pick(owner.visibleProperties.filter { $0.isStored && isWanted($0) })
     }
 
@@ -121,12 +151,18 @@ private struct RandomRun {
 
     mutating func create(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
         var values: [(property: PropertyHandle, value: Value)] = []
-        for property in owner.visibleProperties where property.isStored && !property.isList && (property.isPrimaryKey || seed.chance(50)) {
+        for property in owner.visibleProperties
+        where property.isStored && !property.isList && (property.isPrimaryKey || seed.chance(50)) {
             values.append((property, value(property)))
         }
         let primaryKey = values.first { $0.property.isPrimaryKey }
-        let existing = primaryKey.flatMap { given in model.classes[owner.name]?.first { $0.value.values[given.property.name] == given.value }?.key }
-        let policy: UpdatePolicy = primaryKey == nil ? .error : [.error, .all, .modified][seed.below(3)]
+        let existing = primaryKey.flatMap { given in
+            model.classes[owner.name]?.first {
+                $0.value.values[given.property.name] == given.value
+            }?.key
+        }
+        let policy: UpdatePolicy =
+            primaryKey == nil ? .error : [.error, .all, .modified][seed.below(3)]
         if existing != nil, policy == .error {
             #expect(throws: ModelError.self, "\(seed)") { try transaction.create(owner, values) }
             return
@@ -134,19 +170,27 @@ private struct RandomRun {
         let (key, isNew) = try transaction.create(owner, values, policy: policy)
         #expect(isNew == (existing == nil) && key == existing ?? key, "\(seed)")
         if isNew { model.classes[owner.name, default: [:]][key] = blank(owner) }
-        for (property, value) in values { model.classes[owner.name]?[key]?.values[property.name] = value }
+        for (property, value) in values {
+            model.classes[owner.name]?[key]?.values[property.name] = value
+        }
     }
 
     func blank(_ owner: ClassHandle) -> ReferenceModel.Object {
         var object = ReferenceModel.Object()
         for property in owner.visibleProperties where property.isStored {
-            if property.isList { object.lists[property.name] = [] } else { object.values[property.name] = (try? property.value(of: property.defaultCell)) }
+            if property.isList {
+                object.lists[property.name] = []
+            } else {
+                object.values[property.name] = (try? property.value(of: property.defaultCell))
+            }
         }
         return object
     }
 
     mutating func set(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
-        guard let key = key(owner), let property = property(owner, { !$0.isList && !$0.isPrimaryKey }) else { return }
+        guard let key = key(owner),
+            let property = property(owner, { !$0.isList && !$0.isPrimaryKey })
+        else { return }
         let value = value(property)
         try transaction.set(key, property, value)
         model.classes[owner.name]?[key]?.values[property.name] = value
@@ -196,7 +240,9 @@ private struct RandomRun {
     mutating func find(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
         guard let primaryKey = owner.primaryKey else { return }
         let wanted = value(primaryKey)
-        let expected = model.classes[owner.name]?.first { $0.value.values[primaryKey.name] == wanted }?.key
+        let expected = model.classes[owner.name]?.first {
+            $0.value.values[primaryKey.name] == wanted
+        }?.key
         #expect(try transaction.view.find(wanted, owner) == expected, "\(seed)")
     }
 
@@ -206,12 +252,17 @@ private struct RandomRun {
         #expect(try view.count(owner) == model.classes[owner.name]?.count ?? 0, "\(seed)")
         guard let key = key(owner), let property = property(owner, { _ in true }) else { return }
         if property.isList {
-            #expect(try view.listValues(key, property) == model.classes[owner.name]?[key]?.lists[property.name], "\(seed)")
+            #expect(
+                try view.listValues(key, property)
+                    == model.classes[owner.name]?[key]?.lists[property.name], "\(seed)")
         } else {
-            #expect(try view.value(key, property) == model.classes[owner.name]?[key]?.values[property.name], "\(seed)")
+            #expect(
+                try view.value(key, property)
+                    == model.classes[owner.name]?[key]?.values[property.name], "\(seed)")
         }
         let other = Int64(seed.below(60))
-        #expect(try view.exists(other, owner) == (model.classes[owner.name]?[other] != nil), "\(seed)")
+        #expect(
+            try view.exists(other, owner) == (model.classes[owner.name]?[other] != nil), "\(seed)")
     }
 
     /// Commands that must fail and leave everything as it is.
@@ -222,7 +273,9 @@ private struct RandomRun {
         #expect(throws: ModelError.self) { try transaction.set(.max, property, Value.null) }
         #expect(throws: ModelError.self) { try transaction.erase(.max, owner) }
         guard let key = key(owner) else { return }
-        #expect(throws: ModelError.self) { try transaction.set(key, owner, [(property, .link(ObjectRef(classID: 99, key: 0)))]) }
+        #expect(throws: ModelError.self) {
+            try transaction.set(key, owner, [(property, .link(ObjectRef(classID: 99, key: 0)))])
+        }
         #expect(try ReferenceModel(reading: transaction.view) == before, "\(seed)")
     }
 
@@ -230,7 +283,9 @@ private struct RandomRun {
         for owner in view.schema.visibleClasses {
             for property in owner.incoming {
                 for key in keys(owner.name) {
-                    let expected = model.sources(of: .link(ObjectRef(classID: owner.id, key: key)), property.className, property.name)
+                    let expected = model.sources(
+                        of: .link(ObjectRef(classID: owner.id, key: key)), property.className,
+                        property.name)
                     #expect(try view.backlinks(to: key, through: property) == expected, "\(seed)")
                 }
             }

@@ -17,8 +17,12 @@ struct ReferenceModel: Equatable {
         let gone = Value.link(ObjectRef(classID: id, key: key))
         for (name, objects) in classes {
             for (key, object) in objects {
-                for (property, value) in object.values where value == gone { classes[name]?[key]?.values[property] = .null }
-                for (property, list) in object.lists where list.contains(gone) { classes[name]?[key]?.lists[property]?.removeAll { $0 == gone } }
+                for (property, value) in object.values where value == gone {
+                    classes[name]?[key]?.values[property] = .null
+                }
+                for (property, list) in object.lists where list.contains(gone) {
+                    classes[name]?[key]?.lists[property]?.removeAll { $0 == gone }
+                }
             }
         }
     }
@@ -26,7 +30,9 @@ struct ReferenceModel: Equatable {
     /// The objects that link to one, each as often as it does, in the order of their keys.
     func sources(of target: Value, _ name: String, _ property: String) -> [Int64] {
         (classes[name] ?? [:]).sorted { $0.key < $1.key }.flatMap { key, object in
-            let count = object.lists[property].map { $0.filter { $0 == target }.count } ?? (object.values[property] == target ? 1 : 0)
+            let count =
+                object.lists[property].map { $0.filter { $0 == target }.count }
+                ?? (object.values[property] == target ? 1 : 0)
             return [Int64](repeating: key, count: count)
         }
     }

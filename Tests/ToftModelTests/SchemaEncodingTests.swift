@@ -4,7 +4,9 @@ import Testing
 @Suite struct SchemaEncodingTests {
     func decoded(_ schema: StoredSchema) throws -> StoredSchema {
         var read = try StoredSchema(decodingHeader: schema.encodedHeader())
-        for stored in schema.classes { read.classes.append(try StoredClass(decoding: stored.encoded())) }
+        for stored in schema.classes {
+            read.classes.append(try StoredClass(decoding: stored.encoded()))
+        }
         try read.validate()
         return read
     }
@@ -19,8 +21,11 @@ import Testing
 
     @Test func fieldsOfALaterVersionAreSkipped() throws {
         let schema = try SchemaPlanTests.stored()
-        #expect(try StoredClass(decoding: schema.classes[0].encoded() + [1, 2, 3]) == schema.classes[0])
-        #expect(try StoredSchema(decodingHeader: schema.encodedHeader() + [9]).nextClassID == schema.nextClassID)
+        #expect(
+            try StoredClass(decoding: schema.classes[0].encoded() + [1, 2, 3]) == schema.classes[0])
+        #expect(
+            try StoredSchema(decodingHeader: schema.encodedHeader() + [9]).nextClassID
+                == schema.nextClassID)
     }
 
     @Test func aRecordThatEndsEarlyIsAnError() throws {
@@ -51,30 +56,49 @@ import Testing
         writer.put(UInt32(1))
         writer.put(UInt32(0))
         writer.put("Address")
-        #expect(throws: ModelError.unsupportedSchema("class 'Address' is of kind embedded")) { try StoredClass(decoding: writer.bytes) }
+        #expect(throws: ModelError.unsupportedSchema("class 'Address' is of kind embedded")) {
+            try StoredClass(decoding: writer.bytes)
+        }
         var record = try SchemaPlanTests.stored().classes[1].encoded()
         let type = try #require(record.firstIndex(of: PropertyType.string.rawValue))
         record[type] = 12
-        #expect(throws: ModelError.unsupportedSchema("property 'Dog.name' is of type uuid")) { try StoredClass(decoding: record) }
+        #expect(throws: ModelError.unsupportedSchema("property 'Dog.name' is of type uuid")) {
+            try StoredClass(decoding: record)
+        }
     }
 
     @Test func contradictionsBetweenRecordsAreFound() throws {
         func reason(_ edit: (inout StoredSchema) -> Void) throws -> String? {
             var schema = try SchemaPlanTests.stored()
             edit(&schema)
-            do { try schema.validate() } catch { if case .damagedSchema(let reason) = error { return reason } }
+            do { try schema.validate() } catch {
+                if case .damagedSchema(let reason) = error { return reason }
+            }
             return nil
         }
         #expect(try reason { $0.classes[1].id = 1 } != nil)
         #expect(try reason { $0.nextClassID = 2 } == "class id 2 is out of order")
-        #expect(try reason { $0.classes[1].persistedName = "Person" } == "two classes are named 'Person'")
-        #expect(try reason { $0.classes[1].table = $0.classes[0].table }?.contains("belongs to something else") == true)
-        #expect(try reason { $0.classes[1].table = 3 }?.contains("belongs to something else") == true)
-        #expect(try reason { $0.classes[0].properties[4].targetClassID = 9 }?.contains("links to a class that is not there") == true)
-        #expect(try reason { $0.classes[0].properties[4].backlinkTree = nil }?.contains("no backlink tree") == true)
+        #expect(
+            try reason { $0.classes[1].persistedName = "Person" }
+                == "two classes are named 'Person'")
+        #expect(
+            try reason { $0.classes[1].table = $0.classes[0].table }?.contains(
+                "belongs to something else") == true)
+        #expect(
+            try reason { $0.classes[1].table = 3 }?.contains("belongs to something else") == true)
+        #expect(
+            try reason { $0.classes[0].properties[4].targetClassID = 9 }?.contains(
+                "links to a class that is not there") == true)
+        #expect(
+            try reason { $0.classes[0].properties[4].backlinkTree = nil }?.contains(
+                "no backlink tree") == true)
         #expect(try reason { $0.classes[0].primaryKeyTree = nil }?.contains("primary key") == true)
-        #expect(try reason { $0.classes[1].properties[1].originPropertyID = 1 }?.contains("inverse of a link that is not there") == true)
+        #expect(
+            try reason { $0.classes[1].properties[1].originPropertyID = 1 }?.contains(
+                "inverse of a link that is not there") == true)
         #expect(try reason { $0.classes[0].properties[0].id = 9 }?.contains("out of order") == true)
-        #expect(try reason { $0.classes[0].properties[0].persistedName = "name" }?.contains("are named 'name'") == true)
+        #expect(
+            try reason { $0.classes[0].properties[0].persistedName = "name" }?.contains(
+                "are named 'name'") == true)
     }
 }

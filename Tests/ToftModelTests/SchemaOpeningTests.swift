@@ -3,15 +3,20 @@ import Testing
 import ToftStorage
 
 @Suite struct SchemaOpeningTests {
-    static let dog = ClassSchema("Dog", [PropertySchema("name", .string, isPrimaryKey: true), PropertySchema("age", .int)])
+    static let dog = ClassSchema(
+        "Dog", [PropertySchema("name", .string, isPrimaryKey: true), PropertySchema("age", .int)])
 
     @Test func aSchemaIsThereAfterReopeningWithTheSameIds() throws {
-        let database = try ModelDatabase(Self.dog, SchemaPlanTests.people.classes[0], ClassSchema("Cat"), version: 3)
+        let database = try ModelDatabase(
+            Self.dog, SchemaPlanTests.people.classes[0], ClassSchema("Cat"), version: 3)
         let first = database.schema.stored
-        try database.reopen(Self.dog, SchemaPlanTests.people.classes[0], ClassSchema("Cat"), version: 3)
+        try database.reopen(
+            Self.dog, SchemaPlanTests.people.classes[0], ClassSchema("Cat"), version: 3)
         #expect(database.schema.stored == first)
         #expect(first.version == 3)
-        #expect(try ModelSchema.open(database.store, declared: nil, version: 0).stored.classes.map(\.name) == ["Dog", "Person", "Cat"])
+        #expect(
+            try ModelSchema.open(database.store, declared: nil, version: 0).stored.classes.map(
+                \.name) == ["Dog", "Person", "Cat"])
         try database.check()
     }
 
@@ -19,18 +24,24 @@ import ToftStorage
         let database = try ModelDatabase(Self.dog)
         let version = database.store.latestVersion
         try database.reopen(Self.dog)
-        try database.reopen(ClassSchema("Dog", [PropertySchema("name", .string, isPrimaryKey: true)]))
+        try database.reopen(
+            ClassSchema("Dog", [PropertySchema("name", .string, isPrimaryKey: true)]))
         #expect(database.store.latestVersion == version)
         try database.check()
     }
 
     @Test func newPropertiesOfObjectsThatAreThereHaveTheirDefaults() throws {
         let database = try ModelDatabase(Self.dog)
-        let key = try database.write { try $0.create("Dog", ["name": .string("Rex"), "age": .int(7)]) }
+        let key = try database.write {
+            try $0.create("Dog", ["name": .string("Rex"), "age": .int(7)])
+        }
         var more = Self.dog
         more.properties += [
-            PropertySchema("weight", .double), PropertySchema("chip", .string, isOptional: true, isIndexed: true), .links("friends", to: "Dog"),
-            PropertySchema("color", .string, isIndexed: true), .linkingObjects("friendOf", from: "Dog", "friends"), .link("mother", to: "Dog"),
+            PropertySchema("weight", .double),
+            PropertySchema("chip", .string, isOptional: true, isIndexed: true),
+            .links("friends", to: "Dog"),
+            PropertySchema("color", .string, isIndexed: true),
+            .linkingObjects("friendOf", from: "Dog", "friends"), .link("mother", to: "Dog"),
         ]
         try database.reopen(more)
         try database.write { transaction throws in
@@ -64,7 +75,11 @@ import ToftStorage
     @Test func aSchemaThatIsNotValidOpensNothing() throws {
         let database = try ModelDatabase(Self.dog)
         #expect(
-            message { try database.reopen(ClassSchema("A", [PropertySchema("x", .link, isOptional: true, target: "B")]), ClassSchema("", [])) } == """
+            message {
+                try database.reopen(
+                    ClassSchema("A", [PropertySchema("x", .link, isOptional: true, target: "B")]),
+                    ClassSchema("", []))
+            } == """
                 The schema is invalid:
                 - property 'A.x' has the target class 'B', which the schema does not have
                 - class '' has an empty name
@@ -75,10 +90,12 @@ import ToftStorage
     @Test func aMismatchListsEveryDifferenceAndLeavesTheFile() throws {
         let database = try ModelDatabase(Self.dog)
         let version = database.store.latestVersion
-        let other = ClassSchema("Dog", [PropertySchema("name", .string), PropertySchema("age", .string)])
+        let other = ClassSchema(
+            "Dog", [PropertySchema("name", .string), PropertySchema("age", .string)])
         #expect(
             message { try database.reopen(other, ClassSchema("New"), version: 9) } == """
-                The schema differs from the file's in ways that would lose data; a migration is needed:
+                The schema differs from the file's in ways that would lose data; a migration is \
+                needed:
                 - property 'Dog.age' is int in the file and string in the declared schema
                 - class 'Dog' has the primary key 'name' in the file and none in the declared schema
                 """)
@@ -90,7 +107,8 @@ import ToftStorage
         let database = try ModelDatabase(Self.dog, version: 5)
         #expect(
             message { try database.reopen(Self.dog, version: 4) }
-                == "Schema version 4 is lower than the file's, which is 5. Open the file with version 5 or higher.")
+                == "Schema version 4 is lower than the file's, which is 5. Open the file with version 5 or higher."
+        )
         try database.reopen(Self.dog, version: 6)
         #expect(database.schema.stored.version == 6)
         try database.check()
@@ -99,13 +117,21 @@ import ToftStorage
     @Test func aFileWithoutAnySchemaOpensEmpty() throws {
         let database = try ModelDatabase()
         #expect(database.schema.classes.isEmpty)
-        #expect(message { _ = try database.write { try $0.create("Dog") } } == "The schema has no class 'Dog'.")
+        #expect(
+            message { _ = try database.write { try $0.create("Dog") } }
+                == "The schema has no class 'Dog'.")
         try database.check()
     }
 
     @Test func namesOfTheirFullLengthWork() throws {
-        let name = String(repeating: "n", count: 57), property = String(repeating: "é", count: 31) + "p"
-        let database = try ModelDatabase(ClassSchema(name, (0..<200).map { PropertySchema("p\($0)", .int) } + [PropertySchema(property, .int, isIndexed: true)]))
+        let name = String(repeating: "n", count: 57),
+            property = String(repeating: "é", count: 31) + "p"
+        let database = try ModelDatabase(
+            ClassSchema(
+                name,
+                (0..<200).map { PropertySchema("p\($0)", .int) } + [
+                    PropertySchema(property, .int, isIndexed: true)
+                ]))
         let key = try database.write { try $0.create(name, [property: .int(3)]) }
         #expect(try database.read { try $0.value(key, name, property) } == .int(3))
         try database.check()

@@ -6,25 +6,36 @@ import Testing
         ClassSchema(
             "Person",
             [
-                PropertySchema("id", .int, isPrimaryKey: true), PropertySchema("name", .string, isIndexed: true), PropertySchema("age", .int, isOptional: true),
+                PropertySchema("id", .int, isPrimaryKey: true),
+                PropertySchema("name", .string, isIndexed: true),
+                PropertySchema("age", .int, isOptional: true),
                 PropertySchema("scores", .double, collection: .list), .link("dog", to: "Dog"),
             ]),
-        ClassSchema("Dog", [PropertySchema("name", .string), .linkingObjects("owners", from: "Person", "dog")]),
+        ClassSchema(
+            "Dog",
+            [PropertySchema("name", .string), .linkingObjects("owners", from: "Person", "dog")]),
     ])
 
     /// What the file would hold after the plan: with trees as a transaction would give them.
     static func carriedOut(_ plan: SchemaPlan) -> StoredSchema {
         var schema = plan.target, tree: UInt64 = 100
-        let next = { () -> UInt64 in tree += 1; return tree }
+        let next = { () -> UInt64 in
+            tree += 1; return tree
+        }
         for index in schema.classes.indices {
             if schema.classes[index].table == 0 { schema.classes[index].table = next() }
-            if schema.classes[index].primaryKeyID != nil { schema.classes[index].primaryKeyTree = next() }
-            for place in schema.classes[index].properties.indices where schema.classes[index].properties[place].type == .link {
+            if schema.classes[index].primaryKeyID != nil {
+                schema.classes[index].primaryKeyTree = next()
+            }
+            for place in schema.classes[index].properties.indices
+            where schema.classes[index].properties[place].type == .link {
                 schema.classes[index].properties[place].backlinkTree = next()
             }
         }
         for case .createIndex(let id, let property) in plan.changes {
-            guard let index = schema.classIndex(id: id), let place = schema.classes[index].propertyIndex(id: property) else { continue }
+            guard let index = schema.classIndex(id: id),
+                let place = schema.classes[index].propertyIndex(id: property)
+            else { continue }
             schema.classes[index].properties[place].indexTree = next()
         }
         return schema
@@ -55,10 +66,12 @@ import Testing
         let plan = try StoredSchema().plan(for: Self.people, version: 3)
         #expect(
             plan.changes == [
-                .createTable(1), .createTable(2), .createIndex(1, 2), .createBacklinks(1, 5), .updateClass(2), .setVersion(3),
+                .createTable(1), .createTable(2), .createIndex(1, 2), .createBacklinks(1, 5),
+                .updateClass(2), .setVersion(3),
             ])
         #expect(plan.target.storedClass(named: "Person")?.primaryKeyID == 1)
-        #expect(plan.target.storedClass(named: "Dog")?.property(named: "owners")?.originPropertyID == 5)
+        #expect(
+            plan.target.storedClass(named: "Dog")?.property(named: "owners")?.originPropertyID == 5)
     }
 
     @Test func theSameSchemaNeedsNothing() throws {
@@ -67,7 +80,9 @@ import Testing
 
     @Test func aLowerVersionThanTheFilesIsAnErrorAndAHigherOneIsStored() throws {
         let stored = try Self.stored()
-        #expect(throws: ModelError.schemaVersionTooLow(stored: 3, given: 2)) { _ = try stored.plan(for: Self.people, version: 2) }
+        #expect(throws: ModelError.schemaVersionTooLow(stored: 3, given: 2)) {
+            _ = try stored.plan(for: Self.people, version: 2)
+        }
         #expect(try stored.plan(for: Self.people, version: 9).changes == [.setVersion(9)])
     }
 
@@ -75,13 +90,16 @@ import Testing
         let plan = try Self.stored().plan(
             for: changed {
                 $0.classes.append(ClassSchema("Cat", [.link("owner", to: "Person")]))
-                $0.classes[1].properties += [PropertySchema("age", .int, isIndexed: true), .links("friends", to: "Cat")]
+                $0.classes[1].properties += [
+                    PropertySchema("age", .int, isIndexed: true), .links("friends", to: "Cat"),
+                ]
                 $0.classes[0].properties[2].isIndexed = true
                 $0.classes[0].properties.append(.linkingObjects("cats", from: "Cat", "owner"))
             }, version: 3)
         #expect(
             plan.changes == [
-                .createTable(3), .createIndex(1, 3), .addColumn(2, 3), .createIndex(2, 3), .addColumn(2, 4), .createBacklinks(2, 4),
+                .createTable(3), .createIndex(1, 3), .addColumn(2, 3), .createIndex(2, 3),
+                .addColumn(2, 4), .createBacklinks(2, 4),
                 .createBacklinks(3, 1), .updateClass(1),
             ])
     }
@@ -95,7 +113,10 @@ import Testing
         #expect(try stored.plan(for: subset, version: 3).isEmpty)
         let seen = stored.restricted(to: subset)
         #expect(seen.visibleClasses.map(\.name) == ["Person"])
-        #expect(seen.storedClass(named: "Person")?.visibleProperties.map(\.name) == ["id", "name", "scores"])
+        #expect(
+            seen.storedClass(named: "Person")?.visibleProperties.map(\.name) == [
+                "id", "name", "scores",
+            ])
         #expect(seen.storedClass(named: "Person")?.property(named: "age") == nil)
     }
 
@@ -113,10 +134,13 @@ import Testing
 
     @Test func anIndexThatIsNoLongerDeclaredIsDropped() throws {
         let stored = try Self.stored()
-        let tree = try #require(stored.storedClass(named: "Person")?.property(named: "name")?.indexTree)
-        let plan = try stored.plan(for: changed { $0.classes[0].properties[1].isIndexed = false }, version: 3)
+        let tree = try #require(
+            stored.storedClass(named: "Person")?.property(named: "name")?.indexTree)
+        let plan = try stored.plan(
+            for: changed { $0.classes[0].properties[1].isIndexed = false }, version: 3)
         #expect(plan.changes == [.dropIndex(1, 2, tree: tree)])
-        #expect(plan.target.storedClass(named: "Person")?.property(named: "name")?.isIndexed == false)
+        #expect(
+            plan.target.storedClass(named: "Person")?.property(named: "name")?.isIndexed == false)
     }
 
     @Test func anInverseLinkMayFollowAnotherLink() throws {
@@ -126,7 +150,8 @@ import Testing
                 $0.classes[1].properties[1].origin = "dogs"
             }, version: 3)
         #expect(plan.changes == [.addColumn(1, 6), .createBacklinks(1, 6), .updateClass(2)])
-        #expect(plan.target.storedClass(named: "Dog")?.property(named: "owners")?.originPropertyID == 6)
+        #expect(
+            plan.target.storedClass(named: "Dog")?.property(named: "owners")?.originPropertyID == 6)
     }
 
     @Test func everyDifferenceThatWouldLoseDataIsNamedWhateverTheVersion() throws {
@@ -144,11 +169,15 @@ import Testing
             found == [
                 "property 'Person.name' is string in the file and data in the declared schema",
                 "property 'Person.age' is optional int in the file and int in the declared schema",
-                "property 'Person.scores' is list of double in the file and double in the declared schema",
-                "property 'Person.dog' is link to 'Dog' in the file and link to 'Person' in the declared schema",
-                "class 'Person' has the primary key 'id' in the file and none in the declared schema",
+                "property 'Person.scores' is list of double in the file and double in the "
+                    + "declared schema",
+                "property 'Person.dog' is link to 'Dog' in the file and link to 'Person' in the "
+                    + "declared schema",
+                "class 'Person' has the primary key 'id' in the file and none in the declared "
+                    + "schema",
                 "property 'Dog.owners' is inverse link in the file and int in the declared schema",
-                "class 'Dog' has the primary key none in the file and 'name' in the declared schema",
+                "class 'Dog' has the primary key none in the file and 'name' in the declared "
+                    + "schema",
             ])
     }
 
@@ -161,7 +190,8 @@ import Testing
         let stored = try Self.stored()
         #expect(try stored.plan(for: renamed, version: 3).isEmpty)
         let seen = stored.restricted(to: renamed)
-        #expect(seen.storedClass(named: "Human")?.property(named: "fullName")?.persistedName == "name")
+        #expect(
+            seen.storedClass(named: "Human")?.property(named: "fullName")?.persistedName == "name")
         #expect(seen.storedClass(named: "Person") == nil)
     }
 }

@@ -7,8 +7,9 @@ import ToftStorage
 
 @testable import ToftQuery
 
-/// The data set in a database in memory: every class and property of a type that exists today. Embedded objects are ordinary ones here, and primary
-/// keys of types that do not exist yet are strings.
+/// The data set in a database in memory: every class and property of a type that exists today.
+/// Embedded objects are ordinary ones here, and primary keys of types that do not exist yet are
+/// strings.
 final class ConformanceData {
     /// What is left out; a query that names one of these is out of scope.
     static let leftOut: Set<String> = {
@@ -22,7 +23,9 @@ final class ConformanceData {
     }()
 
     private static let json: JSON = {
-        let data = (try? Data(contentsOf: Fixtures.folder.appendingPathComponent("dataset.json"))) ?? Data()
+        let data =
+            (try? Data(contentsOf: Fixtures.folder.appendingPathComponent("dataset.json")))
+            ?? Data()
         return JSON(data)
     }()
 
@@ -34,14 +37,21 @@ final class ConformanceData {
     private var names: [String: [Int64: JSON]] = [:]
 
     init(indexed: Bool) throws {
-        let schema = Schema(Self.schemaJSON.compactMap { item -> ClassSchema? in
-            guard let name = item["name"].string, name != "Doc" else { return nil }
-            return ClassSchema(name, (item["properties"].array ?? []).compactMap { json in
-                var property = PropertySchema(json)
-                if indexed, let found = property, found.type.canBeIndexed, found.collection == .none { property?.isIndexed = true }
-                return property
+        let schema = Schema(
+            Self.schemaJSON.compactMap { item -> ClassSchema? in
+                guard let name = item["name"].string, name != "Doc" else { return nil }
+                return ClassSchema(
+                    name,
+                    (item["properties"].array ?? []).compactMap { json in
+                        var property = PropertySchema(json)
+                        if indexed, let found = property, found.type.canBeIndexed,
+                            found.collection == .none
+                        {
+                            property?.isIndexed = true
+                        }
+                        return property
+                    })
             })
-        })
         let name = "conformance \(indexed) \(UInt64.random(in: 0...UInt64.max))"
         session = try Session.open(Configuration(location: .memory(name: name), schema: schema))
         try session.beginWrite()
@@ -57,7 +67,9 @@ final class ConformanceData {
     }
 
     private func create(_ item: JSON) throws {
-        guard let name = item["name"].string, name != "Doc", let primary = primaryKey(item), let primaryName = primary["name"].string else { return }
+        guard let name = item["name"].string, name != "Doc", let primary = primaryKey(item),
+            let primaryName = primary["name"].string
+        else { return }
         let owner = try session.classHandle(named: name)
         let property = try owner.property(named: primaryName)
         for object in Self.json["objects"][name].array ?? [] {
@@ -69,17 +81,24 @@ final class ConformanceData {
     }
 
     private func fill(_ item: JSON) throws {
-        guard let name = item["name"].string, name != "Doc", let primary = primaryKey(item)?["name"].string else { return }
+        guard let name = item["name"].string, name != "Doc",
+            let primary = primaryKey(item)?["name"].string
+        else { return }
         for object in Self.json["objects"][name].array ?? [] {
-            guard let key = keys[name]?[object[primary]], let handle = try session.object(ObjectRef(classID: try session.classHandle(named: name).id, key: key))
+            guard let key = keys[name]?[object[primary]],
+                let handle = try session.object(
+                    ObjectRef(classID: try session.classHandle(named: name).id, key: key))
             else { continue }
             try set(object, of: handle, className: name, except: primary)
         }
     }
 
-    private func set(_ object: JSON, of handle: ObjectHandle, className: String, except primary: String?) throws {
+    private func set(
+        _ object: JSON, of handle: ObjectHandle, className: String, except primary: String?
+    ) throws {
         let owner = try session.classHandle(named: className)
-        for property in owner.visibleProperties where property.isStored && property.name != primary {
+        for property in owner.visibleProperties where property.isStored && property.name != primary
+        {
             guard let json = object.object?[property.name] else { continue }
             if property.isList {
                 let list = try handle.list(property.id)
@@ -109,19 +128,25 @@ final class ConformanceData {
     /// The primary keys of the results, as the answers spell them.
     func answer(_ row: Fixtures.Row) throws -> [JSON] {
         let owner = try session.classHandle(named: row.className)
-        let results = try session.results(of: owner.id).filter(row.query, arguments: try row.arguments.map(argument))
+        let results = try session.results(of: owner.id).filter(
+            row.query, arguments: try row.arguments.map(argument))
         return try results.keys().map { names[row.className]?[$0] ?? .null }
     }
 
     private func argument(_ json: JSON) throws -> QueryArgument {
-        if json["t"].string == "list" { return .list(try (json["v"].array ?? []).map { try scalar($0) }) }
+        if json["t"].string == "list" {
+            return .list(try (json["v"].array ?? []).map { try scalar($0) })
+        }
         return .value(try scalar(json))
     }
 
     private func scalar(_ json: JSON) throws -> Value {
         guard let type = json["t"].string else { return .null }
         if type == "link", let name = json["c"].string {
-            return .link(ObjectRef(classID: try session.classHandle(named: name).id, key: keys[name]?[json["v"]] ?? -1))
+            return .link(
+                ObjectRef(
+                    classID: try session.classHandle(named: name).id,
+                    key: keys[name]?[json["v"]] ?? -1))
         }
         guard let kind = PropertyType(named: type) else { throw Unsupported() }
         return Value(json["v"], kind) ?? .null
@@ -152,14 +177,17 @@ extension PropertySchema {
     init?(_ json: JSON) {
         guard let name = json["name"].string, let typeName = json["type"].string else { return nil }
         let isPrimary = json["primary"].bool == true
-        guard let type = PropertyType(named: typeName) ?? (isPrimary ? .string : nil) else { return nil }
+        guard let type = PropertyType(named: typeName) ?? (isPrimary ? .string : nil) else {
+            return nil
+        }
         switch json["collection"].string {
         case nil, "list": break
         default: return nil
         }
         self.init(
             name, type, collection: json["collection"].string == "list" ? .list : .none,
-            isOptional: json["optional"].bool == true || (type == .link && json["collection"].string == nil), isPrimaryKey: isPrimary,
+            isOptional: json["optional"].bool == true
+                || (type == .link && json["collection"].string == nil), isPrimaryKey: isPrimary,
             target: json["target"].string, origin: json["origin"].string)
     }
 }
@@ -181,7 +209,8 @@ extension Value {
         case (.data, .string(let text)): self = .data([UInt8](Data(base64Encoded: text) ?? Data()))
         case (.date, .string(let text)):
             let parts = text.dropFirst().split(separator: ":").map(String.init)
-            guard parts.count == 2, let seconds = Int64(parts[0]), let nanoseconds = Int32(parts[1]) else { return nil }
+            guard parts.count == 2, let seconds = Int64(parts[0]), let nanoseconds = Int32(parts[1])
+            else { return nil }
             self = .date(Timestamp(seconds: seconds, nanoseconds: nanoseconds))
         default: return nil
         }

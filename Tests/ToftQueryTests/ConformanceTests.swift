@@ -6,7 +6,8 @@ import ToftTestKit
 
 /// The answers of the real Realm to queries over types that exist today.
 @Suite struct ConformanceTests {
-    /// Rows on which we differ on purpose, with the reason; those that `quirks.tsv` lists are counted apart.
+    /// Rows on which we differ on purpose, with the reason; those that `quirks.tsv` lists are
+    /// counted apart.
     static let differences: [String: String] = {
         let nan = "NaN equals NaN, and is neither less nor greater than a number"
         let overflow = "an integer that overflows is null"
@@ -14,12 +15,15 @@ import ToftTestKit
         let folding = "[c] folds all of Unicode, not Latin-1 alone"
         return [
             "type-conversion-012": nan, "args-103": nan, "null-nan-paths-273": nan,
-            "arithmetic-006": overflow, "arithmetic-024": overflow, "aggregates-110": overflow, "backlinks-009": overflow,
+            "arithmetic-006": overflow, "arithmetic-024": overflow, "aggregates-110": overflow,
+            "backlinks-009": overflow,
             "string-ops-141": noMatch, "args-062": noMatch,
             "string-ops-084": folding, "string-ops-090": folding, "string-ops-107": folding,
             "sort-092": "a key path through a null link sorts as null: last when descending",
-            "property-property-066": "null equals null, between links too", "property-property-067": "null equals null, between links too",
-            "list-any-all-087": "ALL means every element of every list, not every element of some list",
+            "property-property-066": "null equals null, between links too",
+            "property-property-067": "null equals null, between links too",
+            "list-any-all-087":
+                "ALL means every element of every list, not every element of some list",
             "cmp-date-027": "the literal names exactly the instant that is stored",
             "arithmetic-011": "19 / 2.0 is 9.5",
         ]
@@ -28,15 +32,25 @@ import ToftTestKit
     /// Whether a row needs a type or collection that does not exist yet.
     static func isOutOfScope(_ row: Fixtures.Row) -> Bool {
         if row.className == "Doc" { return true }
-        if row.className == "Bag" && row.query.contains("id") && row.query.contains("uuid") { return true }
-        let words = Set(row.query.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
+        if row.className == "Bag" && row.query.contains("id") && row.query.contains("uuid") {
+            return true
+        }
+        let words = Set(
+            row.query.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
         if !words.isDisjoint(with: ConformanceData.leftOut) { return true }
-        if !words.isDisjoint(with: ["uuid", "oid", "objectId", "_id", "geobox", "geocircle", "geopolygon", "geoWithin"]) { return true }
+        if !words.isDisjoint(with: [
+            "uuid", "oid", "objectId", "_id", "geobox", "geocircle", "geopolygon", "geoWithin",
+        ]) {
+            return true
+        }
         // All links to a dog: some come from sets and dictionaries.
         if row.query.contains("@links.@") { return true }
         return row.arguments.contains { argument in
-            ["objectId", "uuid", "decimal128", "dictionary", "set"].contains(argument["t"].string ?? "")
-                || (argument["v"].array ?? []).contains { ["objectId", "uuid", "decimal128"].contains($0["t"].string ?? "") }
+            ["objectId", "uuid", "decimal128", "dictionary", "set"].contains(
+                argument["t"].string ?? "")
+                || (argument["v"].array ?? []).contains {
+                    ["objectId", "uuid", "decimal128"].contains($0["t"].string ?? "")
+                }
         }
     }
 
@@ -52,19 +66,32 @@ import ToftTestKit
                 run += 1
                 if let problem = Self.problem(row, data) {
                     failed += 1
-                    Issue.record("\(row.id) \(row.className): \(row.query) \(row.arguments.isEmpty ? "" : "\(row.arguments)"): \(problem)")
+                    Issue.record(
+                        """
+                        \(row.id) \(row.className): \(row.query) \
+                        \(row.arguments.isEmpty ? "" : "\(row.arguments)"): \(problem)
+                        """
+                    )
                 }
             }
         }
-        print("conformance\(indexed ? " with indexes" : ""): \(run) run, \(run - failed) right, \(quirks) decided otherwise, \(outOfScope) of types to come")
+        print(
+            "conformance\(indexed ? " with indexes" : ""): \(run) run, \(run - failed) right, "
+                + "\(quirks) decided otherwise, \(outOfScope) of types to come"
+        )
         #expect(run > 500)
     }
 
     private static func problem(_ row: Fixtures.Row, _ data: ConformanceData) -> String? {
         do {
             let answer = try data.answer(row)
-            guard row.kind != .error, let expected = row.result.array else { return "an answer where Realm has the error \(row.errorKind ?? "?")" }
-            if row.kind == .list { return answer == expected ? nil : "\(answer.map(\.plain)) in place of \(expected.map(\.plain))" }
+            guard row.kind != .error, let expected = row.result.array else {
+                return "an answer where Realm has the error \(row.errorKind ?? "?")"
+            }
+            if row.kind == .list {
+                return answer == expected
+                    ? nil : "\(answer.map(\.plain)) in place of \(expected.map(\.plain))"
+            }
             if Set(answer) == Set(expected) && answer.count == expected.count { return nil }
             let missing = expected.filter { !answer.contains($0) }.map(\.plain)
             let wrong = answer.filter { !expected.contains($0) }.map(\.plain)
@@ -72,7 +99,8 @@ import ToftTestKit
         } catch let error as EngineError {
             guard row.kind == .error else { return "the error \(error.code): \(error.message)" }
             let isSyntax = error.code == .querySyntax
-            return isSyntax == (row.errorKind == "syntax") ? nil : "\(error.code) in place of \(row.errorKind ?? "?"): \(error.message)"
+            return isSyntax == (row.errorKind == "syntax")
+                ? nil : "\(error.code) in place of \(row.errorKind ?? "?"): \(error.message)"
         } catch {
             return "\(error)"
         }

@@ -12,33 +12,54 @@ import ToftStorage
 
     init() throws {
         let schema = Schema([
-            ClassSchema("Person", [
-                PropertySchema("id", .int, isPrimaryKey: true), PropertySchema("name", .string), PropertySchema("nickname", .string, isOptional: true),
-                PropertySchema("age", .int), PropertySchema("height", .double, isOptional: true), PropertySchema("born", .date),
-                .link("boss", to: "Person"), PropertySchema("ints", .int, collection: .list), .links("friends", to: "Person"),
-            ])
+            ClassSchema(
+                "Person",
+                [
+                    PropertySchema("id", .int, isPrimaryKey: true), PropertySchema("name", .string),
+                    PropertySchema("nickname", .string, isOptional: true),
+                    PropertySchema("age", .int),
+                    PropertySchema("height", .double, isOptional: true),
+                    PropertySchema("born", .date),
+                    .link("boss", to: "Person"), PropertySchema("ints", .int, collection: .list),
+                    .links("friends", to: "Person"),
+                ])
         ])
-        session = try Session.open(Configuration(location: .memory(name: "decided \(UInt64.random(in: 0...UInt64.max))"), schema: schema))
+        session = try Session.open(
+            Configuration(
+                location: .memory(name: "decided \(UInt64.random(in: 0...UInt64.max))"),
+                schema: schema))
         let owner = try session.classHandle(named: "Person")
         func property(_ name: String) throws -> PropertyID { try owner.property(named: name).id }
         try session.beginWrite()
-        let rows: [(name: String, nickname: Value, age: Int64, height: Value, born: Int64, ints: [Int64])] = [
-            ("Ann", .string("annie"), 18, .double(.nan), 0, [1, 2]), ("Bob", .null, 10, .double(1.5), -3_000_000_000, [2, 1]),
-            ("it's", .string("b"), .max, .null, 1_577_836_800, []), ("a*b", .string("c"), 31, .double(42), 0, [1, 2, 3]),
-            ("aXb", .null, 0, .double(-1), 0, [3]),
-        ]
+        let rows:
+            [(name: String, nickname: Value, age: Int64, height: Value, born: Int64, ints: [Int64])] =
+                [
+                    ("Ann", .string("annie"), 18, .double(.nan), 0, [1, 2]),
+                    ("Bob", .null, 10, .double(1.5), -3_000_000_000, [2, 1]),
+                    ("it's", .string("b"), .max, .null, 1_577_836_800, []),
+                    ("a*b", .string("c"), 31, .double(42), 0, [1, 2, 3]),
+                    ("aXb", .null, 0, .double(-1), 0, [3]),
+                ]
         for (index, row) in rows.enumerated() {
-            let object = try session.create(owner.id, [
-                (try property("id"), .int(Int64(index + 1))), (try property("name"), .string(row.name)), (try property("nickname"), row.nickname),
-                (try property("age"), .int(row.age)), (try property("height"), row.height),
-                (try property("born"), .date(Timestamp(seconds: row.born, nanoseconds: 0))),
-            ])
+            let object = try session.create(
+                owner.id,
+                [
+                    (try property("id"), .int(Int64(index + 1))),
+                    (try property("name"), .string(row.name)),
+                    (try property("nickname"), row.nickname),
+                    (try property("age"), .int(row.age)), (try property("height"), row.height),
+                    (try property("born"), .date(Timestamp(seconds: row.born, nanoseconds: 0))),
+                ])
             for value in row.ints { try object.list(try property("ints")).append(.int(value)) }
         }
-        func person(_ id: Int64) throws -> ObjectHandle { try #require(try session.find(Value.int(id), in: owner.id)) }
+        func person(_ id: Int64) throws -> ObjectHandle {
+            try #require(try session.find(Value.int(id), in: owner.id))
+        }
         try person(1).set(try property("boss"), Value.link(try person(2).ref))
         try person(3).set(try property("boss"), Value.link(try person(1).ref))
-        for friend in [2, 3] { try person(1).list(try property("friends")).append(.link(try person(Int64(friend)).ref)) }
+        for friend in [2, 3] {
+            try person(1).list(try property("friends")).append(.link(try person(Int64(friend)).ref))
+        }
         try session.commit()
     }
 
@@ -46,7 +67,9 @@ import ToftStorage
         let owner = try session.classHandle(named: "Person")
         let id = try owner.property(named: "id").id
         let results = try session.results(of: owner.id).filter(query, arguments: arguments)
-        return try (0..<(try results.count)).compactMap { if case .int(let value) = try results.object(at: $0).value(id) { value } else { nil } }
+        return try (0..<(try results.count)).compactMap {
+            if case .int(let value) = try results.object(at: $0).value(id) { value } else { nil }
+        }
     }
 
     private func code(_ query: String) -> ErrorCode? {
@@ -63,7 +86,9 @@ import ToftStorage
         #expect(try ids("height IN {1.5, NaN}") == [1, 2])
         #expect(try ids("height < 1") == [5])
         #expect(try ids("height > 1") == [2, 4])
-        #expect(try ids("TRUEPREDICATE SORT(height ASC)") == [3, 1, 5, 2, 4], "null, then NaN, then numbers")
+        #expect(
+            try ids("TRUEPREDICATE SORT(height ASC)") == [3, 1, 5, 2, 4],
+            "null, then NaN, then numbers")
     }
 
     @Test func anIntegerBeyond64BitsIsComparedExactly() throws {
@@ -132,16 +157,23 @@ import ToftStorage
     }
 
     @Test func anInnerSubquerySeesTheOuterVariable() throws {
-        #expect(try ids("SUBQUERY(friends, $x, SUBQUERY(friends, $y, $y.age < $x.age).@count == 0).@count == 2") == [1])
+        #expect(
+            try ids(
+                "SUBQUERY(friends, $x, SUBQUERY(friends, $y, $y.age < $x.age).@count == 0).@count "
+                    + "== 2"
+            ) == [1])
     }
 
     @Test func whatIsAskedOfOneObjectAndThePlanAreTold() throws {
         let owner = try session.classHandle(named: "Person")
-        let results = try session.results(of: owner.id).filter("id == 3 AND age > 5 SORT(name DESC) LIMIT(2)")
+        let results = try session.results(of: owner.id).filter(
+            "id == 3 AND age > 5 SORT(name DESC) LIMIT(2)")
         let plan = try results.explain()
         #expect(plan.contains("primary key Person.id"))
         #expect(plan.contains("sort by name descending"))
         #expect(plan.contains("limit to 2"))
-        #expect(try session.results(of: owner.id).filter("age > 5").explain().contains("scan 5 objects of Person"))
+        #expect(
+            try session.results(of: owner.id).filter("age > 5").explain().contains(
+                "scan 5 objects of Person"))
     }
 }

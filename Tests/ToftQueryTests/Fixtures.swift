@@ -3,7 +3,8 @@ import ToftTestKit
 
 /// Queries with the answers of the real Realm, and the data they were asked of.
 enum Fixtures {
-    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Fixtures")
+    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("Fixtures")
 
     /// One line of `queries.tsv`.
     struct Row: Sendable {
@@ -30,17 +31,23 @@ enum Fixtures {
 
     static let rows: [Row] = lines(of: "queries.tsv").map { fields in
         Row(
-            id: fields[0], group: fields[1], className: fields[2], query: JSON(fields[3]).string ?? "",
-            arguments: JSON(fields[4]).array ?? [], kind: Row.Kind(rawValue: fields[5]) ?? .error, result: JSON(fields[6]))
+            id: fields[0], group: fields[1], className: fields[2],
+            query: JSON(fields[3]).string ?? "",
+            arguments: JSON(fields[4]).array ?? [], kind: Row.Kind(rawValue: fields[5]) ?? .error,
+            result: JSON(fields[6]))
     }
 
-    /// Rows whose answer is odd, though well defined: id -> what is odd. Ours is decided otherwise and tested by hand.
+    /// Rows whose answer is odd, though well defined: id -> what is odd. Ours is decided otherwise
+    /// and tested by hand.
     static let quirks: [String: String] = Dictionary(
         lines(of: "quirks.tsv").map { ($0[0], $0[1]) }, uniquingKeysWith: { $0 + ", " + $1 })
 
     /// The lines after the header, cut at tabs.
     private static func lines(of name: String) -> [[String]] {
-        let text = (try? String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").dropFirst().map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
+        let text =
+            (try? String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").dropFirst().map {
+            $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+        }
     }
 }

@@ -8,14 +8,18 @@ import ToftTestKit
 @Suite struct LoopTests {
     /// Memory with so many integers of a width, each at most as large as that can hold.
     private func with(_ values: [Int64], _ width: IntegerWidth, _ body: (IntegerColumn) -> Void) {
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: 8 + values.count * width.bytes, alignment: 8)
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: 8 + values.count * width.bytes, alignment: 8)
         defer { memory.deallocate() }
-        for (row, value) in values.enumerated() { memory.storeInteger(value, width, at: 8 + row * width.bytes) }
+        for (row, value) in values.enumerated() {
+            memory.storeInteger(value, width, at: 8 + row * width.bytes)
+        }
         body(IntegerColumn(UnsafeRawPointer(memory + 8), width, count: values.count))
     }
 
     /// Any integer of a width, mostly near a few places.
-    private func integer(_ width: IntegerWidth, _ random: inout some RandomNumberGenerator) -> Int64 {
+    private func integer(_ width: IntegerWidth, _ random: inout some RandomNumberGenerator) -> Int64
+    {
         let reach = Int64.max >> Int64(64 - 8 * width.bytes)
         switch Int.random(in: 0..<5, using: &random) {
         case 0: return reach
@@ -30,15 +34,21 @@ import ToftTestKit
         var random = Seed.random()
         print("loops, seed \(random)")
         for _ in 0..<3_000 {
-            let count = [1, 7, 8, 15, 16, 17, 63, 64, 65, 100, 255, 256][Int.random(in: 0..<12, using: &random)]
+            let count = [1, 7, 8, 15, 16, 17, 63, 64, 65, 100, 255, 256][
+                Int.random(in: 0..<12, using: &random)]
             let values = (0..<count).map { _ in integer(width, &random) }
-            var bounds = [integer(width, &random), integer(Bool.random(using: &random) ? .eight : width, &random)]
+            var bounds = [
+                integer(width, &random),
+                integer(Bool.random(using: &random) ? .eight : width, &random),
+            ]
             if Int.random(in: 0..<4, using: &random) == 0 { bounds[1] = bounds[0] }
             if Int.random(in: 0..<8, using: &random) > 0 { bounds.sort() }
             with(values, width) { column in
                 let mask = IntLoops.range(column, count: count, bounds[0], bounds[1])
-                var expected = Mask.empty
-                for row in 0..<count where bounds[0] <= values[row] && values[row] <= bounds[1] { expected.insert(row) }
+                var expected = Selection.empty
+                for row in 0..<count where bounds[0] <= values[row] && values[row] <= bounds[1] {
+                    expected.insert(row)
+                }
                 #expect(mask == expected, "\(bounds) in \(values)")
             }
         }
@@ -49,8 +59,12 @@ import ToftTestKit
         var random = Seed(7)
         for count in [1, 63, 64, 200, 256] {
             let values = (0..<count).map { _ in integer(width, &random) }
-            var wanted = Mask.first(count)
-            if count == 200 { for row in stride(from: 3, to: 150, by: 7) { wanted = wanted.subtracting(.first(row + 1)) | .first(row) & wanted } }
+            var wanted = Selection.first(count)
+            if count == 200 {
+                for row in stride(from: 3, to: 150, by: 7) {
+                    wanted = wanted.subtracting(.first(row + 1)) | .first(row) & wanted
+                }
+            }
             with(values, width) { column in
                 let vector = Vector(.int)
                 vector.useOwnStorage()
@@ -66,7 +80,9 @@ import ToftTestKit
         }
     }
 
-    private func result(_ operation: AggregateOperation, _ vector: Vector, _ wanted: Mask) -> ToftModel.Value {
+    private func result(_ operation: AggregateOperation, _ vector: Vector, _ wanted: Selection)
+        -> ToftModel.Value
+    {
         var aggregation = Aggregation(operation, of: .int)
         aggregation.add(vector, wanted)
         return aggregation.result

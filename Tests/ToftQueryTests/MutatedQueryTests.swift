@@ -15,9 +15,12 @@ import ToftModel
         let all = try data.session.results(of: owner.id)
         var (answered, refused) = (0, 0)
         for _ in 0..<3000 {
-            let text = random.mutate(Fixtures.rows[Int(random.next() % UInt64(Fixtures.rows.count))].query)
+            let text = random.mutate(
+                Fixtures.rows[Int(random.next() % UInt64(Fixtures.rows.count))].query)
             do {
-                _ = try all.filter(text, arguments: [.value(.int(1)), .list([.string("a"), .null])]).count
+                _ = try all.filter(
+                    text, arguments: [.value(.int(1)), .list([.string("a"), .null])]
+                ).count
                 answered += 1
             } catch {
                 refused += 1
@@ -33,8 +36,10 @@ import ToftModel
         let owner = try data.session.classHandle(named: "Person")
         let all = try data.session.results(of: owner.id)
         for text in [
-            String(repeating: "(", count: 100_000) + "age == 1", String(repeating: "NOT ", count: 100_000) + "age == 1",
-            "age == " + String(repeating: "(1 + ", count: 100_000), "boss" + String(repeating: ".boss", count: 10_000) + ".age == 1",
+            String(repeating: "(", count: 100_000) + "age == 1",
+            String(repeating: "NOT ", count: 100_000) + "age == 1",
+            "age == " + String(repeating: "(1 + ", count: 100_000),
+            "boss" + String(repeating: ".boss", count: 10_000) + ".age == 1",
             "age IN {" + String(repeating: "1,", count: 100_000) + "1}",
         ] {
             do { _ = try all.filter(text).count } catch { #expect(!error.message.isEmpty) }
@@ -45,7 +50,10 @@ import ToftModel
 /// Takes a text, and leaves out, doubles, swaps and inserts.
 private struct Mutations {
     private var state: UInt64
-    private static let inserts = ["(", ")", "'", "\\", "{", "}", "$", "@", "ANY ", "NOT ", " == ", "null", "\u{0}", "é", "[c]", ".", "-", "9", "SUBQUERY(", "T1:", "0x"]
+    private static let inserts = [
+        "(", ")", "'", "\\", "{", "}", "$", "@", "ANY ", "NOT ", " == ", "null", "\u{0}", "é",
+        "[c]", ".", "-", "9", "SUBQUERY(", "T1:", "0x",
+    ]
 
     init(seed: UInt64) {
         state = seed
@@ -64,7 +72,9 @@ private struct Mutations {
             case 0: characters.remove(at: place)
             case 1: characters.insert(characters[place], at: place)
             case 2: characters.swapAt(place, Int(next() % UInt64(characters.count)))
-            default: characters.insert(contentsOf: Self.inserts[Int(next() % UInt64(Self.inserts.count))], at: place)
+            default:
+                characters.insert(
+                    contentsOf: Self.inserts[Int(next() % UInt64(Self.inserts.count))], at: place)
             }
         }
         return String(characters)

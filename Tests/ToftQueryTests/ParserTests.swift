@@ -20,9 +20,14 @@ import ToftStorage
     }
 
     @Test func notBindsTighterThanAndBindsTighterThanOr() throws {
-        #expect(try drawn("NOT a == 1 AND b == 2 OR c == 3") == "((NOT (a == 1) AND (b == 2)) OR (c == 3))")
-        #expect(try drawn("a == 1 || b == 2 && !c == 3") == "((a == 1) OR ((b == 2) AND NOT (c == 3)))")
-        #expect(try drawn("a == 1 OR b == 2 AND c == 3 OR d == 4") == "((a == 1) OR ((b == 2) AND (c == 3)) OR (d == 4))")
+        #expect(
+            try drawn("NOT a == 1 AND b == 2 OR c == 3")
+                == "((NOT (a == 1) AND (b == 2)) OR (c == 3))")
+        #expect(
+            try drawn("a == 1 || b == 2 && !c == 3") == "((a == 1) OR ((b == 2) AND NOT (c == 3)))")
+        #expect(
+            try drawn("a == 1 OR b == 2 AND c == 3 OR d == 4")
+                == "((a == 1) OR ((b == 2) AND (c == 3)) OR (d == 4))")
     }
 
     @Test func multiplicationBindsTighterThanAdditionAndBothFromTheLeft() throws {
@@ -32,7 +37,9 @@ import ToftStorage
 
     @Test func parenthesesMayHoldConditionsOrValues() throws {
         #expect(try drawn("((age)) > (18)") == "(age > 18)")
-        #expect(try drawn("(age + 1) * 2 > 3 AND ((name == 'x'))") == "((((age + 1) * 2) > 3) AND (name == 'x'))")
+        #expect(
+            try drawn("(age + 1) * 2 > 3 AND ((name == 'x'))")
+                == "((((age + 1) * 2) > 3) AND (name == 'x'))")
     }
 
     @Test func aSignTouchesItsNumberWhereAValueIsExpectedAndSubtractsElsewhere() throws {
@@ -45,7 +52,9 @@ import ToftStorage
     }
 
     @Test func aHyphenBelongsToANameOnlyIfTheSchemaHasSuchAName() throws {
-        #expect(try drawn("first-name == 'x'", hyphenatedNames: ["first-name"]) == "(first-name == 'x')")
+        #expect(
+            try drawn("first-name == 'x'", hyphenatedNames: ["first-name"]) == "(first-name == 'x')"
+        )
         #expect(try drawn("a-b-1 == 2", hyphenatedNames: ["a-b"]) == "((a-b - 1) == 2)")
         #expect(try drawn("age-1 == 17") == "((age - 1) == 17)")
     }
@@ -55,17 +64,25 @@ import ToftStorage
     }
 
     @Test func mostKeywordsMayNameAProperty() throws {
-        for name in ["contains", "like", "between", "in", "sort", "distinct", "limit", "asc", "desc", "text", "binary", "first", "last", "size"] {
+        for name in [
+            "contains", "like", "between", "in", "sort", "distinct", "limit", "asc", "desc", "text",
+            "binary", "first", "last", "size",
+        ] {
             #expect(try drawn("\(name) == 1") == "(\(name) == 1)")
         }
-        for name in ["any", "all", "none", "some", "and", "or", "not", "true == 1 AND true", "null.x", "obj", "subquery"] {
+        for name in [
+            "any", "all", "none", "some", "and", "or", "not", "true == 1 AND true", "null.x", "obj",
+            "subquery",
+        ] {
             #expect(failure("\(name) == 1")?.kind == .syntax || name.hasPrefix("true"))
         }
         #expect(try drawn("contains CONTAINS 'x'") == "(contains CONTAINS 'x')")
     }
 
     @Test func someKeywordsCountOnlyInOneCase() throws {
-        #expect(try drawn("a In == 1 AND b == 2".replacing("a In", with: "iN")) == "((iN == 1) AND (b == 2))")
+        #expect(
+            try drawn("a In == 1 AND b == 2".replacing("a In", with: "iN"))
+                == "((iN == 1) AND (b == 2))")
         #expect(failure("nOt age > 18")?.kind == .syntax)
         #expect(failure("age iN {18}")?.kind == .syntax)
         #expect(try drawn("age BeTwEeN {1, 2}") == "(age BETWEEN {1, 2})")
@@ -77,7 +94,9 @@ import ToftStorage
         #expect(try drawn("a == 18446744073709551615") == "(a == 18446744073709551615)")
         #expect(try drawn("a == 0xFFFFFFFFFFFFFFFF") == "(a == 18446744073709551615)")
         #expect(try drawn("a == -9223372036854775808") == "(a == -9223372036854775808)")
-        #expect(try drawn("a == 1. OR a == .5 OR a == 1e3 OR a == 2.5E-1 OR a == 1.e1") == "((a == 1.0) OR (a == 0.5) OR (a == 1000.0) OR (a == 0.25) OR (a == 10.0))")
+        #expect(
+            try drawn("a == 1. OR a == .5 OR a == 1e3 OR a == 2.5E-1 OR a == 1.e1")
+                == "((a == 1.0) OR (a == 0.5) OR (a == 1000.0) OR (a == 0.25) OR (a == 10.0))")
         #expect(try drawn("a == 42f AND a == -1.5f") == "((a == 42.0f) AND (a == -1.5f))")
         #expect(try drawn("age > 18AND b == 1") == "((age > 18) AND (b == 1))")
         #expect(failure("a == 1.2.3")?.kind == .syntax)
@@ -122,15 +141,20 @@ import ToftStorage
         #expect(try drawn("SOME boss.dogs.@max.age > 1") == "(ANY boss.dogs.@max.age > 1)")
         #expect(try drawn("NONE ints[*] == {1, 2}") == "(NONE ints[*] == {1, 2})")
         #expect(try drawn("a[0].b[LAST].c['k'][$1] == 1") == "(a[0].b[LAST].c['k'][$1] == 1)")
-        #expect(try drawn("@links.Person.dogs.@count > ALL {1}") == "(@links.Person.dogs.@count > ALL {1})")
+        #expect(
+            try drawn("@links.Person.dogs.@count > ALL {1}")
+                == "(@links.Person.dogs.@count > ALL {1})")
         #expect(try drawn("$K0 == $1") == "($K0 == $1)")
-        #expect(try drawn("SUBQUERY($f.dogs, $d, $d.age > 5).@size > 0") == "(SUBQUERY($f.dogs, $d, ($d.age > 5)) > 0)")
+        #expect(
+            try drawn("SUBQUERY($f.dogs, $d, $d.age > 5).@size > 0")
+                == "(SUBQUERY($f.dogs, $d, ($d.age > 5)) > 0)")
         #expect(failure("ints[-1] == 3")?.kind == .syntax)
         #expect(failure("ints[Last] == 3")?.kind == .syntax)
     }
 
     @Test func orderingsFollowThePredicateInWrittenOrder() throws {
-        let query = try Parser.parse("TRUEPREDICATE SORT(age ASC, name descending)limit(5)DISTINCT(a.b)")
+        let query = try Parser.parse(
+            "TRUEPREDICATE SORT(age ASC, name descending)limit(5)DISTINCT(a.b)")
         #expect(query.orderings.count == 3)
         #expect(failure("TRUEPREDICATE LIMIT(-1)")?.kind == .syntax)
         #expect(failure("TRUEPREDICATE LIMIT($0)")?.kind == .syntax)
@@ -152,18 +176,28 @@ import ToftStorage
     }
 
     @Test func aLongLineIsCutAroundTheCaret() {
-        let text = "name == '" + String(repeating: "x", count: 500) + "' AND AND " + String(repeating: "y", count: 500)
+        let text =
+            "name == '" + String(repeating: "x", count: 500) + "' AND AND "
+            + String(repeating: "y", count: 500)
         let lines = failure(text)?.message.split(separator: "\n") ?? []
         #expect(lines.count >= 3 && lines.allSatisfy { $0.count < 140 })
     }
 
     @Test func deepNestingIsAnErrorAndNotAStackOverflow() {
-        for (open, close) in [("(", ")"), ("NOT ", ""), ("!", ""), ("SUBQUERY(a, $a, ", ").@count > 0"), ("1 + (", ")")] {
-            let text = String(repeating: open, count: 100_000) + "a == 1" + String(repeating: close, count: 100_000)
+        for (open, close) in [
+            ("(", ")"), ("NOT ", ""), ("!", ""), ("SUBQUERY(a, $a, ", ").@count > 0"),
+            ("1 + (", ")"),
+        ] {
+            let text =
+                String(repeating: open, count: 100_000) + "a == 1"
+                + String(repeating: close, count: 100_000)
             #expect(failure(text)?.kind == .syntax)
         }
         #expect(failure("a == 1" + String(repeating: " + 1", count: 100_000))?.kind == .syntax)
-        #expect(failure(String(repeating: "(", count: 90) + "a == 1" + String(repeating: ")", count: 90)) == nil)
+        #expect(
+            failure(
+                String(repeating: "(", count: 90) + "a == 1" + String(repeating: ")", count: 90))
+                == nil)
     }
 
     @Test func aLongChainOfAlternativesIsFine() throws {
@@ -180,7 +214,9 @@ import ToftStorage
         for row in Fixtures.rows where Fixtures.quirks[row.id] == nil {
             let error = failure(row.query)
             let isSyntaxError = row.errorKind == "syntax"
-            #expect((error != nil) == isSyntaxError, "\(row.id): \(row.query)\n\(error?.message ?? "parses")")
+            #expect(
+                (error != nil) == isSyntaxError,
+                "\(row.id): \(row.query)\n\(error?.message ?? "parses")")
         }
     }
 }
@@ -194,7 +230,9 @@ extension PredicateSyntax {
         case .and(let parts): "(" + parts.map(\.drawn).joined(separator: " AND ") + ")"
         case .or(let parts): "(" + parts.map(\.drawn).joined(separator: " OR ") + ")"
         case .comparison(let comparison):
-            "(\(comparison.left.drawn) \(comparison.comparator.rawValue)\(comparison.options.spelling) \(comparison.right.drawn))"
+            "(\(comparison.left.drawn) "
+                + "\(comparison.comparator.rawValue)\(comparison.options.spelling) "
+                + "\(comparison.right.drawn))"
         }
     }
 }
@@ -204,11 +242,15 @@ extension ExpressionSyntax {
         switch self {
         case .literal(let literal, _): literal.drawn
         case .list(let quantifier, let elements, _):
-            (quantifier.map { $0.rawValue + " " } ?? "") + "{" + elements.map(\.literal.drawn).joined(separator: ", ") + "}"
+            (quantifier.map { $0.rawValue + " " } ?? "") + "{"
+                + elements.map(\.literal.drawn).joined(separator: ", ") + "}"
         case .quantifiedArgument(let quantifier, let index, _): "\(quantifier.rawValue) $\(index)"
         case .path(let path): path.drawn
-        case .arithmetic(let arithmetic, let left, let right, _): "(\(left.drawn) \(arithmetic.rawValue) \(right.drawn))"
-        case .subquery(let subquery): "SUBQUERY(\(subquery.collection.drawn), \(subquery.variable), \(subquery.predicate.drawn))"
+        case .arithmetic(let arithmetic, let left, let right, _):
+            "(\(left.drawn) \(arithmetic.rawValue) \(right.drawn))"
+        case .subquery(let subquery):
+            "SUBQUERY(\(subquery.collection.drawn), \(subquery.variable), "
+                + "\(subquery.predicate.drawn))"
         }
     }
 }
@@ -249,7 +291,8 @@ extension Literal {
         case .null: "null"
         case .bool(let value): "\(value)"
         case .integer(.small(let value)): "\(value)"
-        case .integer(.large(let isNegative, let digits)): (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self)
+        case .integer(.large(let isNegative, let digits)):
+            (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self)
         case .double(let value): "\(value)"
         case .float(let value): "\(value)f"
         case .string(let text): "'\(String(decoding: text.bytes, as: UTF8.self))'"

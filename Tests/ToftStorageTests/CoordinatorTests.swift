@@ -16,11 +16,15 @@ private final class Place {
     }
 
     func remove() {
-        for name in ["a.toft", "a.toft.lock", "b.toft", "b.toft.lock"] { unlink(directory + "/" + name) }
+        for name in ["a.toft", "a.toft.lock", "b.toft", "b.toft.lock"] {
+            unlink(directory + "/" + name)
+        }
         rmdir(directory)
     }
 
-    func file(forWriting: Bool = true) throws -> PosixFile { try PosixFile.open(path, forWriting: forWriting) }
+    func file(forWriting: Bool = true) throws -> PosixFile {
+        try PosixFile.open(path, forWriting: forWriting)
+    }
 
     /// Attaches, and opens when it is the first.
     func attach(version: UInt64 = 1) throws -> Coordinator {
@@ -31,7 +35,10 @@ private final class Place {
 }
 
 private func published(_ version: UInt64) -> PublishedVersion {
-    PublishedVersion(version: version, root: Ref(page: version, birth: version, checksum: ~version, pageCount: 1), fileSize: version * 4_096)
+    PublishedVersion(
+        version: version,
+        root: Ref(page: version, birth: version, checksum: ~version, pageCount: 1),
+        fileSize: version * 4_096)
 }
 
 @Suite struct `Coordinators of one file` {
@@ -40,7 +47,9 @@ private func published(_ version: UInt64) -> PublishedVersion {
         defer { place.remove() }
         let first = try Coordinator.attach(try place.file())
         #expect(first.isFirst)
-        #expect(throws: StorageError.lockTimeout) { try Coordinator.attach(try place.file(), timeoutMilliseconds: 20) }
+        #expect(throws: StorageError.lockTimeout) {
+            try Coordinator.attach(try place.file(), timeoutMilliseconds: 20)
+        }
         try first.open(published: published(7))
         let second = try Coordinator.attach(try place.file())
         #expect(!first.isFirst && !second.isFirst)
@@ -84,7 +93,8 @@ private func published(_ version: UInt64) -> PublishedVersion {
         #expect(try Coordinator.attach(try place.file(), timeoutMilliseconds: 1_000).isFirst)
     }
 
-    @Test func `Pins are seen by others, counted once a version, and gone when given back`() throws {
+    @Test func `Pins are seen by others, counted once a version, and gone when given back`() throws
+    {
         let place = try Place()
         defer { place.remove() }
         let first = try place.attach()
@@ -114,7 +124,8 @@ private func published(_ version: UInt64) -> PublishedVersion {
         #expect(try first.pinnedVersions() == [1])
         try file.close()
         #expect(try first.pinnedVersions() == [])
-        // Its place in the table of processes can be had again, and the new owner's pins are its own.
+        // Its place in the table of processes can be had again, and the new owner's pins are its
+        // own.
         let third = try place.attach()
         let pin = try third.pinLatest()
         first.publish(published(3))
@@ -164,13 +175,16 @@ private func published(_ version: UInt64) -> PublishedVersion {
         first.unlockWriter()
     }
 
-    @Test func `A lock file of another layout, of another file, or missing, keeps newcomers out`() throws {
+    @Test func `A lock file of another layout, of another file, or missing, keeps newcomers out`()
+        throws
+    {
         let place = try Place()
         defer { place.remove() }
         let first = try place.attach()
         link(place.path, place.directory + "/b.toft")
         #expect(throws: StorageError.self) {
-            try Coordinator.attach(try PosixFile.open(place.directory + "/b.toft", forWriting: true))
+            try Coordinator.attach(
+                try PosixFile.open(place.directory + "/b.toft", forWriting: true))
         }
         let descriptor = open(place.path + ".lock", O_RDWR)
         defer { close(descriptor) }
@@ -192,12 +206,17 @@ private func published(_ version: UInt64) -> PublishedVersion {
         let descriptor = open(place.path + ".lock", O_RDWR | O_CREAT, 0o600)
         write(descriptor, "a diary, not a lock file, of some length", 40)
         close(descriptor)
-        #expect(throws: StorageError.incompatibleProcess("'\(place.path).lock' is in the way: it is not a lock file")) {
+        #expect(
+            throws: StorageError.incompatibleProcess(
+                "'\(place.path).lock' is in the way: it is not a lock file")
+        ) {
             try Coordinator.attach(try place.file())
         }
     }
 
-    @Test func `The lock file has the data file's mode, and a file moved away keeps its own`() throws {
+    @Test func `The lock file has the data file's mode, and a file moved away keeps its own`()
+        throws
+    {
         let place = try Place()
         defer { place.remove() }
         chmod(place.path, 0o640)
@@ -205,10 +224,13 @@ private func published(_ version: UInt64) -> PublishedVersion {
         var status = stat()
         stat(place.path + ".lock", &status)
         #expect(status.st_mode & 0o777 == 0o640)
-        #expect(status.st_size == LockFileLayout.size && status.st_blocks * 512 >= LockFileLayout.size)
+        #expect(
+            status.st_size == LockFileLayout.size && status.st_blocks * 512 >= LockFileLayout.size)
         // Another file takes the name: its members share other words.
         rename(place.path, place.directory + "/b.toft")
-        _ = try PosixFile.create(place.path) { file throws(StorageError) in try file.grow(to: 65_536) }
+        _ = try PosixFile.create(place.path) { file throws(StorageError) in
+            try file.grow(to: 65_536)
+        }
         let other = try place.attach(version: 50)
         #expect(first.published.version == 5)
         #expect(other.published.version == 50)
@@ -235,7 +257,9 @@ private func published(_ version: UInt64) -> PublishedVersion {
     @Test func `A guest pins what members must then keep, and follows them`() throws {
         let place = try Place()
         defer { place.remove() }
-        let guest = try Coordinator.guest(try place.file(forWriting: false)) { () throws(StorageError) in published(4) }
+        let guest = try Coordinator.guest(try place.file(forWriting: false)) {
+            () throws(StorageError) in published(4)
+        }
         #expect(guest.isFirst)
         try guest.open(published: published(4))
         let atRest = try guest.pinLatest()
@@ -262,7 +286,9 @@ private func published(_ version: UInt64) -> PublishedVersion {
     @Test func `A guest without a lock file reads the file alone, and creates nothing`() throws {
         let place = try Place()
         defer { place.remove() }
-        let guest = try Coordinator.guest(try place.file(forWriting: false)) { () throws(StorageError) in published(4) }
+        let guest = try Coordinator.guest(try place.file(forWriting: false)) {
+            () throws(StorageError) in published(4)
+        }
         _ = try guest.pinLatest()
         #expect(access(place.path + ".lock", F_OK) != 0)
         #expect(!guest.waitForVersion(after: 4, timeoutMilliseconds: 5))

@@ -1,9 +1,11 @@
 import Testing
 internal import ToftTestKit
 
-/// A taste of it, in the suite that runs with every change: `swift run -c release ToftTrials crash` tries all.
+/// A taste of it, in the suite that runs with every change: `swift run -c release ToftTrials crash`
+/// tries all.
 @Suite struct CrashTests {
-    @Test(arguments: Workload.scripted.prefix(5)) func `A crash at any moment leaves what was committed`(workload: Workload) throws {
+    @Test(arguments: Workload.scripted.prefix(5))
+    func `A crash at any moment leaves what was committed`(workload: Workload) throws {
         var limits = CrashImages.Limits()
         limits.exhaustivePages = 4
         limits.singlePages = 3

@@ -10,7 +10,8 @@ import ToftTestKit
     private static func store(dirtyLimit: Int = StoreLimit.dirtyBytes) throws -> Store {
         let file = MemoryFile(name: "delta")
         try Store.format(file)
-        return tight(try Store.open(on: file, coordinator: Coordinator.inMemory(), dirtyLimit: dirtyLimit))
+        return tight(
+            try Store.open(on: file, coordinator: Coordinator.inMemory(), dirtyLimit: dirtyLimit))
     }
 
     private static func tight(_ store: Store) -> Store {
@@ -45,17 +46,22 @@ import ToftTestKit
             try model.compare(try store.beginRead(), &seed)
             #expect(try store.check().problems == [], "\(seed)")
         }
-        #expect(try store.beginRead().hasTree(SystemTree.delta.upperBound), "\(seed): no entry came to the last level")
+        #expect(
+            try store.beginRead().hasTree(SystemTree.delta.upperBound),
+            "\(seed): no entry came to the last level")
     }
 
     @Test func droppedTreesLeaveNothingInTheDelta() throws {
         let store = try Self.store()
         let transaction = try store.beginWrite()
-        let first = try transaction.createOrderedTree(), second = try transaction.createOrderedTree()
+        let first = try transaction.createOrderedTree(),
+            second = try transaction.createOrderedTree()
         for number in 0..<2_000 {
             try TreeKey.with(UInt64(number)) { key throws(StorageError) in
                 for id in [first, second] {
-                    try transaction.treePut(transaction.view.orderedTree(id), id: id, key, key, derived: true, to: .delta(level: 0))
+                    try transaction.treePut(
+                        transaction.view.orderedTree(id), id: id, key, key, derived: true,
+                        to: .delta(level: 0))
                 }
             }
         }
@@ -73,7 +79,9 @@ import ToftTestKit
         var transaction = try store.beginWrite()
         let id = try transaction.createOrderedTree()
         for number in 0..<30_000 {
-            try TreeKey.with(UInt64(number) << 32) { key throws(StorageError) in try transaction.treePut(id, key, key, derived: true) }
+            try TreeKey.with(UInt64(number) << 32) { key throws(StorageError) in
+                try transaction.treePut(id, key, key, derived: true)
+            }
         }
         _ = try transaction.commit()
 
@@ -82,7 +90,8 @@ import ToftTestKit
             defer { transaction.rollback() }
             let tree = try transaction.view.orderedTree(id)
             for _ in 0..<200 {
-                try TreeKey.with(UInt64(seed.below(30_000)) << 32 | UInt64(seed.below(1 << 30) + 1)) { key throws(StorageError) in
+                try TreeKey.with(UInt64(seed.below(30_000)) << 32 | UInt64(seed.below(1 << 30) + 1))
+                { key throws(StorageError) in
                     try transaction.treePut(tree, id: id, key, key, derived: true, to: place(tree))
                 }
             }
@@ -101,7 +110,9 @@ import ToftTestKit
         let first = try store.beginWrite()
         let id = try first.createOrderedTree()
         for number in 0..<20_000 {
-            try TreeKey.with(UInt64(number) << 32) { key throws(StorageError) in try first.treePut(id, key, key, derived: true) }
+            try TreeKey.with(UInt64(number) << 32) { key throws(StorageError) in
+                try first.treePut(id, key, key, derived: true)
+            }
         }
         _ = try first.commit()
 
@@ -109,8 +120,10 @@ import ToftTestKit
         for _ in 0..<3_000 {
             let transaction = try store.beginWrite()
             let tree = try transaction.view.orderedTree(id)
-            try TreeKey.with(UInt64(seed.below(20_000)) << 32 | UInt64(seed.below(1 << 30) + 1)) { key throws(StorageError) in
-                try transaction.treePut(tree, id: id, key, key, derived: true, to: tree.place(forNew: 1))
+            try TreeKey.with(UInt64(seed.below(20_000)) << 32 | UInt64(seed.below(1 << 30) + 1)) {
+                key throws(StorageError) in
+                try transaction.treePut(
+                    tree, id: id, key, key, derived: true, to: tree.place(forNew: 1))
             }
             try transaction.view.settleDelta()
             pages.append(transaction.space.dirty.pointee.bytes / Page.size)
@@ -136,13 +149,19 @@ import ToftTestKit
             _ = try transaction.view.orderedTree(id).put(key, key, to: .delta(level: 0))
         }
         try expectProblem("lies elsewhere, too") { transaction, id, key in
-            for level in [0, 1] { try DeltaKey(tree: id).with(key) { key throws(StorageError) in try Self.put(key, level, transaction) } }
+            for level in [0, 1] {
+                try DeltaKey(tree: id).with(key) { key throws(StorageError) in
+                    try Self.put(key, level, transaction)
+                }
+            }
         }
     }
 
     @Test func theCheckFindsEntriesOfNoTree() throws {
         try expectProblem("which is not there") { transaction, id, key in
-            try DeltaKey(tree: id + 1).with(key) { key throws(StorageError) in try Self.put(key, 0, transaction) }
+            try DeltaKey(tree: id + 1).with(key) { key throws(StorageError) in
+                try Self.put(key, 0, transaction)
+            }
         }
         for head in [[UInt8](), [0], [9], [1], [2, 0, 16], [1, 3]] {
             try expectProblem("names no tree") { transaction, _, _ in
@@ -151,12 +170,16 @@ import ToftTestKit
         }
     }
 
-    private static func put(_ key: UnsafeRawBufferPointer, _ level: Int, _ transaction: WriteTransaction) throws(StorageError) {
+    private static func put(
+        _ key: UnsafeRawBufferPointer, _ level: Int, _ transaction: WriteTransaction
+    ) throws(StorageError) {
         for below in 0..<level { _ = try transaction.view.deltaLevel(below, making: true) }
         _ = try transaction.view.deltaLevel(level, making: true)?.put(key, key)
     }
 
-    private func expectProblem(_ words: String, _ damage: (WriteTransaction, UInt64, UnsafeRawBufferPointer) throws -> Void) throws {
+    private func expectProblem(
+        _ words: String, _ damage: (WriteTransaction, UInt64, UnsafeRawBufferPointer) throws -> Void
+    ) throws {
         let store = try Self.store()
         let transaction = try store.beginWrite()
         let id = try transaction.createOrderedTree()
@@ -202,9 +225,13 @@ private struct Model {
         }
     }
 
-    private func keys(of id: UInt64) -> [[UInt8]] { (trees[id] ?? [:]).keys.sorted { $0.lexicographicallyPrecedes($1) } }
+    private func keys(of id: UInt64) -> [[UInt8]] {
+        (trees[id] ?? [:]).keys.sorted { $0.lexicographicallyPrecedes($1) }
+    }
 
-    private mutating func changeOne(_ id: UInt64, _ known: [[UInt8]], _ transaction: WriteTransaction, _ seed: inout Seed) throws {
+    private mutating func changeOne(
+        _ id: UInt64, _ known: [[UInt8]], _ transaction: WriteTransaction, _ seed: inout Seed
+    ) throws {
         let tree = try transaction.view.orderedTree(id)
         var key = seed.bytes(1 + seed.below(3)) + Array("key".utf8)
         if seed.chance(1) { key += seed.bytes(505) }
@@ -215,8 +242,15 @@ private struct Model {
             if wasThere, seed.chance(70) {
                 #expect(try transaction.treeDelete(tree, id: id, key, derived: true), "\(seed)")
             } else {
-                let place = wasThere ? .wherever : seed.chance(30) ? EntryPlace.wherever : seed.chance(20) ? .tree : .delta(level: seed.below(3))
-                try with(value) { try transaction.treePut(tree, id: id, key, $0, derived: true, to: place) }
+                let place =
+                    wasThere
+                    ? .wherever
+                    : seed.chance(30)
+                        ? EntryPlace.wherever
+                        : seed.chance(20) ? .tree : .delta(level: seed.below(3))
+                try with(value) {
+                    try transaction.treePut(tree, id: id, key, $0, derived: true, to: place)
+                }
             }
         }
         trees[id]?[key] = try with(key) { try tree.value(forKey: $0).map(Array.init) }
@@ -234,7 +268,9 @@ private struct Model {
         }
     }
 
-    private func compareOrder(_ tree: OrderedTree, _ keys: [[UInt8]], _ entries: [[UInt8]: [UInt8]], _ comment: Comment) throws {
+    private func compareOrder(
+        _ tree: OrderedTree, _ keys: [[UInt8]], _ entries: [[UInt8]: [UInt8]], _ comment: Comment
+    ) throws {
         let cursor = try tree.cursor()
         var found: [[UInt8]] = []
         var isThere = try cursor.seekFirst()
@@ -253,7 +289,10 @@ private struct Model {
     }
 
     private func comparePrefix(_ tree: OrderedTree, _ keys: [[UInt8]], _ seed: inout Seed) throws {
-        let prefix = seed.chance(50) ? Array((seed.pick(keys) ?? []).prefix(1 + seed.below(8))) : seed.bytes(1 + seed.below(2))
+        let prefix =
+            seed.chance(50)
+            ? Array((seed.pick(keys) ?? []).prefix(1 + seed.below(8)))
+            : seed.bytes(1 + seed.below(2))
         var found: [[UInt8]] = []
         try with(prefix) { prefix in
             let cursor = try tree.cursor(within: prefix)
@@ -275,7 +314,8 @@ private struct Model {
         var place: Int
         switch seed.below(3) {
         case 0: (place, _) = (rank, try with(key) { try cursor.seek($0) })
-        case 1: (place, _) = (isThere ? rank + 1 : rank, try with(key) { try cursor.seek(after: $0) })
+        case 1:
+            (place, _) = (isThere ? rank + 1 : rank, try with(key) { try cursor.seek(after: $0) })
         default: (place, _) = (rank - 1, try with(key) { try cursor.seek(before: $0) })
         }
         #expect(try with(key) { try tree.rank(of: $0) } == rank, "\(seed)")

@@ -3,7 +3,8 @@ import Testing
 internal import ToftStorage
 internal import ToftTestKit
 
-/// What the world around a database can do to it: permissions, disks that are full or read-only, other names, limits, forks.
+/// What the world around a database can do to it: permissions, disks that are full or read-only,
+/// other names, limits, forks.
 @Suite(.serialized) struct EnvironmentTests {
     private static let isRoot = geteuid() == 0
 
@@ -23,10 +24,16 @@ internal import ToftTestKit
 
     private func write(_ store: Store, _ text: String, bytes: Int = 0) throws {
         let transaction = try store.beginWrite(timeoutMilliseconds: 5_000)
-        if try !transaction.view.hasTree(Content.directory) { _ = try transaction.createOrderedTree() }
-        for (key, value) in [("value", Array(text.utf8)), ("weight", [UInt8](repeating: 1, count: bytes))] {
+        if try !transaction.view.hasTree(Content.directory) {
+            _ = try transaction.createOrderedTree()
+        }
+        for (key, value) in [
+            ("value", Array(text.utf8)), ("weight", [UInt8](repeating: 1, count: bytes)),
+        ] {
             try Array(key.utf8).withUnsafeBytes { key throws in
-                try value.withUnsafeBytes { value throws in try transaction.treePut(Content.directory, key, value, derived: false) }
+                try value.withUnsafeBytes { value throws in
+                    try transaction.treePut(Content.directory, key, value, derived: false)
+                }
             }
         }
         _ = try transaction.commit()
@@ -36,7 +43,9 @@ internal import ToftTestKit
         let snapshot = try store.beginRead()
         defer { snapshot.release() }
         return try Array("value".utf8).withUnsafeBytes { key throws in
-            try snapshot.orderedTree(Content.directory).value(forKey: key).map { String(decoding: $0, as: UTF8.self) }
+            try snapshot.orderedTree(Content.directory).value(forKey: key).map {
+                String(decoding: $0, as: UTF8.self)
+            }
         }
     }
 
@@ -46,7 +55,11 @@ internal import ToftTestKit
 
     /// The same as somebody who owns nothing.
     private func stranger(_ arguments: String...) throws -> [String] {
-        try ChildProcess("setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", try TrialsProgram.path()] + arguments).lines()
+        try ChildProcess(
+            "setpriv",
+            ["--reuid=65534", "--regid=65534", "--clear-groups", try TrialsProgram.path()]
+                + arguments
+        ).lines()
     }
 
     private func expectSound(_ path: String) throws {
@@ -56,7 +69,10 @@ internal import ToftTestKit
 
     // MARK: Permissions
 
-    @Test(.enabled(if: isRoot)) func `Who may not read gets permissionDenied, who may only read can read, and creates nothing`() throws {
+    @Test(.enabled(if: isRoot))
+    func `Who may not read gets permissionDenied, who may only read can read, and creates nothing`()
+        throws
+    {
         try withClosedDatabase { directory, path throws in
             unlink(path + ".lock")
             #expect(try stranger("open", path, "rw") == ["permissionDenied(path: \"\(path)\")"])
@@ -73,14 +89,18 @@ internal import ToftTestKit
         }
     }
 
-    @Test(.enabled(if: isRoot)) func `A read-only directory keeps writers out unless the lock file is there already`() throws {
+    @Test(.enabled(if: isRoot))
+    func `A read-only directory keeps writers out unless the lock file is there already`() throws {
         try withClosedDatabase { directory, path throws in
             chmod(path, 0o666)
             chmod(directory, 0o555)
             unlink(path + ".lock")
             let resolved = try FilePath.resolved(directory)
             #expect(try stranger("open", path, "rw") == ["permissionDenied(path: \"\(resolved)\")"])
-            #expect(try stranger("open", directory + "/new.toft", "rw") == ["permissionDenied(path: \"\(resolved)\")"])
+            #expect(
+                try stranger("open", directory + "/new.toft", "rw") == [
+                    "permissionDenied(path: \"\(resolved)\")"
+                ])
             #expect(try stranger("open", path, "ro") == ["ok parent"])
             try put(path, "parent")
             #expect(try stranger("open", path, "rw") == ["ok child"])
@@ -89,12 +109,16 @@ internal import ToftTestKit
 
     // MARK: Disks
 
-    @Test(.enabled(if: isRoot)) func `A full disk fails a commit, and leaves what was there`() throws {
+    @Test(.enabled(if: isRoot)) func `A full disk fails a commit, and leaves what was there`()
+        throws
+    {
         try withMount("size=1400k") { directory throws in
             let path = directory + "/a.toft"
             let store = try Store.open(StoreConfiguration(location: .file(path: path)))
             try write(store, "first")
-            #expect(throws: StorageError.diskFull(path: path)) { try write(store, "too much", bytes: 1_500_000) }
+            #expect(throws: StorageError.diskFull(path: path)) {
+                try write(store, "too much", bytes: 1_500_000)
+            }
             #expect(try value(store) == "first")
             try write(store, "second")
             #expect(try value(store) == "second")
@@ -102,20 +126,24 @@ internal import ToftTestKit
         }
     }
 
-    @Test(.enabled(if: isRoot)) func `On a full disk nothing is made, and nothing is left behind`() throws {
+    @Test(.enabled(if: isRoot)) func `On a full disk nothing is made, and nothing is left behind`()
+        throws
+    {
         try withMount("size=1600k") { directory throws in
             let filler = open(directory + "/filler", O_CREAT | O_WRONLY, 0o600)
             let bytes = [UInt8](repeating: 1, count: 100_000)
             while Glibc.write(filler, bytes, bytes.count) > 0 {}
             close(filler)
-            #expect(try child("open", directory + "/a.toft", "rw").first?.hasPrefix("diskFull") == true)
+            #expect(
+                try child("open", directory + "/a.toft", "rw").first?.hasPrefix("diskFull") == true)
             #expect(TemporaryDirectory.names(in: directory) == ["filler"])
             // Room for the file, none for its lock file.
             unlink(directory + "/filler")
             let small = open(directory + "/filler", O_CREAT | O_WRONLY, 0o600)
             for _ in 0..<14 { _ = Glibc.write(small, bytes, bytes.count) }
             close(small)
-            #expect(try child("open", directory + "/a.toft", "rw").first?.hasPrefix("diskFull") == true)
+            #expect(
+                try child("open", directory + "/a.toft", "rw").first?.hasPrefix("diskFull") == true)
             #expect(TemporaryDirectory.names(in: directory).sorted() == ["a.toft", "filler"])
             unlink(directory + "/filler")
             #expect(try child("open", directory + "/a.toft", "rw") == ["ok child"])
@@ -135,7 +163,10 @@ internal import ToftTestKit
     private func withMount(_ options: String, _ body: (String) throws -> Void) throws {
         try withTemporaryDirectory { directory in
             let directory = try FilePath.resolved(directory)
-            guard try ChildProcess("mount", ["-t", "tmpfs", "-o", options, "tmpfs", directory]).wait() == 0 else {
+            guard
+                try ChildProcess("mount", ["-t", "tmpfs", "-o", options, "tmpfs", directory]).wait()
+                    == 0
+            else {
                 print("not tested: tmpfs can't be mounted here")
                 return
             }
@@ -160,15 +191,25 @@ internal import ToftTestKit
 
     // MARK: Names
 
-    @Test func `Links and other spellings lead to the same store, a hard link in another process is refused`() throws {
+    @Test
+    func
+        `Links and other spellings lead to the same store, a hard link in another process is refused`()
+        throws
+    {
         try withClosedDatabase { directory, path throws in
             symlink("a.toft", directory + "/link.toft")
             let store = try Store.open(StoreConfiguration(location: .file(path: path)))
-            #expect(try Store.open(StoreConfiguration(location: .file(path: directory + "/link.toft"))) === store)
-            #expect(try Store.open(StoreConfiguration(location: .file(path: directory + "/./a.toft"))) === store)
+            #expect(
+                try Store.open(StoreConfiguration(location: .file(path: directory + "/link.toft")))
+                    === store)
+            #expect(
+                try Store.open(StoreConfiguration(location: .file(path: directory + "/./a.toft")))
+                    === store)
             #expect(try child("open", directory + "/link.toft", "rw") == ["ok child"])
             link(path, directory + "/hard.toft")
-            #expect(try child("open", directory + "/hard.toft", "rw").first?.hasPrefix("incompatibleProcess") == true)
+            #expect(
+                try child("open", directory + "/hard.toft", "rw").first?.hasPrefix(
+                    "incompatibleProcess") == true)
         }
     }
 
@@ -182,12 +223,15 @@ internal import ToftTestKit
         }
     }
 
-    @Test func `Without its lock file a database in use can't be joined, and afterwards it can`() throws {
+    @Test func `Without its lock file a database in use can't be joined, and afterwards it can`()
+        throws
+    {
         try withClosedDatabase { _, path throws in
             do {
                 let store = try Store.open(StoreConfiguration(location: .file(path: path)))
                 unlink(path + ".lock")
-                #expect(try child("open", path, "rw").first?.hasPrefix("incompatibleProcess") == true)
+                #expect(
+                    try child("open", path, "rw").first?.hasPrefix("incompatibleProcess") == true)
                 try write(store, "still here")
             }
             #expect(try child("open", path, "rw") == ["ok child"])
@@ -196,13 +240,19 @@ internal import ToftTestKit
 
     // MARK: Other processes
 
-    @Test func `A stopped writer holds others up until their time is over, and no longer than it is stopped`() throws {
+    @Test
+    func
+        `A stopped writer holds others up until their time is over, and no longer than it is stopped`()
+        throws
+    {
         try withClosedDatabase { _, path throws in
             let store = try Store.open(StoreConfiguration(location: .file(path: path)))
             let holder = try ChildProcess(try TrialsProgram.path(), ["hold", path, "write"])
             #expect(holder.line() == "holding")
             holder.kill(SIGSTOP)
-            #expect(throws: StorageError.lockTimeout) { try store.beginWrite(timeoutMilliseconds: 50) }
+            #expect(throws: StorageError.lockTimeout) {
+                try store.beginWrite(timeoutMilliseconds: 50)
+            }
             #expect(try value(store) == "parent")
             holder.kill(SIGKILL)
             #expect(holder.wait() == -SIGKILL)
@@ -243,14 +293,20 @@ internal import ToftTestKit
 
     // MARK: Forks
 
-    @Test func `After a fork the child's handles are errors, its own are not, and the parent notices nothing`() throws {
+    @Test
+    func
+        `After a fork the child's handles are errors, its own are not, and the parent notices nothing`()
+        throws
+    {
         try withClosedDatabase { _, path throws in
             #expect(try child("fork", path) == ["child ok", "ok grandchild then ok parent"])
             try expectSound(path)
         }
     }
 
-    @Test(arguments: ["fork", "clone"]) func `A child that lives on keeps nothing of a dead parent`(call: String) throws {
+    @Test(arguments: ["fork", "clone"]) func `A child that lives on keeps nothing of a dead parent`(
+        call: String
+    ) throws {
         try withClosedDatabase { _, path throws in
             let store = try Store.open(StoreConfiguration(location: .file(path: path)))
             let parent = try ChildProcess(try TrialsProgram.path(), ["orphan", path, call])

@@ -4,12 +4,16 @@ import ToftTestKit
 
 @testable import ToftStorage
 
-/// The format page draws the bytes for people; the constants draw them for the compiler. They must be the same bytes.
+/// The format page draws the bytes for people; the constants draw them for the compiler. They must
+/// be the same bytes.
 @Suite struct FormatPageTests {
     /// The tables of the page: title -> field -> offset.
     static func tables() throws -> [String: [(field: String, offset: Int)]] {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let page = try String(contentsOf: root.appendingPathComponent("Sources/Toft/Toft.docc/FileFormat.md"), encoding: .utf8)
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let page = try String(
+            contentsOf: root.appendingPathComponent("Sources/Toft/Toft.docc/FileFormat.md"),
+            encoding: .utf8)
         var tables: [String: [(String, Int)]] = [:]
         var title: String?
         for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -36,37 +40,56 @@ import ToftTestKit
         try expect(
             "Extent header",
             [
-                ExtentHeader.type, ExtentHeader.encoding, ExtentHeader.flags, ExtentHeader.pageCount, ExtentHeader.page, ExtentHeader.birth,
+                ExtentHeader.type, ExtentHeader.encoding, ExtentHeader.flags,
+                ExtentHeader.pageCount, ExtentHeader.page, ExtentHeader.birth,
                 ExtentHeader.payloadLength, ExtentHeader.payloadOffset,
             ])
         #expect(ExtentHeader.size == 32)
         try expect(
             "Meta",
             [
-                MetaLayout.magic, MetaLayout.formatVersion, MetaLayout.pageSize, MetaLayout.compatibleFeatures, MetaLayout.incompatibleFeatures,
-                MetaLayout.databaseID, MetaLayout.replicaID, MetaLayout.replicaCounter, MetaLayout.version, MetaLayout.root, MetaLayout.pageCount,
-                MetaLayout.flags, MetaLayout.device, MetaLayout.logSalt, MetaLayout.logBase, MetaLayout.logPosition, MetaLayout.logSequence,
-                MetaLayout.logSegmentCount, MetaLayout.cipher, MetaLayout.keyCheck, MetaLayout.keySalt, MetaLayout.logHash, MetaLayout.spare, MetaLayout.logSegments,
+                MetaLayout.magic, MetaLayout.formatVersion, MetaLayout.pageSize,
+                MetaLayout.compatibleFeatures, MetaLayout.incompatibleFeatures,
+                MetaLayout.databaseID, MetaLayout.replicaID, MetaLayout.replicaCounter,
+                MetaLayout.version, MetaLayout.root, MetaLayout.pageCount,
+                MetaLayout.flags, MetaLayout.device, MetaLayout.logSalt, MetaLayout.logBase,
+                MetaLayout.logPosition, MetaLayout.logSequence,
+                MetaLayout.logSegmentCount, MetaLayout.cipher, MetaLayout.keyCheck,
+                MetaLayout.keySalt, MetaLayout.logHash, MetaLayout.spare, MetaLayout.logSegments,
                 MetaLayout.zeros, MetaLayout.checksum,
             ])
-        try expect("Log frame", LogLayout.fields.filter { $0.name != "magic" }.reduce(into: [LogLayout.magic]) { $0.append($1.offset) })
+        try expect(
+            "Log frame",
+            LogLayout.fields.filter { $0.name != "magic" }.reduce(into: [LogLayout.magic]) {
+                $0.append($1.offset)
+            })
         try expect(
             "Root",
             [
-                RootLayout.version, RootLayout.previousVersion, RootLayout.catalog, RootLayout.directory, RootLayout.batchList,
-                RootLayout.nextTreeID, RootLayout.pageCount, RootLayout.recordBytes, RootLayout.flags, RootLayout.spare,
+                RootLayout.version, RootLayout.previousVersion, RootLayout.catalog,
+                RootLayout.directory, RootLayout.batchList,
+                RootLayout.nextTreeID, RootLayout.pageCount, RootLayout.recordBytes,
+                RootLayout.flags, RootLayout.spare,
                 RootLayout.runCount, RootLayout.recordLength, RootLayout.tail,
             ])
-        try expect("Region entry", [RegionEntry.bitmap, RegionEntry.freePages, RegionEntry.reserved])
-        try expect("Freed run", [FreedRunLayout.page, FreedRunLayout.count, FreedRunLayout.birth, FreedRunLayout.death])
+        try expect(
+            "Region entry", [RegionEntry.bitmap, RegionEntry.freePages, RegionEntry.reserved])
+        try expect(
+            "Freed run",
+            [FreedRunLayout.page, FreedRunLayout.count, FreedRunLayout.birth, FreedRunLayout.death])
         try expect(
             "Batch reference",
-            [FreedBatchLayout.ref, FreedBatchLayout.maxBirth, FreedBatchLayout.minDeath, FreedBatchLayout.pages])
+            [
+                FreedBatchLayout.ref, FreedBatchLayout.maxBirth, FreedBatchLayout.minDeath,
+                FreedBatchLayout.pages,
+            ])
         try expect(
             "Record",
             [
-                RecordLayout.layout, RecordLayout.flags, RecordLayout.origin, RecordLayout.origin + 1, RecordLayout.version,
-                RecordLayout.previousVersion, RecordLayout.hlc, RecordLayout.schemaVersion, RecordLayout.recordBytes, RecordLayout.effects,
+                RecordLayout.layout, RecordLayout.flags, RecordLayout.origin,
+                RecordLayout.origin + 1, RecordLayout.version,
+                RecordLayout.previousVersion, RecordLayout.hlc, RecordLayout.schemaVersion,
+                RecordLayout.recordBytes, RecordLayout.effects,
             ])
     }
 
@@ -92,11 +115,17 @@ import ToftTestKit
         try Store.format(file)
         var content = try file.content()
         content.withUnsafeMutableBytes { bytes in
-            bytes.storeBytes(of: UInt32(1).littleEndian, toByteOffset: MetaLayout.formatVersion, as: UInt32.self)
-            let checksum = Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[..<MetaLayout.checksum]))
-            bytes.storeBytes(of: checksum.littleEndian, toByteOffset: MetaLayout.checksum, as: UInt64.self)
+            bytes.storeBytes(
+                of: UInt32(1).littleEndian, toByteOffset: MetaLayout.formatVersion, as: UInt32.self)
+            let checksum = Checksum.of(
+                UnsafeRawBufferPointer(rebasing: bytes[..<MetaLayout.checksum]))
+            bytes.storeBytes(
+                of: checksum.littleEndian, toByteOffset: MetaLayout.checksum, as: UInt64.self)
         }
-        #expect { try Store.open(on: try MemoryFile(content: content), coordinator: try Coordinator.inMemory()) } throws: { error in
+        #expect {
+            try Store.open(
+                on: try MemoryFile(content: content), coordinator: try Coordinator.inMemory())
+        } throws: { error in
             guard case StorageError.unsupportedFormat(_, let found, _) = error else { return false }
             return found == 1
         }

@@ -22,7 +22,9 @@ import Testing
         #expect(bitmap.release(1, count: 2))
         #expect(!bitmap.release(1, count: 1), "a page that is free cannot be given back")
         #expect(bitmap.hole(of: 1, shorterThan: 12, below: Page.perRegion) == 1)
-        #expect(bitmap.hole(of: 3, shorterThan: 12, below: Page.perRegion) == nil, "what is left is no hole")
+        #expect(
+            bitmap.hole(of: 3, shorterThan: 12, below: Page.perRegion) == nil,
+            "what is left is no hole")
         #expect(take(3) == 104)
         #expect(take(2) == 1)
         #expect(bitmap.freePages == Page.perRegion - 107)
@@ -77,13 +79,19 @@ import Testing
             } else {
                 let kind = random.next() % 3
                 func giveRest(_ run: PageRuns.Run) -> UInt64 {
-                    if run.count > count { _ = runs.insert(run.page + UInt64(count), count: run.count - count) }
+                    if run.count > count {
+                        _ = runs.insert(run.page + UInt64(count), count: run.count - count)
+                    }
                     return run.page
                 }
                 let fitting = runs.runs.filter {
                     $0.count >= count && (kind > 0 || $0.count < PageRuns.holePages)
                 }
-                let page = kind == 0 ? runs.takeFromHole(count) : kind == 1 ? runs.takeRun(of: count).map(giveRest) : runs.takeFromLongest(count)
+                let page =
+                    kind == 0
+                    ? runs.takeFromHole(count)
+                    : kind == 1
+                        ? runs.takeRun(of: count).map(giveRest) : runs.takeFromLongest(count)
                 #expect((page == nil) == fitting.isEmpty)
                 guard let page else { continue }
                 #expect(fitting.contains { $0.page == page })
@@ -91,7 +99,9 @@ import Testing
             }
             #expect(Set(runs.runs.flatMap { Array($0.page..<$0.end) }) == model)
             for (first, second) in zip(runs.runs, runs.runs.dropFirst()) {
-                #expect(first.end < second.page || first.end == end && second.page == end, "neighbours are one run, but for those of two regions")
+                #expect(
+                    first.end < second.page || first.end == end && second.page == end,
+                    "neighbours are one run, but for those of two regions")
             }
         }
     }
@@ -105,11 +115,15 @@ import Testing
         let space = PageSpace(file: file, sections: Sections(file: file), version: 1)
         let root = try Root(reading: meta.root, in: space)
         #expect(root.catalog.isEmpty)
-        #expect(try FreeSpaceReader.regions(root.directory, in: space).map(\.freePages) == [Page.perRegion - 3])
+        #expect(
+            try FreeSpaceReader.regions(root.directory, in: space).map(\.freePages) == [
+                Page.perRegion - 3
+            ])
     }
 }
 
-/// Where a stream of transactions takes its pages from. The disk is a memory file; checkpoints happen when they are called.
+/// Where a stream of transactions takes its pages from. The disk is a memory file; checkpoints
+/// happen when they are called.
 @Suite struct ReadyPagesTests {
     private struct Database {
         let file = MemoryFile()
@@ -128,7 +142,9 @@ import Testing
             let transaction = try store.beginWrite()
             for key in keys {
                 try withUnsafeBytes(of: key.bigEndian) { key throws in
-                    try value.withUnsafeBytes { try transaction.treePut(tree, key, $0, derived: false) }
+                    try value.withUnsafeBytes {
+                        try transaction.treePut(tree, key, $0, derived: false)
+                    }
                 }
             }
             _ = try transaction.commit()
@@ -148,11 +164,15 @@ import Testing
                 let snapshot = try store.beginRead()
                 defer { snapshot.release() }
                 let runs = try RootTail.runs(of: snapshot.rootRef, in: snapshot.space)
-                return runs.reduce(into: (0, 0)) { if $1.isReady { $0.0 += Int($1.count) } else { $0.1 += Int($1.count) } }
+                return runs.reduce(into: (0, 0)) {
+                    if $1.isReady { $0.0 += Int($1.count) } else { $0.1 += Int($1.count) }
+                }
             }
         }
 
-        func expectSound(_ comment: Comment? = nil) throws { #expect(try store.check().problems == [], comment) }
+        func expectSound(_ comment: Comment? = nil) throws {
+            #expect(try store.check().problems == [], comment)
+        }
     }
 
     @Test func aStreamOfSmallCommitsUsesTheSamePagesInTurnAndChangesNoBitmap() throws {
@@ -176,7 +196,8 @@ import Testing
         let size = try database.file.size()
         var random = SplitMix(seed: 3)
         for round in 0..<4_000 {
-            try database.put([Int(random.next() % 50_000)], [UInt8](repeating: UInt8(round % 256), count: 100))
+            try database.put(
+                [Int(random.next() % 50_000)], [UInt8](repeating: UInt8(round % 256), count: 100))
             if round % 200 == 199 { try database.store.checkpoint() }
             if round % 500 == 0 { try database.expectSound("round \(round)") }
         }
@@ -192,13 +213,17 @@ import Testing
         let reader = try database.store.beginRead()
         var random = SplitMix(seed: 5)
         for round in 0..<3_000 {
-            try database.put([Int(random.next() % 20_000)], [UInt8](repeating: UInt8(round % 256), count: 100))
+            try database.put(
+                [Int(random.next() % 20_000)], [UInt8](repeating: UInt8(round % 256), count: 100))
             if round % 300 == 299 { try database.store.checkpoint() }
         }
         try database.expectSound()
         #expect(StoreCheck.run(reader).problems == [])
-        let batches = try FreeSpaceReader.batches(database.root.batchList, in: PageSpace(
-            file: database.file, sections: Sections(file: database.file), version: database.store.latestVersion))
+        let batches = try FreeSpaceReader.batches(
+            database.root.batchList,
+            in: PageSpace(
+                file: database.file, sections: Sections(file: database.file),
+                version: database.store.latestVersion))
         #expect(!batches.isEmpty)
         #expect(batches.count < 20, "small batches are joined")
         // The first one still takes in what only the last checkpoint kept.
@@ -220,7 +245,8 @@ import Testing
         let database = try Database()
         for key in 0..<10 { try database.put([key]) }
         let snapshot = try database.store.beginRead()
-        let base = UnsafeMutableRawPointer(mutating: try snapshot.space.view(snapshot.rootRef, as: .root))
+        let base = UnsafeMutableRawPointer(
+            mutating: try snapshot.space.view(snapshot.rootRef, as: .root))
         let runs = try RootTail.runs(of: snapshot.rootRef, in: snapshot.space)
         var run = try #require(runs.first { $0.isReady })
         run.page += UInt64(run.count) - 1

@@ -1,37 +1,54 @@
 import Testing
 @testable import ToftStorage
 
-/// Nodes whose fields lie, behind checksums that hold: only the trees' own validation stands between them and a trap. Every answer is allowed but a trap,
-/// a read outside the extent, or no answer.
+/// Nodes whose fields lie, behind checksums that hold: only the trees' own validation stands
+/// between them and a trap. Every answer is allowed but a trap, a read outside the extent, or no
+/// answer.
 @Suite struct HostileTreeTests {
     /// Values that fields of counts, offsets and lengths do not expect.
     private static let interesting: [UInt64] = [
-        0, 1, 2, 7, 8, 31, 32, 255, 256, 257, 4_095, 4_096, 4_097, 0x7FFF, 0x8000, 0xFFFF, 0x7_FFFF, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF, 1 << 62,
+        0, 1, 2, 7, 8, 31, 32, 255, 256, 257, 4_095, 4_096, 4_097, 0x7FFF, 0x8000, 0xFFFF, 0x7_FFFF,
+        0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF, 1 << 62,
         .max >> 1, 1 << 63, .max,
     ]
 
     /// Remembers where a tree's extents lie.
     private final class Extents: TreeVisitor {
         var found: [(ref: Ref, type: ExtentType)] = []
-        func visit(_ ref: Ref, as type: ExtentType) { if type != .blob { found.append((ref, type)) } }
+        func visit(_ ref: Ref, as type: ExtentType) {
+            if type != .blob { found.append((ref, type)) }
+        }
         func visit(sequence id: UInt64) {}
     }
 
-    /// Overwrites 1, 2, 4 or 8 bytes somewhere behind the extent's header, mostly where the fields are.
-    private func damage(_ base: UnsafeMutableRawPointer, pages: Int, _ random: inout SeededGenerator) {
+    /// Overwrites 1, 2, 4 or 8 bytes somewhere behind the extent's header, mostly where the fields
+    /// are.
+    private func damage(
+        _ base: UnsafeMutableRawPointer, pages: Int, _ random: inout SeededGenerator
+    ) {
         let size = pages * Page.size
         let header = ExtentHeader.payloadStart(.cluster, pageCount: pages)
         let width = 1 << random.below(4)
         let reach = random.below(3) == 0 ? size - header - 8 : min(600, size - header - 8)
-        let offset = header + (random.below(2) == 0 ? random.below(reach) / width * width : random.below(reach))
-        let value = random.below(3) == 0 ? random.next() : Self.interesting[random.below(Self.interesting.count)]
+        let offset =
+            header
+            + (random.below(2) == 0 ? random.below(reach) / width * width : random.below(reach))
+        let value =
+            random.below(3) == 0
+            ? random.next() : Self.interesting[random.below(Self.interesting.count)]
         withUnsafeBytes(of: value.littleEndian) { bytes in
-            if let source = bytes.baseAddress { (base + offset).copyMemory(from: source, byteCount: width) }
+            if let source = bytes.baseAddress {
+                (base + offset).copyMemory(from: source, byteCount: width)
+            }
         }
     }
 
-    /// Damages one extent of a tree, runs `body`, and repairs it. Errors other than damage fail the test.
-    private func withDamage(_ extents: [(ref: Ref, type: ExtentType)], in space: PageSpace, _ random: inout SeededGenerator, _ body: (inout SeededGenerator) -> Void) throws {
+    /// Damages one extent of a tree, runs `body`, and repairs it. Errors other than damage fail the
+    /// test.
+    private func withDamage(
+        _ extents: [(ref: Ref, type: ExtentType)], in space: PageSpace,
+        _ random: inout SeededGenerator, _ body: (inout SeededGenerator) -> Void
+    ) throws {
         let chosen = extents[random.below(extents.count)]
         var ref = chosen.ref
         let base = try space.edit(&ref, as: chosen.type)
@@ -71,7 +88,9 @@ import Testing
     private func fill(_ tree: OrderedTree, _ count: Int, _ random: inout SeededGenerator) throws {
         for _ in 0..<count {
             let key = random.word(6) + random.bytes(random.below(random.below(10) == 0 ? 300 : 12))
-            try with(key) { key in try with(random.bytes(random.below(40))) { _ = try tree.put(key, $0) } }
+            try with(key) { key in
+                try with(random.bytes(random.below(40))) { _ = try tree.put(key, $0) }
+            }
         }
     }
 
@@ -92,7 +111,9 @@ import Testing
             key.withUnsafeBytes { key in
                 attempt { () throws(StorageError) in _ = try tree.value(forKey: key) }
                 attempt { () throws(StorageError) in _ = try tree.rank(of: key) }
-                attempt { () throws(StorageError) in if try cursor.seek(before: key) { _ = try cursor.previous() } }
+                attempt { () throws(StorageError) in
+                    if try cursor.seek(before: key) { _ = try cursor.previous() }
+                }
             }
         }
     }
@@ -104,7 +125,9 @@ import Testing
         let twin = try filledTable(700, &random)
         let extents = try extents(of: twin)
         for _ in 0..<1_500 {
-            try withDamage(extents, in: twin.workshop.space, &random) { read(twin.table, twin.keeper, &$0) }
+            try withDamage(extents, in: twin.workshop.space, &random) {
+                read(twin.table, twin.keeper, &$0)
+            }
         }
         try twin.check()
     }
@@ -115,12 +138,16 @@ import Testing
             try twin.insert(key * 2 + Int64(random.below(2)))
             guard random.below(3) > 0, let key = twin.rows.keys.max() else { continue }
             for column in TableTests.everyType where column.type != .list {
-                try twin.set(key, column.id, .random(column.type, nullable: column.isNullable, longest: 300, &random))
+                try twin.set(
+                    key, column.id,
+                    .random(column.type, nullable: column.isNullable, longest: 300, &random))
             }
             let length = random.below(200) == 0 ? 900 : random.below(6)
             for _ in 0..<length {
                 try twin.table.listInsert(key, 31, at: 0, .int64(Int64(length)))
-                try with(random.bytes(random.below(30))) { try twin.table.listInsert(key, 32, at: 0, .bytes($0)) }
+                try with(random.bytes(random.below(30))) {
+                    try twin.table.listInsert(key, 32, at: 0, .bytes($0))
+                }
             }
         }
         return twin
@@ -135,10 +162,14 @@ import Testing
 
     private func read(_ table: Table, _ keeper: SequenceKeeper, _ random: inout SeededGenerator) {
         attempt { () throws(StorageError) in try table.check(VisitedExtents()) }
-        for tree in keeper.trees.values { attempt { () throws(StorageError) in try tree.check(VisitedExtents()) } }
+        for tree in keeper.trees.values {
+            attempt { () throws(StorageError) in try tree.check(VisitedExtents()) }
+        }
         attempt { () throws(StorageError) in
             try table.forEachCluster { (view) throws(StorageError) in
-                for column in table.columns { attempt { () throws(StorageError) in try scan(view, column) } }
+                for column in table.columns {
+                    attempt { () throws(StorageError) in try scan(view, column) }
+                }
                 return true
             }
         }
@@ -147,8 +178,12 @@ import Testing
             attempt { () throws(StorageError) in _ = try table.contains(key) }
             attempt { () throws(StorageError) in _ = try table.rank(of: key) }
             attempt { () throws(StorageError) in _ = try table.key(atRank: Int(key)) }
-            for column in table.columns where column.type != .list { attempt { () throws(StorageError) in _ = try table.cell(key, column.id) } }
-            for column in [31, 32] as [UInt32] { attempt { () throws(StorageError) in try read(try table.list(key, column)) } }
+            for column in table.columns where column.type != .list {
+                attempt { () throws(StorageError) in _ = try table.cell(key, column.id) }
+            }
+            for column in [31, 32] as [UInt32] {
+                attempt { () throws(StorageError) in try read(try table.list(key, column)) }
+            }
         }
     }
 
@@ -161,7 +196,11 @@ import Testing
             case .int64: _ = try view.integers(column.id)[row]
             case .float32: _ = try view.float32s(column.id)[row]
             case .float64: _ = try view.float64s(column.id)[row]
-            case .timestamp: _ = (try view.timestamps(column.id).seconds[row], try view.timestamps(column.id).nanoseconds[row])
+            case .timestamp:
+                _ = (
+                    try view.timestamps(column.id).seconds[row],
+                    try view.timestamps(column.id).nanoseconds[row]
+                )
             case .bytes: _ = try view.bytes(column.id)[row].reduce(0) { $0 &+ Int($1) }
             case .list: try read(try view.list(column.id, row))
             }
@@ -170,11 +209,15 @@ import Testing
 
     private func read(_ list: ListView) throws(StorageError) {
         for index in [0, list.count / 2, list.count - 1] where index >= 0 && index < list.count {
-            if case .bytes(let bytes) = try list.cell(at: index) { _ = bytes.reduce(0) { $0 &+ Int($1) } }
+            if case .bytes(let bytes) = try list.cell(at: index) {
+                _ = bytes.reduce(0) { $0 &+ Int($1) }
+            }
         }
         try list.forEachBlock { (block) throws(StorageError) in
             for index in 0..<block.count {
-                if case .bytes(let bytes) = try block.cell(at: index) { _ = bytes.reduce(0) { $0 &+ Int($1) } }
+                if case .bytes(let bytes) = try block.cell(at: index) {
+                    _ = bytes.reduce(0) { $0 &+ Int($1) }
+                }
             }
             return true
         }
@@ -193,7 +236,9 @@ import Testing
         for extents in [try extents(of: twin), ordered.found] {
             for _ in 0..<6 {
                 var chosen = extents[random.below(extents.count)]
-                damage(try twin.workshop.space.edit(&chosen.ref, as: chosen.type), pages: Int(chosen.ref.pageCount), &random)
+                damage(
+                    try twin.workshop.space.edit(&chosen.ref, as: chosen.type),
+                    pages: Int(chosen.ref.pageCount), &random)
             }
         }
         for _ in 0..<600 { write(twin.table, &random) }
@@ -206,17 +251,28 @@ import Testing
         let key = Int64(random.below(700))
         let column = table.columns[random.below(table.columns.count)]
         let index = random.below(5)
-        let value = Value.random(column.elementType ?? column.type, nullable: column.isNullable, longest: 1_500, &random)
+        let value = Value.random(
+            column.elementType ?? column.type, nullable: column.isNullable, longest: 1_500, &random)
         value.with { cell in
             switch random.below(8) {
             case 0: attempt { () throws(StorageError) in try table.insertRow(key) }
             case 1: attempt { () throws(StorageError) in try table.eraseRow(key) }
-            case _ where column.type != .list: attempt { () throws(StorageError) in try table.setCell(key, column.id, cell) }
-            case 2: attempt { () throws(StorageError) in try table.listErase(key, column.id, at: index) }
-            case 3: attempt { () throws(StorageError) in try table.listMove(key, column.id, from: index, to: 0) }
-            case 4: attempt { () throws(StorageError) in try table.listSwap(key, column.id, index, 1) }
+            case _ where column.type != .list:
+                attempt { () throws(StorageError) in try table.setCell(key, column.id, cell) }
+            case 2:
+                attempt { () throws(StorageError) in try table.listErase(key, column.id, at: index)
+                }
+            case 3:
+                attempt { () throws(StorageError) in
+                    try table.listMove(key, column.id, from: index, to: 0)
+                }
+            case 4:
+                attempt { () throws(StorageError) in try table.listSwap(key, column.id, index, 1) }
             case 5: attempt { () throws(StorageError) in try table.listClear(key, column.id) }
-            default: attempt { () throws(StorageError) in try table.listInsert(key, column.id, at: 0, cell) }
+            default:
+                attempt { () throws(StorageError) in
+                    try table.listInsert(key, column.id, at: 0, cell)
+                }
             }
         }
     }
@@ -232,7 +288,9 @@ import Testing
                     attempt { () throws(StorageError) in
                         let cursor = try tree.cursor()
                         guard try cursor.seek(key) else { return }
-                        try Array(cursor.key).withBytes { found throws(StorageError) in _ = try tree.delete(found) }
+                        try Array(cursor.key).withBytes { found throws(StorageError) in
+                            _ = try tree.delete(found)
+                        }
                     }
                 }
             }

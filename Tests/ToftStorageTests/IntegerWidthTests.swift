@@ -5,11 +5,14 @@ import Testing
 @Suite struct IntegerWidthTests {
     /// What each width can just hold, and what it can't.
     private static let edges: [Int64] = [
-        0, 1, -1, 127, -128, 128, -129, 32_767, -32_768, 32_768, -32_769, 1 << 31 - 1, -1 << 31, 1 << 31, -1 << 31 - 1, .max, .min,
+        0, 1, -1, 127, -128, 128, -129, 32_767, -32_768, 32_768, -32_769, 1 << 31 - 1, -1 << 31,
+        1 << 31, -1 << 31 - 1, .max, .min,
     ]
 
     private static let columns = [
-        Column(id: 0, type: .int64, isNullable: false), Column(id: 1, type: .int64, isNullable: true), Column(id: 2, type: .timestamp, isNullable: true),
+        Column(id: 0, type: .int64, isNullable: false),
+        Column(id: 1, type: .int64, isNullable: true),
+        Column(id: 2, type: .timestamp, isNullable: true),
     ]
 
     private func widths(_ table: Table, _ column: UInt32) throws -> [IntegerWidth] {
@@ -23,18 +26,27 @@ import Testing
 
     @Test func `A width holds what its bytes can, and is the least that does`() {
         let expected: [IntegerWidth] = [
-            .one, .one, .one, .one, .one, .two, .two, .two, .two, .four, .four, .four, .four, .eight, .eight, .eight, .eight,
+            .one, .one, .one, .one, .one, .two, .two, .two, .two, .four, .four, .four, .four,
+            .eight, .eight, .eight, .eight,
         ]
         for (value, width) in zip(Self.edges, expected) {
             #expect(IntegerWidth(value, value) == width, "\(value)")
             #expect(IntegerWidth(min(value, 0), max(value, 0)) == width)
-            for other in [IntegerWidth.one, .two, .four, .eight] { #expect(other.holds(value) == (other.rawValue >= width.rawValue)) }
+            for other in [IntegerWidth.one, .two, .four, .eight] {
+                #expect(other.holds(value) == (other.rawValue >= width.rawValue))
+            }
         }
         #expect(IntegerWidth(.max, .min) == .one)
-        for encoding in 0...255 { #expect((IntegerWidth(encoding: encoding) != nil) == [0, 1, 2, 4].contains(encoding)) }
+        for encoding in 0...255 {
+            #expect((IntegerWidth(encoding: encoding) != nil) == [0, 1, 2, 4].contains(encoding))
+        }
     }
 
-    @Test func `Full clusters are as narrow as their values, and a value that does not fit widens its column alone`() throws {
+    @Test
+    func
+        `Full clusters are as narrow as their values, and a value that does not fit widens its column alone`()
+        throws
+    {
         let twin = try TableTwin(Self.columns)
         for key in 0..<1_000 as Range<Int64> {
             try twin.insert(key)
@@ -45,7 +57,9 @@ import Testing
         #expect(try widths(twin.table, 0).allSatisfy { $0 == .one })
         #expect(try widths(twin.table, 1) == [.two, .two, .two, .four])
         try twin.compare()
-        for (value, width) in [(200, .two), (-40_000, .four), (1 << 40, .eight)] as [(Int64, IntegerWidth)] {
+        for (value, width) in [(200, .two), (-40_000, .four), (1 << 40, .eight)]
+            as [(Int64, IntegerWidth)]
+        {
             try twin.set(300, 0, .int(value))
             #expect(try widths(twin.table, 0) == [.one, width, .one, .one])
             try twin.compare()
@@ -56,7 +70,9 @@ import Testing
         try twin.check()
     }
 
-    @Test func `A wide column stays wide until its cluster is written anew for another reason`() throws {
+    @Test func `A wide column stays wide until its cluster is written anew for another reason`()
+        throws
+    {
         let twin = try TableTwin(Self.columns)
         for key in 0..<100 as Range<Int64> { try twin.insert(key) }
         try twin.set(50, 0, .int(1 << 40))
@@ -75,7 +91,9 @@ import Testing
         let twin = try TableTwin(Self.columns)
         var next: Int64 = 0
         for step in 0..<6_000 {
-            let known = twin.rows.isEmpty ? nil : try twin.table.key(atRank: random.below(twin.table.rowCount))
+            let known =
+                twin.rows.isEmpty
+                ? nil : try twin.table.key(atRank: random.below(twin.table.rowCount))
             switch random.below(8) {
             case 0...2:
                 next += Int64(1 + random.below(3))
@@ -84,10 +102,17 @@ import Testing
                 if let known { try twin.erase(known) }
             default:
                 guard let key = known else { continue }
-                let edge = Self.edges[random.below(step / 400 + 3) % Self.edges.count] &+ Int64(random.below(3))
+                let edge =
+                    Self.edges[random.below(step / 400 + 3) % Self.edges.count]
+                    &+ Int64(random.below(3))
                 try twin.set(key, 0, .int(edge))
-                try twin.set(key, 1, random.below(4) == 0 ? .null : .int(Int64(random.below(300)) - 150))
-                try twin.set(key, 2, random.below(4) == 0 ? .null : .time(Timestamp(seconds: edge, nanoseconds: Int32(random.below(1_000)))))
+                try twin.set(
+                    key, 1, random.below(4) == 0 ? .null : .int(Int64(random.below(300)) - 150))
+                try twin.set(
+                    key, 2,
+                    random.below(4) == 0
+                        ? .null
+                        : .time(Timestamp(seconds: edge, nanoseconds: Int32(random.below(1_000)))))
             }
             if step % 1_000 == 999 { try twin.commit() }
             if step % 700 == 0 { try twin.workshop.spill() }
@@ -108,7 +133,8 @@ import Testing
             for encoding in 0...255 where encoding != right {
                 base.storeUInt8(encoding, at: place)
                 if column.type.hasIntegers && [0, 1, 2, 4].contains(encoding) {
-                    // Another width is no contradiction as long as the arrays lie between the keys and the heap; nothing outside may be read.
+                    // Another width is no contradiction as long as the arrays lie between the keys
+                    // and the heap; nothing outside may be read.
                     do throws(StorageError) { try twin.table.check(VisitedExtents()) } catch {}
                 } else {
                     #expect(throws: StorageError.self) { try twin.table.check(VisitedExtents()) }

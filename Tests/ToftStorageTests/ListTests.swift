@@ -2,13 +2,16 @@ import Testing
 @testable import ToftStorage
 
 @Suite struct ListTests {
-    private static let elementTypes: [ColumnType] = [.bool, .int64, .float32, .float64, .timestamp, .bytes]
+    private static let elementTypes: [ColumnType] = [
+        .bool, .int64, .float32, .float64, .timestamp, .bytes,
+    ]
 
     /// A list column for each type of element, nullable and not.
     private static let columns: [Column] = elementTypes.enumerated().flatMap { index, type in
         [false, true].map { isNullable in
             Column(
-                id: UInt32(index * 2 + (isNullable ? 1 : 0)), type: .list, isNullable: false, elementType: type, elementIsNullable: isNullable)
+                id: UInt32(index * 2 + (isNullable ? 1 : 0)), type: .list, isNullable: false,
+                elementType: type, elementIsNullable: isNullable)
         }
     }
 
@@ -18,16 +21,24 @@ import Testing
     @Test func `A short list of numbers is a dense array, a long one a tree of its own`() throws {
         let twin = try TableTwin(Self.columns)
         try twin.insert(1)
-        for value in 0..<3_000 as Range<Int64> { try twin.table.listInsert(1, Self.numbers, at: Int(value), .int64(value)) }
+        for value in 0..<3_000 as Range<Int64> {
+            try twin.table.listInsert(1, Self.numbers, at: Int(value), .int64(value))
+        }
         #expect(twin.keeper.trees.count == 1)
         #expect(try twin.table.list(1, Self.numbers).int64s == nil)
         for _ in 0..<100 { try twin.table.listInsert(1, Self.numbers, at: 0, .int64(-1)) }
         #expect(try twin.table.listCount(1, Self.numbers) == 3_100)
-        for value in stride(from: 0, to: 3_000, by: 13) { #expect(Value(try twin.table.list(1, Self.numbers).cell(at: value + 100)) == .int(Int64(value))) }
+        for value in stride(from: 0, to: 3_000, by: 13) {
+            #expect(
+                Value(try twin.table.list(1, Self.numbers).cell(at: value + 100))
+                    == .int(Int64(value)))
+        }
         try twin.check()
         try twin.table.listClear(1, Self.numbers)
         #expect(twin.keeper.trees.isEmpty)
-        for value in 0..<20 as Range<Int64> { try twin.table.listInsert(1, Self.numbers, at: 0, .int64(value)) }
+        for value in 0..<20 as Range<Int64> {
+            try twin.table.listInsert(1, Self.numbers, at: 0, .int64(value))
+        }
         let dense = try #require(try twin.table.list(1, Self.numbers).int64s)
         #expect((0..<20).map { dense[$0] } == (0..<20).reversed())
         try twin.check()
@@ -40,7 +51,9 @@ import Testing
         let long = [UInt8](repeating: 7, count: 5_000)
         for key in 0..<3 as Range<Int64> {
             try twin.insert(key)
-            for _ in 0..<(key == 0 ? 3 : 100) { try with(long) { try twin.table.listInsert(key, Self.words, at: 0, .bytes($0)) } }
+            for _ in 0..<(key == 0 ? 3 : 100) {
+                try with(long) { try twin.table.listInsert(key, Self.words, at: 0, .bytes($0)) }
+            }
         }
         try twin.check()
         try twin.erase(0)
@@ -55,7 +68,9 @@ import Testing
         let long = [UInt8](repeating: 7, count: 5_000)
         for key in 0..<3 as Range<Int64> {
             try twin.insert(key)
-            for _ in 0..<(key == 0 ? 3 : 100) { try with(long) { try twin.table.listInsert(key, Self.words, at: 0, .bytes($0)) } }
+            for _ in 0..<(key == 0 ? 3 : 100) {
+                try with(long) { try twin.table.listInsert(key, Self.words, at: 0, .bytes($0)) }
+            }
         }
         try twin.table.removeColumn(Self.words)
         #expect(twin.keeper.trees.isEmpty)
@@ -70,18 +85,34 @@ import Testing
         try twin.table.listInsert(1, Self.numbers, at: 0, .int64(5))
         let table = twin.table
         for index in [-1, 2, .max, .min] {
-            #expect(throws: StorageError.indexOutOfRange(index: index, count: 1)) { try table.listInsert(1, Self.numbers, at: index, .int64(0)) }
+            #expect(throws: StorageError.indexOutOfRange(index: index, count: 1)) {
+                try table.listInsert(1, Self.numbers, at: index, .int64(0))
+            }
         }
         for index in [-1, 1, .max, .min] {
-            #expect(throws: StorageError.indexOutOfRange(index: index, count: 1)) { try table.listSet(1, Self.numbers, at: index, .int64(0)) }
-            #expect(throws: StorageError.indexOutOfRange(index: index, count: 1)) { try table.listErase(1, Self.numbers, at: index) }
-            #expect(throws: StorageError.indexOutOfRange(index: index, count: 1)) { try table.listMove(1, Self.numbers, from: index, to: 0) }
-            #expect(throws: StorageError.indexOutOfRange(index: index, count: 1)) { try table.listMove(1, Self.numbers, from: 0, to: index) }
-            #expect(throws: StorageError.indexOutOfRange(index: index, count: 1)) { try table.listSwap(1, Self.numbers, 0, index) }
-            #expect(throws: StorageError.indexOutOfRange(index: index, count: 1)) { _ = try table.list(1, Self.numbers).cell(at: index) }
+            #expect(throws: StorageError.indexOutOfRange(index: index, count: 1)) {
+                try table.listSet(1, Self.numbers, at: index, .int64(0))
+            }
+            #expect(throws: StorageError.indexOutOfRange(index: index, count: 1)) {
+                try table.listErase(1, Self.numbers, at: index)
+            }
+            #expect(throws: StorageError.indexOutOfRange(index: index, count: 1)) {
+                try table.listMove(1, Self.numbers, from: index, to: 0)
+            }
+            #expect(throws: StorageError.indexOutOfRange(index: index, count: 1)) {
+                try table.listMove(1, Self.numbers, from: 0, to: index)
+            }
+            #expect(throws: StorageError.indexOutOfRange(index: index, count: 1)) {
+                try table.listSwap(1, Self.numbers, 0, index)
+            }
+            #expect(throws: StorageError.indexOutOfRange(index: index, count: 1)) {
+                _ = try table.list(1, Self.numbers).cell(at: index)
+            }
         }
         #expect(throws: StorageError.self) { try table.listInsert(1, Self.numbers, at: 0, .null) }
-        #expect(throws: StorageError.self) { try table.listInsert(1, Self.numbers, at: 0, .bool(true)) }
+        #expect(throws: StorageError.self) {
+            try table.listInsert(1, Self.numbers, at: 0, .bool(true))
+        }
         #expect(throws: StorageError.self) { try table.setCell(1, Self.numbers, .null) }
         #expect(throws: StorageError.noSuchRow(key: 2)) { try table.listClear(2, Self.numbers) }
         #expect(Value(try table.list(1, Self.numbers).cell(at: 0)) == .int(5))
@@ -91,7 +122,10 @@ import Testing
     func `Random edits leave what an array holds`(seed: UInt64) throws {
         print("lists, seed \(seed)")
         var random = SeededGenerator(seed: seed)
-        let columns = Self.columns.filter { _ in random.below(2) == 0 } + [Column(id: 50, type: .bytes, isNullable: false)]
+        let columns =
+            Self.columns.filter { _ in random.below(2) == 0 } + [
+                Column(id: 50, type: .bytes, isNullable: false)
+            ]
         let lists = columns.filter { $0.type == .list }
         guard !lists.isEmpty else { return }
         let twin = try TableTwin(columns)
@@ -100,7 +134,8 @@ import Testing
         for step in 0..<8_000 {
             let key = Int64(random.below(random.below(3) == 0 ? 5 : 2))
             let column = lists[random.below(lists.count)]
-            try edit(twin, key, column, isShrinking: (step / 2_000) % 2 == 1, longest: longest, &random)
+            try edit(
+                twin, key, column, isShrinking: (step / 2_000) % 2 == 1, longest: longest, &random)
             if random.below(50) == 0 {
                 try twin.set(key, 50, .bytes(random.bytes(random.below(2_000))))
             }
@@ -118,10 +153,14 @@ import Testing
         if !twin.isCommitted { #expect(twin.workshop.ownPages == 0) }
     }
 
-    private func edit(_ twin: TableTwin, _ key: Int64, _ column: Column, isShrinking: Bool, longest: Int, _ random: inout SeededGenerator) throws {
+    private func edit(
+        _ twin: TableTwin, _ key: Int64, _ column: Column, isShrinking: Bool, longest: Int,
+        _ random: inout SeededGenerator
+    ) throws {
         let type = column.elementType ?? .bool
         var model = twin.lists[key]?[column.id] ?? []
-        let value = Value.random(type, nullable: column.elementIsNullable, longest: longest, &random)
+        let value = Value.random(
+            type, nullable: column.elementIsNullable, longest: longest, &random)
         let index = random.below(model.count)
         let other = random.below(model.count)
         switch random.below(20) {

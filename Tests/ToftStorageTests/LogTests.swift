@@ -5,7 +5,8 @@ import ToftTestKit
 
 @testable import ToftStorage
 
-/// Small commits go through the log. What is told here of one process and a disk that loses what was not synced, the crash trials try everywhere.
+/// Small commits go through the log. What is told here of one process and a disk that loses what
+/// was not synced, the crash trials try everywhere.
 @Suite struct LogTests {
     /// A database on a disk below a page cache: when the power goes, `device` is what is left.
     private struct Database {
@@ -14,8 +15,10 @@ import ToftTestKit
         let tree: UInt64
 
         init(content: [UInt8]? = nil, firstLogPages: UInt64 = 4) throws {
-            file = try FragileFile(content: try content ?? Self.empty(), afterFailure: .cacheKeepsThem)
-            store = try Store.open(on: file, coordinator: Coordinator.inMemory(), firstLogPages: firstLogPages)
+            file = try FragileFile(
+                content: try content ?? Self.empty(), afterFailure: .cacheKeepsThem)
+            store = try Store.open(
+                on: file, coordinator: Coordinator.inMemory(), firstLogPages: firstLogPages)
             if content == nil {
                 let transaction = try store.beginWrite()
                 tree = try transaction.createOrderedTree()
@@ -34,7 +37,9 @@ import ToftTestKit
         @discardableResult
         func put(_ key: Int, _ durability: Durability = .immediate) throws -> UInt64 {
             let transaction = try store.beginWrite()
-            try withUnsafeBytes(of: key.bigEndian) { bytes in try transaction.treePut(tree, bytes, bytes, derived: false) }
+            try withUnsafeBytes(of: key.bigEndian) { bytes in
+                try transaction.treePut(tree, bytes, bytes, derived: false)
+            }
             return try transaction.commit(durability)
         }
 
@@ -131,10 +136,14 @@ import ToftTestKit
         let database = try Database()
         for key in 1...9 { try database.put(key) }
         var content = database.file.device
-        // The frames are a sector or two long; the second record's lies behind the marker and the first.
+        // The frames are a sector or two long; the second record's lies behind the marker and the
+        // first.
         let second = try #require(
-            stride(from: database.logOffset, to: content.count, by: LogLayout.unit).filter { offset in
-                content.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self) } == LogLayout.magicWord
+            stride(from: database.logOffset, to: content.count, by: LogLayout.unit).filter {
+                offset in
+                content.withUnsafeBytes {
+                    $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+                } == LogLayout.magicWord
             }.dropFirst(3).first)
         content[second + 100] ^= 1
         #expect { try Database(content: content) } throws: { error in
@@ -166,7 +175,9 @@ import ToftTestKit
         for key in 4...6 { try database.put(key) }
         var content = database.file.device
         let newest = try #require(try MetaPage.newest(fromDevice: false, of: database.file))
-        try #require(try MetaPage.read(slot: 1 - newest.slot, fromDevice: false, of: database.file)?.isClosedCleanly == true)
+        try #require(
+            try MetaPage.read(slot: 1 - newest.slot, fromDevice: false, of: database.file)?
+                .isClosedCleanly == true)
         content[Int(newest.slot) * Page.size + 100] ^= 1
         #expect { try Database(content: content) } throws: { error in
             guard case StorageError.corrupt(_, let reason) = error else { return false }
@@ -182,7 +193,10 @@ import ToftTestKit
     @Test func theLastFrameMayBeTornAndTheOneBeforeItStays() throws {
         let database = try Database()
         for key in 1...4 { try database.put(key) }
-        let end = try #require(database.store.coordinator.log.place(of: database.store.coordinator.published.log.position)).offset
+        let end = try #require(
+            database.store.coordinator.log.place(
+                of: database.store.coordinator.published.log.position)
+        ).offset
         var content = database.file.device
         for offset in (Int(end) - 412)..<Int(end) { content[offset] = 0xFF }
         let found = try Database(content: content)
@@ -194,7 +208,9 @@ import ToftTestKit
         let database = try Database()
         try database.put(1)
         let transaction = try database.store.beginWrite()
-        try withUnsafeBytes(of: 2.bigEndian) { try transaction.treePut(database.tree, $0, $0, derived: false) }
+        try withUnsafeBytes(of: 2.bigEndian) {
+            try transaction.treePut(database.tree, $0, $0, derived: false)
+        }
         database.store.coordinator.poison()
         #expect(throws: StorageError.poisoned) { try transaction.commit() }
         #expect(throws: StorageError.poisoned) { try database.put(3) }
@@ -220,20 +236,29 @@ import ToftTestKit
     }
 
     @Test func aFailedLogWritePoisonsAndWhatWasDurableStays() throws {
-        let file = try FragileFile(content: try Database().file.device, afterFailure: .cacheKeepsThem)
+        let file = try FragileFile(
+            content: try Database().file.device, afterFailure: .cacheKeepsThem)
         let faults = FaultFile(file)
-        let store = try Store.open(on: faults, coordinator: Coordinator.inMemory(), firstLogPages: 4)
+        let store = try Store.open(
+            on: faults, coordinator: Coordinator.inMemory(), firstLogPages: 4)
         func put(_ key: Int) throws {
             let transaction = try store.beginWrite()
-            try withUnsafeBytes(of: key.bigEndian) { try transaction.treePut(SystemTree.firstUser, $0, $0, derived: false) }
+            try withUnsafeBytes(of: key.bigEndian) {
+                try transaction.treePut(SystemTree.firstUser, $0, $0, derived: false)
+            }
             _ = try transaction.commit()
         }
         try put(1)
         try put(2)
-        // Each operation of a commit fails in turn: up to the write of the record that is a rollback, then nobody knows.
+        // Each operation of a commit fails in turn: up to the write of the record that is a
+        // rollback, then nobody knows.
         var failed = 0
         for index in 0..<100 {
-            faults.plan(FaultFile.Fault(index: index, isLasting: false, error: .io(operation: "write", path: "", errno: 5)), after: faults.operations.count)
+            faults.plan(
+                FaultFile.Fault(
+                    index: index, isLasting: false,
+                    error: .io(operation: "write", path: "", errno: 5)),
+                after: faults.operations.count)
             do {
                 try put(3)
                 Issue.record("nothing failed at operation \(index)")
@@ -264,8 +289,11 @@ import ToftTestKit
                     do {
                         for round in 0..<100 {
                             let transaction = try store.beginWrite()
-                            try withUnsafeBytes(of: (thread * 1000 + round).bigEndian) { try transaction.treePut(tree, $0, $0, derived: false) }
-                            let durability: Durability = round % 10 == 7 ? .deferred : round % 10 == 8 ? .immediate : .group
+                            try withUnsafeBytes(of: (thread * 1000 + round).bigEndian) {
+                                try transaction.treePut(tree, $0, $0, derived: false)
+                            }
+                            let durability: Durability =
+                                round % 10 == 7 ? .deferred : round % 10 == 8 ? .immediate : .group
                             if round % 10 == 9 {
                                 transaction.rollback()
                                 continue
@@ -289,8 +317,8 @@ import ToftTestKit
         }
     }
 
-    /// What happened: while the first commit of a group was being written, two more joined; the last took pages that the middle one had freed, of the
-    /// version that became visible just then.
+    /// What happened: while the first commit of a group was being written, two more joined; the
+    /// last took pages that the middle one had freed, of the version that became visible just then.
     @Test func aVersionThatIsBeingWrittenKeepsItsPagesThoughNobodyCanHavePinnedIt() throws {
         let memory = MemoryFile()
         try Store.format(memory)
@@ -301,7 +329,9 @@ import ToftTestKit
         _ = try transaction.commit()
         func begin(_ key: Int) throws -> WriteTransaction {
             let transaction = try store.beginWrite()
-            try withUnsafeBytes(of: key.bigEndian) { try transaction.treePut(tree, $0, $0, derived: false) }
+            try withUnsafeBytes(of: key.bigEndian) {
+                try transaction.treePut(tree, $0, $0, derived: false)
+            }
             return transaction
         }
         try Self.put(1...5, tree, of: store)
@@ -329,10 +359,15 @@ import ToftTestKit
 
     // MARK: Files
 
-    private static func put(_ keys: ClosedRange<Int>, _ tree: UInt64, of store: Store, _ durability: Durability = .immediate) throws {
+    private static func put(
+        _ keys: ClosedRange<Int>, _ tree: UInt64, of store: Store,
+        _ durability: Durability = .immediate
+    ) throws {
         for key in keys {
             let transaction = try store.beginWrite()
-            try withUnsafeBytes(of: key.bigEndian) { try transaction.treePut(tree, $0, $0, derived: false) }
+            try withUnsafeBytes(of: key.bigEndian) {
+                try transaction.treePut(tree, $0, $0, derived: false)
+            }
             _ = try transaction.commit(durability)
         }
     }
@@ -345,7 +380,8 @@ import ToftTestKit
 
     @Test func whoMayOnlyReadSeesWhatTheLogOfAnUncleanFileHoldsAndWritesNothing() throws {
         try withTemporaryDirectory { directory throws in
-            let store = try Store.open(StoreConfiguration(location: .file(path: directory + "/open.toft")))
+            let store = try Store.open(
+                StoreConfiguration(location: .file(path: directory + "/open.toft")))
             let transaction = try store.beginWrite()
             let tree = try transaction.createOrderedTree()
             _ = try transaction.commit()
@@ -361,11 +397,16 @@ import ToftTestKit
             #expect(try Self.count(guest) == 50)
             #expect(try guest.check().problems == [])
             #expect(try Data(contentsOf: URL(fileURLWithPath: left)) == bytes)
-            #expect(TemporaryDirectory.names(in: directory).sorted() == ["left.toft", "open.toft", "open.toft.lock"])
+            #expect(
+                TemporaryDirectory.names(in: directory).sorted() == [
+                    "left.toft", "open.toft", "open.toft.lock",
+                ])
 
             // While it looks, somebody recovers the file and goes on: what it looks at stays.
             let pinned = try guest.beginRead()
-            #expect(try ChildProcess(TrialsProgram.path(), ["open", left, "rw"]).lines() == ["ok child"])
+            #expect(
+                try ChildProcess(TrialsProgram.path(), ["open", left, "rw"]).lines() == ["ok child"]
+            )
             #expect(try pinned.orderedTree(tree).count == 50)
             pinned.release()
             #expect(try Self.count(guest) == 51)
@@ -376,7 +417,8 @@ import ToftTestKit
 
     @Test func aSecondAfterTheLastCommitTheThreadMakesACheckpoint() throws {
         try withTemporaryDirectory { directory throws in
-            let store = try Store.open(StoreConfiguration(location: .file(path: directory + "/a.toft")))
+            let store = try Store.open(
+                StoreConfiguration(location: .file(path: directory + "/a.toft")))
             let transaction = try store.beginWrite()
             let tree = try transaction.createOrderedTree()
             _ = try transaction.commit()
@@ -384,7 +426,9 @@ import ToftTestKit
             let newest = store.latestVersion
             #expect(store.coordinator.durableVersion < newest)
             let deadline = Deadline(timeoutMilliseconds: 20_000)
-            while store.coordinator.durableVersion < newest && !deadline.hasPassed { Thread.sleep(forTimeInterval: 0.02) }
+            while store.coordinator.durableVersion < newest && !deadline.hasPassed {
+                Thread.sleep(forTimeInterval: 0.02)
+            }
             #expect(store.coordinator.durableVersion == newest)
             #expect(try Self.count(store) == 5)
             #expect(try store.check().problems == [])
@@ -393,7 +437,8 @@ import ToftTestKit
 
     @Test func aStreamOfDeferredCommitsBecomesDurableAsItGoesOn() throws {
         try withTemporaryDirectory { directory throws in
-            let store = try Store.open(StoreConfiguration(location: .file(path: directory + "/a.toft")))
+            let store = try Store.open(
+                StoreConfiguration(location: .file(path: directory + "/a.toft")))
             let transaction = try store.beginWrite()
             let tree = try transaction.createOrderedTree()
             _ = try transaction.commit()

@@ -6,9 +6,13 @@ import Testing
 
     init() throws { workshop = try TreeWorkshop() }
 
-    private func makeTree() -> OrderedTree { OrderedTree(space: workshop.space, root: TreeRoot(kind: .ordered)) }
+    private func makeTree() -> OrderedTree {
+        OrderedTree(space: workshop.space, root: TreeRoot(kind: .ordered))
+    }
 
-    private func bytes(_ number: Int) -> [UInt8] { withUnsafeBytes(of: UInt64(number).bigEndian) { Array($0) } }
+    private func bytes(_ number: Int) -> [UInt8] {
+        withUnsafeBytes(of: UInt64(number).bigEndian) { Array($0) }
+    }
 
     @Test func `An empty tree has no extent, no entry and no cursor position`() throws {
         let tree = makeTree()
@@ -36,11 +40,15 @@ import Testing
         let longest = [UInt8](repeating: 7, count: 512)
         for valueLength in [0, 1, 1_024, 1_025, 5_000, 100_000] {
             let value = [UInt8](repeating: UInt8(valueLength % 251), count: valueLength)
-            #expect(try with(longest) { key in try with(value) { try tree.put(key, $0) } } == (valueLength == 0))
+            #expect(
+                try with(longest) { key in try with(value) { try tree.put(key, $0) } }
+                    == (valueLength == 0))
             #expect(try with(longest) { try tree.value(forKey: $0).map(Array.init) } == value)
             try tree.check(VisitedExtents())
         }
-        #expect(throws: StorageError.keyTooLong(length: 513, limit: 512)) { try with(longest + [1]) { _ = try tree.put($0, $0) } }
+        #expect(throws: StorageError.keyTooLong(length: 513, limit: 512)) {
+            try with(longest + [1]) { _ = try tree.put($0, $0) }
+        }
         #expect(try tree.count == 1)
         #expect(try with([]) { try tree.put($0, $0) })
         #expect(try with([]) { try tree.value(forKey: $0)?.count } == 0)
@@ -64,10 +72,14 @@ import Testing
             let known = isShrinking ? model.keys.randomElement(using: &random) : nil
             let key = known ?? randomKey(longestKey, &random)
             if random.below(10) < (isShrinking ? 8 : 2) {
-                #expect(try with(key) { try tree.delete($0) } == (model.removeValue(forKey: key) != nil))
+                #expect(
+                    try with(key) { try tree.delete($0) } == (model.removeValue(forKey: key) != nil)
+                )
             } else {
                 let value = random.bytes(random.below(longestValue + 1))
-                #expect(try with(key) { key in try with(value) { try tree.put(key, $0) } } == (model.updateValue(value, forKey: key) == nil))
+                #expect(
+                    try with(key) { key in try with(value) { try tree.put(key, $0) } }
+                        == (model.updateValue(value, forKey: key) == nil))
             }
             if isCommitting && step % 1_000 == 999 {
                 let root = try workshop.commit(tree.root)
@@ -89,7 +101,8 @@ import Testing
         case 0: return random.bytes(random.below(longest + 1))
         case 1...3: return random.word(longest)
         default:
-            let prefix = [UInt8](repeating: UInt8(random.below(3)), count: random.below(3) * (longest / 3))
+            let prefix = [UInt8](
+                repeating: UInt8(random.below(3)), count: random.below(3) * (longest / 3))
             return prefix + bytes(random.below(5_000))
         }
     }
@@ -102,7 +115,9 @@ import Testing
             let shared = [UInt8](repeating: 1, count: [0, 3, 250, 500][random.below(4)])
             let key = shared + random.bytes(step % 3 == 0 ? 512 - shared.count : random.below(12))
             let value = random.bytes(step % 2 == 0 ? 1_024 : random.below(1_025))
-            if try with(key, { key in try with(value) { try tree.put(key, $0) } }) { keys.append(key) }
+            if try with(key, { key in try with(value) { try tree.put(key, $0) } }) {
+                keys.append(key)
+            }
         }
         try tree.check(VisitedExtents())
         for key in keys.shuffled(using: &random) {
@@ -115,11 +130,17 @@ import Testing
     @Test func `What keys begin with is kept once in a leaf`() throws {
         let tree = makeTree()
         let prefix = [UInt8](repeating: 9, count: 400)
-        for number in 0..<2_000 { try with(prefix + bytes(number)) { _ = try tree.put($0, UnsafeRawBufferPointer(start: nil, count: 0)) } }
+        for number in 0..<2_000 {
+            try with(prefix + bytes(number)) {
+                _ = try tree.put($0, UnsafeRawBufferPointer(start: nil, count: 0))
+            }
+        }
         let visited = VisitedExtents()
         try tree.check(visited)
         #expect(visited.pages.count < 12)
-        for number in 0..<2_000 { #expect(try with(prefix + bytes(number)) { try tree.rank(of: $0) } == number) }
+        for number in 0..<2_000 {
+            #expect(try with(prefix + bytes(number)) { try tree.rank(of: $0) } == number)
+        }
     }
 
     private func compare(_ tree: OrderedTree, _ model: [[UInt8]: [UInt8]]) throws {

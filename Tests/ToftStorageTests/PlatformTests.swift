@@ -14,7 +14,9 @@ internal import ToftStorage
     private func removeTree(_ directory: String) {
         if let stream = opendir(directory) {
             while let entry = readdir(stream) {
-                let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+                let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                }
                 if name != "." && name != ".." { remove(directory + "/" + name) }
             }
             closedir(stream)
@@ -26,9 +28,14 @@ internal import ToftStorage
         try PosixFile.create(path) { file throws(StorageError) in try file.grow(to: size) }
     }
 
-    private func bytes(_ value: UInt8, _ count: Int) -> [UInt8] { Array(repeating: value, count: count) }
+    private func bytes(_ value: UInt8, _ count: Int) -> [UInt8] {
+        Array(repeating: value, count: count)
+    }
 
-    @Test func `What is written is read back, through the cache, from the device and through a section`() throws {
+    @Test
+    func `What is written is read back, through the cache, from the device and through a section`()
+        throws
+    {
         try withDirectory { directory throws in
             let path = directory + "/a.toft"
             #expect(try create(path, size: 12_288))
@@ -45,12 +52,19 @@ internal import ToftStorage
             let size = try file.size()
             #expect(size == 205_000)
             let base = try file.section(0, mapping: Int(size) - Section.headSize)
-            #expect(UnsafeRawBufferPointer(start: base, count: 1000).elementsEqual(content[3_192..<4_192]))
+            #expect(
+                UnsafeRawBufferPointer(start: base, count: 1000).elementsEqual(
+                    content[3_192..<4_192]))
             try content.withUnsafeBytes { try file.writeDurably($0, at: size) }
             let again = try file.section(0, mapping: Int(size) + content.count - Section.headSize)
             #expect(again == base)
-            #expect(UnsafeRawBufferPointer(start: base + Int(size) - Section.headSize, count: content.count).elementsEqual(content))
-            #expect(throws: StorageError.self) { try file.section(0, mapping: Int(size) + content.count) }
+            #expect(
+                UnsafeRawBufferPointer(
+                    start: base + Int(size) - Section.headSize, count: content.count
+                ).elementsEqual(content))
+            #expect(throws: StorageError.self) {
+                try file.section(0, mapping: Int(size) + content.count)
+            }
             #expect(throws: StorageError.self) { try file.section(1, mapping: 1) }
             try file.close()
             try file.close()
@@ -62,15 +76,20 @@ internal import ToftStorage
         try withDirectory { directory throws in
             let path = directory + "/a.toft"
             _ = try create(path, size: 0)
-            for file: any StorageFile in [try PosixFile.open(path, forWriting: true), MemoryFile()] {
+            for file: any StorageFile in [try PosixFile.open(path, forWriting: true), MemoryFile()]
+            {
                 let boundary = Section.offset(of: 1)
                 if file is PosixFile { truncate(path, Int(boundary) - 100) }
                 let content = (0..<8_192).map { UInt8(truncatingIfNeeded: $0) }
                 try content.withUnsafeBytes { try file.write($0, at: boundary - 100) }
                 let first = try file.section(0, mapping: Section.size)
                 let second = try file.section(1, mapping: 8_092)
-                #expect(UnsafeRawBufferPointer(start: first + Section.size - 100, count: 100).elementsEqual(content[..<100]))
-                #expect(UnsafeRawBufferPointer(start: second, count: 8_092).elementsEqual(content[100...]))
+                #expect(
+                    UnsafeRawBufferPointer(start: first + Section.size - 100, count: 100)
+                        .elementsEqual(content[..<100]))
+                #expect(
+                    UnsafeRawBufferPointer(start: second, count: 8_092).elementsEqual(
+                        content[100...]))
                 #expect(throws: StorageError.self) { try file.section(1, mapping: 8_093) }
                 var back = bytes(0, 8_192)
                 try back.withUnsafeMutableBytes { try file.read(into: $0, at: boundary - 100) }
@@ -81,8 +100,9 @@ internal import ToftStorage
                 let regrown = try file.section(1, mapping: 8_192)
                 #expect(UnsafeRawBufferPointer(start: regrown, count: 8_192).allSatisfy { $0 == 0 })
                 let tail = try file.section(0, mapping: Section.size) + Section.size - 100
-                #expect(UnsafeRawBufferPointer(start: tail, count: 100)
-                    .allSatisfy { $0 == 0 })
+                #expect(
+                    UnsafeRawBufferPointer(start: tail, count: 100)
+                        .allSatisfy { $0 == 0 })
                 try file.close()
             }
         }
@@ -100,7 +120,9 @@ internal import ToftStorage
             let found = stat(path, &status)
             #expect(found == 0 && status.st_mode & 0o777 == 0o600 && status.st_size == 4_096)
             #expect(throws: StorageError.readOnly) {
-                try PosixFile.create(directory + "/b.toft") { _ throws(StorageError) in throw .readOnly }
+                try PosixFile.create(directory + "/b.toft") { _ throws(StorageError) in
+                    throw .readOnly
+                }
             }
             #expect(access(directory + "/b.toft", F_OK) != 0)
         }
@@ -108,15 +130,25 @@ internal import ToftStorage
 
     @Test func `Each thing that cannot be opened has its own error`() throws {
         try withDirectory { directory throws in
-            #expect(throws: StorageError.fileNotFound(path: directory + "/none")) { try PosixFile.open(directory + "/none", forWriting: true) }
-            #expect(throws: StorageError.isDirectory(path: directory)) { try PosixFile.open(directory, forWriting: true) }
-            #expect(throws: StorageError.isDirectory(path: directory)) { try PosixFile.open(directory, forWriting: false) }
+            #expect(throws: StorageError.fileNotFound(path: directory + "/none")) {
+                try PosixFile.open(directory + "/none", forWriting: true)
+            }
+            #expect(throws: StorageError.isDirectory(path: directory)) {
+                try PosixFile.open(directory, forWriting: true)
+            }
+            #expect(throws: StorageError.isDirectory(path: directory)) {
+                try PosixFile.open(directory, forWriting: false)
+            }
             symlink(directory + "/loop", directory + "/loop")
-            #expect(throws: StorageError.io(operation: "open", path: directory + "/loop", errno: ELOOP)) {
+            #expect(
+                throws: StorageError.io(operation: "open", path: directory + "/loop", errno: ELOOP)
+            ) {
                 try PosixFile.open(directory + "/loop", forWriting: true)
             }
             mkfifo(directory + "/pipe", 0o600)
-            #expect(throws: StorageError.notADatabase(path: directory + "/pipe", what: "a named pipe")) {
+            #expect(
+                throws: StorageError.notADatabase(path: directory + "/pipe", what: "a named pipe")
+            ) {
                 try PosixFile.open(directory + "/pipe", forWriting: true)
             }
             #expect(throws: StorageError.fileNotFound(path: directory + "/no/file")) {
@@ -146,7 +178,8 @@ internal import ToftStorage
         let thread = try PlatformThread(name: "toft test") {
             var mask = sigset_t()
             pthread_sigmask(SIG_BLOCK, nil, &mask)
-            box.value.store(Int(sigismember(&mask, SIGTERM) + sigismember(&mask, SIGUSR1)), ordering: .relaxed)
+            box.value.store(
+                Int(sigismember(&mask, SIGTERM) + sigismember(&mask, SIGUSR1)), ordering: .relaxed)
         }
         thread.join()
         #expect(box.value.load(ordering: .relaxed) == 2)

@@ -15,13 +15,18 @@ import Testing
         #expect(report.problems.isEmpty, comment)
     }
 
-    private static func put(_ key: String, _ value: [UInt8], _ tree: UInt64, _ transaction: WriteTransaction) throws {
+    private static func put(
+        _ key: String, _ value: [UInt8], _ tree: UInt64, _ transaction: WriteTransaction
+    ) throws {
         try Array(key.utf8).withUnsafeBytes { key in
-            try value.withUnsafeBytes { value in try transaction.treePut(tree, key, value, derived: false) }
+            try value.withUnsafeBytes { value in
+                try transaction.treePut(tree, key, value, derived: false)
+            }
         }
     }
 
-    private static func contents(_ tree: UInt64, of snapshot: Snapshot) throws -> [String: [UInt8]] {
+    private static func contents(_ tree: UInt64, of snapshot: Snapshot) throws -> [String: [UInt8]]
+    {
         var contents: [String: [UInt8]] = [:]
         let cursor = try snapshot.orderedTree(tree).cursor()
         var isThere = try cursor.seekFirst()
@@ -62,14 +67,19 @@ import Testing
         let store = try Self.store()
         var transaction = try store.beginWrite()
         let tree = try transaction.createOrderedTree()
-        for index in 0..<2000 { try Self.put("key \(index)", [UInt8](repeating: 7, count: 20), tree, transaction) }
+        for index in 0..<2000 {
+            try Self.put("key \(index)", [UInt8](repeating: 7, count: 20), tree, transaction)
+        }
         _ = try transaction.commit()
         let pinned = try store.beginRead()
         let before = try Self.contents(tree, of: pinned)
 
         for round in 0..<100 {
             transaction = try store.beginWrite()
-            for index in 0..<20 { try Self.put("key \((index * 97 + round * 31) % 2000)", [UInt8(round)], tree, transaction) }
+            for index in 0..<20 {
+                try Self.put(
+                    "key \((index * 97 + round * 31) % 2000)", [UInt8(round)], tree, transaction)
+            }
             _ = try transaction.commit()
         }
         #expect(try Self.contents(tree, of: pinned) == before)
@@ -78,7 +88,10 @@ import Testing
         let size = try store.file.size()
         for round in 0..<100 {
             transaction = try store.beginWrite()
-            for index in 0..<20 { try Self.put("key \((index * 97 + round * 31) % 2000)", [UInt8(round)], tree, transaction) }
+            for index in 0..<20 {
+                try Self.put(
+                    "key \((index * 97 + round * 31) % 2000)", [UInt8(round)], tree, transaction)
+            }
             _ = try transaction.commit()
         }
         #expect(try store.file.size() == size, "what the snapshot held is reused")
@@ -98,10 +111,14 @@ import Testing
             for _ in 0..<Int(random.next() % 60) {
                 let key = "k\(random.next() % 300)"
                 if random.next() % 3 == 0 {
-                    _ = try Array(key.utf8).withUnsafeBytes { try transaction.treeDelete(tree, $0, derived: false) }
+                    _ = try Array(key.utf8).withUnsafeBytes {
+                        try transaction.treeDelete(tree, $0, derived: false)
+                    }
                     changed[key] = nil
                 } else {
-                    let value = [UInt8](repeating: UInt8(truncatingIfNeeded: random.next()), count: Int(random.next() % 12) == 0 ? 5000 : 30)
+                    let value = [UInt8](
+                        repeating: UInt8(truncatingIfNeeded: random.next()),
+                        count: Int(random.next() % 12) == 0 ? 5000 : 30)
                     try Self.put(key, value, tree, transaction)
                     changed[key] = value
                 }
@@ -128,12 +145,15 @@ import Testing
         let version = try transaction.commit()
 
         let copy = MemoryFile(name: "copy")
-        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(try file.size()), alignment: 16)
+        let bytes = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Int(try file.size()), alignment: 16)
         defer { bytes.deallocate() }
         try file.read(into: bytes, at: 0)
         try copy.write(UnsafeRawBufferPointer(bytes), at: 0)
         let again = try Store.open(on: copy, coordinator: Coordinator.inMemory())
-        #expect(again.latestVersion > version, "recovery skips versions that a dead writer may have claimed")
+        #expect(
+            again.latestVersion > version,
+            "recovery skips versions that a dead writer may have claimed")
         #expect(try Self.contents(tree, of: again.beginRead()) == ["a": [1]])
         try Self.expectSound(again)
     }

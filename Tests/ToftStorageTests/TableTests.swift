@@ -29,15 +29,26 @@ enum Value: Equatable {
         }
     }
 
-    static func random(_ type: ColumnType, nullable: Bool, longest: Int, _ random: inout SeededGenerator) -> Value {
+    static func random(
+        _ type: ColumnType, nullable: Bool, longest: Int, _ random: inout SeededGenerator
+    ) -> Value {
         if nullable && random.below(4) == 0 { return .null }
         switch type {
         case .bool: return .bool(random.below(2) == 0)
-        case .int64: return .int(random.below(3) == 0 ? Int64(bitPattern: random.next()) : Int64(random.below(100)) - 50)
+        case .int64:
+            return .int(
+                random.below(3) == 0
+                    ? Int64(bitPattern: random.next()) : Int64(random.below(100)) - 50)
         case .float32: return .float(Float(random.below(1000)) / 8 - 50)
         case .float64: return .double(Double(random.below(1000)) / 8 - 50)
-        case .timestamp: return .time(Timestamp(seconds: Int64(random.below(1000)), nanoseconds: Int32(random.below(1000))))
-        case .bytes, .list: return .bytes(random.bytes(random.below(random.below(20) == 0 ? longest + 1 : min(30, longest + 1))))
+        case .timestamp:
+            return .time(
+                Timestamp(
+                    seconds: Int64(random.below(1000)), nanoseconds: Int32(random.below(1000))))
+        case .bytes, .list:
+            return .bytes(
+                random.bytes(
+                    random.below(random.below(20) == 0 ? longest + 1 : min(30, longest + 1))))
         }
     }
 
@@ -86,7 +97,8 @@ final class TableTwin {
     init(_ columns: [Column]) throws {
         workshop = try TreeWorkshop()
         keeper = SequenceKeeper(space: workshop.space)
-        table = Table(space: workshop.space, root: TreeRoot(kind: .table), columns: columns, owner: keeper)
+        table = Table(
+            space: workshop.space, root: TreeRoot(kind: .table), columns: columns, owner: keeper)
     }
 
     var isCommitted: Bool { workshop.space.version > 1 }
@@ -94,8 +106,11 @@ final class TableTwin {
     func commit() throws {
         let ids = keeper.trees.keys.sorted()
         let settled = try workshop.commit([table.root] + ids.map { keeper.trees[$0]!.root })
-        keeper.reopen(in: workshop.space, roots: Dictionary(uniqueKeysWithValues: zip(ids, settled.dropFirst())))
-        table = Table(space: workshop.space, root: settled[0], columns: table.columns, owner: keeper)
+        keeper.reopen(
+            in: workshop.space,
+            roots: Dictionary(uniqueKeysWithValues: zip(ids, settled.dropFirst())))
+        table = Table(
+            space: workshop.space, root: settled[0], columns: table.columns, owner: keeper)
     }
 
     func insert(_ key: Int64) throws {
@@ -134,7 +149,9 @@ final class TableTwin {
                 if column.type == .list {
                     try compareList(key, column)
                 } else {
-                    #expect(Value(try table.cell(key, column.id)) == rows[key]![column.id] ?? .standard(column), "row \(key), column \(column.id)")
+                    #expect(
+                        Value(try table.cell(key, column.id)) == rows[key]![column.id]
+                            ?? .standard(column), "row \(key), column \(column.id)")
                 }
             }
         }
@@ -150,14 +167,18 @@ final class TableTwin {
             return true
         }
         #expect(found == expected && list.count == expected.count, "row \(key), list \(column.id)")
-        for index in stride(from: 0, to: expected.count, by: max(1, expected.count / 7)) { #expect(Value(try list.cell(at: index)) == expected[index]) }
+        for index in stride(from: 0, to: expected.count, by: max(1, expected.count / 7)) {
+            #expect(Value(try list.cell(at: index)) == expected[index])
+        }
     }
 
     private func compareScan(_ keys: [Int64]) throws {
         var seen: [Int64] = []
         try table.forEachCluster { (view) throws(StorageError) in
             for row in 0..<view.count { seen.append(view.keys[row]) }
-            for column in table.columns where column.type != .list { try compareColumn(view, column) }
+            for column in table.columns where column.type != .list {
+                try compareColumn(view, column)
+            }
             return true
         }
         #expect(seen == keys)
@@ -170,7 +191,8 @@ final class TableTwin {
             let isNull = nulls.map { $0[row / 64] & (1 << UInt64(row % 64)) != 0 } ?? false
             let found: Value
             switch column.type {
-            case .bool: found = .bool(try view.bools(column.id)[row / 64] & (1 << UInt64(row % 64)) != 0)
+            case .bool:
+                found = .bool(try view.bools(column.id)[row / 64] & (1 << UInt64(row % 64)) != 0)
             case .int64: found = .int(try view.integers(column.id)[row])
             case .float32: found = .float(try view.float32s(column.id)[row])
             case .float64: found = .double(try view.float64s(column.id)[row])
@@ -181,22 +203,31 @@ final class TableTwin {
             }
             let expected = rows[view.keys[row]]![column.id] ?? .standard(column)
             #expect(isNull ? expected == .null : found == expected)
-            if case .integers(let low, let high)? = zone, case .int(let value) = expected { #expect(low <= value && value <= high) }
-            if case .numbers(let low, let high)? = zone, case .double(let value) = expected { #expect(low <= value && value <= high) }
+            if case .integers(let low, let high)? = zone, case .int(let value) = expected {
+                #expect(low <= value && value <= high)
+            }
+            if case .numbers(let low, let high)? = zone, case .double(let value) = expected {
+                #expect(low <= value && value <= high)
+            }
         }
     }
 }
 
 @Suite struct TableTests {
     static let everyType: [Column] = [
-        Column(id: 0, type: .bool, isNullable: false), Column(id: 1, type: .int64, isNullable: false),
-        Column(id: 2, type: .float32, isNullable: false), Column(id: 3, type: .float64, isNullable: true),
-        Column(id: 4, type: .timestamp, isNullable: false), Column(id: 5, type: .bytes, isNullable: false),
+        Column(id: 0, type: .bool, isNullable: false),
+        Column(id: 1, type: .int64, isNullable: false),
+        Column(id: 2, type: .float32, isNullable: false),
+        Column(id: 3, type: .float64, isNullable: true),
+        Column(id: 4, type: .timestamp, isNullable: false),
+        Column(id: 5, type: .bytes, isNullable: false),
         Column(id: 6, type: .bool, isNullable: true), Column(id: 7, type: .int64, isNullable: true),
-        Column(id: 9, type: .float32, isNullable: true), Column(id: 10, type: .timestamp, isNullable: true),
+        Column(id: 9, type: .float32, isNullable: true),
+        Column(id: 10, type: .timestamp, isNullable: true),
         Column(id: 30, type: .bytes, isNullable: true),
         Column(id: 31, type: .list, isNullable: false, elementType: .int64),
-        Column(id: 32, type: .list, isNullable: false, elementType: .bytes, elementIsNullable: true),
+        Column(
+            id: 32, type: .list, isNullable: false, elementType: .bytes, elementIsNullable: true),
     ]
 
     @Test func `A new row reads as the defaults of its columns`() throws {
@@ -210,7 +241,9 @@ final class TableTwin {
         #expect(throws: StorageError.noSuchColumn(8)) { _ = try twin.table.cell(3, 8) }
         #expect(throws: StorageError.self) { try twin.table.setCell(3, 1, .null) }
         #expect(throws: StorageError.self) { try twin.table.setCell(3, 1, .bool(true)) }
-        #expect(throws: StorageError.indexOutOfRange(index: 7, count: 7)) { _ = try twin.table.key(atRank: 7) }
+        #expect(throws: StorageError.indexOutOfRange(index: 7, count: 7)) {
+            _ = try twin.table.key(atRank: 7)
+        }
     }
 
     @Test func `Keys are never given twice, also after rows were erased`() throws {
@@ -227,7 +260,10 @@ final class TableTwin {
     }
 
     @Test func `Appended rows end in full, sealed clusters`() throws {
-        let columns = [Column(id: 0, type: .int64, isNullable: false), Column(id: 1, type: .bytes, isNullable: false)]
+        let columns = [
+            Column(id: 0, type: .int64, isNullable: false),
+            Column(id: 1, type: .bytes, isNullable: false),
+        ]
         let twin = try TableTwin(columns)
         for key in 0..<5_000 as Range<Int64> {
             try twin.insert(key)
@@ -270,10 +306,16 @@ final class TableTwin {
         try twin.insert(1)
         try twin.insert(2)
         var random = SeededGenerator(seed: 5)
-        for column in 0..<2_000 as Range<UInt32> { try twin.set(1, column, .bytes(random.bytes(1_900))) }
-        for column in 0..<2_000 as Range<UInt32> { try twin.set(2, column, .bytes(random.bytes(40))) }
+        for column in 0..<2_000 as Range<UInt32> {
+            try twin.set(1, column, .bytes(random.bytes(1_900)))
+        }
+        for column in 0..<2_000 as Range<UInt32> {
+            try twin.set(2, column, .bytes(random.bytes(40)))
+        }
         try twin.check()
-        #expect(throws: StorageError.self) { try twin.table.addColumn(Column(id: 2_000, type: .bool, isNullable: false)) }
+        #expect(throws: StorageError.self) {
+            try twin.table.addColumn(Column(id: 2_000, type: .bool, isNullable: false))
+        }
         for column in stride(from: 0, to: 2_000 as UInt32, by: 41) {
             #expect(Value(try twin.table.cell(1, column)) == twin.rows[1]![column])
             #expect(Value(try twin.table.cell(2, column)) == twin.rows[2]![column])
@@ -295,7 +337,9 @@ final class TableTwin {
         var last: Int64 = 0
         for step in 0..<8_000 {
             let isShrinking = (step / 2_000) % 2 == 1
-            let known = twin.rows.isEmpty ? nil : try twin.table.key(atRank: random.below(twin.table.rowCount))
+            let known =
+                twin.rows.isEmpty
+                ? nil : try twin.table.key(atRank: random.below(twin.table.rowCount))
             switch random.below(10) {
             case 0...(isShrinking ? 0 : 2):
                 last = isAppending ? last + 1 : Int64(random.below(5_000)) - 1_000
@@ -303,10 +347,15 @@ final class TableTwin {
             case 3...(isShrinking ? 5 : 3):
                 if let known { try twin.erase(known) }
             default:
-                guard let key = twin.rows[last] == nil ? known : last, !cells.isEmpty else { continue }
+                guard let key = twin.rows[last] == nil ? known : last, !cells.isEmpty else {
+                    continue
+                }
                 for _ in 0..<3 {
                     let column = cells[random.below(cells.count)]
-                    try twin.set(key, column.id, .random(column.type, nullable: column.isNullable, longest: longest, &random))
+                    try twin.set(
+                        key, column.id,
+                        .random(column.type, nullable: column.isNullable, longest: longest, &random)
+                    )
                 }
                 if let known { last = random.below(2) == 0 && !isAppending ? known : last }
             }

@@ -5,9 +5,12 @@ import Testing
 @Suite struct TailTests {
     /// Rows of some 150 bytes.
     static let person: [Column] = [
-        Column(id: 0, type: .int64, isNullable: false), Column(id: 1, type: .bytes, isNullable: false),
-        Column(id: 2, type: .bytes, isNullable: true), Column(id: 3, type: .float64, isNullable: false),
-        Column(id: 4, type: .timestamp, isNullable: false), Column(id: 5, type: .list, isNullable: false, elementType: .bytes),
+        Column(id: 0, type: .int64, isNullable: false),
+        Column(id: 1, type: .bytes, isNullable: false),
+        Column(id: 2, type: .bytes, isNullable: true),
+        Column(id: 3, type: .float64, isNullable: false),
+        Column(id: 4, type: .timestamp, isNullable: false),
+        Column(id: 5, type: .list, isNullable: false, elementType: .bytes),
     ]
 
     private func append(_ twin: TableTwin, _ key: Int64, textLength: Int = 60) throws {
@@ -28,7 +31,11 @@ import Testing
         return counts
     }
 
-    @Test func `A version with one more row writes a page of the table as a rule, and its clusters are full in the end`() throws {
+    @Test
+    func
+        `A version with one more row writes a page of the table as a rule, and its clusters are full in the end`()
+        throws
+    {
         let twin = try TableTwin(Self.person)
         var pages: [Int] = []
         for key in 0..<1_500 as Range<Int64> {
@@ -72,7 +79,9 @@ import Testing
     }
 
     @Test(arguments: 1...10 as ClosedRange<UInt64>)
-    func `Transactions of any size append, change and erase what a dictionary holds`(seed: UInt64) throws {
+    func `Transactions of any size append, change and erase what a dictionary holds`(seed: UInt64)
+        throws
+    {
         print("tail, seed \(seed)")
         var random = SeededGenerator(seed: seed)
         let columns = seed % 3 == 0 ? Array(Self.person.prefix(1)) : Self.person
@@ -84,9 +93,17 @@ import Testing
                 next += Int64(random.below(20) == 0 ? 1 + random.below(5) : 1)
                 try twin.insert(next)
                 for column in columns where column.type != .list && random.below(4) > 0 {
-                    try twin.set(next, column.id, .random(column.type, nullable: column.isNullable, longest: longest, &random))
+                    try twin.set(
+                        next, column.id,
+                        .random(column.type, nullable: column.isNullable, longest: longest, &random)
+                    )
                 }
-                if random.below(40) == 0 { try twin.erase(try twin.table.key(atRank: twin.table.rowCount - 1 - random.below(min(30, twin.table.rowCount)))) }
+                if random.below(40) == 0 {
+                    try twin.erase(
+                        try twin.table.key(
+                            atRank: twin.table.rowCount - 1
+                                - random.below(min(30, twin.table.rowCount))))
+                }
                 if random.below(30) == 0, twin.table.rowCount > 0 {
                     let known = try twin.table.key(atRank: random.below(twin.table.rowCount))
                     try twin.set(known, 0, .int(Int64(bitPattern: random.next())))

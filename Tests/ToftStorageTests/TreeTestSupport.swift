@@ -17,10 +17,14 @@ struct SeededGenerator: RandomNumberGenerator {
 
     mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(max(1, limit))) }
 
-    mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
+    }
 
     /// A word of small letters: likely to share prefixes with others.
-    mutating func word(_ longest: Int) -> [UInt8] { (0..<below(longest + 1)).map { _ in UInt8(97 + below(3)) } }
+    mutating func word(_ longest: Int) -> [UInt8] {
+        (0..<below(longest + 1)).map { _ in UInt8(97 + below(3)) }
+    }
 }
 
 /// Remembers what a check reached, and refuses what it reaches twice.
@@ -35,12 +39,16 @@ final class VisitedExtents: TreeVisitor {
     }
 
     func visit(sequence id: UInt64) throws(StorageError) {
-        guard sequences.insert(id).inserted else { throw .corrupt(page: 0, reason: "sequence \(id) reached twice") }
+        guard sequences.insert(id).inserted else {
+            throw .corrupt(page: 0, reason: "sequence \(id) reached twice")
+        }
     }
 }
 
 /// Runs `body` with the bytes in memory.
-func with<Result>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+func with<Result>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows
+    -> Result
+{
     try bytes.withUnsafeBytes(body)
 }
 
@@ -58,18 +66,25 @@ final class TreeWorkshop {
     }
 
     /// Pages of this version's own extents.
-    var ownPages: Int { space.dirty.pointee.bytes / Page.size + space.spilled.values.reduce(0) { $0 + Int($1.pageCount) } }
+    var ownPages: Int {
+        space.dirty.pointee.bytes / Page.size
+            + space.spilled.values.reduce(0) { $0 + Int($1.pageCount) }
+    }
 
-    /// Writes a tree as a commit does and goes on with the next version. The tree is to be opened anew from the root.
+    /// Writes a tree as a commit does and goes on with the next version. The tree is to be opened
+    /// anew from the root.
     func commit(_ root: TreeRoot) throws -> TreeRoot {
         try commit([root])[0]
     }
 
     func commit(_ roots: [TreeRoot]) throws -> [TreeRoot] {
         var settled = roots
-        for index in settled.indices where !settled[index].isEmpty { settled[index].ref.checksum = try space.settle(settled[index].ref) }
+        for index in settled.indices where !settled[index].isEmpty {
+            settled[index].ref.checksum = try space.settle(settled[index].ref)
+        }
         try space.flush()
-        space = PageSpace(file: file, sections: sections, version: space.version + 1, freeSpace: freeSpace)
+        space = PageSpace(
+            file: file, sections: sections, version: space.version + 1, freeSpace: freeSpace)
         return settled
     }
 

@@ -11,9 +11,13 @@ internal import ToftTestKit
         #expect(trial.wait() == 0, "\(lines)")
     }
 
-    @Test func `Three processes commit and observe, and end with the same content`() throws { try Self.run("members", "1000") }
+    @Test func `Three processes commit and observe, and end with the same content`() throws {
+        try Self.run("members", "1000")
+    }
 
-    @Test func `A process is killed fifty times, and nothing committed is lost`() throws { try Self.run("kills", "50", "1") }
+    @Test func `A process is killed fifty times, and nothing committed is lost`() throws {
+        try Self.run("kills", "50", "1")
+    }
 }
 
 enum TrialsProgram {
@@ -21,9 +25,12 @@ enum TrialsProgram {
     static func path() throws -> String {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &path, path.count - 1)
-        let tests = String(decoding: path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let tests = String(
+            decoding: path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let programs = [tests] + CommandLine.arguments
-        let candidates = programs.compactMap { program in program.lastIndex(of: "/").map { String(program[...$0]) + "ToftTrials" } }
+        let candidates = programs.compactMap { program in
+            program.lastIndex(of: "/").map { String(program[...$0]) + "ToftTrials" }
+        }
         let found = candidates.first { access($0, X_OK) == 0 }
         return try #require(found)
     }

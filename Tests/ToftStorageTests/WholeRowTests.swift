@@ -5,10 +5,14 @@ import ToftTestKit
 /// Rows that are inserted with all their values: the same rows and the same record as step by step.
 @Suite struct WholeRowTests {
     private static let columns: [Column] = [
-        Column(id: 1, type: .int64, isNullable: false), Column(id: 2, type: .bytes, isNullable: true), Column(id: 3, type: .bool, isNullable: false),
-        Column(id: 4, type: .float64, isNullable: true), Column(id: 6, type: .timestamp, isNullable: false),
+        Column(id: 1, type: .int64, isNullable: false),
+        Column(id: 2, type: .bytes, isNullable: true),
+        Column(id: 3, type: .bool, isNullable: false),
+        Column(id: 4, type: .float64, isNullable: true),
+        Column(id: 6, type: .timestamp, isNullable: false),
         Column(id: 7, type: .list, isNullable: false, elementType: .bytes, elementIsNullable: true),
-        Column(id: 8, type: .list, isNullable: false, elementType: .int64), Column(id: 9, type: .float32, isNullable: false),
+        Column(id: 8, type: .list, isNullable: false, elementType: .int64),
+        Column(id: 9, type: .float32, isNullable: false),
     ]
 
     private static func store() throws -> Store {
@@ -27,10 +31,18 @@ import ToftTestKit
             for column in WholeRowTests.columns.shuffled(using: &seed) where seed.below(5) > 0 {
                 if let type = column.elementType {
                     let count = seed.below(seed.below(10) == 0 ? 60 : 4)
-                    let elements = (0..<count).map { _ in Value.random(type, nullable: column.elementIsNullable, longest: longest, &seed) }
+                    let elements = (0..<count).map { _ in
+                        Value.random(
+                            type, nullable: column.elementIsNullable, longest: longest, &seed)
+                    }
                     row.lists.append((column, elements))
                 } else {
-                    row.values.append((column, .random(column.type, nullable: column.isNullable, longest: longest, &seed)))
+                    row.values.append(
+                        (
+                            column,
+                            .random(
+                                column.type, nullable: column.isNullable, longest: longest, &seed)
+                        ))
                 }
             }
             return row
@@ -52,11 +64,16 @@ import ToftTestKit
                 var content = values.map { RowValue(column: $0.column.id, cell: cell($0.value)) }
                 var elements: [Cell] = []
                 for list in lists {
-                    content.append(RowValue(column: list.column.id, list: elements.count..<elements.count + list.elements.count))
+                    content.append(
+                        RowValue(
+                            column: list.column.id,
+                            list: elements.count..<elements.count + list.elements.count))
                     elements += list.elements.map(cell)
                 }
                 try content.withUnsafeBufferPointer { values in
-                    try elements.withUnsafeBufferPointer { try body(RowContent(values: values, elements: $0)) }
+                    try elements.withUnsafeBufferPointer {
+                        try body(RowContent(values: values, elements: $0))
+                    }
                 }
             }
         }
@@ -76,13 +93,19 @@ import ToftTestKit
                 let before = try making.commit()
                 let writing = try store.beginWrite()
                 let table = try writing.view.table(id)
-                for row in rows { try isWhole ? insert(row, table, id, writing) : insertStepByStep(row, table, id, writing) }
+                for row in rows {
+                    try isWhole
+                        ? insert(row, table, id, writing)
+                        : insertStepByStep(row, table, id, writing)
+                }
                 _ = try writing.commit()
                 made.append((id, try effects(of: id, after: before, store)))
             }
             let snapshot = try store.beginRead()
             defer { snapshot.release() }
-            let (whole, stepwise) = (try snapshot.table(made[0].table), try snapshot.table(made[1].table))
+            let (whole, stepwise) = (
+                try snapshot.table(made[0].table), try snapshot.table(made[1].table)
+            )
             #expect(whole.rowCount == size && stepwise.rowCount == size, "\(start)")
             for rank in 0..<size {
                 #expect(try content(whole, rank) == content(stepwise, rank), "\(start)")
@@ -92,20 +115,29 @@ import ToftTestKit
         #expect(try store.check().problems == [], "\(start)")
     }
 
-    private func insert(_ row: Row, _ table: Table, _ id: UInt64, _ writing: WriteTransaction) throws {
+    private func insert(_ row: Row, _ table: Table, _ id: UInt64, _ writing: WriteTransaction)
+        throws
+    {
         let key = try writing.takeKey(table)
         try row.withContent { try writing.rowInsert(table, id: id, key, $0, derived: false) }
     }
 
-    private func insertStepByStep(_ row: Row, _ table: Table, _ id: UInt64, _ writing: WriteTransaction) throws {
+    private func insertStepByStep(
+        _ row: Row, _ table: Table, _ id: UInt64, _ writing: WriteTransaction
+    ) throws {
         let key = try writing.takeKey(table)
         try writing.rowInsert(table, id: id, key, derived: false)
         for (column, value) in row.values {
-            try value.with { try writing.cellSet(table, id: id, key, column.id, $0, derived: false) }
+            try value.with {
+                try writing.cellSet(table, id: id, key, column.id, $0, derived: false)
+            }
         }
         for (column, elements) in row.lists {
             for (index, value) in elements.enumerated() {
-                try value.with { try writing.listInsert(table, id: id, key, column.id, at: index, $0, derived: false) }
+                try value.with {
+                    try writing.listInsert(
+                        table, id: id, key, column.id, at: index, $0, derived: false)
+                }
             }
         }
     }
@@ -119,14 +151,18 @@ import ToftTestKit
         }
     }
 
-    private func effects(of table: UInt64, after version: UInt64, _ store: Store) throws -> [String] {
+    private func effects(of table: UInt64, after version: UInt64, _ store: Store) throws -> [String]
+    {
         let snapshot = try store.beginRead()
         defer { snapshot.release() }
         var effects: [String] = []
         for record in try #require(try snapshot.records(after: version)) {
             record.forEach { effect in
                 guard effect.tree == table else { return }
-                effects.append("\(effect.kind) \(effect.key) \(effect.column) \(effect.index) \(effect.isDerived) \(effect.value.count)")
+                effects.append(
+                    "\(effect.kind) \(effect.key) \(effect.column) \(effect.index) "
+                        + "\(effect.isDerived) \(effect.value.count)"
+                )
             }
         }
         return effects
@@ -140,7 +176,9 @@ import ToftTestKit
         for _ in 0..<3 { try insert(Row(values: [(Self.columns[0], .int(1))]), table, id, writing) }
         let key = try writing.takeKey(table)
         try Row(values: [(Self.columns[0], .bool(true))]).withContent { content in
-            #expect(throws: StorageError.self) { try writing.rowInsert(table, id: id, key, content, derived: false) }
+            #expect(throws: StorageError.self) {
+                try writing.rowInsert(table, id: id, key, content, derived: false)
+            }
         }
         writing.rollback()
         #expect(try store.check().problems == [])

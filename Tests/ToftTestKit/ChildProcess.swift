@@ -25,7 +25,8 @@ package final class ChildProcess {
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         defer { posix_spawnattr_destroy(&attributes) }
-        var words: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) } + [nil]
+        var words: [UnsafeMutablePointer<CChar>?] =
+            ([executable] + arguments).map { strdup($0) } + [nil]
         defer { words.forEach { free($0) } }
         var started: pid_t = 0
         let result = posix_spawnp(&started, executable, &actions, &attributes, &words, environ)

@@ -35,8 +35,11 @@ package struct Seed: RandomNumberGenerator, CustomStringConvertible {
     package mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 
     /// One of the elements.
-    package mutating func pick<Element>(_ elements: some RandomAccessCollection<Element>) -> Element? {
-        elements.isEmpty ? nil : elements[elements.index(elements.startIndex, offsetBy: below(elements.count))]
+    package mutating func pick<Element>(_ elements: some RandomAccessCollection<Element>)
+        -> Element?
+    {
+        elements.isEmpty
+            ? nil : elements[elements.index(elements.startIndex, offsetBy: below(elements.count))]
     }
 
     package var description: String { "seed \(value)" }

@@ -1,10 +1,13 @@
 package import ToftStorage
 
-/// A database in a directory of its own. When the test is done with it everything is walked: a test that leaves an unsound file has failed.
+/// A database in a directory of its own. When the test is done with it everything is walked: a test
+/// that leaves an unsound file has failed.
 package struct TemporaryDatabase {
     package let directory: String
     package var path: String { directory + "/test.toft" }
-    package var configuration: StoreConfiguration { StoreConfiguration(location: .file(path: path)) }
+    package var configuration: StoreConfiguration {
+        StoreConfiguration(location: .file(path: path))
+    }
 
     package func open() throws -> Store { try Store.open(configuration) }
 
@@ -12,12 +15,16 @@ package struct TemporaryDatabase {
     package func check() throws {
         guard try FileIdentity.ofFile(at: path) != nil else { return }
         let report = try open().check()
-        guard report.isSound else { throw Failure("the database is unsound: " + report.problems.joined(separator: "; ")) }
+        guard report.isSound else {
+            throw Failure("the database is unsound: " + report.problems.joined(separator: "; "))
+        }
     }
 }
 
 /// Gives the body a database, checks it afterwards, and removes it.
-package func withTemporaryDatabase<Result>(_ body: (TemporaryDatabase) throws -> Result) throws -> Result {
+package func withTemporaryDatabase<Result>(_ body: (TemporaryDatabase) throws -> Result) throws
+    -> Result
+{
     try withTemporaryDirectory { directory in
         let database = TemporaryDatabase(directory: directory)
         let result = try body(database)

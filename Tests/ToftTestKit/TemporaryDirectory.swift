@@ -18,7 +18,11 @@ package enum TemporaryDirectory {
         for name in names(in: directory) {
             let path = directory + "/" + name
             var status = stat()
-            if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { remove(path) } else { unlink(path) }
+            if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+                remove(path)
+            } else {
+                unlink(path)
+            }
         }
         rmdir(directory)
     }
@@ -28,7 +32,9 @@ package enum TemporaryDirectory {
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
             if name != ".", name != ".." { names.append(name) }
         }
         return names

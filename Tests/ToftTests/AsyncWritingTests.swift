@@ -33,14 +33,17 @@ struct AsyncWritingTests {
     @Test("They happen in their order on the run loop, and each tells when it is done")
     func order() throws {
         try TestRealm.withFolder { folder in
-            let configuration = Realm.Configuration(fileURL: folder.appendingPathComponent("test.realm"))
+            let configuration = Realm.Configuration(
+                fileURL: folder.appendingPathComponent("test.realm"))
             try LoopThread.run { loop in
                 let realm = try Realm(configuration: configuration)
                 let log = Box<[String]>([])
                 try loop.inside {
                     for name in ["Rex", "Fido"] {
                         realm.writeAsync {
-                            #expect(realm.isInWriteTransaction && realm.isPerformingAsynchronousWriteOperations)
+                            #expect(
+                                realm.isInWriteTransaction
+                                    && realm.isPerformingAsynchronousWriteOperations)
                             realm.add(Dog(name))
                             log.value.append(name)
                         } onComplete: { error in
@@ -49,12 +52,17 @@ struct AsyncWritingTests {
                         }
                     }
                     log.value.append("asked")
-                    #expect(realm.isPerformingAsynchronousWriteOperations && realm.objects(Dog.self).isEmpty)
+                    #expect(
+                        realm.isPerformingAsynchronousWriteOperations
+                            && realm.objects(Dog.self).isEmpty)
                 }
                 loop.wait { log.value.count == 5 }
                 #expect(log.value == ["asked", "Rex", "Rex done", "Fido", "Fido done"])
                 #expect(!realm.isPerformingAsynchronousWriteOperations)
-                #expect(try elsewhere { try Realm(configuration: configuration).objects(Dog.self).count } == 2)
+                #expect(
+                    try elsewhere {
+                        try Realm(configuration: configuration).objects(Dog.self).count
+                    } == 2)
                 try TestRealm.check(realm)
             }
         }
@@ -69,8 +77,14 @@ struct AsyncWritingTests {
             let isDone = Box(false)
             let ticks = Box(0)
             try loop.inside {
-                realm.writeAsync { realm.add(Dog("Rex")) } onComplete: { _ in isDone.value = true }
-                RunLoop.current.add(Timer(timeInterval: 0.005, repeats: true) { _ in ticks.value += 1 }, forMode: .common)
+                realm.writeAsync {
+                    realm.add(Dog("Rex"))
+                } onComplete: { _ in
+                    isDone.value = true
+                }
+                RunLoop.current.add(
+                    Timer(timeInterval: 0.005, repeats: true) { _ in ticks.value += 1 },
+                    forMode: .common)
             }
             loop.wait { ticks.value > 10 }
             #expect(ticks.value > 10 && !isDone.value)
@@ -88,7 +102,11 @@ struct AsyncWritingTests {
             let isDone = Box(false)
             try loop.inside {
                 let id = realm.writeAsync { realm.add(Dog("Never")) }
-                realm.writeAsync { realm.add(Dog("Rex")) } onComplete: { _ in isDone.value = true }
+                realm.writeAsync {
+                    realm.add(Dog("Rex"))
+                } onComplete: { _ in
+                    isDone.value = true
+                }
                 try realm.cancelAsyncWrite(id)
             }
             loop.wait { isDone.value }
@@ -96,7 +114,12 @@ struct AsyncWritingTests {
         }
     }
 
-    @Test("Asked for inside a transaction, they come after it; what their block cancels stays cancelled")
+    @Test(
+        """
+        Asked for inside a transaction, they come after it; what their block cancels stays \
+        cancelled
+        """
+    )
     func insideTransaction() throws {
         try LoopThread.run { loop in
             let realm = try Realm(configuration: TestRealm.inMemory())
@@ -107,7 +130,9 @@ struct AsyncWritingTests {
                     realm.writeAsync {
                         realm.add(Dog("cancelled"))
                         realm.cancelWrite()
-                    } onComplete: { _ in isDone.value = true }
+                    } onComplete: { _ in
+                        isDone.value = true
+                    }
                     realm.add(Dog("first"))
                 }
             }
@@ -146,7 +171,12 @@ struct AsyncWritingTests {
             let realm = try Realm(configuration: shared)
             let other = OtherWriter(shared)
             let failure = Box<Realm.Error?>(nil)
-            _ = try loop.inside { realm.writeAsync {} onComplete: { failure.value = $0 as? Realm.Error } }
+            _ = try loop.inside {
+                realm.writeAsync {
+                } onComplete: {
+                    failure.value = $0 as? Realm.Error
+                }
+            }
             loop.wait { failure.value != nil }
             #expect(failure.value?.code == .lockTimeout)
             other.end()
@@ -158,11 +188,14 @@ struct AsyncWritingTests {
         try TestRealm.withFile([Cat.self]) { realm, url in
             expectError(.readOnly) { realm.freeze().writeAsync {} }
             try elsewhere {
-                let writable = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [Cat.self]))
+                let writable = try Realm(
+                    configuration: Realm.Configuration(fileURL: url, objectTypes: [Cat.self]))
                 expectError(.observationUnavailable) { writable.writeAsync {} }
             }
             try elsewhere {
-                let readOnly = try Realm(configuration: Realm.Configuration(fileURL: url, readOnly: true, objectTypes: [Cat.self]))
+                let readOnly = try Realm(
+                    configuration: Realm.Configuration(
+                        fileURL: url, readOnly: true, objectTypes: [Cat.self]))
                 expectError(.readOnly) { readOnly.writeAsync {} }
             }
         }

@@ -6,7 +6,9 @@ import Testing
 
 @Suite("Opening")
 struct ConfigurationTests {
-    private func configuration(_ url: URL, readOnly: Bool = false, schemaVersion: UInt64 = 0) -> Realm.Configuration {
+    private func configuration(_ url: URL, readOnly: Bool = false, schemaVersion: UInt64 = 0)
+        -> Realm.Configuration
+    {
         Realm.Configuration(fileURL: url, readOnly: readOnly, schemaVersion: schemaVersion)
     }
 
@@ -31,7 +33,9 @@ struct ConfigurationTests {
         try autoreleased {
             let realm = try Realm(configuration: configuration)
             try realm.write { realm.add(Dog("Rex")) }
-            let count = try elsewhere { try Realm(configuration: configuration).objects(Dog.self).count }
+            let count = try elsewhere {
+                try Realm(configuration: configuration).objects(Dog.self).count
+            }
             #expect(count == 1)
         }
         #expect(try Realm(configuration: configuration).isEmpty)
@@ -41,22 +45,34 @@ struct ConfigurationTests {
     func defaultFile() throws {
         let url = try #require(Realm.Configuration.defaultFileURL)
         #expect(url.lastPathComponent == "default.realm")
-        #expect(url.deletingLastPathComponent().lastPathComponent == ProcessInfo.processInfo.processName)
+        #expect(
+            url.deletingLastPathComponent().lastPathComponent == ProcessInfo.processInfo.processName
+        )
     }
 
-    @Test("Realm() makes its folder and opens the default file; another default configuration takes its place")
+    @Test(
+        """
+        Realm() makes its folder and opens the default file; another default configuration takes \
+        its place
+        """
+    )
     func defaultRealm() async {
         await #expect(processExitsWith: .success) {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("toft-\(UUID().uuidString)")
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+                "toft-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
             setenv("XDG_DATA_HOME", folder.path, 1)
-            guard let url = Realm.Configuration.defaultFileURL, url.path.hasPrefix(folder.path) else { exit(1) }
+            guard let url = Realm.Configuration.defaultFileURL, url.path.hasPrefix(folder.path)
+            else { exit(1) }
             let realm = try Realm(configuration: Realm.Configuration(fileURL: url))
             try realm.write { realm.add(Dog("Rex")) }
             guard FileManager.default.fileExists(atPath: url.path) else { exit(2) }
-            Realm.Configuration.defaultConfiguration = Realm.Configuration(inMemoryIdentifier: "default")
+            Realm.Configuration.defaultConfiguration = Realm.Configuration(
+                inMemoryIdentifier: "default")
             let other = try Realm()
-            guard other.isEmpty, other.configuration.inMemoryIdentifier == "default" else { exit(3) }
+            guard other.isEmpty, other.configuration.inMemoryIdentifier == "default" else {
+                exit(3)
+            }
         }
     }
 
@@ -68,14 +84,18 @@ struct ConfigurationTests {
         #expect(configuration.inMemoryIdentifier == nil)
         configuration.inMemoryIdentifier = "y"
         #expect(configuration.fileURL == nil)
-        expectError(.invalidArgument) { try Realm(configuration: Realm.Configuration(fileURL: nil)) }
+        expectError(.invalidArgument) {
+            try Realm(configuration: Realm.Configuration(fileURL: nil))
+        }
     }
 
     @Test("A read-only realm reads, and writes nothing")
     func readOnly() throws {
         try TestRealm.withFolder { folder in
             let url = folder.appendingPathComponent("a.realm")
-            expectError(.fileNotFound) { try Realm(configuration: configuration(url, readOnly: true)) }
+            expectError(.fileNotFound) {
+                try Realm(configuration: configuration(url, readOnly: true))
+            }
             try autoreleased {
                 let realm = try Realm(fileURL: url)
                 try realm.write { realm.add(Person(1, "Ada")) }
@@ -91,11 +111,14 @@ struct ConfigurationTests {
     func wrongFiles() throws {
         try TestRealm.withFolder { folder in
             let text = folder.appendingPathComponent("text.realm")
-            try Data("This is a text and no database, however long it may become.".utf8).write(to: text)
+            try Data("This is a text and no database, however long it may become.".utf8).write(
+                to: text)
             expectError(.notADatabase) { try Realm(fileURL: text) }
             #expect(try Data(contentsOf: text).starts(with: Data("This is a text".utf8)))
             expectError(.isDirectory) { try Realm(fileURL: folder) }
-            expectError(.fileNotFound) { try Realm(fileURL: folder.appendingPathComponent("missing/a.realm")) }
+            expectError(.fileNotFound) {
+                try Realm(fileURL: folder.appendingPathComponent("missing/a.realm"))
+            }
         }
     }
 
@@ -104,7 +127,9 @@ struct ConfigurationTests {
         try TestRealm.withFolder { folder in
             let url = folder.appendingPathComponent("a.realm")
             try autoreleased { _ = try Realm(configuration: configuration(url, schemaVersion: 3)) }
-            expectError(.schemaVersionTooLow) { try Realm(configuration: configuration(url, schemaVersion: 2)) }
+            expectError(.schemaVersionTooLow) {
+                try Realm(configuration: configuration(url, schemaVersion: 2))
+            }
             _ = try Realm(configuration: configuration(url, schemaVersion: 3))
         }
     }
@@ -126,12 +151,17 @@ struct ConfigurationTests {
         try TestRealm.withFolder { folder in
             let url = folder.appendingPathComponent("a.realm")
             try autoreleased {
-                let realm = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [Old.Note.self]))
+                let realm = try Realm(
+                    configuration: Realm.Configuration(fileURL: url, objectTypes: [Old.Note.self]))
                 try realm.write { realm.add(Old.Note(value: ["text": "x"])) }
             }
-            expectError(.schemaMismatch) { try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [New.Note.self])) }
+            expectError(.schemaMismatch) {
+                try Realm(
+                    configuration: Realm.Configuration(fileURL: url, objectTypes: [New.Note.self]))
+            }
             let realm = try Realm(
-                configuration: Realm.Configuration(fileURL: url, deleteRealmIfMigrationNeeded: true, objectTypes: [New.Note.self]))
+                configuration: Realm.Configuration(
+                    fileURL: url, deleteRealmIfMigrationNeeded: true, objectTypes: [New.Note.self]))
             #expect(realm.isEmpty)
         }
     }
@@ -155,10 +185,13 @@ struct ConfigurationTests {
         try TestRealm.withFolder { folder in
             let url = folder.appendingPathComponent("a.realm")
             try autoreleased {
-                let realm = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [Old.Note.self]))
+                let realm = try Realm(
+                    configuration: Realm.Configuration(fileURL: url, objectTypes: [Old.Note.self]))
                 try realm.write { realm.add(Old.Note(value: ["text": "x"])) }
             }
-            let realm = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [New.Note.self, Dog.self, Person.self]))
+            let realm = try Realm(
+                configuration: Realm.Configuration(
+                    fileURL: url, objectTypes: [New.Note.self, Dog.self, Person.self]))
             let note = try #require(realm.objects(New.Note.self).first)
             #expect(note.text == "x" && note.stars == 0 && note.tags.isEmpty)
             try realm.write { note.tags.append("new") }
@@ -169,12 +202,16 @@ struct ConfigurationTests {
     @Test("A seed file comes to its place when there is no file yet")
     func seed() throws {
         try TestRealm.withFolder { folder in
-            let (seed, url) = (folder.appendingPathComponent("seed.realm"), folder.appendingPathComponent("a.realm"))
+            let (seed, url) = (
+                folder.appendingPathComponent("seed.realm"),
+                folder.appendingPathComponent("a.realm")
+            )
             try autoreleased {
                 let realm = try Realm(fileURL: seed)
                 try realm.write { realm.add(Dog("Rex")) }
             }
-            let realm = try Realm(configuration: Realm.Configuration(fileURL: url, seedFilePath: seed))
+            let realm = try Realm(
+                configuration: Realm.Configuration(fileURL: url, seedFilePath: seed))
             #expect(realm.objects(Dog.self).count == 1)
         }
     }

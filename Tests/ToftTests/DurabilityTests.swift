@@ -7,16 +7,25 @@ import Testing
 @Suite("Durability")
 struct DurabilityTests {
     /// Puts a dog into the realm. Gives what then waits to become durable.
-    fileprivate static func put(_ name: String, into realm: Realm, _ durability: Realm.Durability) throws -> UInt64 {
+    fileprivate static func put(_ name: String, into realm: Realm, _ durability: Realm.Durability)
+        throws -> UInt64
+    {
         try realm.write(durability: durability) { realm.add(Dog(name)) }
         return try TestRealm.deferredSize(realm)
     }
 
-    @Test("A deferred transaction waits for the disk until a flush, or a transaction that does not wait")
+    @Test(
+        """
+        A deferred transaction waits for the disk until a flush, or a transaction that does not \
+        wait
+        """
+    )
     func deferred() throws {
         try TestRealm.withFile { realm, _ in
             // What waits becomes durable within a second: more often than not this is quicker.
-            func deferred() throws -> Bool { try (0..<5).contains { try Self.put("\($0)", into: realm, .deferred) > 0 } }
+            func deferred() throws -> Bool {
+                try (0..<5).contains { try Self.put("\($0)", into: realm, .deferred) > 0 }
+            }
             #expect(try deferred())
             try realm.flush()
             #expect(try TestRealm.deferredSize(realm) == 0)
@@ -34,13 +43,16 @@ struct DurabilityTests {
     @Test("A write that is asked for is committed with its durability")
     func asked() throws {
         try TestRealm.withFolder { folder in
-            let configuration = Realm.Configuration(fileURL: folder.appendingPathComponent("test.realm"))
+            let configuration = Realm.Configuration(
+                fileURL: folder.appendingPathComponent("test.realm"))
             try LoopThread.run { loop in
                 let realm = try Realm(configuration: configuration)
                 let waiting = Box<[UInt64]>([])
                 try loop.inside {
                     for number in 0..<5 {
-                        realm.writeAsync(durability: .deferred) { realm.add(Dog("\(number)")) } onComplete: { error in
+                        realm.writeAsync(durability: .deferred) {
+                            realm.add(Dog("\(number)"))
+                        } onComplete: { error in
                             #expect(error == nil)
                             waiting.value.append((try? TestRealm.deferredSize(realm)) ?? 0)
                         }
@@ -57,7 +69,8 @@ struct DurabilityTests {
     @Test("Transactions spelled as in Realm are as they were: on disk when they return")
     func asInRealm() throws {
         try TestRealm.withFolder { folder in
-            let configuration = Realm.Configuration(fileURL: folder.appendingPathComponent("test.realm"))
+            let configuration = Realm.Configuration(
+                fileURL: folder.appendingPathComponent("test.realm"))
             try LoopThread.run { loop in
                 try loop.inside {
                     let realm = try Realm(configuration: configuration)
@@ -93,7 +106,8 @@ struct DurabilityTests {
 
     @Test("What a process defers is seen by another at once, and stays when the process is killed")
     func killed() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("toft-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "toft-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appendingPathComponent("test.realm").path
@@ -124,7 +138,8 @@ struct DurabilityTests {
         #expect(count == 22)
     }
 
-    /// For the process that is killed, this one is the other: it answers when it has seen ten dogs, and ends when there are twelve.
+    /// For the process that is killed, this one is the other: it answers when it has seen ten dogs,
+    /// and ends when there are twelve.
     private final class OtherProcess: Sendable {
         private let hasEnded = DispatchSemaphore(value: 0)
         private let count = Shared(0)

@@ -13,14 +13,21 @@ struct EnumTests {
         #expect(cat.lastMood == nil && cat.maybeRank == nil && cat.moods.isEmpty)
     }
 
-    @Test("Enums are written and read, alone, optional and in lists, also by the next who opens the file")
+    @Test(
+        """
+        Enums are written and read, alone, optional and in lists, also by the next who opens the \
+        file
+        """
+    )
     func roundTrip() throws {
         try TestRealm.withFile([Cat.self]) { realm, url in
             let cat = Cat("Tom", .wild, .master)
             cat.lastMood = .playful
             cat.moods.append(objectsIn: [.calm, .wild])
             try realm.write { realm.add(cat) }
-            #expect(cat.mood == .wild && cat.rank == .master && cat.lastMood == .playful && Array(cat.moods) == [.calm, .wild])
+            #expect(
+                cat.mood == .wild && cat.rank == .master && cat.lastMood == .playful
+                    && Array(cat.moods) == [.calm, .wild])
             try realm.write {
                 cat.mood = .calm
                 cat.lastMood = nil
@@ -28,9 +35,12 @@ struct EnumTests {
                 cat.moods[0] = .playful
             }
             try elsewhere {
-                let realm = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [Cat.self]))
+                let realm = try Realm(
+                    configuration: Realm.Configuration(fileURL: url, objectTypes: [Cat.self]))
                 let cat = try #require(realm.object(ofType: Cat.self, forPrimaryKey: "Tom"))
-                #expect(cat.mood == .calm && cat.lastMood == nil && cat.maybeRank == .novice && Array(cat.moods) == [.playful, .wild])
+                #expect(
+                    cat.mood == .calm && cat.lastMood == nil && cat.maybeRank == .novice
+                        && Array(cat.moods) == [.playful, .wild])
             }
         }
     }
@@ -39,8 +49,15 @@ struct EnumTests {
     func conversion() throws {
         try TestRealm.with([Cat.self]) { realm in
             try realm.write {
-                let cat = realm.create(Cat.self, value: ["name": "Tom", "mood": "wild", "rank": Rank.novice, "maybeRank": 5, "moods": ["calm", Mood.wild]] as [String: Any])
-                #expect(cat.mood == .wild && cat.rank == .novice && cat.maybeRank == .expert && Array(cat.moods) == [.calm, .wild])
+                let cat = realm.create(
+                    Cat.self,
+                    value: [
+                        "name": "Tom", "mood": "wild", "rank": Rank.novice, "maybeRank": 5,
+                        "moods": ["calm", Mood.wild],
+                    ] as [String: Any])
+                #expect(
+                    cat.mood == .wild && cat.rank == .novice && cat.maybeRank == .expert
+                        && Array(cat.moods) == [.calm, .wild])
                 cat["rank"] = 10
                 #expect(cat.rank == .master && cat.value(forKey: "rank") as? Rank == .master)
                 expectError(.typeMismatch) { cat.setValue("furious", forKey: "mood") }
@@ -53,7 +70,9 @@ struct EnumTests {
     func schema() {
         let schema = Cat().objectSchema
         #expect(schema["mood"]?.type == .string && schema["rank"]?.type == .int)
-        #expect(schema["rank"]?.isIndexed == true && schema["lastMood"]?.isOptional == true && schema["moods"]?.isArray == true)
+        #expect(
+            schema["rank"]?.isIndexed == true && schema["lastMood"]?.isOptional == true
+                && schema["moods"]?.isArray == true)
     }
 
     @Test("Queries ask for cases, in Swift and in text, and through links")
@@ -68,7 +87,9 @@ struct EnumTests {
             kitty.moods.append(objectsIn: [.calm, .playful])
             try realm.write { realm.add([tom, kitty, felix]) }
             let cats = realm.objects(Cat.self)
-            func names(_ isIncluded: (Query<Cat>) -> Query<Bool>) -> [String] { cats.where(isIncluded).map(\.name).sorted() }
+            func names(_ isIncluded: (Query<Cat>) -> Query<Bool>) -> [String] {
+                cats.where(isIncluded).map(\.name).sorted()
+            }
             #expect(names { $0.mood == .wild } == ["Tom"])
             #expect(names { $0.mood != .wild } == ["Felix", "Kitty"])
             #expect(names { $0.rank > .novice } == ["Felix", "Tom"])
@@ -80,7 +101,10 @@ struct EnumTests {
             #expect(names { $0.friend.mood == .wild } == ["Felix"])
             #expect(names { $0.mood.rawValue.starts(with: "w") } == ["Tom"])
             #expect(names { $0.maybeRank.rawValue > 5 } == ["Felix"])
-            #expect(cats.filter("mood == %@ OR rank == %@", Mood.wild, 1).map(\.name).sorted() == ["Kitty", "Tom"])
+            #expect(
+                cats.filter("mood == %@ OR rank == %@", Mood.wild, 1).map(\.name).sorted() == [
+                    "Kitty", "Tom",
+                ])
             #expect(cats.sorted(by: \.rank).map(\.name) == ["Kitty", "Felix", "Tom"])
             #expect(cats.max(of: \.rank) == .master && cats.min(of: \.maybeRank) == .master)
             #expect(kitty.moods.sorted(ascending: false).map(\.rawValue) == ["playful", "calm"])
@@ -93,17 +117,25 @@ struct EnumTests {
         try TestRealm.withFolder { folder in
             let url = folder.appendingPathComponent("cats.realm")
             try elsewhere {
-                let realm = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [RawCat.self]))
-                let cat = RawCat(value: ["name": "Tom", "mood": "furious", "rank": 7, "lastMood": "furious", "moods": ["calm", "furious"]] as [String: Any])
+                let realm = try Realm(
+                    configuration: Realm.Configuration(fileURL: url, objectTypes: [RawCat.self]))
+                let cat = RawCat(
+                    value: [
+                        "name": "Tom", "mood": "furious", "rank": 7, "lastMood": "furious",
+                        "moods": ["calm", "furious"],
+                    ] as [String: Any])
                 try realm.write { realm.add(cat) }
             }
-            let realm = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [Cat.self]))
+            let realm = try Realm(
+                configuration: Realm.Configuration(fileURL: url, objectTypes: [Cat.self]))
             try story(try #require(realm.objects(Cat.self).first))
             try TestRealm.check(realm)
         }
     }
 
-    @Test("A raw value that no case has is nil where that can be, elsewhere misuse and the first case")
+    @Test(
+        "A raw value that no case has is nil where that can be, elsewhere misuse and the first case"
+    )
     func unknownValues() throws {
         try withUnknownValues { cat in
             #expect(cat.lastMood == nil)

@@ -34,20 +34,37 @@ struct FreezingTests {
         realm.refresh()
     }
 
-    @Test("Objects, lists, results and linking objects show what was, while their live twins move on")
+    @Test(
+        "Objects, lists, results and linking objects show what was, while their live twins move on")
     func snapshots() throws {
         try withAda { realm, ada in
-            let frozen = (ada: ada.freeze(), dogs: ada.dogs.freeze(), people: realm.objects(Person.self).freeze(), owners: ada.dogs[0].owners.freeze())
+            let frozen = (
+                ada: ada.freeze(), dogs: ada.dogs.freeze(),
+                people: realm.objects(Person.self).freeze(), owners: ada.dogs[0].owners.freeze()
+            )
             let old = realm.objects(Dog.self).where { $0.age > 3 }.sorted(by: \.name).freeze()
             try overturn(realm)
-            #expect(ada.name == "Grace" && ada.dogs.map(\.name) == ["Bello"] && realm.objects(Person.self).count == 2)
+            #expect(
+                ada.name == "Grace" && ada.dogs.map(\.name) == ["Bello"]
+                    && realm.objects(Person.self).count == 2)
 
-            #expect(frozen.ada.isFrozen && frozen.dogs.isFrozen && frozen.people.isFrozen && frozen.owners.isFrozen && old.isFrozen)
-            #expect(!ada.isFrozen && !ada.dogs.isFrozen && !realm.objects(Person.self).isFrozen && !realm.isFrozen)
-            #expect(frozen.ada.name == "Ada" && frozen.ada.age == 36 && frozen.ada.nickname == "Countess" && frozen.ada.boss == nil)
-            #expect(frozen.ada.dogs.map(\.name) == ["Rex", "Fido"] && frozen.dogs.map(\.age) == [3, 5])
-            #expect(frozen.people.map(\.name) == ["Ada"] && frozen.owners.first?.name == "Ada" && old.map(\.name) == ["Fido"])
-            #expect(frozen.people.where { $0.dogs.name == "Rex" }.count == 1 && frozen.people.first?.dogs.isFrozen == true)
+            #expect(
+                frozen.ada.isFrozen && frozen.dogs.isFrozen && frozen.people.isFrozen
+                    && frozen.owners.isFrozen && old.isFrozen)
+            #expect(
+                !ada.isFrozen && !ada.dogs.isFrozen && !realm.objects(Person.self).isFrozen
+                    && !realm.isFrozen)
+            #expect(
+                frozen.ada.name == "Ada" && frozen.ada.age == 36
+                    && frozen.ada.nickname == "Countess" && frozen.ada.boss == nil)
+            #expect(
+                frozen.ada.dogs.map(\.name) == ["Rex", "Fido"] && frozen.dogs.map(\.age) == [3, 5])
+            #expect(
+                frozen.people.map(\.name) == ["Ada"] && frozen.owners.first?.name == "Ada"
+                    && old.map(\.name) == ["Fido"])
+            #expect(
+                frozen.people.where { $0.dogs.name == "Rex" }.count == 1
+                    && frozen.people.first?.dogs.isFrozen == true)
             #expect(frozen.dogs.sum(of: \.age) == 8 && frozen.dogs.index(of: frozen.dogs[1]) == 1)
             #expect(frozen.ada.realm?.isFrozen == true)
         }
@@ -57,7 +74,9 @@ struct FreezingTests {
     func types() throws {
         try TestRealm.with { realm in
             let live = Everything()
-            (live.bool, live.int, live.float, live.double, live.string) = (true, -7, 1.5, 2.5, "text")
+            (live.bool, live.int, live.float, live.double, live.string) = (
+                true, -7, 1.5, 2.5, "text"
+            )
             (live.data, live.date) = (Data([1, 2, 3]), Date(timeIntervalSince1970: 1e9 + 0.25))
             (live.maybeInt, live.maybeString, live.maybeDouble) = (8, "perhaps", 0.5)
             live.ints.append(objectsIn: [1, 2])
@@ -67,8 +86,11 @@ struct FreezingTests {
                 live.maybeObject = live
             }
             let frozen = live.freeze()
-            for property in live.objectSchema.properties where !property.isArray && property.type != .object {
-                #expect("\(frozen.value(forKey: property.name) as Any)" == "\(live.value(forKey: property.name) as Any)", "\(property.name)")
+            for property in live.objectSchema.properties
+            where !property.isArray && property.type != .object {
+                #expect(
+                    "\(frozen.value(forKey: property.name) as Any)"
+                        == "\(live.value(forKey: property.name) as Any)", "\(property.name)")
             }
             #expect(frozen.maybeObject == frozen && frozen.maybeObject?.maybeObject?.int == -7)
             #expect(Array(frozen.ints) == [1, 2] && Array(frozen.maybeStrings) == ["a", nil])
@@ -78,26 +100,44 @@ struct FreezingTests {
     @Test("Many threads read the same frozen instances at once, while others write")
     func manyThreads() throws {
         try withAda { realm, ada in
-            try realm.write { for number in 0..<1_000 { realm.add(Dog("dog \(number % 10)", age: number)) } }
-            let shared = Box((realm.freeze(), ada.freeze(), realm.objects(Dog.self).where { $0.age >= 500 }.sorted(by: \.age, ascending: false).freeze(), ada.dogs.freeze()))
+            try realm.write {
+                for number in 0..<1_000 { realm.add(Dog("dog \(number % 10)", age: number)) }
+            }
+            let shared = Box(
+                (
+                    realm.freeze(), ada.freeze(),
+                    realm.objects(Dog.self).where { $0.age >= 500 }.sorted(
+                        by: \.age, ascending: false
+                    ).freeze(), ada.dogs.freeze()
+                ))
             let configuration = realm.configuration
             let sums = Shared<[Int]>([])
             DispatchQueue.concurrentPerform(iterations: 8) { iteration in
                 if iteration % 4 == 0 {
                     try? elsewhere {
                         let realm = try Realm(configuration: configuration)
-                        for _ in 0..<20 { try realm.write { realm.objects(Dog.self).setValue("changed", forKey: "name") } }
+                        for _ in 0..<20 {
+                            try realm.write {
+                                realm.objects(Dog.self).setValue("changed", forKey: "name")
+                            }
+                        }
                     }
                     return
                 }
                 let (realm, ada, dogs, list) = shared.value
                 for _ in 0..<20 {
-                    let sum = dogs.reduce(0) { $0 + $1.age } + dogs.count + realm.objects(Dog.self).where { $0.name == "dog 3" }.count
-                    let names = ada.name + ada.dogs.map(\.name).joined() + list[1].name + (list[0].owners.first?.nickname ?? "")
+                    let sum =
+                        dogs.reduce(0) { $0 + $1.age } + dogs.count
+                        + realm.objects(Dog.self).where { $0.name == "dog 3" }.count
+                    let names =
+                        ada.name + ada.dogs.map(\.name).joined() + list[1].name
+                        + (list[0].owners.first?.nickname ?? "")
                     sums.change { $0.append(names == "AdaRexFidoFidoCountess" ? sum : -1) }
                 }
             }
-            #expect(sums.current == Array(repeating: (500..<1_000).reduce(0, +) + 500 + 100, count: 120))
+            #expect(
+                sums.current == Array(repeating: (500..<1_000).reduce(0, +) + 500 + 100, count: 120)
+            )
             realm.refresh()
             #expect(Set(realm.objects(Dog.self).map(\.name)) == ["changed"])
         }
@@ -106,8 +146,14 @@ struct FreezingTests {
     @Test("Thawing gives the live twin of the thread that thaws; nil when it has been deleted")
     func thaw() throws {
         try withAda { realm, ada in
-            let frozen = Box((realm: realm.freeze(), ada: ada.freeze(), rex: ada.dogs[0].freeze(), fido: ada.dogs[1].freeze(), list: ada.dogs.freeze()))
-            #expect(frozen.value.realm.thaw() == realm && frozen.value.ada.thaw()?.isSameObject(as: ada) == true)
+            let frozen = Box(
+                (
+                    realm: realm.freeze(), ada: ada.freeze(), rex: ada.dogs[0].freeze(),
+                    fido: ada.dogs[1].freeze(), list: ada.dogs.freeze()
+                ))
+            #expect(
+                frozen.value.realm.thaw() == realm
+                    && frozen.value.ada.thaw()?.isSameObject(as: ada) == true)
             #expect(ada.thaw() === ada)
             try realm.write { realm.delete(ada.dogs[1]) }
             try elsewhere {
@@ -120,7 +166,9 @@ struct FreezingTests {
                 #expect(thawed == live.realm && rex.name == "Rex" && rex.thaw()?.name == "Bello")
             }
             try realm.write { realm.delete(ada) }
-            #expect(frozen.value.ada.thaw() == nil && frozen.value.list.thaw() == nil && frozen.value.list.count == 2)
+            #expect(
+                frozen.value.ada.thaw() == nil && frozen.value.list.thaw() == nil
+                    && frozen.value.list.count == 2)
         }
     }
 
@@ -151,7 +199,9 @@ struct FreezingTests {
         try withAda { realm, ada in
             let (first, second) = (realm.freeze(), realm.freeze())
             #expect(first == second && first.freeze() == first && first != realm)
-            #expect(ada.dogs[0].freeze() == ada.dogs[0].freeze() && Set([ada.dogs[0].freeze(), ada.dogs[0].freeze()]).count == 1)
+            #expect(
+                ada.dogs[0].freeze() == ada.dogs[0].freeze()
+                    && Set([ada.dogs[0].freeze(), ada.dogs[0].freeze()]).count == 1)
             #expect(first.version == realm.version && !first.refresh() && !first.autorefresh)
             try realm.write { ada.age += 1 }
             #expect(realm.freeze() != first && realm.freeze() == realm.freeze())
@@ -188,13 +238,22 @@ struct FreezingTests {
         }
     }
 
-    @Test("Changing, observing, moving what is frozen is misuse; so is freezing what is unmanaged or deleted")
+    @Test(
+        """
+        Changing, observing, moving what is frozen is misuse; so is freezing what is unmanaged \
+        or deleted
+        """
+    )
     func misuse() throws {
         try withAda { realm, ada in
-            let (frozen, list, people, whole) = (ada.freeze(), ada.dogs.freeze(), realm.objects(Person.self).freeze(), realm.freeze())
+            let (frozen, list, people, whole) = (
+                ada.freeze(), ada.dogs.freeze(), realm.objects(Person.self).freeze(), realm.freeze()
+            )
             expectError(.readOnly) { frozen.age = 1 }
             expectError(.readOnly) { frozen.boss = nil }
-            expectError(.readOnly) { frozen.dogs = List() ; list.append(Dog("Tom")) }
+            expectError(.readOnly) {
+                frozen.dogs = List(); list.append(Dog("Tom"))
+            }
             expectError(.readOnly) { list.removeAll() }
             expectError(.readOnly) { try whole.write {} }
             expectError(.readOnly) { whole.add(Dog("Tom")) }
@@ -203,7 +262,9 @@ struct FreezingTests {
             expectError(.readOnly) { whole.invalidate() }
             expectError(.readOnly) { whole.autorefresh = true }
             let queue = DispatchQueue(label: "never")
-            expectError(.observationUnavailable) { _ = frozen.observe(on: queue) { (_: ObjectChange<Person>) in } }
+            expectError(.observationUnavailable) {
+                _ = frozen.observe(on: queue) { (_: ObjectChange<Person>) in }
+            }
             expectError(.observationUnavailable) { _ = people.observe(on: queue) { _ in } }
             expectError(.observationUnavailable) { _ = list.observe { _ in } }
             expectError(.observationUnavailable) { _ = whole.observe { _, _ in } }

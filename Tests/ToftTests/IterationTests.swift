@@ -43,10 +43,18 @@ final class Tile: Object {
         var flaws: [String] = []
         if name != "tile \(number)" { flaws.append("\(number) is called \(name)") }
         if isRed != (number % 3 == 0) { flaws.append("\(number) is red: \(isRed)") }
-        if weight != Double(number) / 2 || size != Float(number) / 4 { flaws.append("\(number) weighs \(weight), size \(size)") }
-        if laid != Date(timeIntervalSince1970: Double(number)) { flaws.append("\(number) was laid \(laid)") }
-        if rank != (number % 2 == 0 ? number : nil) { flaws.append("\(number) has rank \(String(describing: rank))") }
-        if Array(marks) != ["mark \(number)"] { flaws.append("\(number) has marks \(Array(marks))") }
+        if weight != Double(number) / 2 || size != Float(number) / 4 {
+            flaws.append("\(number) weighs \(weight), size \(size)")
+        }
+        if laid != Date(timeIntervalSince1970: Double(number)) {
+            flaws.append("\(number) was laid \(laid)")
+        }
+        if rank != (number % 2 == 0 ? number : nil) {
+            flaws.append("\(number) has rank \(String(describing: rank))")
+        }
+        if Array(marks) != ["mark \(number)"] {
+            flaws.append("\(number) has marks \(Array(marks))")
+        }
         return flaws
     }
 }
@@ -86,7 +94,9 @@ struct IterationTests {
     func kept() throws {
         try withTiles(1000) { _, tiles in
             var kept: [(number: Int, tile: Tile)] = []
-            for tile in tiles where tile.number % 7 == 3 || tile.number < 50 { kept.append((tile.number, tile)) }
+            for tile in tiles where tile.number % 7 == 3 || tile.number < 50 {
+                kept.append((tile.number, tile))
+            }
             #expect(kept.count > 150)
             #expect(kept.allSatisfy { $0.tile.number == $0.number && $0.tile.flaws == [] })
             #expect(Set(kept.map { ObjectIdentifier($0.tile) }).count == kept.count)
@@ -105,7 +115,8 @@ struct IterationTests {
                 last.append(tile)
                 if last.count > 3 { last.removeFirst() }
                 // Made in reverse: each one's number is one below the last's.
-                for (before, after) in zip(last, last.dropFirst()) where before.number != after.number + 1 { wrong += 1 }
+                for (before, after) in zip(last, last.dropFirst())
+                where before.number != after.number + 1 { wrong += 1 }
             }
             #expect(wrong == 0)
         }
@@ -151,7 +162,9 @@ struct IterationTests {
         try withTiles(100) { _, tiles in
             var holders: [() -> ObjectIdentifier] = []
             let made = Tile.made
-            for tile in tiles where tile.number % 10 == 0 { holders.append { [unowned tile] in ObjectIdentifier(tile) } }
+            for tile in tiles where tile.number % 10 == 0 {
+                holders.append { [unowned tile] in ObjectIdentifier(tile) }
+            }
             #expect(holders.count == 10)
             #expect(Tile.made - made >= 10)
         }
@@ -218,7 +231,9 @@ struct IterationTests {
                     let realm = try Realm(configuration: configuration)
                     try realm.write {
                         realm.delete(realm.objects(Tile.self).where { $0.number < 500 })
-                        for tile in realm.objects(Tile.self) { tile.name = "renamed \(tile.number)" }
+                        for tile in realm.objects(Tile.self) {
+                            tile.name = "renamed \(tile.number)"
+                        }
                         realm.add(Tile(5000))
                     }
                 }
@@ -251,7 +266,9 @@ struct IterationTests {
             // The next of an even one is odd, and was met before it, as all were made in reverse.
             #expect(seen == 600)
             #expect(tiles.count < 600)
-            let wrong = tiles.filter { $0.name != "tile \($0.number)" + ($0.number < 1000 ? "!" : "") }
+            let wrong = tiles.filter {
+                $0.name != "tile \($0.number)" + ($0.number < 1000 ? "!" : "")
+            }
             #expect(wrong.isEmpty)
         }
     }
@@ -290,7 +307,12 @@ struct IterationTests {
         }
     }
 
-    @Test("A loop over an invalidated realm ends, on another thread it is misuse, over a frozen one it gives frozen objects")
+    @Test(
+        """
+        A loop over an invalidated realm ends, on another thread it is misuse, over a frozen one \
+        it gives frozen objects
+        """
+    )
     func elsewhereAndFrozen() throws {
         try withTiles(600) { realm, tiles in
             let frozen = Box(tiles.freeze())
@@ -298,7 +320,9 @@ struct IterationTests {
             #expect(iterator.value.next()?.number == 599)
             try elsewhere { expectError(.wrongThread) { _ = iterator.value.next() } }
             var kept: [Tile] = []
-            try elsewhere { for tile in frozen.value where tile.number % 100 == 0 { #expect(tile.flaws == []) } }
+            try elsewhere {
+                for tile in frozen.value where tile.number % 100 == 0 { #expect(tile.flaws == []) }
+            }
             for tile in frozen.value { kept.append(tile) }
             #expect(kept.map(\.number) == (0..<600).reversed())
             #expect(kept.allSatisfy { $0.isFrozen })
@@ -322,14 +346,21 @@ struct IterationTests {
             for round in 0..<3000 {
                 let index = seed.below(kept.count)
                 let tile = kept[index]
-                #expect(tile.number == 11_999 - index && tile.isRed == (tile.number % 3 == 0), "round \(round), \(seed)")
-                if seed.chance(20) { #expect(tile.next?.number == (index == 0 ? nil : tile.number + 1), "round \(round), \(seed)") }
+                #expect(
+                    tile.number == 11_999 - index && tile.isRed == (tile.number % 3 == 0),
+                    "round \(round), \(seed)")
+                if seed.chance(20) {
+                    #expect(
+                        tile.next?.number == (index == 0 ? nil : tile.number + 1),
+                        "round \(round), \(seed)")
+                }
                 if seed.chance(2) { try realm.write { tile.weight += 0 } }
             }
         }
     }
 
-    @Test("Whatever a loop keeps, and whatever is written meanwhile, every kept object stays itself")
+    @Test(
+        "Whatever a loop keeps, and whatever is written meanwhile, every kept object stays itself")
     func randomLoops() throws {
         var seed = Seed.random()
         print("random loops:", seed)
@@ -342,11 +373,15 @@ struct IterationTests {
                     if seed.chance(keeping) { strong.append((tile.number, tile)) }
                     if seed.chance(5) { weaklings.append(Weak(tile: tile, number: tile.number)) }
                     if seed.chance(10), let next = tile.next { strong.append((next.number, next)) }
-                    if seed.chance(30) { while strong.count > 40 { strong.remove(at: seed.below(strong.count)) } }
+                    if seed.chance(30) {
+                        while strong.count > 40 { strong.remove(at: seed.below(strong.count)) }
+                    }
                     if seed.chance(1) { try realm.write { tile.weight = Double(tile.number) / 2 } }
                     if seed.chance(5) {
                         #expect(strong.allSatisfy { $0.tile.number == $0.number }, "\(seed)")
-                        #expect(weaklings.allSatisfy { $0.tile == nil || $0.tile?.number == $0.number }, "\(seed)")
+                        #expect(
+                            weaklings.allSatisfy { $0.tile == nil || $0.tile?.number == $0.number },
+                            "\(seed)")
                         weaklings.removeAll { $0.tile == nil }
                     }
                 }

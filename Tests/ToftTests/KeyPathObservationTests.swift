@@ -10,9 +10,11 @@ struct KeyPathObservationTests {
     typealias Log = ObservationTests.Log
 
     /// Ada, her report Ben, and her dogs Rex and Fido, in a file.
-    private func withOffice(_ story: @escaping @Sendable (LoopThread, Realm) throws -> Void) throws {
+    private func withOffice(_ story: @escaping @Sendable (LoopThread, Realm) throws -> Void) throws
+    {
         try TestRealm.withFolder { folder in
-            let configuration = Realm.Configuration(fileURL: folder.appendingPathComponent("office.realm"))
+            let configuration = Realm.Configuration(
+                fileURL: folder.appendingPathComponent("office.realm"))
             try LoopThread.run { loop in
                 let realm = try Realm(configuration: configuration)
                 let (ada, ben) = (Person(1, "Ada"), Person(2, "Ben"))
@@ -26,7 +28,8 @@ struct KeyPathObservationTests {
     }
 
     /// Commits on another thread.
-    private func commit(_ realm: Realm, _ change: @escaping @Sendable (Realm) throws -> Void) throws {
+    private func commit(_ realm: Realm, _ change: @escaping @Sendable (Realm) throws -> Void) throws
+    {
         let configuration = realm.configuration
         try elsewhere {
             let realm = try Realm(configuration: configuration)
@@ -34,7 +37,12 @@ struct KeyPathObservationTests {
         }
     }
 
-    @Test("Results tell only modifications that a path names, in text or checked by the compiler, also through links and lists")
+    @Test(
+        """
+        Results tell only modifications that a path names, in text or checked by the compiler, \
+        also through links and lists
+        """
+    )
     func results() throws {
         try withOffice { loop, realm in
             let people = realm.objects(Person.self)
@@ -51,25 +59,47 @@ struct KeyPathObservationTests {
             }
             loop.wait { logs.allSatisfy { $0.events.count == 1 } }
             /// What the observers are told of a commit; nil for who is not called.
-            func told(_ change: @escaping @Sendable (Realm) throws -> Void) throws -> [ObservationTests.Event?] {
+            func told(_ change: @escaping @Sendable (Realm) throws -> Void) throws
+                -> [ObservationTests.Event?]
+            {
                 let before = logs.map(\.events.count)
                 try self.commit(realm, change)
                 loop.rest()
                 return zip(logs, before).map { $0.events.count > $1 ? $0.events.last : nil }
             }
-            func modified(_ rows: Int...) -> ObservationTests.Event { .update(deletions: [], insertions: [], modifications: rows) }
-            #expect(try told { $0.objects(Person.self)[1].age = 40 } == [modified(1), modified(1), nil, nil, nil, nil])
-            #expect(try told { $0.objects(Dog.self)[1].name = "Bello" } == [nil, nil, modified(0), modified(0), nil, nil])
+            func modified(_ rows: Int...) -> ObservationTests.Event {
+                .update(deletions: [], insertions: [], modifications: rows)
+            }
+            #expect(
+                try told { $0.objects(Person.self)[1].age = 40 } == [
+                    modified(1), modified(1), nil, nil, nil, nil,
+                ])
+            #expect(
+                try told { $0.objects(Dog.self)[1].name = "Bello" } == [
+                    nil, nil, modified(0), modified(0), nil, nil,
+                ])
             #expect(try told { $0.objects(Dog.self)[1].age = 9 } == Array(repeating: nil, count: 6))
-            #expect(try told { $0.objects(Person.self)[0].name = "Grace" } == [nil, nil, modified(1), modified(1), nil, nil])
-            #expect(try told { $0.objects(Person.self)[1].nickname = "B" } == [nil, nil, nil, nil, modified(0), nil])
-            let insertion = ObservationTests.Event.update(deletions: [], insertions: [2], modifications: [])
+            #expect(
+                try told { $0.objects(Person.self)[0].name = "Grace" } == [
+                    nil, nil, modified(1), modified(1), nil, nil,
+                ])
+            #expect(
+                try told { $0.objects(Person.self)[1].nickname = "B" } == [
+                    nil, nil, nil, nil, modified(0), nil,
+                ])
+            let insertion = ObservationTests.Event.update(
+                deletions: [], insertions: [2], modifications: [])
             #expect(try told { $0.add(Person(3, "Cleo")) } == Array(repeating: insertion, count: 6))
             tokens.forEach { $0.invalidate() }
         }
     }
 
-    @Test("A list tells what its elements' paths name; an object at which of its properties a path changed")
+    @Test(
+        """
+        A list tells what its elements' paths name; an object at which of its properties a path \
+        changed
+        """
+    )
     func listAndObject() throws {
         try withOffice { loop, realm in
             let ada = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
@@ -78,8 +108,11 @@ struct KeyPathObservationTests {
             let tokens = try loop.inside {
                 [
                     ada.dogs.observe(keyPaths: ["name"]) { log.add($0) },
-                    ada.observe(keyPaths: [\Person.dogs[0].age, \Person.nickname]) { (change: ObjectChange<Person>) in
-                        guard case .change(_, let properties) = change else { return names.value.append("deleted") }
+                    ada.observe(keyPaths: [\Person.dogs[0].age, \Person.nickname]) {
+                        (change: ObjectChange<Person>) in
+                        guard case .change(_, let properties) = change else {
+                            return names.value.append("deleted")
+                        }
                         names.value += properties.map(\.name)
                     },
                 ]
@@ -119,7 +152,9 @@ struct KeyPathObservationTests {
                     }
                 }
             }
-            func changed(_ name: String) -> PropertyChange? { changes.value.first { $0.name == name } }
+            func changed(_ name: String) -> PropertyChange? {
+                changes.value.first { $0.name == name }
+            }
             try commit(realm) { realm in
                 let ben = try #require(realm.object(ofType: Person.self, forPrimaryKey: 2))
                 ben.age = 40
@@ -129,22 +164,30 @@ struct KeyPathObservationTests {
             }
             loop.wait { !changes.value.isEmpty }
             #expect(changes.value.map(\.name) == ["age", "nickname", "boss", "dogs"])
-            #expect(changed("age")?.oldValue as? Int == 18 && changed("age")?.newValue as? Int == 40)
-            #expect(changed("nickname")?.oldValue == nil && changed("nickname")?.newValue as? String == "B")
-            #expect((changed("boss")?.oldValue as? Person)?.name == "Ada" && changed("boss")?.newValue == nil)
+            #expect(
+                changed("age")?.oldValue as? Int == 18 && changed("age")?.newValue as? Int == 40)
+            #expect(
+                changed("nickname")?.oldValue == nil
+                    && changed("nickname")?.newValue as? String == "B")
+            #expect(
+                (changed("boss")?.oldValue as? Person)?.name == "Ada"
+                    && changed("boss")?.newValue == nil)
             #expect(changed("dogs")?.oldValue == nil && changed("dogs")?.newValue == nil)
 
             changes.value = []
             try realm.write { ben.nickname = nil }
             loop.wait { !changes.value.isEmpty }
-            #expect(changed("nickname")?.oldValue as? String == "B" && changed("nickname")?.newValue == nil)
+            #expect(
+                changed("nickname")?.oldValue as? String == "B"
+                    && changed("nickname")?.newValue == nil)
 
             // Two commits before the run loop comes around: what was held before both.
             changes.value = []
             try realm.write { ben.age = 41 }
             try realm.write { ben.age = 42 }
             loop.wait { !changes.value.isEmpty }
-            #expect(changed("age")?.oldValue as? Int == 40 && changed("age")?.newValue as? Int == 42)
+            #expect(
+                changed("age")?.oldValue as? Int == 40 && changed("age")?.newValue as? Int == 42)
 
             try commit(realm) { $0.delete($0.objects(Person.self).where { $0.id == 2 }) }
             loop.wait { isOver.value }
@@ -153,7 +196,12 @@ struct KeyPathObservationTests {
         }
     }
 
-    @Test("Old values are cases where the property is an enum, and nil where the object linked to is gone")
+    @Test(
+        """
+        Old values are cases where the property is an enum, and nil where the object linked to \
+        is gone
+        """
+    )
     func oldEnumsAndLinks() throws {
         let configuration = TestRealm.inMemory([Cat.self])
         try LoopThread.run { loop in
@@ -176,7 +224,9 @@ struct KeyPathObservationTests {
             }
             loop.wait { !changes.value.isEmpty }
             #expect(changes.value.map(\.name) == ["mood", "friend"])
-            #expect(changes.value.first?.oldValue as? Mood == .calm && changes.value.first?.newValue as? Mood == .wild)
+            #expect(
+                changes.value.first?.oldValue as? Mood == .calm
+                    && changes.value.first?.newValue as? Mood == .wild)
             #expect(changes.value.last?.oldValue == nil)
             try TestRealm.check(realm)
             withExtendedLifetime(token) {}
@@ -193,7 +243,8 @@ struct KeyPathObservationTests {
         let token = realm.objects(Dog.self).observe(keyPaths: ["name"], on: queue) { change in
             switch change {
             case .initial: log.change { $0.append("initial") }
-            case .update(let dogs, _, _, let modifications): log.change { $0.append("\(modifications) \(dogs[0].name)") }
+            case .update(let dogs, _, _, let modifications):
+                log.change { $0.append("\(modifications) \(dogs[0].name)") }
             case .error(let error): log.change { $0.append("\(error)") }
             }
         }
@@ -207,7 +258,11 @@ struct KeyPathObservationTests {
         wait(for: 2)
         #expect(log.current == ["initial", "[0] Bello"])
         token.invalidate()
-        expectError(.noSuchProperty) { _ = realm.objects(Dog.self).observe(keyPaths: ["nam"], on: queue) { _ in } }
-        expectError(.invalidArgument) { _ = dog.observe(keyPaths: ["name.length"], on: queue) { (_: ObjectChange<Dog>) in } }
+        expectError(.noSuchProperty) {
+            _ = realm.objects(Dog.self).observe(keyPaths: ["nam"], on: queue) { _ in }
+        }
+        expectError(.invalidArgument) {
+            _ = dog.observe(keyPaths: ["name.length"], on: queue) { (_: ObjectChange<Dog>) in }
+        }
     }
 }

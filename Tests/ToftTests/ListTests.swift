@@ -143,7 +143,10 @@ struct ListTests {
                     for _ in 0..<60 {
                         switch next(6) {
                         case 0, 1, 2:
-                            let (text, index) = (String(repeating: "x", count: next(40)) + "\(next(1000))", next(model.count + 1))
+                            let (text, index) = (
+                                String(repeating: "x", count: next(40)) + "\(next(1000))",
+                                next(model.count + 1)
+                            )
                             one.strings.insert(text, at: index)
                             model.insert(text, at: index)
                         case 3 where !model.isEmpty:

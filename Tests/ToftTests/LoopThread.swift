@@ -25,7 +25,9 @@ struct LoopThread {
     func inside<Result>(_ block: @escaping () throws -> Result) throws -> Result {
         let outcome = Box<Swift.Result<Result, any Error>?>(nil)
         let work = Box(block)
-        let timer = Timer(timeInterval: 0, repeats: false) { _ in outcome.value = Swift.Result { try work.value() } }
+        let timer = Timer(timeInterval: 0, repeats: false) { _ in
+            outcome.value = Swift.Result { try work.value() }
+        }
         RunLoop.current.add(timer, forMode: .common)
         wait { outcome.value != nil }
         return try #require(outcome.value).get()
@@ -58,7 +60,8 @@ final class Box<Value>: @unchecked Sendable {
 }
 
 /// Runs a block on another thread, and waits for it.
-func elsewhere<Result: Sendable>(_ block: @escaping @Sendable () throws -> Result) throws -> Result {
+func elsewhere<Result: Sendable>(_ block: @escaping @Sendable () throws -> Result) throws -> Result
+{
     let outcome = Mutex<Swift.Result<Result, any Error>?>(nil)
     let end = DispatchSemaphore(value: 0)
     Thread {

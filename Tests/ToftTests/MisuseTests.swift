@@ -7,14 +7,20 @@ import Testing
 @Suite("Misuse prints what is wrong and stops the process")
 struct MisuseTests {
     /// Expects a process to have ended by the default handler, with a code on its standard error.
-    private func expectStop(_ result: ExitTest.Result?, _ code: Realm.Error.Code, sourceLocation: SourceLocation = #_sourceLocation) {
+    private func expectStop(
+        _ result: ExitTest.Result?, _ code: Realm.Error.Code,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("Toft was misused. \(code): "), "\(text)", sourceLocation: sourceLocation)
+        #expect(
+            text.contains("Toft was misused. \(code): "), "\(text)", sourceLocation: sourceLocation)
     }
 
     @Test("Setting a property outside a write transaction")
     func setOutside() async {
-        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+        let result = await #expect(
+            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+        ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             let person = Person(1, "Ada")
             try realm.write { realm.add(person) }
@@ -25,7 +31,9 @@ struct MisuseTests {
 
     @Test("Changing a list outside a write transaction")
     func appendOutside() async {
-        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+        let result = await #expect(
+            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+        ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             let person = Person(1, "Ada")
             try realm.write { realm.add(person) }
@@ -36,7 +44,9 @@ struct MisuseTests {
 
     @Test("Adding outside a write transaction")
     func addOutside() async {
-        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+        let result = await #expect(
+            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+        ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             realm.add(Dog("Rex"))
         }
@@ -45,7 +55,9 @@ struct MisuseTests {
 
     @Test("A second object with the same primary key")
     func duplicateKey() async {
-        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+        let result = await #expect(
+            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+        ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             try realm.write {
                 realm.add(Person(1, "Ada"))
@@ -57,7 +69,9 @@ struct MisuseTests {
 
     @Test("Reading a property of a deleted object")
     func deletedObject() async {
-        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+        let result = await #expect(
+            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+        ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             let dog = Dog("Rex")
             try realm.write { realm.add(dog) }
@@ -69,11 +83,17 @@ struct MisuseTests {
 
     @Test("Reading a raw value that no case of the property's enum has")
     func unknownCase() async {
-        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+        let result = await #expect(
+            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+        ) {
             let name = "misuse"
-            let raw = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: name, objectTypes: [RawCat.self]))
+            let raw = try Realm(
+                configuration: Realm.Configuration(
+                    inMemoryIdentifier: name, objectTypes: [RawCat.self]))
             try raw.write { raw.add(RawCat(value: ["name": "Tom", "mood": "furious"])) }
-            let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: name, objectTypes: [Cat.self]))
+            let realm = try Realm(
+                configuration: Realm.Configuration(
+                    inMemoryIdentifier: name, objectTypes: [Cat.self]))
             print(realm.objects(Cat.self)[0].mood)
         }
         expectStop(result, .typeMismatch)
@@ -81,16 +101,22 @@ struct MisuseTests {
 
     @Test("Observing a key path that names nothing")
     func badKeyPath() async {
-        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+        let result = await #expect(
+            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+        ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
-            _ = realm.objects(Dog.self).observe(keyPaths: ["nam"], on: DispatchQueue(label: "observer")) { _ in }
+            _ = realm.objects(Dog.self).observe(
+                keyPaths: ["nam"], on: DispatchQueue(label: "observer")
+            ) { _ in }
         }
         expectStop(result, .noSuchProperty)
     }
 
     @Test("Changing what is frozen")
     func changeFrozen() async {
-        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+        let result = await #expect(
+            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+        ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             let dog = Dog("Rex")
             try realm.write { realm.add(dog) }
@@ -101,18 +127,24 @@ struct MisuseTests {
 
     @Test("Observing what is frozen")
     func observeFrozen() async {
-        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+        let result = await #expect(
+            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+        ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             let dog = Dog("Rex")
             try realm.write { realm.add(dog) }
-            _ = dog.freeze().observe(on: DispatchQueue(label: "observer")) { (_: ObjectChange<Dog>) in }
+            _ = dog.freeze().observe(on: DispatchQueue(label: "observer")) {
+                (_: ObjectChange<Dog>) in
+            }
         }
         expectStop(result, .observationUnavailable)
     }
 
     @Test("Freezing what was made in this transaction")
     func freezeNew() async {
-        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+        let result = await #expect(
+            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+        ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             let dog = Dog("Rex")
             try realm.write { realm.add(dog) }
@@ -127,7 +159,9 @@ struct MisuseTests {
 
     @Test("Asking a frozen realm for a later write")
     func writeFrozen() async {
-        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+        let result = await #expect(
+            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+        ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             realm.freeze().writeAsync {}
         }
@@ -136,7 +170,9 @@ struct MisuseTests {
 
     @Test("A query that is none")
     func badPredicate() async {
-        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+        let result = await #expect(
+            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+        ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             print(realm.objects(Dog.self).filter("name ==").count)
         }
@@ -145,7 +181,9 @@ struct MisuseTests {
 
     @Test("An index out of range")
     func indexOutOfRange() async {
-        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+        let result = await #expect(
+            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+        ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             print(realm.objects(Dog.self)[0].name)
         }
@@ -154,8 +192,11 @@ struct MisuseTests {
 
     @Test("A wrong thread")
     func wrongThread() async {
-        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
-            let realm = Box(try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse")))
+        let result = await #expect(
+            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+        ) {
+            let realm = Box(
+                try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse")))
             try elsewhere { print(realm.value.objects(Dog.self).count) }
         }
         expectStop(result, .wrongThread)
@@ -163,7 +204,9 @@ struct MisuseTests {
 
     @Test("A transaction inside a transaction")
     func nestedTransaction() async {
-        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+        let result = await #expect(
+            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+        ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             realm.beginWrite()
             realm.beginWrite()
@@ -173,9 +216,12 @@ struct MisuseTests {
 
     @Test("Observing where no run loop is running")
     func noRunLoop() async {
-        let result = await #expect(processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]) {
+        let result = await #expect(
+            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+        ) {
             try elsewhere {
-                let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
+                let realm = try Realm(
+                    configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
                 _ = realm.objects(Dog.self).observe { _ in }
             }
         }
@@ -193,8 +239,11 @@ struct MisuseTests {
             dog.age = 5
             let missing = realm.objects(Dog.self)[7]
             let codes = errors.current.map(\.code)
-            guard codes == [.notInTransaction, .indexOutOfRange], dog.age == 4, missing.realm == nil else { exit(1) }
-            guard errors.current[1].number == 7, errors.current[1].message.contains("7") else { exit(2) }
+            guard codes == [.notInTransaction, .indexOutOfRange], dog.age == 4, missing.realm == nil
+            else { exit(1) }
+            guard errors.current[1].number == 7, errors.current[1].message.contains("7") else {
+                exit(2)
+            }
         }
     }
 
@@ -263,7 +312,9 @@ struct MisuseTests {
         try TestRealm.with { realm in
             let dog = Dog("Rex")
             try realm.write { realm.add(dog) }
-            expectError(.valueTooLong) { try realm.write { dog.name = String(repeating: "x", count: 16 << 20) } }
+            expectError(.valueTooLong) {
+                try realm.write { dog.name = String(repeating: "x", count: 16 << 20) }
+            }
             #expect(dog.name == "Rex")
         }
     }

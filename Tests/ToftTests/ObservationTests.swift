@@ -21,7 +21,9 @@ struct ObservationTests {
             switch change {
             case .initial(let collection): events.append(.initial(collection.count))
             case .update(_, let deletions, let insertions, let modifications):
-                events.append(.update(deletions: deletions, insertions: insertions, modifications: modifications))
+                events.append(
+                    .update(
+                        deletions: deletions, insertions: insertions, modifications: modifications))
             case .error: events.append(.error)
             }
         }
@@ -43,7 +45,8 @@ struct ObservationTests {
                 try realm.write { realm.add([Dog("Rex"), Dog("Fido"), Dog("Tom")]) }
             }
             loop.wait { log.events.count == 2 }
-            #expect(log.events.last == .update(deletions: [], insertions: [0, 1, 2], modifications: []))
+            #expect(
+                log.events.last == .update(deletions: [], insertions: [0, 1, 2], modifications: []))
             #expect(dogs.count == 3)
 
             try elsewhere {
@@ -75,20 +78,34 @@ struct ObservationTests {
         try LoopThread.run { loop in
             let realm = try Realm(configuration: configuration)
             let (told, spared) = (Log(), Log())
-            let tokens = try loop.inside { [realm.objects(Dog.self).observe { told.add($0) }, realm.objects(Dog.self).observe { spared.add($0) }] }
+            let tokens = try loop.inside {
+                [
+                    realm.objects(Dog.self).observe { told.add($0) },
+                    realm.objects(Dog.self).observe { spared.add($0) },
+                ]
+            }
             loop.wait { told.events.count == 1 && spared.events.count == 1 }
             try realm.write(withoutNotifying: [tokens[1]]) { realm.add(Dog("Rex")) }
             loop.wait { told.events.count == 2 }
             loop.rest()
-            #expect(told.events == [.initial(0), .update(deletions: [], insertions: [0], modifications: [])])
+            #expect(
+                told.events == [
+                    .initial(0), .update(deletions: [], insertions: [0], modifications: []),
+                ])
             #expect(spared.events == [.initial(0)])
             try realm.write { realm.add(Dog("Fido")) }
             loop.wait { spared.events.count == 2 }
-            #expect(spared.events.last == .update(deletions: [], insertions: [1], modifications: []))
+            #expect(
+                spared.events.last == .update(deletions: [], insertions: [1], modifications: []))
         }
     }
 
-    @Test("A list tells insertions, moves and the end of its object; an object its properties and its end")
+    @Test(
+        """
+        A list tells insertions, moves and the end of its object; an object its properties and \
+        its end
+        """
+    )
     func listAndObject() throws {
         let configuration = TestRealm.inMemory()
         try LoopThread.run { loop in
@@ -104,7 +121,9 @@ struct ObservationTests {
                     person.observe { (change: ObjectChange<Person>) in
                         switch change {
                         case .change(let person, let properties):
-                            changes.value += properties.map { "\(person.id).\($0.name)=\($0.newValue.map { "\($0)" } ?? "")" }
+                            changes.value += properties.map {
+                                "\(person.id).\($0.name)=\($0.newValue.map { "\($0)" } ?? "")"
+                            }
                         case .deleted: changes.value.append("deleted")
                         case .error: changes.value.append("error")
                         }
@@ -167,7 +186,9 @@ struct ObservationTests {
             let realm = try Realm(configuration: configuration)
             realm.autorefresh = false
             let log = Box<[Realm.Notification]>([])
-            let token = try loop.inside { realm.observe { notification, _ in log.value.append(notification) } }
+            let token = try loop.inside {
+                realm.observe { notification, _ in log.value.append(notification) }
+            }
             try elsewhere {
                 let realm = try Realm(configuration: configuration)
                 try realm.write { realm.add(Dog("Rex")) }
@@ -194,8 +215,10 @@ struct ObservationTests {
             realm.objects(Person.self).observe(on: queue) { change in
                 dispatchPrecondition(condition: .onQueue(queue))
                 switch change {
-                case .initial(let people): log.change { $0.append("initial \(Array(people.map(\.name)))") }
-                case .update(let people, _, let insertions, _): log.change { $0.append("\(people.count) people, new \(insertions)") }
+                case .initial(let people):
+                    log.change { $0.append("initial \(Array(people.map(\.name)))") }
+                case .update(let people, _, let insertions, _):
+                    log.change { $0.append("\(people.count) people, new \(insertions)") }
                 case .error(let error): log.change { $0.append("\(error)") }
                 }
             },
@@ -230,7 +253,9 @@ struct ObservationTests {
         let queue = DispatchQueue(label: "slow")
         let isCalled = Shared(false)
         queue.suspend()
-        var token: NotificationToken? = realm.objects(Dog.self).observe(on: queue) { _ in isCalled.change { $0 = true } }
+        var token: NotificationToken? = realm.objects(Dog.self).observe(on: queue) { _ in
+            isCalled.change { $0 = true }
+        }
         #expect(token != nil)
         token = nil
         queue.resume()
@@ -271,7 +296,9 @@ struct ObservationTests {
             let realm = try Realm(configuration: TestRealm.inMemory())
             expectError(.observationUnavailable) { _ = realm.objects(Dog.self).observe { _ in } }
             try realm.write { realm.add(Dog("Rex")) }
-            expectError(.invalidArgument) { _ = Dog("Unmanaged").observe { (_: ObjectChange<Dog>) in } }
+            expectError(.invalidArgument) {
+                _ = Dog("Unmanaged").observe { (_: ObjectChange<Dog>) in }
+            }
         }
     }
 
@@ -282,12 +309,16 @@ struct ObservationTests {
             try loop.inside {
                 try realm.write {
                     realm.add(Dog("Rex"))
-                    expectError(.observeInTransaction) { _ = realm.objects(Dog.self).observe { _ in } }
+                    expectError(.observeInTransaction) {
+                        _ = realm.objects(Dog.self).observe { _ in }
+                    }
                 }
                 let rex = try #require(realm.objects(Dog.self).first)
                 try realm.write {
                     rex.age = 7
-                    expectError(.observeInTransaction) { _ = realm.objects(Dog.self).observe { _ in } }
+                    expectError(.observeInTransaction) {
+                        _ = realm.objects(Dog.self).observe { _ in }
+                    }
                 }
             }
         }

@@ -10,10 +10,20 @@ struct QueryTests {
     private func withPeople(_ story: (Realm, Results<Person>) throws -> Void) throws {
         try TestRealm.with { realm in
             try realm.write {
-                let ada = Person(value: ["id": 1, "name": "Ada", "age": 60, "nickname": "Boss", "dogs": [["Rex", 3], ["Fido", 5]]] as [String: Any])
-                let ben = Person(value: ["id": 2, "name": "Ben", "age": 40, "boss": ada, "dogs": [["Tom", 8]]] as [String: Any])
-                let cem = Person(value: ["id": 3, "name": "Cem", "age": 40, "boss": ada, "nickname": "cem"] as [String: Any])
-                let dan = Person(value: ["id": 4, "name": "Dan", "age": 25, "boss": ben, "dogs": [["Rex", 1]]] as [String: Any])
+                let ada = Person(
+                    value: [
+                        "id": 1, "name": "Ada", "age": 60, "nickname": "Boss",
+                        "dogs": [["Rex", 3], ["Fido", 5]],
+                    ] as [String: Any])
+                let ben = Person(
+                    value: ["id": 2, "name": "Ben", "age": 40, "boss": ada, "dogs": [["Tom", 8]]]
+                        as [String: Any])
+                let cem = Person(
+                    value: ["id": 3, "name": "Cem", "age": 40, "boss": ada, "nickname": "cem"]
+                        as [String: Any])
+                let dan = Person(
+                    value: ["id": 4, "name": "Dan", "age": 25, "boss": ben, "dogs": [["Rex", 1]]]
+                        as [String: Any])
                 let eva = Person(value: ["id": 5, "name": "Eva", "age": 33] as [String: Any])
                 realm.add([ada, ben, cem, dan, eva])
             }
@@ -21,19 +31,27 @@ struct QueryTests {
         }
     }
 
-    // Functions and not #expect: closures within the macro can get the symbol of another closure around it (Swift 6.3).
+    // Functions and not #expect: closures within the macro can get the symbol of another closure
+    // around it (Swift 6.3).
 
-    private func expect(_ people: Results<Person>, _ names: String, sourceLocation: SourceLocation = #_sourceLocation) {
+    private func expect(
+        _ people: Results<Person>, _ names: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
         let found = people.map { $0.name }.joined(separator: " ")
         #expect(found == names, sourceLocation: sourceLocation)
     }
 
-    private func expect(_ all: Results<Everything>, _ ints: [Int], sourceLocation: SourceLocation = #_sourceLocation) {
+    private func expect(
+        _ all: Results<Everything>, _ ints: [Int], sourceLocation: SourceLocation = #_sourceLocation
+    ) {
         let found = Array(all.map { $0.int })
         #expect(found == ints, sourceLocation: sourceLocation)
     }
 
-    private func expect(_ dogs: Results<Dog>, _ ages: [Int], sourceLocation: SourceLocation = #_sourceLocation) {
+    private func expect(
+        _ dogs: Results<Dog>, _ ages: [Int], sourceLocation: SourceLocation = #_sourceLocation
+    ) {
         let found = Array(dogs.map { $0.age })
         #expect(found == ages, sourceLocation: sourceLocation)
     }
@@ -77,7 +95,8 @@ struct QueryTests {
             expect(people.where { $0.age.contains(25..<40) }, "Dan Eva")
             expect(people.where { $0.age.contains(25...40) }, "Ben Cem Dan Eva")
             expect(people.where { $0.age.in([25, 60]) }, "Ada Dan")
-            expect(people.where { $0.name.contains("A", options: [.caseInsensitive]) }, "Ada Dan Eva")
+            expect(
+                people.where { $0.name.contains("A", options: [.caseInsensitive]) }, "Ada Dan Eva")
             expect(people.where { $0.name.ends(with: "n") }, "Ben Dan")
             expect(people.where { $0.name.like("?a*") }, "Dan")
             expect(people.where { $0.name.equals("EVA", options: [.caseInsensitive]) }, "Eva")
@@ -113,7 +132,12 @@ struct QueryTests {
         try TestRealm.with { realm in
             try realm.write {
                 for index in 1...3 {
-                    realm.create(Everything.self, value: ["int": index, "bool": index == 2, "ints": Array(0..<index), "strings": ["s\(index)"]] as [String: Any])
+                    realm.create(
+                        Everything.self,
+                        value: [
+                            "int": index, "bool": index == 2, "ints": Array(0..<index),
+                            "strings": ["s\(index)"],
+                        ] as [String: Any])
                 }
             }
             let all = realm.objects(Everything.self)
@@ -132,9 +156,16 @@ struct QueryTests {
         try withPeople { _, people in
             expect(people.sorted(byKeyPath: "name", ascending: false), "Eva Dan Cem Ben Ada")
             expect(people.sorted(by: \.age), "Dan Eva Ben Cem Ada")
-            expect(people.sorted(by: [SortDescriptor(keyPath: "age", ascending: false), "name"]), "Ada Ben Cem Eva Dan")
-            expect(people.filter("boss != nil").sorted(byKeyPath: "boss.name", ascending: false), "Dan Ben Cem")
-            expect(people.where { $0.boss != nil }.sorted(by: [SortDescriptor(keyPath: \Person.boss?.age)]), "Dan Ben Cem")
+            expect(
+                people.sorted(by: [SortDescriptor(keyPath: "age", ascending: false), "name"]),
+                "Ada Ben Cem Eva Dan")
+            expect(
+                people.filter("boss != nil").sorted(byKeyPath: "boss.name", ascending: false),
+                "Dan Ben Cem")
+            expect(
+                people.where { $0.boss != nil }.sorted(by: [
+                    SortDescriptor(keyPath: \Person.boss?.age)
+                ]), "Dan Ben Cem")
             expect(people.where { $0.age > 30 }.filter("name < 'C'").sorted(by: \.age), "Ben Ada")
             expect(people.distinct(by: ["age"]), "Ada Ben Dan Eva")
             expect(people.distinct(by: [\Person.age]), "Ada Ben Dan Eva")
@@ -152,7 +183,9 @@ struct QueryTests {
             #expect(people.max(ofProperty: "age") == 60)
             #expect(people.average(ofProperty: "age") == 39.6)
             let nobody = people.filter("age > 100")
-            #expect(nobody.min(of: \.age) == nil && nobody.sum(of: \.age) == 0 && nobody.average(of: \.age) == nil)
+            #expect(
+                nobody.min(of: \.age) == nil && nobody.sum(of: \.age) == 0
+                    && nobody.average(of: \.age) == nil)
             expectError(.unsupportedAggregate) { let _: Int = people.sum(ofProperty: "name") }
             expectError(.noSuchProperty) { let _: Int? = people.max(ofProperty: "wings") }
         }
@@ -177,7 +210,12 @@ struct QueryTests {
         }
     }
 
-    @Test("Results are live, also within a transaction; a loop goes through what was there at its beginning")
+    @Test(
+        """
+        Results are live, also within a transaction; a loop goes through what was there at its \
+        beginning
+        """
+    )
     func live() throws {
         try withPeople { realm, people in
             let old = people.filter("age >= 40")
@@ -202,7 +240,9 @@ struct QueryTests {
             try realm.write { realm.add(one) }
             #expect(Array(one.ints.sorted(ascending: false)) == [3, 3, 2, 1])
             #expect(Array(one.ints.distinct()) == [3, 1, 2])
-            #expect(one.ints.sum() == 9 && one.ints.min() == 1 && one.ints.max() == 3 && one.ints.average() == 2.25)
+            #expect(
+                one.ints.sum() == 9 && one.ints.min() == 1 && one.ints.max() == 3
+                    && one.ints.average() == 2.25)
             #expect(one.doubles.sum() == 4)
             #expect(Array(one.strings.sorted()) == ["a", "b"])
             #expect(one.ints.index(of: 2) == 2 && one.ints.index(of: 9) == nil)
@@ -254,8 +294,12 @@ struct QueryTests {
 
     @Test("Formats: what is between quotes stays, other percent signs too")
     func formats() throws {
-        #expect(try PredicateFormat("a == %@ AND b LIKE '%@*' AND c == %ld", [1, 2]).text == "a == $0 AND b LIKE '%@*' AND c == $1")
-        #expect(try PredicateFormat("%K.@count > 5 AND a == \"\\\"%d\"", ["x"]).text == "$K0.@count > 5 AND a == \"\\\"%d\"")
+        #expect(
+            try PredicateFormat("a == %@ AND b LIKE '%@*' AND c == %ld", [1, 2]).text
+                == "a == $0 AND b LIKE '%@*' AND c == $1")
+        #expect(
+            try PredicateFormat("%K.@count > 5 AND a == \"\\\"%d\"", ["x"]).text
+                == "$K0.@count > 5 AND a == \"\\\"%d\"")
         #expect(try PredicateFormat("a % b == 'x", []).text == "a % b == 'x")
     }
 }

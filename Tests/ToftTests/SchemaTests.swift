@@ -6,15 +6,22 @@ import Testing
 
 @Suite("Classes become a schema")
 struct SchemaTests {
-    @Test("Subclasses of Object are found by themselves: nested, private, local and derived ones too")
+    @Test(
+        "Subclasses of Object are found by themselves: nested, private, local and derived ones too")
     func discovery() {
         final class Local: Object {
             @Persisted var text: String
         }
         let names = Set(ClassDiscovery.objectTypes().map { $0.className() })
-        #expect(names.isSuperset(of: ["Person", "Dog", "Everything", "City", "Vehicle", "Bicycle", "SupportTicket", "Egg", "Hidden", "Local"]))
+        #expect(
+            names.isSuperset(of: [
+                "Person", "Dog", "Everything", "City", "Vehicle", "Bicycle", "SupportTicket", "Egg",
+                "Hidden", "Local",
+            ]))
         #expect(!names.contains("Object"))
-        #expect(ClassDiscovery.objectTypes().map(ObjectIdentifier.init).contains(ObjectIdentifier(Nest.egg)))
+        #expect(
+            ClassDiscovery.objectTypes().map(ObjectIdentifier.init).contains(
+                ObjectIdentifier(Nest.egg)))
     }
 
     @Test("Generic classes are left out, for they are no single class")
@@ -30,8 +37,14 @@ struct SchemaTests {
     func properties() throws {
         let schema = Person().objectSchema
         #expect(schema.className == "Person")
-        #expect(schema.properties.map(\.name) == ["id", "name", "age", "nickname", "boss", "dogs", "reports"])
-        #expect(schema.properties.map(\.type) == [.int, .string, .int, .string, .object, .object, .linkingObjects])
+        #expect(
+            schema.properties.map(\.name) == [
+                "id", "name", "age", "nickname", "boss", "dogs", "reports",
+            ])
+        #expect(
+            schema.properties.map(\.type) == [
+                .int, .string, .int, .string, .object, .object, .linkingObjects,
+            ])
         #expect(schema.primaryKeyProperty?.name == "id")
         #expect(schema["name"]?.isIndexed == true)
         #expect(schema["nickname"]?.isOptional == true)
@@ -56,7 +69,12 @@ struct SchemaTests {
         #expect(schema["title"]?.columnName == "ticket_title")
     }
 
-    @Test("A realm has all classes but those that stay out, or just those that its configuration names")
+    @Test(
+        """
+        A realm has all classes but those that stay out, or just those that its configuration \
+        names
+        """
+    )
     func realmSchema() throws {
         try TestRealm.with { realm in
             #expect(realm.schema["Person"] != nil)
@@ -69,7 +87,9 @@ struct SchemaTests {
         }
     }
 
-    @Test("A class that links out of the realm's classes is refused, with every problem in the detail")
+    @Test(
+        "A class that links out of the realm's classes is refused, with every problem in the detail"
+    )
     func incompleteClasses() throws {
         do {
             _ = try Realm(configuration: TestRealm.inMemory([Person.self]))

@@ -6,7 +6,8 @@ import ToftStorage
 
 @testable import Toft
 
-/// Databases of tests: in memory, or in a folder that is gone afterwards; each is checked from the first page to the last when its story ends.
+/// Databases of tests: in memory, or in a folder that is gone afterwards; each is checked from the
+/// first page to the last when its story ends.
 enum TestRealm {
     private static let counter = Atomic(0)
 
@@ -24,17 +25,21 @@ enum TestRealm {
     }
 
     /// Tells a story with a realm in a file.
-    static func withFile(_ types: [ObjectBase.Type]? = nil, _ story: (Realm, URL) throws -> Void) throws {
+    static func withFile(_ types: [ObjectBase.Type]? = nil, _ story: (Realm, URL) throws -> Void)
+        throws
+    {
         try withFolder { folder in
             let url = folder.appendingPathComponent("test.realm")
-            let realm = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: types))
+            let realm = try Realm(
+                configuration: Realm.Configuration(fileURL: url, objectTypes: types))
             try story(realm, url)
             try check(realm)
         }
     }
 
     static func withFolder(_ story: (URL) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("toft-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "toft-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         try story(folder)
@@ -60,9 +65,11 @@ enum TestRealm {
 
 /// Expects a block to throw, or to be misuse, with a code.
 ///
-/// A function and not `#expect(misuse { ... } == code)`: closures within the macro can get the symbol of another closure around it (Swift 6.3).
+/// A function and not `#expect(misuse { ... } == code)`: closures within the macro can get the
+/// symbol of another closure around it (Swift 6.3).
 func expectError<Result>(
-    _ code: Realm.Error.Code, _ block: () throws -> Result, sourceLocation: SourceLocation = #_sourceLocation
+    _ code: Realm.Error.Code, _ block: () throws -> Result,
+    sourceLocation: SourceLocation = #_sourceLocation
 ) {
     do {
         _ = try Realm.attempt(block)

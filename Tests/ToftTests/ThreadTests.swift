@@ -13,7 +13,9 @@ struct ThreadTests {
         let realm = try Realm(configuration: configuration)
         #expect(try Realm(configuration: configuration) == realm)
         let mine = ObjectIdentifier(realm.session)
-        let other = try elsewhere { ObjectIdentifier(try Realm(configuration: configuration).session) }
+        let other = try elsewhere {
+            ObjectIdentifier(try Realm(configuration: configuration).session)
+        }
         #expect(other != mine)
     }
 
@@ -127,7 +129,11 @@ struct ThreadTests {
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
             try? elsewhere {
                 let realm = try Realm(configuration: configuration)
-                for _ in 0..<25 { try realm.write { realm.object(ofType: Person.self, forPrimaryKey: 1)?.age += 1 } }
+                for _ in 0..<25 {
+                    try realm.write {
+                        realm.object(ofType: Person.self, forPrimaryKey: 1)?.age += 1
+                    }
+                }
             }
         }
         realm.refresh()

@@ -40,9 +40,11 @@ struct UnmanagedTests {
 
     @Test("An object is made of a dictionary, with links and lists within")
     func dictionary() {
-        let person = Person(value: [
-            "id": 7, "name": "Ada", "boss": ["id": 1, "name": "Grace"], "dogs": [["name": "Rex", "age": 3], ["name": "Fido"]], "unknown": 5,
-        ] as [String: Any])
+        let person = Person(
+            value: [
+                "id": 7, "name": "Ada", "boss": ["id": 1, "name": "Grace"],
+                "dogs": [["name": "Rex", "age": 3], ["name": "Fido"]], "unknown": 5,
+            ] as [String: Any])
         #expect(person.id == 7)
         #expect(person.age == 18)
         #expect(person.boss?.name == "Grace")
@@ -68,7 +70,11 @@ struct UnmanagedTests {
 
     @Test("Values of other types are converted where nothing is lost, and refused where it is")
     func conversion() {
-        let everything = Everything(value: ["int8": 5, "double": 3, "float": 2.5, "int": NSNumber(value: 9), "maybeInt": NSNull()] as [String: Any])
+        let everything = Everything(
+            value: [
+                "int8": 5, "double": 3, "float": 2.5, "int": NSNumber(value: 9),
+                "maybeInt": NSNull(),
+            ] as [String: Any])
         #expect(everything.int8 == 5)
         #expect(everything.double == 3)
         #expect(everything.float == 2.5)

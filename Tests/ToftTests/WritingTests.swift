@@ -23,36 +23,61 @@ struct WritingTests {
         let moment = Date(timeIntervalSince1970: 1_700_000_000.123456)
         try TestRealm.withFile { realm, _ in
             let one = Everything()
-            one.bool = true; one.int = .min; one.int8 = -8; one.int16 = 16; one.int32 = -32; one.int64 = .max
-            one.float = 1.5; one.double = -2.25; one.string = "Žluťoučký kůň 🐴"; one.data = Data([0, 1, 255]); one.date = moment
-            one.maybeBool = false; one.maybeInt = 0; one.maybeString = ""; one.maybeData = Data(); one.maybeDate = .distantPast
-            one.maybeDouble = .infinity; one.maybeFloat = -0.0; one.maybeInt8 = 1; one.maybeInt16 = 2; one.maybeInt32 = 3; one.maybeInt64 = 4
+            one.bool = true; one.int = .min; one.int8 = -8; one.int16 = 16; one.int32 = -32;
+            one.int64 = .max
+            one.float = 1.5; one.double = -2.25; one.string = "Žluťoučký kůň 🐴";
+            one.data = Data([0, 1, 255]); one.date = moment
+            one.maybeBool = false; one.maybeInt = 0; one.maybeString = ""; one.maybeData = Data();
+            one.maybeDate = .distantPast
+            one.maybeDouble = .infinity; one.maybeFloat = -0.0; one.maybeInt8 = 1;
+            one.maybeInt16 = 2; one.maybeInt32 = 3; one.maybeInt64 = 4
             one.maybeObject = one
-            one.bools.append(objectsIn: [true, false]); one.ints.append(objectsIn: [1, -1]); one.int8s.append(7); one.floats.append(0.5)
-            one.doubles.append(.pi); one.strings.append(objectsIn: ["", "x"]); one.datas.append(Data([9])); one.dates.append(moment)
-            one.objects.append(one); one.maybeInts.append(objectsIn: [1, nil, 3]); one.maybeStrings.append(objectsIn: [nil, "y"])
+            one.bools.append(objectsIn: [true, false]); one.ints.append(objectsIn: [1, -1]);
+            one.int8s.append(7); one.floats.append(0.5)
+            one.doubles.append(.pi); one.strings.append(objectsIn: ["", "x"]);
+            one.datas.append(Data([9])); one.dates.append(moment)
+            one.objects.append(one); one.maybeInts.append(objectsIn: [1, nil, 3]);
+            one.maybeStrings.append(objectsIn: [nil, "y"])
             try realm.write { realm.add(one) }
 
             let read = try #require(realm.objects(Everything.self).first)
             #expect(read !== one)
-            #expect(read.bool && read.int == .min && read.int8 == -8 && read.int16 == 16 && read.int32 == -32 && read.int64 == .max)
-            #expect(read.float == 1.5 && read.double == -2.25 && read.string == "Žluťoučký kůň 🐴" && read.data == Data([0, 1, 255]))
+            #expect(
+                read.bool && read.int == .min && read.int8 == -8 && read.int16 == 16
+                    && read.int32 == -32 && read.int64 == .max)
+            #expect(
+                read.float == 1.5 && read.double == -2.25 && read.string == "Žluťoučký kůň 🐴"
+                    && read.data == Data([0, 1, 255]))
             #expect(read.date == moment)
-            #expect(read.maybeBool == false && read.maybeInt == 0 && read.maybeString == "" && read.maybeData == Data())
-            #expect(read.maybeDate == .distantPast && read.maybeDouble == .infinity && read.maybeFloat == 0)
-            #expect(read.maybeInt8 == 1 && read.maybeInt16 == 2 && read.maybeInt32 == 3 && read.maybeInt64 == 4)
+            #expect(
+                read.maybeBool == false && read.maybeInt == 0 && read.maybeString == ""
+                    && read.maybeData == Data())
+            #expect(
+                read.maybeDate == .distantPast && read.maybeDouble == .infinity
+                    && read.maybeFloat == 0)
+            #expect(
+                read.maybeInt8 == 1 && read.maybeInt16 == 2 && read.maybeInt32 == 3
+                    && read.maybeInt64 == 4)
             #expect(read.maybeObject?.isSameObject(as: one) == true)
-            #expect(Array(read.bools) == [true, false] && Array(read.ints) == [1, -1] && Array(read.int8s) == [7])
-            #expect(Array(read.floats) == [0.5] && Array(read.doubles) == [.pi] && Array(read.strings) == ["", "x"])
+            #expect(
+                Array(read.bools) == [true, false] && Array(read.ints) == [1, -1]
+                    && Array(read.int8s) == [7])
+            #expect(
+                Array(read.floats) == [0.5] && Array(read.doubles) == [.pi]
+                    && Array(read.strings) == ["", "x"])
             #expect(Array(read.datas) == [Data([9])] && Array(read.dates) == [moment])
             #expect(read.objects.first?.isSameObject(as: read) == true)
-            #expect(Array(read.maybeInts) == [1, nil, 3] && Array(read.maybeStrings) == [nil, "y"])
+            #expect(
+                Array(read.maybeInts) == [1, nil, 3] && Array(read.maybeStrings) == [nil, "y"])
 
             try realm.write {
-                read.maybeBool = nil; read.maybeInt = nil; read.maybeString = nil; read.maybeData = nil; read.maybeDate = nil
+                read.maybeBool = nil; read.maybeInt = nil; read.maybeString = nil;
+                read.maybeData = nil; read.maybeDate = nil
                 read.maybeDouble = nil; read.maybeFloat = nil; read.maybeObject = nil
             }
-            #expect(one.maybeBool == nil && one.maybeInt == nil && one.maybeString == nil && one.maybeData == nil && one.maybeDate == nil)
+            #expect(
+                one.maybeBool == nil && one.maybeInt == nil && one.maybeString == nil
+                    && one.maybeData == nil && one.maybeDate == nil)
             #expect(one.maybeDouble == nil && one.maybeFloat == nil && one.maybeObject == nil)
         }
     }
@@ -121,11 +146,25 @@ struct WritingTests {
         }
     }
 
-    @Test("Updating by key sets what is given and leaves the rest", arguments: [Realm.UpdatePolicy.modified, .all])
+    @Test(
+        "Updating by key sets what is given and leaves the rest",
+        arguments: [Realm.UpdatePolicy.modified, .all])
     func upsert(_ policy: Realm.UpdatePolicy) throws {
         try TestRealm.with { realm in
-            try realm.write { realm.create(Person.self, value: ["id": 1, "name": "Ada", "age": 36, "nickname": "A", "dogs": [["name": "Rex"]]] as [String: Any]) }
-            let updated = try realm.write { realm.create(Person.self, value: ["id": 1, "age": 37, "nickname": NSNull()] as [String: Any], update: policy) }
+            try realm.write {
+                realm.create(
+                    Person.self,
+                    value: [
+                        "id": 1, "name": "Ada", "age": 36, "nickname": "A",
+                        "dogs": [["name": "Rex"]],
+                    ] as [String: Any])
+            }
+            let updated = try realm.write {
+                realm.create(
+                    Person.self,
+                    value: ["id": 1, "age": 37, "nickname": NSNull()] as [String: Any],
+                    update: policy)
+            }
             #expect(updated.name == "Ada" && updated.age == 37 && updated.nickname == nil)
             #expect(updated.dogs.map(\.name) == ["Rex"])
             try realm.write { realm.add(Person(1, "Grace", age: 50), update: policy) }
@@ -138,8 +177,13 @@ struct WritingTests {
     func nestedUpsert() throws {
         try TestRealm.with { realm in
             try realm.write {
-                realm.create(Person.self, value: ["id": 1, "name": "Ada", "boss": ["id": 2, "name": "Ben"]] as [String: Any])
-                realm.create(Person.self, value: ["id": 1, "boss": ["id": 2, "age": 60]] as [String: Any], update: .modified)
+                realm.create(
+                    Person.self,
+                    value: ["id": 1, "name": "Ada", "boss": ["id": 2, "name": "Ben"]]
+                        as [String: Any])
+                realm.create(
+                    Person.self, value: ["id": 1, "boss": ["id": 2, "age": 60]] as [String: Any],
+                    update: .modified)
             }
             #expect(realm.objects(Person.self).count == 2)
             #expect(realm.object(ofType: Person.self, forPrimaryKey: 1)?.boss?.age == 60)
@@ -150,8 +194,14 @@ struct WritingTests {
     @Test("A class without key can't be updated by it")
     func upsertWithoutKey() throws {
         try TestRealm.with { realm in
-            expectError(.missingPrimaryKey) { try realm.write { realm.add(Dog("Rex"), update: .all) } }
-            expectError(.missingPrimaryKey) { try realm.write { realm.create(Dog.self, value: ["name": "Rex"], update: .modified) } }
+            expectError(.missingPrimaryKey) {
+                try realm.write { realm.add(Dog("Rex"), update: .all) }
+            }
+            expectError(.missingPrimaryKey) {
+                try realm.write {
+                    realm.create(Dog.self, value: ["name": "Rex"], update: .modified)
+                }
+            }
         }
     }
 
@@ -172,8 +222,10 @@ struct WritingTests {
     func createWithManaged() throws {
         try TestRealm.with { realm in
             try realm.write {
-                let boss = realm.create(Person.self, value: ["id": 1, "name": "Ada"] as [String: Any])
-                realm.create(Person.self, value: ["id": 2, "name": "Ben", "boss": boss] as [String: Any])
+                let boss = realm.create(
+                    Person.self, value: ["id": 1, "name": "Ada"] as [String: Any])
+                realm.create(
+                    Person.self, value: ["id": 2, "name": "Ben", "boss": boss] as [String: Any])
             }
             #expect(realm.objects(Person.self).count == 2)
             #expect(realm.object(ofType: Person.self, forPrimaryKey: 2)?.boss?.name == "Ada")
@@ -213,7 +265,8 @@ struct WritingTests {
                 realm.add(Person(1, "Ada"))
                 realm.add(Dog("Rex"))
             }
-            let narrow = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [City.self]))
+            let narrow = try Realm(
+                configuration: Realm.Configuration(fileURL: url, objectTypes: [City.self]))
             try narrow.write {
                 narrow.add(City(value: ["code": "B"]))
                 narrow.deleteAll()
@@ -240,7 +293,9 @@ struct WritingTests {
             #expect(!realm.isInWriteTransaction)
             #expect(person.isInvalidated)
             #expect(realm.isEmpty)
-            let name = try realm.write { realm.create(Person.self, value: ["id": 1, "name": "Ben"] as [String: Any]).name }
+            let name = try realm.write {
+                realm.create(Person.self, value: ["id": 1, "name": "Ben"] as [String: Any]).name
+            }
             #expect(name == "Ben")
             #expect(person.isInvalidated)
         }

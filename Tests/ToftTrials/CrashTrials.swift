@@ -2,36 +2,49 @@ internal import Synchronization
 internal import ToftStorage
 internal import ToftTestKit
 
-/// Crash images of all scripted workloads and of random ones, on both cores, until there are enough.
+/// Crash images of all scripted workloads and of random ones, on both cores, until there are
+/// enough.
 enum CrashTrials {
-    /// The scripted ones do the same with each seed but for what they write, the random ones all else.
+    /// The scripted ones do the same with each seed but for what they write, the random ones all
+    /// else.
     static func run(floor: Int, seed: UInt64 = 1) throws -> Bool {
         print("crash, seed \(seed)")
         let start = MonotonicClock.nanoseconds
         let work = Work(floor: floor, seed: seed)
-        let threads = try (0..<2).map { number in try PlatformThread(name: "crash \(number)", stackSize: 8 << 20) { work.run() } }
+        let threads = try (0..<2).map { number in
+            try PlatformThread(name: "crash \(number)", stackSize: 8 << 20) { work.run() }
+        }
         for thread in threads { thread.join() }
         let report = work.report
         let seconds = Double(MonotonicClock.nanoseconds - start) / 1e9
         for model in CrashModel.allCases {
-            print("\(model.rawValue): \(report.tried[model] ?? 0) images (\(report.generated[model] ?? 0) with repetitions)")
+            print(
+                "\(model.rawValue): \(report.tried[model] ?? 0) images "
+                    + "(\(report.generated[model] ?? 0) with repetitions)"
+            )
         }
         for violation in report.violations { print("VIOLATION \(violation)") }
         print(
-            "crash images \(report.triedCount) (\(report.violations.count) bad), \(work.workloads) workloads, \(report.disks.count) distinct disks, \(report.contents.count) distinct contents, "
-                + "longest recovery \(report.longestOpening / 1_000_000) ms, 95% bound \(bound(report)), \(Int(seconds)) s")
+            "crash images \(report.triedCount) (\(report.violations.count) bad), "
+                + "\(work.workloads) workloads, \(report.disks.count) distinct disks, "
+                + "\(report.contents.count) distinct contents, "
+                + "longest recovery \(report.longestOpening / 1_000_000) ms, 95% bound "
+                + "\(bound(report)), \(Int(seconds)) s"
+        )
         if report.triedCount < floor { print("too few: the floor is \(floor)") }
         return try report.violations.isEmpty && report.triedCount >= floor && areLiesFound()
     }
 
-    /// With no failure in N images chosen by chance, fewer than 3/N of all such are bad, 19 times of 20.
+    /// With no failure in N images chosen by chance, fewer than 3/N of all such are bad, 19 times
+    /// of 20.
     private static func bound(_ report: CrashReport) -> String {
         "1 in \(max(1, report.triedCount / 3))"
     }
 
     /// One workload once more, all of whose images are tried.
     static func again(_ name: String, seed: UInt64) throws -> Bool {
-        guard let workload = (Workload.scripted + [.random]).first(where: { $0.name == name }) else { throw Failure("no workload \(name)") }
+        guard let workload = (Workload.scripted + [.random]).first(where: { $0.name == name })
+        else { throw Failure("no workload \(name)") }
         var limits = CrashImages.Limits()
         limits.percentWithAftermath = 10
         let report = try CrashTrial.run(workload, seed: seed, limits: limits)
@@ -47,7 +60,8 @@ enum CrashTrials {
             var limits = CrashImages.Limits.few
             limits.percentWithAftermath = 10
             limits.percentTried = 50
-            let report = try CrashTrial.run(workload, seed: UInt64(number), limits: limits, violationLimit: 1)
+            let report = try CrashTrial.run(
+                workload, seed: UInt64(number), limits: limits, violationLimit: 1)
             cases += report.triedCount
             guard let violation = report.violations.first else { continue }
             print("VIOLATION \(violation)")
@@ -57,7 +71,8 @@ enum CrashTrials {
         return true
     }
 
-    /// Forgets syncs and loses writes below the engine. A simulation that did not notice would prove nothing.
+    /// Forgets syncs and loses writes below the engine. A simulation that did not notice would
+    /// prove nothing.
     private static func areLiesFound() throws -> Bool {
         var found = 0
         // Without a log, whose replay would mend some of it.
@@ -65,7 +80,11 @@ enum CrashTrials {
         liar.firstLogPages = 0
         for lie in RecordingFile.Lie.allCases {
             let report = try CrashTrial.run(liar, seed: 1, lies: [lie])
-            if report.violations.isEmpty { print("NOT FOUND \(lie.rawValue): \(report.triedCount) images") } else { found += 1 }
+            if report.violations.isEmpty {
+                print("NOT FOUND \(lie.rawValue): \(report.triedCount) images")
+            } else {
+                found += 1
+            }
         }
         print("lies to the disk found \(found)/\(RecordingFile.Lie.allCases.count)")
         return found == RecordingFile.Lie.allCases.count
@@ -101,14 +120,19 @@ enum CrashTrials {
                     let report = try CrashTrial.run(workload, seed: seed, limits: limits)
                     state.withLock { $0.report.merge(report) }
                 } catch {
-                    state.withLock { $0.report.violations.append("\(workload.name), seed \(seed): \(error)") }
+                    state.withLock {
+                        $0.report.violations.append("\(workload.name), seed \(seed): \(error)")
+                    }
                 }
             }
         }
 
         private func take() -> Int? {
             state.withLock { state in
-                guard state.next < Workload.scripted.count + Self.randomWorkloads || state.report.triedCount < floor else { return nil }
+                guard
+                    state.next < Workload.scripted.count + Self.randomWorkloads
+                        || state.report.triedCount < floor
+                else { return nil }
                 defer { state.next += 1 }
                 return state.next
             }

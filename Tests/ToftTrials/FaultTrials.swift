@@ -4,8 +4,9 @@ internal import ToftTestKit
 
 /// Every operation of every scenario fails once, or from then on, with each error that it may have.
 ///
-/// Afterwards the error was a typed one; the database is as it was before, or poisoned; when all is well again, and after a power failure, it
-/// holds the last acknowledged commit, or the one whose outcome was reported as unknown; and it can be written.
+/// Afterwards the error was a typed one; the database is as it was before, or poisoned; when all is
+/// well again, and after a power failure, it holds the last acknowledged commit, or the one whose
+/// outcome was reported as unknown; and it can be written.
 enum FaultTrials {
     private struct Scenario: Sendable {
         let name: String
@@ -22,18 +23,32 @@ enum FaultTrials {
         },
         Scenario(name: "growing commit") { database in
             try database.commit { edit in
-                for number in 0..<300 { try edit.put(17, [9, UInt8(number & 255), UInt8(number >> 8)], [UInt8](repeating: 7, count: 300)) }
+                for number in 0..<300 {
+                    try edit.put(
+                        17, [9, UInt8(number & 255), UInt8(number >> 8)],
+                        [UInt8](repeating: 7, count: 300))
+                }
             }
         },
-        Scenario(name: "long value") { try $0.commit { edit in try edit.put(17, [1], [UInt8](repeating: 8, count: 90_000)) } },
+        Scenario(name: "long value") {
+            try $0.commit { edit in try edit.put(17, [1], [UInt8](repeating: 8, count: 90_000)) }
+        },
         Scenario(name: "spilling commit", dirtyLimit: 64 << 10) { database in
             try database.commit { edit in
-                for number in 0..<500 { try edit.put(17, [9, UInt8(number & 255), UInt8(number >> 8)], [UInt8](repeating: 7, count: 200)) }
+                for number in 0..<500 {
+                    try edit.put(
+                        17, [9, UInt8(number & 255), UInt8(number >> 8)],
+                        [UInt8](repeating: 7, count: 200))
+                }
             }
         },
         Scenario(name: "spilling rollback, then commit", dirtyLimit: 64 << 10) { database in
             try database.rollback { edit in
-                for number in 0..<500 { try edit.put(17, [9, UInt8(number & 255), UInt8(number >> 8)], [UInt8](repeating: 7, count: 200)) }
+                for number in 0..<500 {
+                    try edit.put(
+                        17, [9, UInt8(number & 255), UInt8(number >> 8)],
+                        [UInt8](repeating: 7, count: 200))
+                }
             }
             try database.commit { edit in try edit.put(17, [1], [4]) }
         },
@@ -62,34 +77,49 @@ enum FaultTrials {
         var outcomes: [String: Int] = [:]
         for scenario in scenarios {
             let operations = try operationsOf(scenario)
-            for (number, fault) in faults(for: operations).enumerated() where number % step == 0 && violations.count < violationLimit {
+            for (number, fault) in faults(for: operations).enumerated()
+            where number % step == 0 && violations.count < violationLimit {
                 cases += 1
                 do {
                     outcomes[try attempt(scenario, fault), default: 0] += 1
                 } catch {
-                    violations.append("\(scenario.name), \(fault) (\(operations[fault.fault.index].rawValue)): \(error)")
+                    violations.append(
+                        "\(scenario.name), \(fault) (\(operations[fault.fault.index].rawValue)): "
+                            + "\(error)"
+                    )
                 }
             }
         }
         print("cases \(cases)")
         for violation in violations.prefix(20) { print("VIOLATION \(violation)") }
-        print("injected faults \(cases) (\(violations.count) bad), \(scenarios.count) scenarios, outcomes \(outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })")
+        print(
+            "injected faults \(cases) (\(violations.count) bad), \(scenarios.count) scenarios, "
+                + "outcomes \(outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })"
+        )
         return violations.isEmpty
     }
 
     private static func faults(for operations: [FaultFile.Operation]) -> [Case] {
         var cases: [Case] = []
         for (index, operation) in operations.enumerated() {
-            var errors: [StorageError] = [.io(operation: operation.rawValue, path: "<test>", errno: EIO)]
-            if operation == .write || operation == .grow { errors.append(.diskFull(path: "<test>")) }
+            var errors: [StorageError] = [
+                .io(operation: operation.rawValue, path: "<test>", errno: EIO)
+            ]
+            if operation == .write || operation == .grow {
+                errors.append(.diskFull(path: "<test>"))
+            }
             if operation == .section { errors.append(.addressSpaceExhausted) }
             let parts = operation == .write || operation == .writeDurably ? [0, 3, 8] : [0]
-            let lossy = operation == .sync || operation == .writeDurably ? FragileFile.AfterFailure.allCases : [.cacheKeepsThem]
+            let lossy =
+                operation == .sync || operation == .writeDurably
+                ? FragileFile.AfterFailure.allCases : [.cacheKeepsThem]
             for error in errors {
                 for isLasting in [false, true] {
                     for part in parts {
                         for after in lossy {
-                            let fault = FaultFile.Fault(index: index, isLasting: isLasting, writtenEighths: part, error: error)
+                            let fault = FaultFile.Fault(
+                                index: index, isLasting: isLasting, writtenEighths: part,
+                                error: error)
                             cases.append(Case(fault: fault, afterFailure: after))
                         }
                     }
@@ -102,9 +132,13 @@ enum FaultTrials {
     private static func setUp(_ database: RecordedDatabase) throws {
         try database.commit { edit in
             let tree = try edit.makeTree()
-            for number in 0..<100 { try edit.put(tree, [UInt8(number)], [UInt8](repeating: 1, count: 50)) }
+            for number in 0..<100 {
+                try edit.put(tree, [UInt8(number)], [UInt8](repeating: 1, count: 50))
+            }
             let other = try edit.makeTree()
-            for number in 0..<100 { try edit.put(other, [UInt8(number)], [UInt8](repeating: 2, count: 150)) }
+            for number in 0..<100 {
+                try edit.put(other, [UInt8(number)], [UInt8](repeating: 2, count: 150))
+            }
         }
     }
 
@@ -117,7 +151,9 @@ enum FaultTrials {
     }
 
     /// A database that has had its first commit, on a disk that is still well.
-    private static func start(_ scenario: Scenario, _ after: FragileFile.AfterFailure) throws -> (FaultFile, RecordedDatabase) {
+    private static func start(_ scenario: Scenario, _ after: FragileFile.AfterFailure) throws -> (
+        FaultFile, RecordedDatabase
+    ) {
         let ground = MemoryFile(name: "ground")
         try Store.format(ground)
         let file = FaultFile(try FragileFile(content: ground.content(), afterFailure: after))
@@ -146,17 +182,28 @@ enum FaultTrials {
         try expect(allowed, on: try MemoryFile(content: fragile.device), "after a power failure")
         if outcome == "poisoned" { try crashRecovery(of: file, fragile, allowed) }
         try expect(allowed, on: file, "reopened")
-        try expect(nil, on: try MemoryFile(content: fragile.device), "after a power failure after that")
+        try expect(
+            nil, on: try MemoryFile(content: fragile.device), "after a power failure after that")
         return outcome
     }
 
-    /// While the fault lasts, then without it: reading shows the last commit, and writing works unless a sync has failed.
-    private static func lookAround(_ database: RecordedDatabase, _ failure: StorageError?, _ afterFailure: FragileFile.AfterFailure) throws -> String {
-        guard let store = try? database.openStore() else { return failure == nil ? "harmless" : "not opened" }
+    /// While the fault lasts, then without it: reading shows the last commit, and writing works
+    /// unless a sync has failed.
+    private static func lookAround(
+        _ database: RecordedDatabase, _ failure: StorageError?,
+        _ afterFailure: FragileFile.AfterFailure
+    ) throws -> String {
+        guard let store = try? database.openStore() else {
+            return failure == nil ? "harmless" : "not opened"
+        }
         (database.file.base as? FaultFile)?.repair()
-        try read(store, database, mayBeDamaged: store.coordinator.isPoisoned && afterFailure == .cacheForgetsThem)
+        try read(
+            store, database,
+            mayBeDamaged: store.coordinator.isPoisoned && afterFailure == .cacheForgetsThem)
         if store.coordinator.isPoisoned {
-            guard case .commitOutcomeUnknown = failure else { throw Failure("poisoned, but reported as \(String(describing: failure))") }
+            guard case .commitOutcomeUnknown = failure else {
+                throw Failure("poisoned, but reported as \(String(describing: failure))")
+            }
             do {
                 _ = try store.beginWrite()
                 throw Failure("written after a failed sync")
@@ -164,49 +211,69 @@ enum FaultTrials {
                 return "poisoned"
             }
         }
-        if case .commitOutcomeUnknown = failure { throw Failure("a sync has failed, and the database is not poisoned") }
+        if case .commitOutcomeUnknown = failure {
+            throw Failure("a sync has failed, and the database is not poisoned")
+        }
         try database.commit { edit in try edit.put(17, [200], [1]) }
         return failure == nil ? "harmless" : "failed cleanly"
     }
 
-    /// The power fails while the next one recovers from a failed sync: what the cache shows, and the disk does not have, was of no use.
-    private static func crashRecovery(of file: FaultFile, _ fragile: FragileFile, _ allowed: [[UInt8]]) throws {
+    /// The power fails while the next one recovers from a failed sync: what the cache shows, and
+    /// the disk does not have, was of no use.
+    private static func crashRecovery(
+        of file: FaultFile, _ fragile: FragileFile, _ allowed: [[UInt8]]
+    ) throws {
         let recorder = RecordingFile(file)
         let before = [PageContent](cutting: fragile.device)
-        try withExtendedLifetime(Store.open(on: recorder, coordinator: try Coordinator.inMemory())) {}
+        try withExtendedLifetime(Store.open(on: recorder, coordinator: try Coordinator.inMemory()))
+        {}
         var limits = CrashImages.Limits.few
         limits.exhaustivePages = 2
         limits.randomSubsets = 2
         limits.singlePages = 2
         limits.lyingSubsets = 0
-        var images = CrashImages(of: recorder.events, from: before, seed: 1, limits: limits) { image throws in
+        var images = CrashImages(of: recorder.events, from: before, seed: 1, limits: limits) {
+            image throws in
             guard image.model != .processDeath else { return }
-            try expect(allowed, on: try MemoryFile(content: image.pages.flatMap(\.bytes)), "after a power failure while it recovered")
+            try expect(
+                allowed, on: try MemoryFile(content: image.pages.flatMap(\.bytes)),
+                "after a power failure while it recovered")
         }
         try images.enumerate()
     }
 
-    /// Where a failed sync has taken pages of logged commits from the cache, a reader may find them damaged, but sees nothing else.
-    private static func read(_ store: Store, _ database: RecordedDatabase, mayBeDamaged: Bool) throws {
+    /// Where a failed sync has taken pages of logged commits from the cache, a reader may find them
+    /// damaged, but sees nothing else.
+    private static func read(_ store: Store, _ database: RecordedDatabase, mayBeDamaged: Bool)
+        throws
+    {
         do {
             let snapshot = try store.beginRead()
             defer { snapshot.release() }
-            guard try Content.canonical(snapshot) == database.canonical else { throw Failure("a reader sees something else") }
+            guard try Content.canonical(snapshot) == database.canonical else {
+                throw Failure("a reader sees something else")
+            }
         } catch StorageError.corrupt where mayBeDamaged {}
     }
 
-    private static func expect(_ allowed: [[UInt8]]?, on file: any StorageFile, _ moment: String) throws {
+    private static func expect(_ allowed: [[UInt8]]?, on file: any StorageFile, _ moment: String)
+        throws
+    {
         let kept = WrappedFile(file)
         do {
             let store = try Store.open(on: kept, coordinator: try Coordinator.inMemory())
             let snapshot = try store.beginRead()
             let found = try Content.canonical(snapshot)
             snapshot.release()
-            guard allowed?.contains(found) != false else { throw Failure("another content \(moment)") }
+            guard allowed?.contains(found) != false else {
+                throw Failure("another content \(moment)")
+            }
             let report = try store.check()
             guard report.isSound else { throw Failure("unsound \(moment): \(report.problems)") }
             let transaction = try store.beginWrite()
-            try [UInt8(201)].withUnsafeBytes { key throws in try transaction.treePut(17, key, key, derived: false) }
+            try [UInt8(201)].withUnsafeBytes { key throws in
+                try transaction.treePut(17, key, key, derived: false)
+            }
             _ = try transaction.commit()
         } catch let error as StorageError {
             throw Failure("\(moment): \(error)")

@@ -1,11 +1,14 @@
 internal import ToftStorage
 internal import ToftTestKit
 
-/// What only a real file shows: system calls that write less than they were asked to, and the order in which a file comes to its name.
+/// What only a real file shows: system calls that write less than they were asked to, and the order
+/// in which a file comes to its name.
 enum FileTrials {
     static func run() throws -> Bool {
         #if TOFT_TRIALS
-        let problems = try [shortWrites(), creation(), lostRecord(), lostMeta(), damagedCopy(), silentMember()].compactMap { $0 }
+        let problems = try [
+            shortWrites(), creation(), lostRecord(), lostMeta(), damagedCopy(), silentMember(),
+        ].compactMap { $0 }
         for problem in problems { print("VIOLATION \(problem)") }
         print("cases 6\nfiles: 6 stories (\(problems.count) bad)")
         return problems.isEmpty
@@ -23,13 +26,17 @@ enum FileTrials {
         return try withTemporaryDirectory { directory in
             let path = directory + "/short.toft"
             do {
-                try autoreleased { try Ledger.create(in: try Store.open(StoreConfiguration(location: .file(path: path)))) }
+                try autoreleased {
+                    try Ledger.create(
+                        in: try Store.open(StoreConfiguration(location: .file(path: path))))
+                }
                 let store = try Store.open(StoreConfiguration(location: .file(path: path)))
                 let report = try store.check()
                 let snapshot = try store.beginRead()
                 defer { snapshot.release() }
                 let sum = try Ledger.Copy(snapshot).sum
-                return report.isSound && sum == Ledger.sum ? nil : "short writes: \(report.problems.prefix(2)), sum \(sum)"
+                return report.isSound && sum == Ledger.sum
+                    ? nil : "short writes: \(report.problems.prefix(2)), sum \(sum)"
             } catch {
                 return "short writes: \(error)"
             }
@@ -40,9 +47,15 @@ enum FileTrials {
     private static func silentMember() throws -> String? {
         try withTemporaryDirectory { directory in
             let path = directory + "/silent.toft"
-            try autoreleased { try Ledger.create(in: try Store.open(StoreConfiguration(location: .file(path: path)))) }
+            try autoreleased {
+                try Ledger.create(
+                    in: try Store.open(StoreConfiguration(location: .file(path: path))))
+            }
             func version(_ number: UInt64) -> PublishedVersion {
-                PublishedVersion(version: number, root: Ref(page: number, birth: number, checksum: 0, pageCount: 1), fileSize: 65_536)
+                PublishedVersion(
+                    version: number,
+                    root: Ref(page: number, birth: number, checksum: 0, pageCount: 1),
+                    fileSize: 65_536)
             }
             let first = try Coordinator.attach(try PosixFile.open(path, forWriting: true))
             defer { first.detach {} }
@@ -53,11 +66,13 @@ enum FileTrials {
             first.publish(version(2))
             guard try first.pinnedVersions() == [1] else { return "a member's pin is not seen" }
             try file.close()
-            return try first.pinnedVersions().isEmpty ? nil : "the pin of a member that is gone stays"
+            return try first.pinnedVersions().isEmpty
+                ? nil : "the pin of a member that is gone stays"
         }
     }
 
-    /// What a database holds on its disk after three commits, each of which is durable by its record; it was not closed.
+    /// What a database holds on its disk after three commits, each of which is durable by its
+    /// record; it was not closed.
     private static func unclosed(checkpointing: Bool = false) throws -> [UInt8] {
         let database = try RecordedDatabase()
         var numbers = Seed(1)
@@ -82,60 +97,80 @@ enum FileTrials {
 
     /// Where the log's frames lie.
     private static func frames(in content: [UInt8]) -> [Int] {
-        stride(from: 0, to: content.count, by: 512).filter { Array(content[$0..<$0 + 4]) == Array("TLOG".utf8) }
+        stride(from: 0, to: content.count, by: 512).filter {
+            Array(content[$0..<$0 + 4]) == Array("TLOG".utf8)
+        }
     }
 
     private static func isRefused(_ content: [UInt8]) throws -> Bool {
         do {
-            _ = try Store.open(on: try MemoryFile(content: content), coordinator: try Coordinator.inMemory())
+            _ = try Store.open(
+                on: try MemoryFile(content: content), coordinator: try Coordinator.inMemory())
             return false
         } catch StorageError.corrupt {
             return true
         }
     }
 
-    /// A disk that loses a record which was durable, and keeps a later one: no older version is taken for the newest.
+    /// A disk that loses a record which was durable, and keeps a later one: no older version is
+    /// taken for the newest.
     private static func lostRecord() throws -> String? {
         var content = try unclosed()
         let frames = frames(in: content)
-        guard frames.count >= 4 else { return "a lost record: there are only \(frames.count) frames" }
+        guard frames.count >= 4 else {
+            return "a lost record: there are only \(frames.count) frames"
+        }
         let lost = frames[frames.count - 3]
         content.replaceSubrange(lost..<lost + 512, with: repeatElement(0, count: 512))
-        return try isRefused(content) ? nil : "a record that was durable is lost, and nobody says so"
+        return try isRefused(content)
+            ? nil : "a record that was durable is lost, and nobody says so"
     }
 
     /// The same with a meta that was durable.
     private static func lostMeta() throws -> String? {
         var content = try unclosed(checkpointing: true)
-        func version(_ slot: Int) -> UInt64 { content.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: slot * 4096 + 64, as: UInt64.self) } }
+        func version(_ slot: Int) -> UInt64 {
+            content.withUnsafeBytes {
+                $0.loadUnaligned(fromByteOffset: slot * 4096 + 64, as: UInt64.self)
+            }
+        }
         let newest = version(0) > version(1) ? 0 : 1
-        content.replaceSubrange(newest * 4096..<newest * 4096 + 4096, with: repeatElement(0, count: 4096))
+        content.replaceSubrange(
+            newest * 4096..<newest * 4096 + 4096, with: repeatElement(0, count: 4096))
         return try isRefused(content) ? nil : "a meta that was durable is lost, and nobody says so"
     }
 
     /// A copy of a file that was open may be a mixture: it is read whole before it is believed.
     private static func damagedCopy() throws -> String? {
         let content = try unclosed()
-        let pages = (2..<content.count / 4096).filter { content[$0 * 4096..<$0 * 4096 + 4096].count { $0 == 0x5A } > 1_000 }
+        let pages = (2..<content.count / 4096).filter {
+            content[$0 * 4096..<$0 * 4096 + 4096].count { $0 == 0x5A } > 1_000
+        }
         for page in pages {
             var damaged = content
             guard let place = damaged[(page * 4096)...].firstIndex(of: 0x5A) else { continue }
             damaged[place] ^= 1
-            guard try isRefused(damaged) else { return "a copy with a damaged page \(page) was believed" }
+            guard try isRefused(damaged) else {
+                return "a copy with a damaged page \(page) was believed"
+            }
         }
         return pages.isEmpty ? "no page to damage" : nil
     }
 
     private static func autoreleased(_ body: () throws -> Void) throws { try body() }
 
-    /// Content, sync, name, sync of the directory: in this order, or a power failure leaves half a file under the name, or none.
+    /// Content, sync, name, sync of the directory: in this order, or a power failure leaves half a
+    /// file under the name, or none.
     private static func creation() throws -> String? {
         try withTemporaryDirectory { directory in
             let order = MomentList()
             Probe.observer = { order.append($0) }
             defer { Probe.observer = nil }
             _ = try Store.open(StoreConfiguration(location: .file(path: directory + "/new.toft")))
-            let wanted: [Probe.Moment] = [.creationWritten, .creationSynced, .creationNamed, .directorySynced, .creationDurable]
+            let wanted: [Probe.Moment] = [
+                .creationWritten, .creationSynced, .creationNamed, .directorySynced,
+                .creationDurable,
+            ]
             let found = Array(order.moments.prefix(wanted.count))
             return found == wanted ? nil : "a file was created in the order \(found)"
         }

@@ -2,18 +2,23 @@ internal import Synchronization
 internal import ToftStorage
 internal import ToftTestKit
 
-/// At every moment of what one does, another does all that it may: commits while a reader begins, reads while a writer commits. What is seen is
-/// whole, durable and stays what it is.
+/// At every moment of what one does, another does all that it may: commits while a reader begins,
+/// reads while a writer commits. What is seen is whole, durable and stays what it is.
 enum InterleavingTrials {
     static func run() throws -> Bool {
         #if TOFT_TRIALS
         var problems: [String] = []
         var count = 0
-        for (moments, story) in [(reading, whileReading), (writing, whileWriting), (writingWithoutLog, whileWritingWithoutLog)] as [([Probe.Moment], (Probe.Moment, Int) throws -> Void)] {
+        for (moments, story) in [
+            (reading, whileReading), (writing, whileWriting),
+            (writingWithoutLog, whileWritingWithoutLog),
+        ] as [([Probe.Moment], (Probe.Moment, Int) throws -> Void)] {
             for moment in moments {
                 for nth in 0..<3 {
                     count += 1
-                    do { try story(moment, nth) } catch { problems.append("at \(moment), time \(nth): \(error)") }
+                    do { try story(moment, nth) } catch {
+                        problems.append("at \(moment), time \(nth): \(error)")
+                    }
                 }
             }
         }
@@ -29,9 +34,12 @@ enum InterleavingTrials {
     #if TOFT_TRIALS
     private static let reading: [Probe.Moment] = [.versionRead, .pinStored]
     private static let writing: [Probe.Moment] = [
-        .writerTaken, .transactionBegun, .spilled, .recordKept, .pagesWritten, .logWritten, .published, .writerLeaving,
+        .writerTaken, .transactionBegun, .spilled, .recordKept, .pagesWritten, .logWritten,
+        .published, .writerLeaving,
     ]
-    private static let writingWithoutLog: [Probe.Moment] = [.pagesWritten, .pagesSynced, .metaWritten, .durableStored, .markerWritten, .published]
+    private static let writingWithoutLog: [Probe.Moment] = [
+        .pagesWritten, .pagesSynced, .metaWritten, .durableStored, .markerWritten, .published,
+    ]
 
     /// A database whose versions are known.
     private final class Scene {
@@ -42,7 +50,8 @@ enum InterleavingTrials {
         init() throws {
             let file = MemoryFile(name: "interleaving")
             try Store.format(file)
-            store = try Store.open(on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: 32 << 10)
+            store = try Store.open(
+                on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: 32 << 10)
             try Ledger.create(in: store)
             try know()
             for _ in 0..<5 { try commit() }
@@ -74,8 +83,12 @@ enum InterleavingTrials {
         func expectKnown(_ snapshot: Snapshot) throws {
             let found = try Ledger.Copy(snapshot)
             guard found.sum == Ledger.sum else { throw Failure("the sum is \(found.sum)") }
-            guard let known = fingerprints[snapshot.version] else { return fingerprints[snapshot.version] = found.fingerprint }
-            guard known == found.fingerprint else { throw Failure("version \(snapshot.version) is not what it was") }
+            guard let known = fingerprints[snapshot.version] else {
+                return fingerprints[snapshot.version] = found.fingerprint
+            }
+            guard known == found.fingerprint else {
+                throw Failure("version \(snapshot.version) is not what it was")
+            }
         }
 
         func end() throws {
@@ -84,10 +97,12 @@ enum InterleavingTrials {
         }
     }
 
-    /// While a reader pins the newest version, others commit, so that it is not the newest any more, and its pages are free.
+    /// While a reader pins the newest version, others commit, so that it is not the newest any
+    /// more, and its pages are free.
     private static func whileReading(_ moment: Probe.Moment, _ nth: Int) throws {
         let scene = try Scene()
-        let snapshot = try at(moment, nth, { for _ in 0..<20 { try scene.commitUnknown() } }) { () throws -> Snapshot in
+        let snapshot = try at(moment, nth, { for _ in 0..<20 { try scene.commitUnknown() } }) {
+            () throws -> Snapshot in
             for _ in 0..<nth { try scene.store.beginRead().release() }
             return try scene.store.beginRead()
         }
@@ -98,14 +113,23 @@ enum InterleavingTrials {
         try scene.end()
     }
 
-    /// While a writer commits, a reader begins: it sees the last version or the new one, and nothing that is not durable.
-    private static func whileWriting(_ moment: Probe.Moment, _ nth: Int) throws { try whileWriting(moment, nth, changingStructure: false) }
-    private static func whileWritingWithoutLog(_ moment: Probe.Moment, _ nth: Int) throws { try whileWriting(moment, nth, changingStructure: true) }
+    /// While a writer commits, a reader begins: it sees the last version or the new one, and
+    /// nothing that is not durable.
+    private static func whileWriting(_ moment: Probe.Moment, _ nth: Int) throws {
+        try whileWriting(moment, nth, changingStructure: false)
+    }
+    private static func whileWritingWithoutLog(_ moment: Probe.Moment, _ nth: Int) throws {
+        try whileWriting(moment, nth, changingStructure: true)
+    }
 
-    private static func whileWriting(_ moment: Probe.Moment, _ nth: Int, changingStructure: Bool) throws {
+    private static func whileWriting(_ moment: Probe.Moment, _ nth: Int, changingStructure: Bool)
+        throws
+    {
         let scene = try Scene()
         let held = Held()
-        try at(moment, nth, { try held.look(scene.store) }) { () throws in for _ in 0...nth { try scene.commitUnknown(changingStructure: changingStructure) } }
+        try at(moment, nth, { try held.look(scene.store) }) { () throws in
+            for _ in 0...nth { try scene.commitUnknown(changingStructure: changingStructure) }
+        }
         guard let snapshot = held.snapshot else { throw Failure("the moment did not come") }
         try scene.expectKnown(snapshot)
         for _ in 0..<4 { try scene.commit() }
@@ -121,13 +145,20 @@ enum InterleavingTrials {
             let snapshot = try store.beginRead()
             self.snapshot = snapshot
             let newest = store.coordinator.published
-            let isDurable = newest.version <= store.coordinator.durableVersion || newest.durableLog >= newest.log.position
-            guard isDurable || newest.version != snapshot.version else { throw Failure("version \(snapshot.version) is shown, but not durable") }
+            let isDurable =
+                newest.version <= store.coordinator.durableVersion
+                || newest.durableLog >= newest.log.position
+            guard isDurable || newest.version != snapshot.version else {
+                throw Failure("version \(snapshot.version) is shown, but not durable")
+            }
         }
     }
 
     /// Runs the body, and the action in it when the moment comes for the nth time.
-    private static func at<Result>(_ moment: Probe.Moment, _ nth: Int, _ action: @escaping () throws -> Void, _ body: () throws -> Result) throws -> Result {
+    private static func at<Result>(
+        _ moment: Probe.Moment, _ nth: Int, _ action: @escaping () throws -> Void,
+        _ body: () throws -> Result
+    ) throws -> Result {
         let state = Interruption(moment, nth, action)
         Probe.observer = { state.reach($0) }
         defer { Probe.observer = nil }

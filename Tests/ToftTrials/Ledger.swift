@@ -1,9 +1,11 @@
 internal import ToftStorage
 internal import ToftTestKit
 
-/// The data of the trials with several processes: accounts between which money moves, and entries that tell who moved it.
+/// The data of the trials with several processes: accounts between which money moves, and entries
+/// that tell who moved it.
 ///
-/// In every version the balances add up to the same, and each member has as many entries as its counter says.
+/// In every version the balances add up to the same, and each member has as many entries as its
+/// counter says.
 struct Ledger {
     static let accountCount = 100
     static let sum: Int64 = 100_000
@@ -19,9 +21,12 @@ struct Ledger {
     static func create(in store: Store) throws {
         let transaction = try store.beginWrite()
         let ids = [
-            try transaction.createTable(columns: [Column(id: balance, type: .int64, isNullable: false)]),
             try transaction.createTable(columns: [
-                Column(id: owner, type: .int64, isNullable: false), Column(id: number, type: .int64, isNullable: false),
+                Column(id: balance, type: .int64, isNullable: false)
+            ]),
+            try transaction.createTable(columns: [
+                Column(id: owner, type: .int64, isNullable: false),
+                Column(id: number, type: .int64, isNullable: false),
             ]),
             try transaction.createOrderedTree(),
         ]
@@ -30,13 +35,18 @@ struct Ledger {
         for _ in 0..<accountCount {
             let key = try transaction.takeKey(table)
             try transaction.rowInsert(table, id: accounts, key, derived: false)
-            try transaction.cellSet(table, id: accounts, key, balance, .int64(sum / Int64(accountCount)), derived: false)
+            try transaction.cellSet(
+                table, id: accounts, key, balance, .int64(sum / Int64(accountCount)), derived: false
+            )
         }
         _ = try transaction.commit()
     }
 
-    /// Moves money and makes an entry; removes an older one now and then. Returns the member's new number.
-    static func move(_ transaction: WriteTransaction, member: Int, _ numbers: inout Seed) throws -> Int64 {
+    /// Moves money and makes an entry; removes an older one now and then. Returns the member's new
+    /// number.
+    static func move(_ transaction: WriteTransaction, member: Int, _ numbers: inout Seed) throws
+        -> Int64
+    {
         let table = try transaction.view.table(accounts)
         let from = try table.key(atRank: numbers.below(table.rowCount))
         let to = try table.key(atRank: numbers.below(table.rowCount))
@@ -50,7 +60,10 @@ struct Ledger {
         try transaction.rowInsert(log, id: entries, key, derived: false)
         try transaction.cellSet(log, id: entries, key, owner, .int64(Int64(member)), derived: false)
         try transaction.cellSet(log, id: entries, key, number, .int64(next), derived: false)
-        if next % 7 == 0 || log.rowCount > 400 { try transaction.rowErase(log, id: entries, try log.key(atRank: numbers.below(log.rowCount)), derived: false) }
+        if next % 7 == 0 || log.rowCount > 400 {
+            try transaction.rowErase(
+                log, id: entries, try log.key(atRank: numbers.below(log.rowCount)), derived: false)
+        }
         return next
     }
 
@@ -58,33 +71,46 @@ struct Ledger {
     static func scribble(_ transaction: WriteTransaction, _ numbers: inout Seed) throws {
         for number in UInt8(10)..<80 {
             try [number].withUnsafeBytes { key throws in
-                try numbers.bytes(900).withUnsafeBytes { value throws in try transaction.treePut(counters, key, value, derived: false) }
+                try numbers.bytes(900).withUnsafeBytes { value throws in
+                    try transaction.treePut(counters, key, value, derived: false)
+                }
             }
         }
     }
 
     /// Makes a tree and drops it, for the commit to go the long way.
-    static func restructure(_ transaction: WriteTransaction) throws { try transaction.dropTree(transaction.createOrderedTree()) }
+    static func restructure(_ transaction: WriteTransaction) throws {
+        try transaction.dropTree(transaction.createOrderedTree())
+    }
 
-    private static func add(_ amount: Int64, to key: Int64, _ table: Table, _ transaction: WriteTransaction) throws {
-        try transaction.cellSet(table, id: accounts, key, balance, .int64(try int(table, key, balance) + amount), derived: false)
+    private static func add(
+        _ amount: Int64, to key: Int64, _ table: Table, _ transaction: WriteTransaction
+    ) throws {
+        try transaction.cellSet(
+            table, id: accounts, key, balance, .int64(try int(table, key, balance) + amount),
+            derived: false)
     }
 
     /// How many commits of a member a version holds.
     static func counter(_ member: Int, _ snapshot: Snapshot) throws -> Int64 {
         try [UInt8(member)].withUnsafeBytes { key throws in
-            try snapshot.orderedTree(counters).value(forKey: key)?.loadUnaligned(as: Int64.self) ?? 0
+            try snapshot.orderedTree(counters).value(forKey: key)?.loadUnaligned(as: Int64.self)
+                ?? 0
         }
     }
 
     private static func put(_ count: Int64, _ member: Int, _ transaction: WriteTransaction) throws {
         try [UInt8(member)].withUnsafeBytes { key throws in
-            try withUnsafeBytes(of: count) { value throws in try transaction.treePut(counters, key, value, derived: false) }
+            try withUnsafeBytes(of: count) { value throws in
+                try transaction.treePut(counters, key, value, derived: false)
+            }
         }
     }
 
     private static func int(_ table: Table, _ key: Int64, _ column: UInt32) throws -> Int64 {
-        guard case .int64(let value) = try table.cell(key, column) else { throw Failure("no integer at \(key)") }
+        guard case .int64(let value) = try table.cell(key, column) else {
+            throw Failure("no integer at \(key)")
+        }
         return value
     }
 
@@ -98,11 +124,16 @@ struct Ledger {
         var sum: Int64 { balances.values.reduce(0, +) }
 
         init(_ snapshot: Snapshot) throws {
-            try snapshot.table(accounts).forEachKey { key throws in balances[key] = try int(snapshot.table(accounts), key, balance) }
-            try snapshot.table(entries).forEachKey { key throws in log[key] = try Self.entry(key, snapshot) }
+            try snapshot.table(accounts).forEachKey { key throws in
+                balances[key] = try int(snapshot.table(accounts), key, balance)
+            }
+            try snapshot.table(entries).forEachKey { key throws in
+                log[key] = try Self.entry(key, snapshot)
+            }
         }
 
-        /// Applies what commits did, as far as `snapshot`. Whatever a record touched is read from there.
+        /// Applies what commits did, as far as `snapshot`. Whatever a record touched is read from
+        /// there.
         mutating func apply(_ records: [CommitRecord], _ snapshot: Snapshot) throws {
             var touched: Set<Int64> = []
             var logged: Set<Int64> = []
@@ -113,7 +144,10 @@ struct Ledger {
                 }
             }
             for key in touched { balances[key] = try int(snapshot.table(accounts), key, balance) }
-            for key in logged { log[key] = try snapshot.table(entries).contains(key) ? Self.entry(key, snapshot) : nil }
+            for key in logged {
+                log[key] =
+                    try snapshot.table(entries).contains(key) ? Self.entry(key, snapshot) : nil
+            }
         }
 
         private static func entry(_ key: Int64, _ snapshot: Snapshot) throws -> [Int64] {
@@ -124,7 +158,9 @@ struct Ledger {
         /// The same in every process that has the same content.
         var fingerprint: UInt64 {
             var state: UInt64 = 14_695_981_039_346_656_037
-            func mix(_ value: Int64) { state = (state ^ UInt64(bitPattern: value)) &* 1_099_511_628_211 }
+            func mix(_ value: Int64) {
+                state = (state ^ UInt64(bitPattern: value)) &* 1_099_511_628_211
+            }
             for (key, value) in balances.sorted(by: { $0.key < $1.key }) {
                 mix(key)
                 mix(value)

@@ -20,14 +20,20 @@ enum Trials {
     static let executable: String = {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &path, path.count - 1)
-        return count > 0 ? String(decoding: path.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) : CommandLine.arguments[0]
+        return count > 0
+            ? String(decoding: path.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            : CommandLine.arguments[0]
     }()
 
     static func run(_ name: String, _ arguments: [String]) throws -> Bool {
-        func number(_ index: Int, _ standard: Int) -> Int { arguments.count > index ? Int(arguments[index]) ?? standard : standard }
+        func number(_ index: Int, _ standard: Int) -> Int {
+            arguments.count > index ? Int(arguments[index]) ?? standard : standard
+        }
         switch name {
-        case "crash": return try CrashTrials.run(floor: number(0, 20_000), seed: UInt64(number(1, 1)))
-        case "again": return try CrashTrials.again(arguments.first ?? "", seed: UInt64(number(1, 1)))
+        case "crash":
+            return try CrashTrials.run(floor: number(0, 20_000), seed: UInt64(number(1, 1)))
+        case "again":
+            return try CrashTrials.again(arguments.first ?? "", seed: UInt64(number(1, 1)))
         case "faults": return try FaultTrials.run(stride: number(0, 1))
         case "members": return try MemberTrial.run(commits: number(0, 1_000))
         case "interleavings": return try InterleavingTrials.run()
@@ -35,19 +41,31 @@ enum Trials {
         case "mistakes": return try MistakeTrials.run(arguments.first)
         case "hunt": return try MistakeTrials.hunt(arguments.first ?? "")
         case "kills": return try KillTrial.run(kills: number(0, 50), seed: UInt64(number(1, 1)))
-        case "all": return try ["crash", "faults", "interleavings", "files", "members", "kills"].allSatisfy { try run($0, []) }
-        case "member" where arguments.count == 3: try MemberTrial.member(arguments[0], number(1, 0), number(2, 0))
+        case "all":
+            return try ["crash", "faults", "interleavings", "files", "members", "kills"].allSatisfy
+            { try run($0, []) }
+        case "member" where arguments.count == 3:
+            try MemberTrial.member(arguments[0], number(1, 0), number(2, 0))
         case "child" where arguments.count == 5:
             guard let role = KillRole(rawValue: arguments[0]) else { return false }
             try KillRole.run(role, arguments[1], arguments[2], number(3, 0), UInt64(number(4, 0)))
-        case "open" where arguments.count == 2: Roles.open(arguments[0], isReadOnly: arguments[1] == "ro")
-        case "hold" where arguments.count == 2: try Roles.hold(arguments[0], inTransaction: arguments[1] == "write", poison: arguments[1] == "poison")
+        case "open" where arguments.count == 2:
+            Roles.open(arguments[0], isReadOnly: arguments[1] == "ro")
+        case "hold" where arguments.count == 2:
+            try Roles.hold(
+                arguments[0], inTransaction: arguments[1] == "write",
+                poison: arguments[1] == "poison")
         case "grow" where arguments.count == 2: Roles.grow(arguments[0], limit: number(1, 0))
         case "crowd" where arguments.count == 2: Roles.crowd(arguments[0], bytes: number(1, 0))
         case "fork" where arguments.count == 1: try Roles.fork(arguments[0])
-        case "orphan" where arguments.count == 2: try Roles.orphan(arguments[0], through: arguments[1])
+        case "orphan" where arguments.count == 2:
+            try Roles.orphan(arguments[0], through: arguments[1])
         default:
-            print("usage: ToftTrials crash [images [seed]] | again WORKLOAD SEED | faults [stride] | interleavings | files | members [commits] | kills [kills [seed]] | mistakes [one] | all")
+            print(
+                "usage: ToftTrials crash [images [seed]] | again WORKLOAD SEED | faults [stride] "
+                    + "| interleavings | files | members [commits] | kills [kills [seed]] | "
+                    + "mistakes [one] | all"
+            )
             return false
         }
         return true

@@ -3,9 +3,11 @@ internal import Synchronization
 internal import ToftStorage
 internal import ToftTestKit
 
-/// Three processes have one file open; each commits a thousand times while a thread of it watches all commits and keeps a copy by their records.
+/// Three processes have one file open; each commits a thousand times while a thread of it watches
+/// all commits and keeps a copy by their records.
 ///
-/// Versions never go back, money is neither made nor lost in any of them, and in the end all copies are what the file holds.
+/// Versions never go back, money is neither made nor lost in any of them, and in the end all copies
+/// are what the file holds.
 enum MemberTrial {
     static let memberCount = 3
 
@@ -15,19 +17,28 @@ enum MemberTrial {
             let store = try database.open()
             try Ledger.create(in: store)
             let members = try (0..<memberCount).map { number in
-                try ChildProcess(Trials.executable, ["member", database.path, "\(number)", "\(commits)"])
+                try ChildProcess(
+                    Trials.executable, ["member", database.path, "\(number)", "\(commits)"])
             }
             let lines = members.map { $0.lines().joined(separator: " ") }
             let codes = members.map { $0.wait() }
-            for (line, code) in zip(lines, codes) { print(code == 0 ? line : "\(line) ended with \(code)") }
+            for (line, code) in zip(lines, codes) {
+                print(code == 0 ? line : "\(line) ended with \(code)")
+            }
             let snapshot = try store.beginRead()
             defer { snapshot.release() }
             let copy = try Ledger.Copy(snapshot)
             let counts = try (0..<memberCount).map { try Ledger.counter($0, snapshot) }
             let seconds = Double(MonotonicClock.nanoseconds - start) / 1e9
-            print("members \(memberCount), commits \(counts), version \(snapshot.version), sum \(copy.sum), \(Int(Double(commits * memberCount) / seconds)) commits/s")
-            return codes.allSatisfy { $0 == 0 } && counts.allSatisfy { $0 == commits } && copy.sum == Ledger.sum
-                && lines.allSatisfy { $0.hasSuffix("fingerprint \(copy.fingerprint) version \(snapshot.version)") }
+            print(
+                "members \(memberCount), commits \(counts), version \(snapshot.version), sum "
+                    + "\(copy.sum), \(Int(Double(commits * memberCount) / seconds)) commits/s"
+            )
+            return codes.allSatisfy { $0 == 0 } && counts.allSatisfy { $0 == commits }
+                && copy.sum == Ledger.sum
+                && lines.allSatisfy {
+                    $0.hasSuffix("fingerprint \(copy.fingerprint) version \(snapshot.version)")
+                }
         }
     }
 
@@ -36,7 +47,9 @@ enum MemberTrial {
         alarm(280)
         let store = try Store.open(StoreConfiguration(location: .file(path: path)))
         let observer = Observer(store)
-        let thread = try PlatformThread(name: "observer") { observer.run(until: Int64(commits * memberCount)) }
+        let thread = try PlatformThread(name: "observer") {
+            observer.run(until: Int64(commits * memberCount))
+        }
         var numbers = Seed(UInt64(member))
         for _ in 0..<commits {
             let transaction = try store.beginWrite(timeoutMilliseconds: 60_000)
@@ -71,24 +84,33 @@ enum MemberTrial {
             var copy = try Ledger.Copy(snapshot)
             var steps = 0
             var reloads = 0
-            while try (0..<memberCount).reduce(0, { try $0 + Ledger.counter($1, snapshot) }) < total {
+            while try (0..<memberCount).reduce(0, { try $0 + Ledger.counter($1, snapshot) }) < total
+            {
                 _ = store.waitForChange(after: snapshot.version, timeoutMilliseconds: 10_000)
                 let next = try store.beginRead()
-                guard next.version >= snapshot.version else { throw Failure("version \(next.version) after \(snapshot.version)") }
+                guard next.version >= snapshot.version else {
+                    throw Failure("version \(next.version) after \(snapshot.version)")
+                }
                 if let records = try next.records(after: snapshot.version) {
                     try copy.apply(records, next)
                 } else {
                     copy = try Ledger.Copy(next)
                     reloads += 1
                 }
-                guard copy.sum == Ledger.sum else { throw Failure("the sum is \(copy.sum) in version \(next.version)") }
+                guard copy.sum == Ledger.sum else {
+                    throw Failure("the sum is \(copy.sum) in version \(next.version)")
+                }
                 snapshot.release()
                 snapshot = next
                 steps += 1
             }
-            guard copy == (try Ledger.Copy(snapshot)) else { throw Failure("the copy differs from the file") }
+            guard copy == (try Ledger.Copy(snapshot)) else {
+                throw Failure("the copy differs from the file")
+            }
             defer { snapshot.release() }
-            return "\(steps) steps, \(reloads) reloads, fingerprint \(copy.fingerprint) version \(snapshot.version)"
+            return
+                "\(steps) steps, \(reloads) reloads, fingerprint \(copy.fingerprint) version "
+                + "\(snapshot.version)"
         }
     }
 }

@@ -2,7 +2,8 @@ internal import Glibc
 internal import ToftStorage
 internal import ToftTestKit
 
-/// The tests of the tests: for each mistake of `Probe` the suite that owns it is run with that mistake in the engine, and has to find it.
+/// The tests of the tests: for each mistake of `Probe` the suite that owns it is run with that
+/// mistake in the engine, and has to find it.
 enum MistakeTrials {
     enum Suite: String {
         case crash, faults, kills, interleavings, files
@@ -10,15 +11,23 @@ enum MistakeTrials {
 
     static func owner(of mistake: Probe.Mistake) -> Suite {
         switch mistake {
-        case .noSyncBeforeMeta, .metaNotDurable, .metaBeforePages, .pageReusedTooEarly, .pinsIgnored, .versionReusedAfterRollback, .checksumNotCompared,
-            .othersCommitOverlooked, .growthForgotten, .olderMetaRefused, .recoveryOverwritesItsMeta, .logNotDurable, .previousVersionNotChecked,
-            .saltKept, .deferredNotCovered, .logTailIgnored, .inDoubtMetaForgotten, .checkpointNotPinned, .checkpointNotSynced, .entryLostOnTheWay,
+        case .noSyncBeforeMeta, .metaNotDurable, .metaBeforePages, .pageReusedTooEarly,
+            .pinsIgnored, .versionReusedAfterRollback, .checksumNotCompared,
+            .othersCommitOverlooked, .growthForgotten, .olderMetaRefused,
+            .recoveryOverwritesItsMeta, .logNotDurable, .previousVersionNotChecked,
+            .saltKept, .deferredNotCovered, .logTailIgnored, .inDoubtMetaForgotten,
+            .checkpointNotPinned, .checkpointNotSynced, .entryLostOnTheWay,
             .segmentNotListed, .tornRecordBelieved, .derivedNotReplayed:
             .crash
-        case .syncErrorIgnored, .syncTriedAgain, .poisonForgotten, .diskFullIgnored, .recoveryTrustsTheCache: .faults
-        case .publishedBeforeMeta, .publishedBeforeLog, .pinStoredWithoutLookingAgain: .interleavings
+        case .syncErrorIgnored, .syncTriedAgain, .poisonForgotten, .diskFullIgnored,
+            .recoveryTrustsTheCache:
+            .faults
+        case .publishedBeforeMeta, .publishedBeforeLog, .pinStoredWithoutLookingAgain:
+            .interleavings
         case .deadWriterNotTakenOver: .kills
-        case .deadOwnerByNumberOnly, .shortWriteTakenAsWhole, .directoryNotSynced, .copyNotVerified, .lostLogNotSeen, .lostMetaNotSeen: .files
+        case .deadOwnerByNumberOnly, .shortWriteTakenAsWhole, .directoryNotSynced, .copyNotVerified,
+            .lostLogNotSeen, .lostMetaNotSeen:
+            .files
         }
     }
 
@@ -39,17 +48,26 @@ enum MistakeTrials {
             unsetenv("TOFT_SEED_BUG")
             let lines = child.lines()
             let code = child.wait()
-            // A hunt ends with 1 when it has found something wrong. A signal would mean that the engine fell over the mistake, or hung.
+            // A hunt ends with 1 when it has found something wrong. A signal would mean that the
+            // engine fell over the mistake, or hung.
             let isFound = code == 1
             if isFound { found += 1 }
             let seconds = Double(MonotonicClock.nanoseconds - start) / 1e9
-            let story = lines.first { $0.hasPrefix("VIOLATION") }?.dropFirst(10).prefix(150) ?? (code < 0 ? "ended by signal \(-code)" : "")
+            let story =
+                lines.first { $0.hasPrefix("VIOLATION") }?.dropFirst(10).prefix(150)
+                ?? (code < 0 ? "ended by signal \(-code)" : "")
             let cases = lines.first { $0.hasPrefix("cases ") }?.dropFirst(6) ?? "?"
             if isFound, let count = Int(cases) { counts.append(count) }
-            print("\(isFound ? "found" : "NOT FOUND") \(mistake.rawValue) by \(suite.rawValue), \(cases) cases, \(Int(seconds * 1_000)) ms: \(story)")
+            print(
+                "\(isFound ? "found" : "NOT FOUND") \(mistake.rawValue) by \(suite.rawValue), "
+                    + "\(cases) cases, \(Int(seconds * 1_000)) ms: \(story)"
+            )
         }
         counts.sort()
-        print("mistakes found \(found)/\(mistakes.count), median of cases until then \(counts.isEmpty ? 0 : counts[counts.count / 2])")
+        print(
+            "mistakes found \(found)/\(mistakes.count), median of cases until then "
+                + "\(counts.isEmpty ? 0 : counts[counts.count / 2])"
+        )
         return found == mistakes.count && !mistakes.isEmpty
     }
 

@@ -17,7 +17,8 @@ enum Roles {
         }
     }
 
-    /// Has the file open, says so, and does one thing for each line that it is told... by signals: SIGTERM ends it.
+    /// Has the file open, says so, and does one thing for each line that it is told... by signals:
+    /// SIGTERM ends it.
     static func hold(_ path: String, inTransaction: Bool, poison: Bool) throws {
         alarm(120)
         let store = try Store.open(StoreConfiguration(location: .file(path: path)))
@@ -30,7 +31,8 @@ enum Roles {
         snapshot.release()
     }
 
-    /// Commits until the limit on the size of files stops it. The signal that goes with it must not.
+    /// Commits until the limit on the size of files stops it. The signal that goes with it must
+    /// not.
     static func grow(_ path: String, limit: Int) {
         var limits = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t(limit))
         setrlimit(__rlimit_resource_t(1), &limits)
@@ -50,7 +52,9 @@ enum Roles {
             let used = try addressSpace()
             var limits = rlimit(rlim_cur: rlim_t(used + bytes), rlim_max: rlim_t(used + bytes))
             setrlimit(__rlimit_resource_t(9), &limits)
-            let second = Result { try Store.open(StoreConfiguration(location: .file(path: path + "2"))) }
+            let second = Result {
+                try Store.open(StoreConfiguration(location: .file(path: path + "2")))
+            }
             try put(store, "child")
             if case .failure(let error) = second { return "\(error)" }
             return "enough"
@@ -61,7 +65,9 @@ enum Roles {
         let file = Glibc.open("/proc/self/statm", O_RDONLY)
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 64)
-        guard read(file, &bytes, 64) > 0, let pages = Int(String(decoding: bytes.prefix { $0 != 32 }, as: UTF8.self)) else { throw Failure("no /proc") }
+        guard read(file, &bytes, 64) > 0,
+            let pages = Int(String(decoding: bytes.prefix { $0 != 32 }, as: UTF8.self))
+        else { throw Failure("no /proc") }
         return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
 
@@ -81,7 +87,8 @@ enum Roles {
                     return "written after fork"
                 } catch StorageError.usedAfterFork {}
                 snapshot.release()
-                try put(try Store.open(StoreConfiguration(location: .file(path: path))), "grandchild")
+                try put(
+                    try Store.open(StoreConfiguration(location: .file(path: path))), "grandchild")
                 return "child ok"
             }
             exit(0)
@@ -97,7 +104,8 @@ enum Roles {
         withExtendedLifetime(snapshot) {}
     }
 
-    /// Leaves an idle child behind and waits to be killed in a transaction. Without `fork`'s handlers the child keeps the descriptors.
+    /// Leaves an idle child behind and waits to be killed in a transaction. Without `fork`'s
+    /// handlers the child keeps the descriptors.
     static func orphan(_ path: String, through call: String) throws {
         alarm(60)
         let store = try Store.open(StoreConfiguration(location: .file(path: path)))
@@ -137,7 +145,9 @@ enum Roles {
         if let extra { entries.append(("extra \(extra)", [UInt8](repeating: 7, count: 900))) }
         for (key, value) in entries {
             try Array(key.utf8).withUnsafeBytes { key throws in
-                try value.withUnsafeBytes { value throws in try transaction.treePut(tree, key, value, derived: false) }
+                try value.withUnsafeBytes { value throws in
+                    try transaction.treePut(tree, key, value, derived: false)
+                }
             }
         }
         _ = try transaction.commit()
@@ -157,7 +167,8 @@ enum Roles {
         do { say(try body()) } catch { say("\(error)") }
     }
 
-    /// Prints at once: nothing may be lost, and nothing printed twice, whatever happens to the process.
+    /// Prints at once: nothing may be lost, and nothing printed twice, whatever happens to the
+    /// process.
     private static func say(_ line: String) {
         let bytes = Array((line + "\n").utf8)
         _ = write(1, bytes, bytes.count)

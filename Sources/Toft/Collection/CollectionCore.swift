@@ -6,11 +6,11 @@ public final class _CollectionCore {
     let session: RealmSession
     let results: ToftEngine.Results
     /// Where the elements live, where they are objects.
-    let home: Home?
+    let home: ObjectContext?
     /// Of all objects of a class, the element that was last asked for, and its index.
-    @exclusivity(unchecked) private var last: (view: RowView, index: Int)?
+    @exclusivity(unchecked) private var last: (view: RowCursor, index: Int)?
 
-    init(_ session: RealmSession, _ results: ToftEngine.Results, _ home: Home?) {
+    init(_ session: RealmSession, _ results: ToftEngine.Results, _ home: ObjectContext?) {
         self.session = session
         self.results = results
         self.home = home
@@ -30,9 +30,13 @@ public final class _CollectionCore {
         return try results.count
     }
 
-    func element<Element: RealmCollectionValue>(_ type: Element.Type, at index: Int) throws -> Element {
+    func element<Element: RealmCollectionValue>(_ type: Element.Type, at index: Int) throws
+        -> Element
+    {
         try session.verify()
-        guard let home else { return Element._make(_EngineValue(try results.value(at: index), session)) }
+        guard let home else {
+            return Element._make(_EngineValue(try results.value(at: index), session))
+        }
         let key = try results.key(at: index)
         guard let object = try home.object(key) else {
             throw Realm.Error(.objectDeleted, "The object at index \(index) has been deleted.")
@@ -41,9 +45,12 @@ public final class _CollectionCore {
         return object.asElement(type)
     }
 
-    /// The object at an index, if that is known without asking the results: all objects of a class follow each other in its clusters.
+    /// The object at an index, if that is known without asking the results: all objects of a class
+    /// follow each other in its clusters.
     @usableFromInline func object(at index: Int) -> ObjectBase? {
-        guard let last, let home, let (key, view) = last.view.row(index &- last.index) else { return nil }
+        guard let last, let home, let (key, view) = last.view.row(index &- last.index) else {
+            return nil
+        }
         return home.makeObject(key, view)
     }
 
@@ -53,16 +60,22 @@ public final class _CollectionCore {
         try session.verify()
         if let object = element as? ObjectBase {
             guard let row = object.row else { return nil }
-            guard row.isValid else { throw Realm.Error(.objectDeleted, "The object has been deleted or invalidated.") }
+            guard row.isValid else {
+                throw Realm.Error(.objectDeleted, "The object has been deleted or invalidated.")
+            }
             return try results.index(of: .link(row.handle.ref))
         }
-        return try results.index(of: element._give(to: _Destination(session: session, policy: .error)).value)
+        return try results.index(
+            of: element._give(to: _Destination(session: session, policy: .error)).value)
     }
 
     /// The property that an aggregate is asked of; nil stands for the values themselves ("self").
     func property(named name: String) throws -> PropertyID? {
         guard let home else {
-            guard name == "self" else { throw Realm.Error(.noSuchProperty, "Values have no property '\(name)': only 'self'.") }
+            guard name == "self" else {
+                throw Realm.Error(
+                    .noSuchProperty, "Values have no property '\(name)': only 'self'.")
+            }
             return nil
         }
         return try session.engine.classHandle(home.binding.classID).property(named: name).id
@@ -80,15 +93,16 @@ extension _CollectionCore {
     }
 
     /// A walk through the objects; nil where there are none, or the elements are values.
-    func walk() throws -> ObjectWalk? {
+    func walk() throws -> ObjectIterator? {
         guard let home, !isStale else { return nil }
         try session.verify()
-        return ObjectWalk(try results.walk(), in: home)
+        return ObjectIterator(try results.walk(), in: home)
     }
 }
 
 extension ObjectBase {
-    /// The object as an element of the collection that it came from: homes are made for the class of the elements.
+    /// The object as an element of the collection that it came from: homes are made for the class
+    /// of the elements.
     @inline(__always)
     final func asElement<Element>(_ type: Element.Type) -> Element { unsafeBitCast(self, to: type) }
 }

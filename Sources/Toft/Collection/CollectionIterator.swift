@@ -1,10 +1,10 @@
 internal import ToftModel
 
-/// Goes through a collection as it was when the loop began: elements that are added or taken out meanwhile make no difference, and those
-/// deleted meanwhile are passed over.
+/// Goes through a collection as it was when the loop began: elements that are added or taken out
+/// meanwhile make no difference, and those deleted meanwhile are passed over.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     /// Where the elements are managed objects.
-    @usableFromInline var walk: ObjectWalk?
+    @usableFromInline var walk: ObjectIterator?
     private var source = Source.nothing
     private var position = 0
 
@@ -36,7 +36,8 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
         switch source {
         case .nothing: nil
         case .unmanaged(let elements): advance(to: elements.count).map { elements[$0] }
-        case .values(let core, let values): advance(to: values.count).map { Element._make(_EngineValue(values[$0], core.session)) }
+        case .values(let core, let values):
+            advance(to: values.count).map { Element._make(_EngineValue(values[$0], core.session)) }
         }
     }
 

@@ -35,11 +35,14 @@ public struct LinkingObjects<Element: Object>: RealmCollection {
     }
 
     /// How many links there are.
-    public var count: Int { core.flatMap { core in Misuse.reporting { try core.count() } } ?? recorded.count }
+    public var count: Int {
+        core.flatMap { core in Misuse.reporting { try core.count() } } ?? recorded.count
+    }
 
     /// The object at an index; out of range is misuse, with code `.indexOutOfRange`.
     public subscript(position: Int) -> Element {
-        core.flatMap { core in Misuse.reporting { try core.element(Element.self, at: position) } } ?? recorded.first ?? Element._standIn()
+        core.flatMap { core in Misuse.reporting { try core.element(Element.self, at: position) } }
+            ?? recorded.first ?? Element._standIn()
     }
 
     public func makeIterator() -> RLMIterator<Element> { RLMIterator(core) }
@@ -57,10 +60,14 @@ public protocol _LinkingObjects: _Persistable {
 }
 
 extension LinkingObjects: _LinkingObjects {
-    public static func _unmanaged(originProperty: String) -> LinkingObjects { LinkingObjects(nil, originProperty) }
+    public static func _unmanaged(originProperty: String) -> LinkingObjects {
+        LinkingObjects(nil, originProperty)
+    }
     public var _originProperty: String? { originProperty }
 
-    public static var _shape: _PropertyShape { _PropertyShape(.linkingObjects, target: Element.self) }
+    public static var _shape: _PropertyShape {
+        _PropertyShape(.linkingObjects, target: Element.self)
+    }
     @inlinable public static var _isKeptWhenManaged: Bool { true }
     public static func _initial() -> LinkingObjects { LinkingObjects(nil, nil) }
 
@@ -74,17 +81,27 @@ extension LinkingObjects: _LinkingObjects {
         return Misuse.reporting {
             try row.session.verify()
             let results = try row.handle.linkingObjects(PropertyID(truncatingIfNeeded: column))
-            return LinkingObjects(_CollectionCore(row.session, results, try row.session.home(of: Element.self)), nil)
+            return LinkingObjects(
+                _CollectionCore(row.session, results, try row.session.home(of: Element.self)), nil)
         } ?? _initial()
     }
 
     public static func _set(_ value: LinkingObjects, _ object: ObjectBase, _ column: Int) {
-        Misuse.report(Realm.Error(.readOnlyProperty, "Linking objects can't be set: they show what other objects link."))
+        Misuse.report(
+            Realm.Error(
+                .readOnlyProperty,
+                "Linking objects can't be set: they show what other objects link."))
     }
 
-    public static func _converted(from any: Any?, _ conversion: _ValueConversion) throws -> LinkingObjects {
-        throw Realm.Error(.readOnlyProperty, "'\(conversion.place)' can't be set: it shows what other objects link.")
+    public static func _converted(from any: Any?, _ conversion: _ValueConversion) throws
+        -> LinkingObjects
+    {
+        throw Realm.Error(
+            .readOnlyProperty,
+            "'\(conversion.place)' can't be set: it shows what other objects link.")
     }
 
-    public static func _promote(_ value: LinkingObjects, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) {}
+    public static func _promote(
+        _ value: LinkingObjects, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion
+    ) {}
 }

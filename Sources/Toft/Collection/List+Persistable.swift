@@ -7,7 +7,9 @@ extension List: _Persistable {
     public static func _initial() -> List { List() }
 
     public static func _get(_ object: ObjectBase, _ column: Int) -> List {
-        if let recorder = object.recorder { return List(recorder.follow(object, column, toElements: Element.self)) }
+        if let recorder = object.recorder {
+            return List(recorder.follow(object, column, toElements: Element.self))
+        }
         guard let row = object.row else { return List() }
         return Misuse.reporting {
             try row.session.verify()
@@ -17,7 +19,8 @@ extension List: _Persistable {
         } ?? List()
     }
 
-    /// Assigning fills the list with the elements of the other; assigning a list to itself does nothing.
+    /// Assigning fills the list with the elements of the other; assigning a list to itself does
+    /// nothing.
     public static func _set(_ value: List, _ object: ObjectBase, _ column: Int) {
         let list = _get(object, column)
         guard list.place != nil, list !== value, list != value else { return }
@@ -33,12 +36,17 @@ extension List: _Persistable {
         return list
     }
 
-    private static func elements(of sequence: some Sequence, _ conversion: _ValueConversion) throws -> [Element] {
+    private static func elements(of sequence: some Sequence, _ conversion: _ValueConversion) throws
+        -> [Element]
+    {
         try sequence.map { try Element._convertedElement(from: $0, conversion) }
     }
 
-    /// A new row's list is filled; that of an updated one becomes equal, element by element where only what differs is to be written.
-    public static func _promote(_ value: List, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) {
+    /// A new row's list is filled; that of an updated one becomes equal, element by element where
+    /// only what differs is to be written.
+    public static func _promote(
+        _ value: List, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion
+    ) {
         let elements = Array(value)
         let isAdopted = value.isUnmanaged
         let destination = promotion.destination
@@ -53,7 +61,10 @@ extension List: _Persistable {
             }
             guard isAdopted else { return }
             let session = destination.session
-            value.adopt(Place(session: session, handle: list, home: try Element._shape.target.map { try session.home(of: $0) }))
+            value.adopt(
+                Place(
+                    session: session, handle: list,
+                    home: try Element._shape.target.map { try session.home(of: $0) }))
         }
     }
 }
@@ -66,7 +77,9 @@ extension ListHandle {
     /// Inserts values that the door keeps; numbers and links without copying.
     func insert(all values: [Value], at index: Int) throws {
         guard !values.isEmpty else {
-            guard index >= 0, index <= (try count) else { throw EngineError(outOfRange: index, count: try count) }
+            guard index >= 0, index <= (try count) else {
+                throw EngineError(outOfRange: index, count: try count)
+            }
             return
         }
         let borrowed = values.compactMap(\.withoutBytes)
@@ -83,7 +96,8 @@ extension ListHandle {
     /// Makes the list equal to `values`, writing only what differs.
     func change(to values: [Value]) throws {
         let count = try count
-        for index in 0..<Swift.min(count, values.count) where try value(at: index) != values[index] {
+        for index in 0..<Swift.min(count, values.count) where try value(at: index) != values[index]
+        {
             try set(values[index], at: index)
         }
         if count > values.count { try erase(values.count..<count) }
@@ -114,10 +128,14 @@ extension Value {
 
 extension Realm.Error {
     static var notInTransaction: Realm.Error {
-        Realm.Error(.notInTransaction, "Can't change anything outside of a write transaction. Begin one first.")
+        Realm.Error(
+            .notInTransaction,
+            "Can't change anything outside of a write transaction. Begin one first.")
     }
 
     static var frozen: Realm.Error {
-        Realm.Error(.readOnly, "Can't write: what is frozen never changes. Call thaw(), and change what that gives.")
+        Realm.Error(
+            .readOnly,
+            "Can't write: what is frozen never changes. Call thaw(), and change what that gives.")
     }
 }

@@ -8,8 +8,9 @@ internal import ToftModel
 /// @Persisted var names: List<String>
 /// ```
 ///
-/// A reference type, as in Realm. Unmanaged it is an array in memory; managed it is live, and changing it needs a write transaction.
-/// Objects may be in it several times; taking one out does not delete it.
+/// A reference type, as in Realm. Unmanaged it is an array in memory; managed it is live, and
+/// changing it needs a write transaction. Objects may be in it several times; taking one out does
+/// not delete it.
 public final class List<Element: RealmCollectionValue>: RealmCollection, MutableCollection {
     /// The elements of an unmanaged list.
     private var unmanaged: [Element]
@@ -22,7 +23,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         let session: RealmSession
         let handle: ListHandle
         /// Where the elements live, where they are objects.
-        let home: Home?
+        let home: ObjectContext?
     }
 
     /// An unmanaged, empty list.
@@ -60,7 +61,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     /// The realm; nil for an unmanaged list.
     public var realm: Realm? { place.map { Realm($0.session) } }
 
-    /// Whether the object that has the list was deleted, or its realm invalidated. Never for an unmanaged list.
+    /// Whether the object that has the list was deleted, or its realm invalidated. Never for an
+    /// unmanaged list.
     public var isInvalidated: Bool {
         guard let place else { return false }
         return !((try? place.handle.isValid) ?? false)
@@ -83,7 +85,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     /// Whether both are the same property of the same object or, unmanaged, have equal elements.
     public static func == (left: List, right: List) -> Bool {
         switch (left.place, right.place) {
-        case (let left?, let right?): left.session === right.session && left.handle.isSame(as: right.handle)
+        case (let left?, let right?):
+            left.session === right.session && left.handle.isSame(as: right.handle)
         case (nil, nil): left === right || left.unmanaged == right.unmanaged
         default: false
         }
@@ -91,11 +94,14 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
 
     // MARK: Elements
 
-    /// The element at an index; out of range is misuse, with code `.indexOutOfRange`. Setting it needs a write transaction.
+    /// The element at an index; out of range is misuse, with code `.indexOutOfRange`. Setting it
+    /// needs a write transaction.
     public subscript(position: Int) -> Element {
         get {
             Misuse.reporting { () -> Element in
-                if place != nil, let core = try _core() { return try core.element(Element.self, at: position) }
+                if place != nil, let core = try _core() {
+                    return try core.element(Element.self, at: position)
+                }
                 try Self.requireIndex(position, below: unmanaged.count)
                 return unmanaged[position]
             } ?? Element._standIn()
@@ -112,7 +118,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
 
     private static func requireIndex(_ index: Int, below end: Int) throws {
         guard index >= 0, index < end else {
-            throw Realm.Error(.indexOutOfRange, "Index \(index) is out of bounds: it has to be less than \(end).", number: Int64(index))
+            throw Realm.Error(
+                .indexOutOfRange, "Index \(index) is out of bounds: it has to be less than \(end).",
+                number: Int64(index))
         }
     }
 
@@ -128,7 +136,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     }
 
     /// Adds several elements at the end.
-    public func append<Elements: Sequence>(objectsIn objects: Elements) where Elements.Element == Element {
+    public func append<Elements: Sequence>(objectsIn objects: Elements)
+    where Elements.Element == Element {
         change { handle, value in
             try handle.insert(all: objects.map(value), at: handle.count)
         } orUnmanaged: {
@@ -142,7 +151,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     }
 
     /// Inserts several elements before `index`, or at the end.
-    public func insert<Elements: Collection>(contentsOf newElements: Elements, at index: Int) where Elements.Element == Element {
+    public func insert<Elements: Collection>(contentsOf newElements: Elements, at index: Int)
+    where Elements.Element == Element {
         change { handle, value in
             try handle.insert(all: newElements.map(value), at: index)
         } orUnmanaged: {
@@ -192,7 +202,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     }
 
     /// Puts other elements in the place of a range.
-    public func replaceSubrange<Elements: Collection>(_ subrange: Range<Int>, with newElements: Elements) where Elements.Element == Element {
+    public func replaceSubrange<Elements: Collection>(
+        _ subrange: Range<Int>, with newElements: Elements
+    ) where Elements.Element == Element {
         change { handle, value in
             let values = try newElements.map(value)
             if !subrange.isEmpty { try handle.erase(subrange) }
@@ -228,7 +240,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
 
     /// Changes the property in the file, or the array of an unmanaged list.
     private func change(
-        _ managed: (ListHandle, (Element) throws -> Value) throws -> Void, orUnmanaged inMemory: (inout [Element]) throws -> Void
+        _ managed: (ListHandle, (Element) throws -> Value) throws -> Void,
+        orUnmanaged inMemory: (inout [Element]) throws -> Void
     ) {
         Misuse.reporting {
             guard let place else { return try inMemory(&unmanaged) }

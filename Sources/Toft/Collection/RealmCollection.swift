@@ -22,8 +22,10 @@ public protocol ThreadConfined {
 
 extension Object: ThreadConfined {}
 
-/// What `Results`, `List` and `LinkingObjects` have in common: indexed, live, and to be filtered, sorted, summed and observed.
-public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol, CustomStringConvertible, ThreadConfined, Equatable
+/// What `Results`, `List` and `LinkingObjects` have in common: indexed, live, and to be filtered,
+/// sorted, summed and observed.
+public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol,
+    CustomStringConvertible, ThreadConfined, Equatable
 where Element: RealmCollectionValue, Index == Int, Iterator == RLMIterator<Element> {
     /// What it stands on; nil for an unmanaged list. Not for apps.
     func _core() throws -> _CollectionCore?
@@ -53,15 +55,19 @@ extension RealmCollection {
 
     /// The value of one property of each element, or the elements themselves for "self".
     public func value(forKey key: String) -> [Any?] {
-        map { element in key == "self" ? element as Any? : (element as? ObjectBase)?.value(forKey: key) }
+        map { element in
+            key == "self" ? element as Any? : (element as? ObjectBase)?.value(forKey: key)
+        }
     }
 
-    /// Sets a property of each element as they are now, also of those that leave the collection by it. Needs a write transaction.
+    /// Sets a property of each element as they are now, also of those that leave the collection by
+    /// it. Needs a write transaction.
     public func setValue(_ value: Any?, forKey key: String) {
         for element in self { (element as? ObjectBase)?.setValue(value, forKey: key) }
     }
 
-    /// Where an element is: an object by being the same, a value by being equal. Nil if it is not there, and for an unmanaged object.
+    /// Where an element is: an object by being the same, a value by being equal. Nil if it is not
+    /// there, and for an unmanaged object.
     public func index(of element: Element) -> Int? {
         Misuse.reporting { () -> Int? in
             guard let core = try _core() else { return Array(self).firstIndex(of: element) }
@@ -73,9 +79,10 @@ extension RealmCollection {
 // MARK: Queries
 
 extension RealmCollection {
-    /// Those elements that match a query in text, `"age > %@ AND name BEGINSWITH[c] 'a'"`; `$0` and `%@` stand for arguments, `%K` for a
-    /// property's name. Where Realm's layer of `NSPredicate` differs from its own query language, the language holds: an empty text on the
-    /// right of BEGINSWITH matches everything.
+    /// Those elements that match a query in text, `"age > %@ AND name BEGINSWITH[c] 'a'"`; `$0` and
+    /// `%@` stand for arguments, `%K` for a property's name. Where Realm's layer of `NSPredicate`
+    /// differs from its own query language, the language holds: an empty text on the right of
+    /// BEGINSWITH matches everything.
     public func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Element> {
         derived("filter") { core in
             let format = try PredicateFormat(predicateFormat, arguments)
@@ -83,8 +90,10 @@ extension RealmCollection {
         }
     }
 
-    /// Those elements that match a query in Swift: `where { $0.age > 3 && $0.name.starts(with: "A") }`. The compiler checks it.
-    public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> where Element: ObjectBase {
+    /// Those elements that match a query in Swift: `where { $0.age > 3 && $0.name.starts(with: "A")
+    /// }`. The compiler checks it.
+    public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element>
+    where Element: ObjectBase {
         derived("where") { core in
             let query = try isIncluded(Query<Element>()).predicate()
             return try core.results.filter(query.syntax, arguments: query.arguments)
@@ -100,7 +109,8 @@ extension RealmCollection {
     }
 
     /// The index of the first element that matches a query in Swift.
-    public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? where Element: ObjectBase {
+    public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int?
+    where Element: ObjectBase {
         firstIndex { core in
             let query = try isIncluded(Query<Element>()).predicate()
             return try core.results.filter(query.syntax, arguments: query.arguments)
@@ -115,18 +125,22 @@ extension RealmCollection {
         } ?? nil
     }
 
-    /// The same elements sorted by a property, or a path over to-one links ("owner.name"); values by "self". Nil comes first when ascending.
+    /// The same elements sorted by a property, or a path over to-one links ("owner.name"); values
+    /// by "self". Nil comes first when ascending.
     public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
         sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
     }
 
     /// The same elements sorted by a property: `sorted(by: \.age)`.
-    public func sorted<Value: _HasPersistedOrder>(by keyPath: KeyPath<Element, Value>, ascending: Bool = true) -> Results<Element>
+    public func sorted<Value: _HasPersistedOrder>(
+        by keyPath: KeyPath<Element, Value>, ascending: Bool = true
+    ) -> Results<Element>
     where Element: ObjectBase {
         sorted(byKeyPath: KeyPathNames.name(of: keyPath), ascending: ascending)
     }
 
-    /// The same elements sorted by several properties, the first being the most significant; ties keep their order.
+    /// The same elements sorted by several properties, the first being the most significant; ties
+    /// keep their order.
     public func sorted<Descriptors: Sequence>(by sortDescriptors: Descriptors) -> Results<Element>
     where Descriptors.Element == SortDescriptor {
         derived("sorted") { core in
@@ -135,7 +149,8 @@ extension RealmCollection {
     }
 
     /// The first element for each combination of values at key paths.
-    public func distinct<KeyPaths: Sequence>(by keyPaths: KeyPaths) -> Results<Element> where KeyPaths.Element == String {
+    public func distinct<KeyPaths: Sequence>(by keyPaths: KeyPaths) -> Results<Element>
+    where KeyPaths.Element == String {
         derived("distinct") { core in try core.results.distinct(by: Array(keyPaths)) }
     }
 
@@ -145,18 +160,23 @@ extension RealmCollection {
         distinct(by: keyPaths.map { KeyPathNames.name(of: $0) })
     }
 
-    private func derived(_ name: String, _ make: (_CollectionCore) throws -> ToftEngine.Results) -> Results<Element> {
+    private func derived(_ name: String, _ make: (_CollectionCore) throws -> ToftEngine.Results)
+        -> Results<Element>
+    {
         Misuse.reporting { () -> Results<Element> in
             guard let core = try requiredCore(name) else { return Results(nil) }
             return Results(core.with(try make(core)))
         } ?? Results(nil)
     }
 
-    /// What a managed collection stands on; nil for one whose realm was invalidated. An unmanaged list is misuse.
+    /// What a managed collection stands on; nil for one whose realm was invalidated. An unmanaged
+    /// list is misuse.
     func requiredCore(_ name: String) throws -> _CollectionCore? {
         guard let core = try _core() else {
             guard self is List<Element> else { return nil }
-            throw Realm.Error(.unsupported, "\(name) is there for managed lists only: add the list's object to a realm first.")
+            throw Realm.Error(
+                .unsupported,
+                "\(name) is there for managed lists only: add the list's object to a realm first.")
         }
         if core.isStale { return nil }
         try core.session.verify()
@@ -169,45 +189,59 @@ extension RealmCollection {
 extension RealmCollection {
     /// The least value of a property; nil when there is none.
     public func min<Value: MinMaxType>(ofProperty property: String) -> Value? {
-        aggregate("min") { core in try core.results.aggregate(.minimum, of: core.property(named: property)) }.flatMap { Value._scalar(from: $0) }
+        aggregate("min") { core in
+            try core.results.aggregate(.minimum, of: core.property(named: property))
+        }.flatMap { Value._scalar(from: $0) }
     }
 
     /// The greatest value of a property; nil when there is none.
     public func max<Value: MinMaxType>(ofProperty property: String) -> Value? {
-        aggregate("max") { core in try core.results.aggregate(.maximum, of: core.property(named: property)) }.flatMap { Value._scalar(from: $0) }
+        aggregate("max") { core in
+            try core.results.aggregate(.maximum, of: core.property(named: property))
+        }.flatMap { Value._scalar(from: $0) }
     }
 
     /// The sum of a property; 0 when there is no value.
     public func sum<Value: AddableType>(ofProperty property: String) -> Value {
-        aggregate("sum") { core in try core.results.aggregate(.sum, of: core.property(named: property)) }.flatMap { Value._scalar(from: $0) } ?? Value()
+        aggregate("sum") { core in
+            try core.results.aggregate(.sum, of: core.property(named: property))
+        }.flatMap { Value._scalar(from: $0) } ?? Value()
     }
 
     /// The mean of a property; nil when there is no value.
     public func average<Value: AddableType>(ofProperty property: String) -> Value? {
-        aggregate("average") { core in try core.results.aggregate(.average, of: core.property(named: property)) }.flatMap { Value._scalar(from: $0) }
+        aggregate("average") { core in
+            try core.results.aggregate(.average, of: core.property(named: property))
+        }.flatMap { Value._scalar(from: $0) }
     }
 
     /// The least value of a property: `min(of: \.age)`.
-    public func min<Value: _HasMinMax>(of keyPath: KeyPath<Element, Value>) -> Value.Extreme? where Element: ObjectBase {
+    public func min<Value: _HasMinMax>(of keyPath: KeyPath<Element, Value>) -> Value.Extreme?
+    where Element: ObjectBase {
         min(ofProperty: KeyPathNames.name(of: keyPath))
     }
 
     /// The greatest value of a property: `max(of: \.age)`.
-    public func max<Value: _HasMinMax>(of keyPath: KeyPath<Element, Value>) -> Value.Extreme? where Element: ObjectBase {
+    public func max<Value: _HasMinMax>(of keyPath: KeyPath<Element, Value>) -> Value.Extreme?
+    where Element: ObjectBase {
         max(ofProperty: KeyPathNames.name(of: keyPath))
     }
 
     /// The sum of a property: `sum(of: \.age)`.
-    public func sum<Value: _HasSum>(of keyPath: KeyPath<Element, Value>) -> Value.Sum where Element: ObjectBase {
+    public func sum<Value: _HasSum>(of keyPath: KeyPath<Element, Value>) -> Value.Sum
+    where Element: ObjectBase {
         sum(ofProperty: KeyPathNames.name(of: keyPath))
     }
 
     /// The mean of a property: `average(of: \.age)`.
-    public func average<Value: _HasSum>(of keyPath: KeyPath<Element, Value>) -> Double? where Element: ObjectBase {
+    public func average<Value: _HasSum>(of keyPath: KeyPath<Element, Value>) -> Double?
+    where Element: ObjectBase {
         average(ofProperty: KeyPathNames.name(of: keyPath))
     }
 
-    private func aggregate(_ name: String, _ work: (_CollectionCore) throws -> Value) -> _EngineValue? {
+    private func aggregate(_ name: String, _ work: (_CollectionCore) throws -> Value)
+        -> _EngineValue?
+    {
         Misuse.reporting { () -> _EngineValue? in
             guard let core = try requiredCore(name) else { return nil }
             return _EngineValue(try work(core))
@@ -231,7 +265,9 @@ extension RealmCollection where Element: AddableType {
 
 extension RealmCollection where Element: _HasPersistedOrder {
     /// The values in their order.
-    public func sorted(ascending: Bool = true) -> Results<Element> { sorted(byKeyPath: "self", ascending: ascending) }
+    public func sorted(ascending: Bool = true) -> Results<Element> {
+        sorted(byKeyPath: "self", ascending: ascending)
+    }
     /// Each value once.
     public func distinct() -> Results<Element> { distinct(by: ["self"]) }
 }
@@ -239,24 +275,32 @@ extension RealmCollection where Element: _HasPersistedOrder {
 // MARK: Observation
 
 extension RealmCollection {
-    /// Calls the block with the collection as it first is, then after every commit of any process that changed which elements it has or the
-    /// elements themselves, with indices. On the run loop of this thread, or on `queue`, with the collection of a realm there. Ends when
-    /// the token is invalidated or let go.
-    /// - Parameter keyPaths: of the elements; if given, only what they name counts as their modification: "age", "dogs.name", "boss.*". Elements
-    ///   that come and go are told in any case; `[]`: only those. If not given, what an element reaches over up to three links counts.
+    /// Calls the block with the collection as it first is, then after every commit of any process
+    /// that changed which elements it has or the elements themselves, with indices. On the run loop
+    /// of this thread, or on `queue`, with the collection of a realm there. Ends when the token is
+    /// invalidated or let go.
+    /// - Parameter keyPaths: of the elements; if given, only what they name counts as their
+    ///   modification: "age", "dogs.name", "boss.*". Elements that come and go are told in any
+    ///   case; `[]`: only those. If not given, what an element reaches over up to three links
+    ///   counts.
     public func observe(
-        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<Self>) -> Void
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
+        _ block: @escaping (RealmCollectionChange<Self>) -> Void
     ) -> NotificationToken {
         Misuse.reporting {
-            guard let core = try requiredCore("observe") else { throw Realm.Error(.collectionInvalidated, "The collection has been invalidated.") }
+            guard let core = try requiredCore("observe") else {
+                throw Realm.Error(.collectionInvalidated, "The collection has been invalidated.")
+            }
             return try Observations.collection(self, core, keyPaths, on: queue, block)
         } ?? NotificationToken()
     }
 
-    /// The same with key paths that the compiler checks: `\.age`, `\.boss?.name`, `\.dogs[0].name` for the name of any dog.
+    /// The same with key paths that the compiler checks: `\.age`, `\.boss?.name`, `\.dogs[0].name`
+    /// for the name of any dog.
     @_disfavoredOverload
     public func observe(
-        keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<Self>) -> Void
+        keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil,
+        _ block: @escaping (RealmCollectionChange<Self>) -> Void
     ) -> NotificationToken where Element: ObjectBase {
         observe(keyPaths: keyPaths.map { KeyPathNames.name(of: $0) }, on: queue, block)
     }

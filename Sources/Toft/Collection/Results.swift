@@ -1,9 +1,10 @@
 internal import ToftEngine
 
-/// Live results of a class or a query: always as the realm is now, worked out only when used, never copied.
+/// Live results of a class or a query: always as the realm is now, worked out only when used, never
+/// copied.
 ///
-/// Inside a write transaction they show its changes at once; a `for` loop goes through the elements as they were when it began. Spelled as
-/// in Realm.
+/// Inside a write transaction they show its changes at once; a `for` loop goes through the elements
+/// as they were when it began. Spelled as in Realm.
 public struct Results<Element: RealmCollectionValue>: RealmCollection {
     @usableFromInline let core: _CollectionCore?
 
@@ -16,7 +17,8 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     /// The realm; nil only after misuse.
     public var realm: Realm? { core.map { Realm($0.session) } }
 
-    /// Whether what the results were made from is gone: the list's object deleted, or the realm invalidated.
+    /// Whether what the results were made from is gone: the list's object deleted, or the realm
+    /// invalidated.
     public var isInvalidated: Bool {
         guard let core, !core.isStale else { return true }
         return !((try? core.results.isValid) ?? false)
@@ -27,12 +29,15 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
 
     /// The element at an index; out of range is misuse, with code `.indexOutOfRange`.
     @inlinable public subscript(position: Int) -> Element {
-        if let object = core?.object(at: position) { return unsafeBitCast(object, to: Element.self) }
+        if let object = core?.object(at: position) {
+            return unsafeBitCast(object, to: Element.self)
+        }
         return element(at: position)
     }
 
     @usableFromInline func element(at position: Int) -> Element {
-        core.flatMap { core in Misuse.reporting { try core.element(Element.self, at: position) } } ?? Element._standIn()
+        core.flatMap { core in Misuse.reporting { try core.element(Element.self, at: position) } }
+            ?? Element._standIn()
     }
 
     public func makeIterator() -> RLMIterator<Element> { RLMIterator(core) }

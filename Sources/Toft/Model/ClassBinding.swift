@@ -1,7 +1,8 @@
 internal import ToftEngine
 internal import ToftModel
 
-/// A Swift class within one realm: the ids that its properties have in the file, which never change.
+/// A Swift class within one realm: the ids that its properties have in the file, which never
+/// change.
 final class ClassBinding {
     let model: ModelClass
     let owner: ClassHandle
@@ -11,23 +12,39 @@ final class ClassBinding {
     /// In the order of the model's properties.
     let propertyIDs: [PropertyID]
     /// Where the rows of objects are found; nil where threads share the realm, as it is frozen.
-    let shelf: WindowShelf?
-    /// Where each property's column number lies in an instance, and the number. Kept by hand, as it is gone through for each new instance.
+    let shelf: ClusterCache?
+    /// Where each property's column number lies in an instance, and the number. Kept by hand, as it
+    /// is gone through for each new instance.
     private let columns: UnsafeMutableBufferPointer<(offset: Int, column: Int32)>
 
-    /// - Parameter thread: the one that the session is confined to; 0 where it is a queue, or frozen.
-    convenience init(_ model: ModelClass, _ owner: ClassHandle, in engine: Session, thread: UInt) throws {
-        self.init(model, owner, try model.properties.map { try owner.property(named: $0.name).id }, in: engine, thread: thread)
+    /// - Parameter thread: the one that the session is confined to; 0 where it is a queue, or
+    ///   frozen.
+    convenience init(_ model: ModelClass, _ owner: ClassHandle, in engine: Session, thread: UInt)
+        throws
+    {
+        self.init(
+            model, owner, try model.properties.map { try owner.property(named: $0.name).id },
+            in: engine, thread: thread)
     }
 
-    private init(_ model: ModelClass, _ owner: ClassHandle, _ propertyIDs: [PropertyID], in engine: Session, thread: UInt) {
+    private init(
+        _ model: ModelClass, _ owner: ClassHandle, _ propertyIDs: [PropertyID], in engine: Session,
+        thread: UInt
+    ) {
         self.model = model
         self.owner = owner
         self.engine = engine
         self.propertyIDs = propertyIDs
-        shelf = engine.isFrozen ? nil : WindowShelf(owner, of: engine, thread: thread, columnEnd: Int(propertyIDs.max() ?? 0) + 1)
+        shelf =
+            engine.isFrozen
+            ? nil
+            : ClusterCache(
+                owner, of: engine, thread: thread, columnEnd: Int(propertyIDs.max() ?? 0) + 1)
         columns = .allocate(capacity: propertyIDs.count)
-        _ = columns.initialize(from: zip(model.properties, propertyIDs).lazy.map { ($0.offset, Int32(truncatingIfNeeded: $1)) })
+        _ = columns.initialize(
+            from: zip(model.properties, propertyIDs).lazy.map {
+                ($0.offset, Int32(truncatingIfNeeded: $1))
+            })
     }
 
     deinit { columns.deallocate() }
@@ -42,6 +59,9 @@ final class ClassBinding {
     func makeAccessors(of object: ObjectBase) {
         let base = Unmanaged.passUnretained(object).toOpaque()
         // `column` is the first stored property of `Persisted`.
-        for index in columns.indices { base.storeBytes(of: columns[index].column, toByteOffset: columns[index].offset, as: Int32.self) }
+        for index in columns.indices {
+            base.storeBytes(
+                of: columns[index].column, toByteOffset: columns[index].offset, as: Int32.self)
+        }
     }
 }

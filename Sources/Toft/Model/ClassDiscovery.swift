@@ -2,11 +2,13 @@ internal import Synchronization
 
 /// Finds the subclasses of `Object` in the program and its libraries, without the app naming them.
 ///
-/// The Swift compiler leaves a record of every type in its image. We look at the records of classes alone, follow their superclass
-/// references to `Object`, and bring only those to life that get there: the other thousands cost a few loads each.
-/// Generic classes and classes within generic types have no single type and are left out.
+/// The Swift compiler leaves a record of every type in its image. We look at the records of classes
+/// alone, follow their superclass references to `Object`, and bring only those to life that get
+/// there: the other thousands cost a few loads each. Generic classes and classes within generic
+/// types have no single type and are left out.
 enum ClassDiscovery {
-    /// Every subclass of `Object`, in no particular order. Looks again when libraries have been loaded since.
+    /// Every subclass of `Object`, in no particular order. Looks again when libraries have been
+    /// loaded since.
     static func objectTypes() -> [Object.Type] {
         let images = TypeRecords.images()
         return cache.withLock { cache in
@@ -28,13 +30,17 @@ enum ClassDiscovery {
         guard let root = TypeDescriptor.of(Object.self) else { return [] }
         var children: [UnsafeRawPointer: [TypeDescriptor]] = [:]
         for descriptor in images.joined() {
-            if let parent = descriptor.superclass { children[parent.address, default: []].append(descriptor) }
+            if let parent = descriptor.superclass {
+                children[parent.address, default: []].append(descriptor)
+            }
         }
         var types: [Object.Type] = []
         var waiting = children[root.address] ?? []
         while let descriptor = waiting.popLast() {
             waiting += children[descriptor.address] ?? []
-            if !descriptor.isGeneric, let type = descriptor.makeType() as? Object.Type { types.append(type) }
+            if !descriptor.isGeneric, let type = descriptor.makeType() as? Object.Type {
+                types.append(type)
+            }
         }
         return types
     }
@@ -49,16 +55,18 @@ private struct TypeRecords: Sequence {
     static func images() -> [TypeRecords] {
         var images: [TypeRecords] = []
         withUnsafeMutablePointer(to: &images) { images in
-            enumerateMetadataSections({ sections, context in
-                let images = context.assumingMemoryBound(to: [TypeRecords].self)
-                if let records = TypeRecords(sections) { images.pointee.append(records) }
-                return true
-            }, images)
+            enumerateMetadataSections(
+                { sections, context in
+                    let images = context.assumingMemoryBound(to: [TypeRecords].self)
+                    if let records = TypeRecords(sections) { images.pointee.append(records) }
+                    return true
+                }, images)
         }
         return images
     }
 
-    /// The sections begin with version, base and two reserved words; then come ranges (start, length): protocols, conformances, types...
+    /// The sections begin with version, base and two reserved words; then come ranges (start,
+    /// length): protocols, conformances, types...
     private init?(_ sections: UnsafeRawPointer) {
         let words = sections.assumingMemoryBound(to: UInt.self)
         guard let start = UnsafeRawPointer(bitPattern: words[8]) else { return nil }
@@ -79,7 +87,8 @@ private struct TypeRecords: Sequence {
     }
 }
 
-/// The descriptor of a class, as the compiler lays it out: flags, parent, name, accessor, fields, superclass, four bytes each.
+/// The descriptor of a class, as the compiler lays it out: flags, parent, name, accessor, fields,
+/// superclass, four bytes each.
 private struct TypeDescriptor {
     let address: UnsafeRawPointer
 
@@ -92,7 +101,8 @@ private struct TypeDescriptor {
     private static let classKind: UInt32 = 16
     private static let genericFlag: UInt32 = 0x80
 
-    /// The low bits of a record say what it refers to: 0 the descriptor itself, 1 a pointer to it; others are for Objective-C.
+    /// The low bits of a record say what it refers to: 0 the descriptor itself, 1 a pointer to it;
+    /// others are for Objective-C.
     init?(record: UnsafeRawPointer) {
         let relative = record.load(as: Int32.self)
         let target = record + Int(relative & ~3)
@@ -104,22 +114,27 @@ private struct TypeDescriptor {
     }
 
     private init?(_ address: UnsafeRawPointer?) {
-        guard let address, address.load(as: UInt32.self) & Self.kindMask == Self.classKind else { return nil }
+        guard let address, address.load(as: UInt32.self) & Self.kindMask == Self.classKind else {
+            return nil
+        }
         self.address = address
     }
 
     /// That of a type which is at hand: a class's metadata refers to it.
     static func of(_ type: AnyClass) -> TypeDescriptor? {
         let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
-        return TypeDescriptor(metadata.load(fromByteOffset: descriptorOffset, as: UnsafeRawPointer?.self))
+        return TypeDescriptor(
+            metadata.load(fromByteOffset: descriptorOffset, as: UnsafeRawPointer?.self))
     }
 
-    /// In a class's metadata without Objective-C: kind, superclass, flags, instance address point, size, alignment..., then the descriptor.
+    /// In a class's metadata without Objective-C: kind, superclass, flags, instance address point,
+    /// size, alignment..., then the descriptor.
     private static let descriptorOffset = 40
 
     var isGeneric: Bool { address.load(as: UInt32.self) & Self.genericFlag != 0 }
 
-    /// The superclass's descriptor: its mangled name begins with a symbolic reference, direct (1) or through a pointer (2).
+    /// The superclass's descriptor: its mangled name begins with a symbolic reference, direct (1)
+    /// or through a pointer (2).
     var superclass: TypeDescriptor? {
         let field = address + Offset.superclass
         let relative = field.load(as: Int32.self)
@@ -147,4 +162,5 @@ private struct TypeDescriptor {
 
 @_silgen_name("swift_enumerateAllMetadataSections")
 private func enumerateMetadataSections(
-    _ body: @convention(c) (UnsafeRawPointer, UnsafeMutableRawPointer) -> Bool, _ context: UnsafeMutableRawPointer)
+    _ body: @convention(c) (UnsafeRawPointer, UnsafeMutableRawPointer) -> Bool,
+    _ context: UnsafeMutableRawPointer)

@@ -2,14 +2,16 @@
 internal import Synchronization
 internal import ToftModel
 
-/// A Swift class as a class of the database: found out once for each type, by looking at its fields and at one new instance.
+/// A Swift class as a class of the database: found out once for each type, by looking at its fields
+/// and at one new instance.
 final class ModelClass: Sendable {
     let type: ObjectBase.Type
     let name: String
     /// In the order of declaration, those of base classes first.
     let properties: [ModelProperty]
     let primaryKey: ModelProperty?
-    /// Properties with values to forget in a new instance that becomes an accessor, and in one that an app has filled.
+    /// Properties with values to forget in a new instance that becomes an accessor, and in one that
+    /// an app has filled.
     let clearedInAccessors: [ModelProperty]
     let clearedWhenAdded: [ModelProperty]
     /// Whether instances have no state but that of their object.
@@ -43,7 +45,8 @@ final class ModelClass: Sendable {
         clearedWhenAdded = properties.filter { $0.wrapper.holdsMemory }
         isStateless = fields.count == properties.count + Self.fields(of: ObjectBase.self).count
         primaryKey = properties.first(where: \.isPrimaryKey)
-        positions = Dictionary(properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        positions = Dictionary(
+            properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The property with this name.
@@ -62,7 +65,8 @@ final class ModelClass: Sendable {
         return withExtendedLifetime(instance) {
             fields.compactMap { field in
                 guard let wrapper = field.type as? any AnyPersisted.Type else { return nil }
-                return ModelProperty(field.name, wrapper: wrapper, offset: field.offset, of: instance, names: names)
+                return ModelProperty(
+                    field.name, wrapper: wrapper, offset: field.offset, of: instance, names: names)
             }
         }
     }
@@ -76,7 +80,8 @@ final class ModelClass: Sendable {
     /// The stored properties of a class and its base classes.
     private static func fields(of type: ObjectBase.Type) -> [Field] {
         var fields: [Field] = []
-        _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) { name, offset, type, _ in
+        _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) {
+            name, offset, type, _ in
             fields.append(Field(name: String(cString: name), offset: offset, type: type))
             return true
         }
@@ -107,14 +112,18 @@ struct ModelProperty: Sendable {
     /// For linking objects, the property that links here.
     let origin: String?
     let wrapper: any AnyPersisted.Type
-    /// Whether a new instance has a value of it that has to go where the instance becomes an accessor: a collection, or a default that holds memory.
+    /// Whether a new instance has a value of it that has to go where the instance becomes an
+    /// accessor: a collection, or a default that holds memory.
     let isClearedInAccessors: Bool
     /// Where the wrapper lies in an instance.
     let offset: Int
 }
 
 extension ModelProperty {
-    fileprivate init(_ field: String, wrapper: any AnyPersisted.Type, offset: Int, of instance: ObjectBase, names: LegacyNames) {
+    fileprivate init(
+        _ field: String, wrapper: any AnyPersisted.Type, offset: Int, of instance: ObjectBase,
+        names: LegacyNames
+    ) {
         // The storage of a wrapped property `name` is a field `_name`.
         let name = field.hasPrefix("_") ? String(field.dropFirst()) : field
         let address = Unmanaged.passUnretained(instance).toOpaque() + offset
@@ -133,8 +142,10 @@ extension ModelProperty {
     /// What the engine is told of the property.
     var schema: PropertySchema {
         PropertySchema(
-            name, shape.type, collection: shape.collection, isOptional: shape.isOptional, isPrimaryKey: isPrimaryKey, isIndexed: isIndexed,
-            target: shape.target.map { ModelClass.name(of: $0) }, origin: origin, persistedName: persistedName)
+            name, shape.type, collection: shape.collection, isOptional: shape.isOptional,
+            isPrimaryKey: isPrimaryKey, isIndexed: isIndexed,
+            target: shape.target.map { ModelClass.name(of: $0) }, origin: origin,
+            persistedName: persistedName)
     }
 
     /// The value that an object's property has, managed or not.
@@ -143,7 +154,9 @@ extension ModelProperty {
     }
 
     /// Runs `body` on the wrapper's address in an object.
-    func withAddress<Result>(in object: ObjectBase, _ body: (UnsafeMutableRawPointer) throws -> Result) rethrows -> Result {
+    func withAddress<Result>(
+        in object: ObjectBase, _ body: (UnsafeMutableRawPointer) throws -> Result
+    ) rethrows -> Result {
         try withExtendedLifetime(object) {
             try body(Unmanaged.passUnretained(object).toOpaque() + offset)
         }

@@ -1,5 +1,6 @@
 extension ObjectBase {
-    /// The value of the property with this name, as what the property is declared; nil and misuse when there is none.
+    /// The value of the property with this name, as what the property is declared; nil and misuse
+    /// when there is none.
     public final func value(forKey key: String) -> Any? {
         Misuse.reporting { () -> Any? in
             let property = try property(named: key)
@@ -11,16 +12,23 @@ extension ObjectBase {
     public final func value(forKeyPath keyPath: String) -> Any? {
         guard let dot = keyPath.firstIndex(of: ".") else { return value(forKey: keyPath) }
         let next = value(forKey: String(keyPath[..<dot])).flattened
-        return (next as? ObjectBase)?.value(forKeyPath: String(keyPath[keyPath.index(after: dot)...]))
+        return (next as? ObjectBase)?.value(
+            forKeyPath: String(keyPath[keyPath.index(after: dot)...]))
     }
 
-    /// Sets the property with this name to a value that can be converted: numbers of any type, arrays for lists, dictionaries for links.
+    /// Sets the property with this name to a value that can be converted: numbers of any type,
+    /// arrays for lists, dictionaries for links.
     public final func setValue(_ value: Any?, forKey key: String) {
         Misuse.reporting {
             let property = try property(named: key)
-            let builder: any ObjectBuilder = row.map { ManagedBuilder(session: $0.session, policy: .error) } ?? UnmanagedBuilder()
-            let conversion = _ValueConversion(builder: builder, place: "\(ModelClass.name(of: type(of: self))).\(key)")
-            try property.withAddress(in: self) { try property.wrapper.set(value, at: $0, of: self, conversion) }
+            let builder: any ObjectBuilder =
+                row.map { ManagedBuilder(session: $0.session, policy: .error) }
+                ?? UnmanagedBuilder()
+            let conversion = _ValueConversion(
+                builder: builder, place: "\(ModelClass.name(of: type(of: self))).\(key)")
+            try property.withAddress(in: self) {
+                try property.wrapper.set(value, at: $0, of: self, conversion)
+            }
         }
     }
 

@@ -1,7 +1,8 @@
 internal import ToftEngine
 internal import ToftModel
 
-/// The base class of an app's models: a subclass with `@Persisted` properties is a class of the database.
+/// The base class of an app's models: a subclass with `@Persisted` properties is a class of the
+/// database.
 ///
 /// ```swift
 /// class Person: Object {
@@ -11,13 +12,15 @@ internal import ToftModel
 /// }
 /// ```
 ///
-/// Created with `Person()` it is unmanaged, an ordinary object that any thread may use; `realm.add(person)` makes it managed and live: it shows
-/// and changes what the database holds, and belongs to its realm's thread. Differs from Realm: it is no `NSObject` (there is no
-/// key-value observing on Linux), and only `@Persisted` properties are kept.
+/// Created with `Person()` it is unmanaged, an ordinary object that any thread may use;
+/// `realm.add(person)` makes it managed and live: it shows and changes what the database holds, and
+/// belongs to its realm's thread. Differs from Realm: it is no `NSObject` (there is no key-value
+/// observing on Linux), and only `@Persisted` properties are kept.
 open class Object: ObjectBase, CustomStringConvertible {
     public required init() { super.init() }
 
-    /// Makes an unmanaged object of a dictionary of values, an array with one for each property, or another object.
+    /// Makes an unmanaged object of a dictionary of values, an array with one for each property, or
+    /// another object.
     public convenience init(value: Any) {
         self.init()
         Misuse.reporting { try UnmanagedBuilder().assign(value, to: self) }
@@ -49,8 +52,8 @@ open class Object: ObjectBase, CustomStringConvertible {
     /// The class and its persisted properties.
     public var objectSchema: ObjectSchema { ObjectSchema(ModelClass.of(type(of: self))) }
 
-    /// Whether the object has been deleted or its realm invalidated; its properties can't be read then. Never for an unmanaged object. Safe on
-    /// any thread and at any time.
+    /// Whether the object has been deleted or its realm invalidated; its properties can't be read
+    /// then. Never for an unmanaged object. Safe on any thread and at any time.
     open var isInvalidated: Bool {
         guard let row else { return false }
         return !row.isValid
@@ -61,7 +64,8 @@ open class Object: ObjectBase, CustomStringConvertible {
 
     // MARK: Identity
 
-    /// Whether both stand for the same object of the same realm; for an unmanaged one, whether both are one instance.
+    /// Whether both stand for the same object of the same realm; for an unmanaged one, whether both
+    /// are one instance.
     public func isSameObject(as object: Object?) -> Bool {
         guard let object else { return false }
         guard let row, let other = object.row else { return self === object }

@@ -6,28 +6,30 @@ internal import ToftStorage
 /// What every kind of persisted object derives from. Apps derive from `Object`.
 open class ObjectBase {
     /// Where it lives in the database; nil while unmanaged.
-    @exclusivity(unchecked) private(set) final var home: Home?
+    @exclusivity(unchecked) private(set) final var home: ObjectContext?
     @exclusivity(unchecked) private final var key: Int64 = 0
     /// Where the row lies, as it was when it was last looked for.
-    @exclusivity(unchecked) @usableFromInline private(set) final var view = RowView()
+    @exclusivity(unchecked) @usableFromInline private(set) final var view = RowCursor()
     /// Whether a collection may have been made for the object, and lie in it. Not for apps.
     @exclusivity(unchecked) public final var _hasCollections = false
     /// Set in the instances that find out what a key path names.
     @exclusivity(unchecked) final var recorder: KeyPathRecorder?
 
-    /// Makes an unmanaged object, each property with its default. Toft calls it for the instances that it hands out, so a subclass's own initializers
-    /// are convenience initializers, as in Realm.
+    /// Makes an unmanaged object, each property with its default. Toft calls it for the instances
+    /// that it hands out, so a subclass's own initializers are convenience initializers, as in
+    /// Realm.
     ///
-    /// A `for` loop hands the same instance out for one object after the other while nobody else refers to it; what somebody has kept, even weakly,
-    /// stays the object that it is. Instances with stored properties besides the `@Persisted` ones are never used again.
+    /// A `for` loop hands the same instance out for one object after the other while nobody else
+    /// refers to it; what somebody has kept, even weakly, stays the object that it is. Instances
+    /// with stored properties besides the `@Persisted` ones are never used again.
     public required init() {}
 
-    /// Whether collections that were made for the object are kept in it: not while key paths are found out, nor where threads may share the object, as
-    /// it is frozen. Not for apps.
+    /// Whether collections that were made for the object are kept in it: not while key paths are
+    /// found out, nor where threads may share the object, as it is frozen. Not for apps.
     public final var _keepsCollections: Bool { recorder == nil && !isFrozen }
 
-    /// What `==` asks: whether `object` is this instance or, for a class with a primary key and for a frozen object, the same row of
-    /// the same realm.
+    /// What `==` asks: whether `object` is this instance or, for a class with a primary key and for
+    /// a frozen object, the same row of the same realm.
     open func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? ObjectBase else { return false }
         if self === other { return true }
@@ -41,7 +43,9 @@ open class ObjectBase {
         return row.handle.ref.hashValue
     }
 
-    private final var hasStableIdentity: Bool { isFrozen || ModelClass.of(type(of: self)).primaryKey != nil }
+    private final var hasStableIdentity: Bool {
+        isFrozen || ModelClass.of(type(of: self)).primaryKey != nil
+    }
 
     /// Whether the object shows one version for ever, on any thread.
     public final var isFrozen: Bool { home?.isFrozen ?? false }
@@ -49,13 +53,14 @@ open class ObjectBase {
 
 /// A managed object's place in the database.
 struct ManagedRow {
-    let home: Home
+    let home: ObjectContext
     let key: Int64
 
     var session: RealmSession { home.session }
     var handle: ObjectHandle { home.binding.engine.handle(key, home.binding.owner) }
 
-    /// Whether the object exists; false too where that can't be found out: on another thread, after the realm was closed.
+    /// Whether the object exists; false too where that can't be found out: on another thread, after
+    /// the realm was closed.
     var isValid: Bool { (try? handle.isValid) ?? false }
 
     func isSame(as other: ManagedRow) -> Bool {
@@ -70,7 +75,7 @@ extension ObjectBase {
     final var row: ManagedRow? { home.map { ManagedRow(home: $0, key: key) } }
 
     /// Becomes the live object with a key.
-    final func settle(_ key: Int64, in home: Home, _ view: RowView) {
+    final func settle(_ key: Int64, in home: ObjectContext, _ view: RowCursor) {
         self.home = home
         self.key = key
         self.view = view
@@ -78,7 +83,7 @@ extension ObjectBase {
 
     /// Becomes another object of the same class in the same realm.
     @inline(__always)
-    final func move(to key: Int64, _ view: RowView) {
+    final func move(to key: Int64, _ view: RowCursor) {
         if _hasCollections { forgetCollections() }
         self.key = key
         self.view = view
@@ -97,8 +102,8 @@ extension ObjectBase {
 // MARK: Reading and writing managed properties
 
 extension ObjectBase {
-    /// Reads an integer or the key that a link holds, at the cost of some loads while the realm stands still. Nil when null, when key paths are recorded,
-    /// and after misuse. Not for apps.
+    /// Reads an integer or the key that a link holds, at the cost of some loads while the realm
+    /// stands still. Nil when null, when key paths are recorded, and after misuse. Not for apps.
     @inlinable
     public final func _loadWord(_ column: Int) -> Int64? {
         guard let place = view.place(column) else { return findWord(column) }
@@ -132,17 +137,25 @@ extension ObjectBase {
     }
 
     @inline(never)
-    @usableFromInline final func findWord(_ column: Int) -> Int64? { find(column, .words) { $0.word($1) } }
+    @usableFromInline final func findWord(_ column: Int) -> Int64? {
+        find(column, .words) { $0.word($1) }
+    }
 
     @inline(never)
-    @usableFromInline final func findDouble(_ column: Int) -> Double? { find(column, .words) { $0.double($1) } }
+    @usableFromInline final func findDouble(_ column: Int) -> Double? {
+        find(column, .words) { $0.double($1) }
+    }
 
     @inline(never)
-    @usableFromInline final func findBool(_ column: Int) -> Bool? { find(column, .bits) { $0.bit($1) } }
+    @usableFromInline final func findBool(_ column: Int) -> Bool? {
+        find(column, .bits) { $0.bit($1) }
+    }
 
     /// Reads text or data, borrowed until the realm moves or writes.
     final func bytes(_ column: Int) -> UnsafeRawBufferPointer? {
-        guard let place = view.place(column) else { return find(column, .texts) { place, row throws(StorageError) in try place.bytes(row) } }
+        guard let place = view.place(column) else {
+            return find(column, .texts) { place, row throws(StorageError) in try place.bytes(row) }
+        }
         do throws(StorageError) {
             return try place.bytes(view.row)
         } catch {
@@ -154,7 +167,8 @@ extension ObjectBase {
     /// Finds out where a column lies, and reads a value from there.
     @inline(never)
     private final func find<Value>(
-        _ column: Int, _ kind: ClusterColumn.Kind, _ load: (ColumnPlace, Int) throws(StorageError) -> Value?
+        _ column: Int, _ kind: ClusterColumn.Kind,
+        _ load: (ColumnPointer, Int) throws(StorageError) -> Value?
     ) -> Value? {
         guard let home else {
             recorder?.record(self, column)
@@ -162,23 +176,31 @@ extension ObjectBase {
         }
         do throws(EngineError) {
             let (window, row) = try window(in: home)
-            let place = ColumnPlace(try window.column(PropertyID(truncatingIfNeeded: column), kind))
+            let place = ColumnPointer(
+                try window.column(PropertyID(truncatingIfNeeded: column), kind))
             view.remember(place, column)
-            do throws(StorageError) { return try load(place, row) } catch { throw EngineError(error) }
+            do throws(StorageError) { return try load(place, row) } catch {
+                throw EngineError(error)
+            }
         } catch {
             Misuse.report(Realm.Error(error))
             return nil
         }
     }
 
-    /// The window on the object's cluster, a new one where the last one no longer holds. Throws unless the object may be read here and now.
-    private final func window(in home: Home) throws(EngineError) -> (window: ClusterWindow, row: Int) {
+    /// The window on the object's cluster, a new one where the last one no longer holds. Throws
+    /// unless the object may be read here and now.
+    private final func window(in home: ObjectContext) throws(EngineError) -> (
+        window: ClusterWindow, row: Int
+    ) {
         try home.verify()
         if let window = view.window { return (window, view.row) }
         if let shelf = home.binding.shelf {
             if let found = try shelf.view(of: key) { view = found }
             if let window = view.window { return (window, view.row) }
-        } else if let window = try home.binding.engine.openWindow(on: key, home.binding.owner), let row = window.row(of: key) {
+        } else if let window = try home.binding.engine.openWindow(on: key, home.binding.owner),
+            let row = window.row(of: key)
+        {
             // Threads may share the object, so nothing may be left behind in it.
             return (window, row)
         }
@@ -210,7 +232,8 @@ extension ObjectBase {
 // MARK: Identity
 
 extension ObjectBase: Hashable {
-    /// Whether both are the same instance or, for classes with a primary key and for frozen objects, the same row of the same realm.
+    /// Whether both are the same instance or, for classes with a primary key and for frozen
+    /// objects, the same row of the same realm.
     public static func == (left: ObjectBase, right: ObjectBase) -> Bool {
         left.isEqual(right)
     }

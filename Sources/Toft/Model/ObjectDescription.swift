@@ -1,5 +1,6 @@
 internal import ToftModel
-/// Objects and collections as text: every property, linked objects within, to a depth and a length that keep it readable.
+/// Objects and collections as text: every property, linked objects within, to a depth and a length
+/// that keep it readable.
 struct ObjectDescription {
     private static let depth = 5
     private static let elements = 100
@@ -55,7 +56,8 @@ struct ObjectDescription {
         switch any.flattened {
         case nil: text += "nil"
         case let object as ObjectBase: add(object, indentation: indentation, depth: depth)
-        case let collection as any RealmCollection: add(collection, indentation: indentation, depth: depth)
+        case let collection as any RealmCollection:
+            add(collection, indentation: indentation, depth: depth)
         case let value?: text += "\(value)"
         }
     }

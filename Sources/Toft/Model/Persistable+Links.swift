@@ -10,19 +10,25 @@ extension Object: _PersistableInsideOptional {
     public static func _getOptional(_ object: ObjectBase, _ column: Int) -> Self? {
         if let recorder = object.recorder { return recorder.follow(object, column, to: self) }
         guard let key = object._loadWord(column), let home = object.home else { return nil }
-        return Misuse.reporting { () -> Self? in try home.home(of: self).object(key)?.asElement(self) } ?? nil
+        return Misuse.reporting { () -> Self? in
+            try home.home(of: self).object(key)?.asElement(self)
+        } ?? nil
     }
 
     public static func _setOptional(_ value: Object?, _ object: ObjectBase, _ column: Int) {
         guard let row = object.row else { return }
         Misuse.reporting {
             try row.session.verify()
-            let link = try value?._give(to: _Destination(session: row.session, policy: .error)).value ?? .null
+            let link =
+                try value?._give(to: _Destination(session: row.session, policy: .error)).value
+                ?? .null
             try row.handle.set(PropertyID(truncatingIfNeeded: column), link)
         }
     }
 
-    public static func _promoteOptional(_ value: Object?, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws {
+    public static func _promoteOptional(
+        _ value: Object?, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion
+    ) throws {
         let destination = promotion.destination
         promotion.afterwards { handle in
             let id = PropertyID(truncatingIfNeeded: column)
@@ -35,20 +41,26 @@ extension Object: _PersistableInsideOptional {
     // MARK: Elements
 
     public static func _make(_ value: _EngineValue) -> Self {
-        guard case .link(let ref) = value.value, let session = value.session else { return _standIn() }
+        guard case .link(let ref) = value.value, let session = value.session else {
+            return _standIn()
+        }
         let object = Misuse.reporting { () -> Self? in try session.object(self, key: ref.key) }
         return (object ?? nil) ?? _standIn()
     }
 
     public func _give(to destination: _Destination) throws -> _EngineValue {
         try destination.session.add(self, destination.policy)
-        guard let row else { throw Realm.Error(.internalError, "An object was added without a row.") }
+        guard let row else {
+            throw Realm.Error(.internalError, "An object was added without a row.")
+        }
         return _EngineValue(.link(row.handle.ref), destination.session)
     }
 
     public static func _standIn() -> Self { self.init() }
 
-    public static func _convertedElement(from any: Any?, _ conversion: _ValueConversion) throws -> Self {
+    public static func _convertedElement(from any: Any?, _ conversion: _ValueConversion) throws
+        -> Self
+    {
         guard let any = any.flattened else { throw conversion.nullNotAllowed }
         return try conversion.builder.object(self, from: any, at: conversion.place)
     }

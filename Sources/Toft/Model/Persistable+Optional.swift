@@ -3,23 +3,32 @@ internal import ToftModel
 extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
     public static var _shape: _PropertyShape { Wrapped._shape.optional }
     public static func _initial() -> Wrapped? { nil }
-    @inlinable public static func _get(_ object: ObjectBase, _ column: Int) -> Wrapped? { Wrapped._getOptional(object, column) }
+    @inlinable public static func _get(_ object: ObjectBase, _ column: Int) -> Wrapped? {
+        Wrapped._getOptional(object, column)
+    }
     @inlinable public static func _set(_ value: Wrapped?, _ object: ObjectBase, _ column: Int) {
         Wrapped._setOptional(value, object, column)
     }
-    public static func _promote(_ value: Wrapped?, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws {
+    public static func _promote(
+        _ value: Wrapped?, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion
+    ) throws {
         try Wrapped._promoteOptional(value, object, column, promotion)
     }
-    public static func _converted(from any: Any?, _ conversion: _ValueConversion) throws -> Wrapped? {
+    public static func _converted(from any: Any?, _ conversion: _ValueConversion) throws -> Wrapped?
+    {
         try any.flattened.map { try Wrapped._convertedElement(from: $0, conversion) }
     }
 }
 
 extension Optional: RealmCollectionValue where Wrapped: _Scalar {
     public static func _make(_ value: _EngineValue) -> Wrapped? { Wrapped._scalar(from: value) }
-    public func _give(to destination: _Destination) throws -> _EngineValue { self?._engineValue ?? _EngineValue(.null) }
+    public func _give(to destination: _Destination) throws -> _EngineValue {
+        self?._engineValue ?? _EngineValue(.null)
+    }
     public static func _standIn() -> Wrapped? { nil }
-    public static func _convertedElement(from any: Any?, _ conversion: _ValueConversion) throws -> Wrapped? {
+    public static func _convertedElement(from any: Any?, _ conversion: _ValueConversion) throws
+        -> Wrapped?
+    {
         try _converted(from: any, conversion)
     }
 }

@@ -2,7 +2,8 @@ public import Foundation
 internal import ToftModel
 internal import ToftStorage
 
-/// What all scalars have in common: one conversion from what is stored and one to it serve properties, lists, results and queries.
+/// What all scalars have in common: one conversion from what is stored and one to it serve
+/// properties, lists, results and queries.
 public protocol _Scalar: _Persistable, _PersistableInsideOptional {
     init()
     static var _type: _PropertyShape { get }
@@ -13,31 +14,45 @@ public protocol _Scalar: _Persistable, _PersistableInsideOptional {
     /// Writes a managed property.
     func _store(_ object: ObjectBase, _ column: Int)
     var _engineValue: _EngineValue { get }
-    /// From whatever an app gives where the type is not known: an `Int8` for an `Int`, an `NSNumber`, a JSON number.
+    /// From whatever an app gives where the type is not known: an `Int8` for an `Int`, an
+    /// `NSNumber`, a JSON number.
     static func _scalar(converting any: Any) -> Self?
 }
 
 extension _Scalar {
     public static var _shape: _PropertyShape { _type }
     public static func _initial() -> Self { Self() }
-    @inlinable public static func _get(_ object: ObjectBase, _ column: Int) -> Self { _load(object, column) ?? Self() }
-    @inlinable public static func _set(_ value: Self, _ object: ObjectBase, _ column: Int) { value._store(object, column) }
-    @inlinable public static func _getOptional(_ object: ObjectBase, _ column: Int) -> Self? { _load(object, column) }
-    @inlinable public static func _setOptional(_ value: Self?, _ object: ObjectBase, _ column: Int) {
+    @inlinable public static func _get(_ object: ObjectBase, _ column: Int) -> Self {
+        _load(object, column) ?? Self()
+    }
+    @inlinable public static func _set(_ value: Self, _ object: ObjectBase, _ column: Int) {
+        value._store(object, column)
+    }
+    @inlinable public static func _getOptional(_ object: ObjectBase, _ column: Int) -> Self? {
+        _load(object, column)
+    }
+    @inlinable public static func _setOptional(_ value: Self?, _ object: ObjectBase, _ column: Int)
+    {
         if let value { value._store(object, column) } else { object._setNull(column) }
     }
 
-    public static func _promote(_ value: Self, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws {
+    public static func _promote(
+        _ value: Self, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion
+    ) throws {
         try promotion.set(value._engineValue.value, of: object, column)
     }
-    public static func _promoteOptional(_ value: Self?, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws {
+    public static func _promoteOptional(
+        _ value: Self?, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion
+    ) throws {
         try promotion.set(value?._engineValue.value ?? .null, of: object, column)
     }
 
     public static func _converted(from any: Any?, _ conversion: _ValueConversion) throws -> Self {
         try _convertedElement(from: any, conversion)
     }
-    public static func _convertedElement(from any: Any?, _ conversion: _ValueConversion) throws -> Self {
+    public static func _convertedElement(from any: Any?, _ conversion: _ValueConversion) throws
+        -> Self
+    {
         guard let any = any.flattened else { throw conversion.nullNotAllowed }
         if let value = any as? Self { return value }
         guard let value = _scalar(converting: any) else { throw conversion.mismatch(any) }
@@ -68,13 +83,17 @@ extension _ScalarInteger {
     @inlinable public static func _load(_ object: ObjectBase, _ column: Int) -> Self? {
         object._loadWord(column).map { Self(truncatingIfNeeded: $0) }
     }
-    @inlinable public func _store(_ object: ObjectBase, _ column: Int) { object._storeInt(Int64(self), column) }
+    @inlinable public func _store(_ object: ObjectBase, _ column: Int) {
+        object._storeInt(Int64(self), column)
+    }
 
     public static func _scalar(converting any: Any) -> Self? {
         switch any {
         case let number as any BinaryInteger: Self(exactly: number)
-        case let number as NSNumber: Self(exactly: number.doubleValue) == nil ? nil : Self(exactly: number.int64Value)
-        case let number as any BinaryFloatingPoint: Double(number).rounded() == Double(number) ? Self(exactly: Double(number)) : nil
+        case let number as NSNumber:
+            Self(exactly: number.doubleValue) == nil ? nil : Self(exactly: number.int64Value)
+        case let number as any BinaryFloatingPoint:
+            Double(number).rounded() == Double(number) ? Self(exactly: Double(number)) : nil
         default: nil
         }
     }
@@ -121,7 +140,9 @@ extension Float: _Scalar {
         object.float(column)
     }
     public func _store(_ object: ObjectBase, _ column: Int) { object.store(.float(self), column) }
-    public static func _scalar(converting any: Any) -> Float? { Double._scalar(converting: any).map { Float($0) } }
+    public static func _scalar(converting any: Any) -> Float? {
+        Double._scalar(converting: any).map { Float($0) }
+    }
 }
 
 extension Double: _Scalar {
@@ -167,7 +188,9 @@ extension String: _Scalar, _Indexable, _PrimaryKey {
         var text = self
         text.withUTF8 { object.store(.string(UnsafeRawBufferPointer($0)), column) }
     }
-    public static func _scalar(converting any: Any) -> String? { (any as? Substring).map { String($0) } }
+    public static func _scalar(converting any: Any) -> String? {
+        (any as? Substring).map { String($0) }
+    }
 }
 
 extension Data: _Scalar {
@@ -192,11 +215,13 @@ extension Date: _Scalar, _Indexable {
     /// Seconds from 1970 to the reference date of Foundation, 2001.
     private static let referenceSeconds: Int64 = 978_307_200
 
-    /// Seconds and nanoseconds of the same sign, as the file keeps time. What is beyond 64 bits becomes the nearest that is not.
+    /// Seconds and nanoseconds of the same sign, as the file keeps time. What is beyond 64 bits
+    /// becomes the nearest that is not.
     var timestamp: Timestamp {
         let interval = timeIntervalSinceReferenceDate
         guard abs(interval) < 9e18 else {
-            return Timestamp(seconds: interval < 0 ? .min : interval.isNaN ? 0 : .max, nanoseconds: 0)
+            return Timestamp(
+                seconds: interval < 0 ? .min : interval.isNaN ? 0 : .max, nanoseconds: 0)
         }
         let whole = interval.rounded(.down)
         var seconds = Int64(whole) + Self.referenceSeconds
@@ -224,6 +249,12 @@ extension Date: _Scalar, _Indexable {
     public static func _load(_ object: ObjectBase, _ column: Int) -> Date? {
         object.time(column).map { Date($0) }
     }
-    public func _store(_ object: ObjectBase, _ column: Int) { object.store(.date(timestamp), column) }
-    public static func _scalar(converting any: Any) -> Date? { (any as? NSDate).map { Date(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate) } }
+    public func _store(_ object: ObjectBase, _ column: Int) {
+        object.store(.date(timestamp), column)
+    }
+    public static func _scalar(converting any: Any) -> Date? {
+        (any as? NSDate).map {
+            Date(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate)
+        }
+    }
 }

@@ -1,9 +1,11 @@
 internal import ToftModel
 
-/// What a `@Persisted` property can hold. Every conformance is Toft's own; apps name it at most in generic code.
+/// What a `@Persisted` property can hold. Every conformance is Toft's own; apps name it at most in
+/// generic code.
 public protocol _Persistable {
     static var _shape: _PropertyShape { get }
-    /// Whether a managed object keeps the value once made: true of collections, which are live themselves.
+    /// Whether a managed object keeps the value once made: true of collections, which are live
+    /// themselves.
     static var _isKeptWhenManaged: Bool { get }
     /// The value of an unmanaged property declared without a default.
     static func _initial() -> Self
@@ -14,14 +16,16 @@ public protocol _Persistable {
     /// Reads anything (a value, a dictionary, an array) as such a value; throws when it is none.
     static func _converted(from any: Any?, _ conversion: _ValueConversion) throws -> Self
     /// Gives the value of an unmanaged object's property to the object's new row.
-    static func _promote(_ value: Self, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws
+    static func _promote(
+        _ value: Self, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws
 }
 
 extension _Persistable {
     @inlinable public static var _isKeptWhenManaged: Bool { false }
 }
 
-/// What may be an element of `List`, `Results` and `LinkingObjects`: objects, and the scalars, optional or not.
+/// What may be an element of `List`, `Results` and `LinkingObjects`: objects, and the scalars,
+/// optional or not.
 public protocol RealmCollectionValue: Hashable, SendableMetatype {
     static var _shape: _PropertyShape { get }
     /// Makes an element of what the engine gives.
@@ -39,7 +43,8 @@ public protocol _PersistableInsideOptional: RealmCollectionValue {
     static func _getOptional(_ object: ObjectBase, _ column: Int) -> Self?
     /// Writes a managed optional property.
     static func _setOptional(_ value: Self?, _ object: ObjectBase, _ column: Int)
-    static func _promoteOptional(_ value: Self?, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws
+    static func _promoteOptional(
+        _ value: Self?, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws
 }
 
 /// What may have an index: Bool, Int and its kin, String, Date, each also optional.

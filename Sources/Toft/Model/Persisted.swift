@@ -10,14 +10,16 @@
 /// }
 /// ```
 ///
-/// Spelled as in Realm. Which types it can mark is decided by the compiler here, where Realm finds some out at launch.
+/// Spelled as in Realm. Which types it can mark is decided by the compiler here, where Realm finds
+/// some out at launch.
 @propertyWrapper
 public struct Persisted<Value: _Persistable> {
-    /// The property's place in its class once the object is managed, -1 while it is not. Stays the first stored property: adding an object to
-    /// a realm writes it in place.
+    /// The property's place in its class once the object is managed, -1 while it is not. Stays the
+    /// first stored property: adding an object to a realm writes it in place.
     @usableFromInline var column: Int32
     @usableFromInline let traits: _PersistedTraits
-    /// The value while unmanaged, nil until a bare declaration is first read; of a managed collection, the collection.
+    /// The value while unmanaged, nil until a bare declaration is first read; of a managed
+    /// collection, the collection.
     @usableFromInline var value: Value?
 
     @usableFromInline init(value: Value?, traits: _PersistedTraits) {
@@ -26,7 +28,8 @@ public struct Persisted<Value: _Persistable> {
         self.value = value
     }
 
-    /// A property that starts as 0, false, "", nil, no bytes, the present time or an empty collection.
+    /// A property that starts as 0, false, "", nil, no bytes, the present time or an empty
+    /// collection.
     @_disfavoredOverload
     @inlinable public init() { self.init(value: nil, traits: .plain) }
 
@@ -34,7 +37,9 @@ public struct Persisted<Value: _Persistable> {
     @inlinable public init(wrappedValue: Value) { self.init(value: wrappedValue, traits: .plain) }
 
     /// Only for the compiler: the value of a property is reached through its object.
-    @available(*, unavailable, message: "@Persisted can only be used for properties of Object subclasses")
+    @available(
+        *, unavailable, message: "@Persisted can only be used for properties of Object subclasses"
+    )
     public var wrappedValue: Value {
         get { Value._initial() }
         set { value = newValue }
@@ -43,7 +48,8 @@ public struct Persisted<Value: _Persistable> {
     /// The value of the property of `object`.
     @inlinable
     public static subscript<Owner: ObjectBase>(
-        _enclosingInstance object: Owner, wrapped wrappedKeyPath: ReferenceWritableKeyPath<Owner, Value>,
+        _enclosingInstance object: Owner,
+        wrapped wrappedKeyPath: ReferenceWritableKeyPath<Owner, Value>,
         storage storageKeyPath: ReferenceWritableKeyPath<Owner, Self>
     ) -> Value {
         @inline(__always) get {
@@ -73,15 +79,21 @@ public struct Persisted<Value: _Persistable> {
 
 extension Persisted where Value: _Indexable {
     /// A property with an index or without.
-    @inlinable public init(indexed: Bool) { self.init(value: nil, traits: indexed ? .indexed : .plain) }
+    @inlinable public init(indexed: Bool) {
+        self.init(value: nil, traits: indexed ? .indexed : .plain)
+    }
 
     /// A property with a default value, with an index or without.
-    @inlinable public init(wrappedValue: Value, indexed: Bool) { self.init(value: wrappedValue, traits: indexed ? .indexed : .plain) }
+    @inlinable public init(wrappedValue: Value, indexed: Bool) {
+        self.init(value: wrappedValue, traits: indexed ? .indexed : .plain)
+    }
 }
 
 extension Persisted where Value: _PrimaryKey {
     /// The primary key, or a plain property.
-    @inlinable public init(primaryKey: Bool) { self.init(value: nil, traits: primaryKey ? .primaryKey : .plain) }
+    @inlinable public init(primaryKey: Bool) {
+        self.init(value: nil, traits: primaryKey ? .primaryKey : .plain)
+    }
 
     /// The primary key with a default value, or a plain property.
     @inlinable public init(wrappedValue: Value, primaryKey: Bool) {
@@ -91,7 +103,9 @@ extension Persisted where Value: _PrimaryKey {
 
 extension Persisted where Value: _LinkingObjects {
     /// The objects that link here through the property named `originProperty` of their class.
-    public init(originProperty: String) { self.init(value: Value._unmanaged(originProperty: originProperty), traits: .plain) }
+    public init(originProperty: String) {
+        self.init(value: Value._unmanaged(originProperty: originProperty), traits: .plain)
+    }
 }
 
 /// What a declaration says of a property besides its type. Not for apps.
@@ -121,16 +135,22 @@ protocol AnyPersisted: SendableMetatype {
     /// Forgets the value that lies here.
     static func clear(at address: UnsafeMutableRawPointer)
     /// Hands the value of an unmanaged object's property over, to be written to its new row.
-    static func promote(at address: UnsafeMutableRawPointer, of object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws
+    static func promote(
+        at address: UnsafeMutableRawPointer, of object: ObjectBase, _ column: Int,
+        _ promotion: _Promotion) throws
     /// The value, managed or not.
     static func any(at address: UnsafeMutableRawPointer, of object: ObjectBase) -> Any
     /// Converts a value and sets it.
-    static func set(_ any: Any?, at address: UnsafeMutableRawPointer, of object: ObjectBase, _ conversion: _ValueConversion) throws
+    static func set(
+        _ any: Any?, at address: UnsafeMutableRawPointer, of object: ObjectBase,
+        _ conversion: _ValueConversion) throws
 }
 
 extension Persisted: AnyPersisted {
     static var shape: _PropertyShape { Value._shape }
-    static var element: (any RealmCollectionValue.Type)? { Value.self as? any RealmCollectionValue.Type }
+    static var element: (any RealmCollectionValue.Type)? {
+        Value.self as? any RealmCollectionValue.Type
+    }
     static var isKept: Bool { Value._isKeptWhenManaged }
 
     static func traits(at address: UnsafeRawPointer) -> _PersistedTraits {
@@ -138,7 +158,8 @@ extension Persisted: AnyPersisted {
     }
 
     static func originProperty(at address: UnsafeRawPointer) -> String? {
-        (address.assumingMemoryBound(to: Self.self).pointee.value as? any _LinkingObjects)?._originProperty
+        (address.assumingMemoryBound(to: Self.self).pointee.value as? any _LinkingObjects)?
+            ._originProperty
     }
 
     static var holdsMemory: Bool { !_isPOD(Value.self) }
@@ -151,22 +172,35 @@ extension Persisted: AnyPersisted {
         address.assumingMemoryBound(to: Self.self).pointee.value = nil
     }
 
-    static func promote(at address: UnsafeMutableRawPointer, of object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws {
+    static func promote(
+        at address: UnsafeMutableRawPointer, of object: ObjectBase, _ column: Int,
+        _ promotion: _Promotion
+    ) throws {
         let value = address.assumingMemoryBound(to: Self.self).pointee.kept(in: object)
         let isAdopted = (value as? any AdoptableCollection)?.isUnmanaged == true
         try Value._promote(value, object, column, promotion)
-        // The list that the app holds becomes the managed one, and the object goes on giving it out.
-        if isAdopted { promotion.afterwards { _ in address.assumingMemoryBound(to: Self.self).pointee.value = value } }
+        // The list that the app holds becomes the managed one, and the object goes on giving it
+        // out.
+        if isAdopted {
+            promotion.afterwards { _ in
+                address.assumingMemoryBound(to: Self.self).pointee.value = value
+            }
+        }
     }
 
     static func any(at address: UnsafeMutableRawPointer, of object: ObjectBase) -> Any {
         let property = address.assumingMemoryBound(to: Self.self)
         let column = property.pointee.column
-        if column >= 0, !isKept || !object._keepsCollections { return Value._get(object, Int(column)) }
+        if column >= 0, !isKept || !object._keepsCollections {
+            return Value._get(object, Int(column))
+        }
         return property.pointee.kept(in: object)
     }
 
-    static func set(_ any: Any?, at address: UnsafeMutableRawPointer, of object: ObjectBase, _ conversion: _ValueConversion) throws {
+    static func set(
+        _ any: Any?, at address: UnsafeMutableRawPointer, of object: ObjectBase,
+        _ conversion: _ValueConversion
+    ) throws {
         let value = try Value._converted(from: any, conversion)
         let property = address.assumingMemoryBound(to: Self.self)
         if property.pointee.column >= 0 {

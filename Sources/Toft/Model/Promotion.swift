@@ -1,14 +1,16 @@
 internal import ToftEngine
 internal import ToftModel
 
-/// Where the elements of a managed collection go: the realm that unmanaged objects are added to, and how. Not for apps.
+/// Where the elements of a managed collection go: the realm that unmanaged objects are added to,
+/// and how. Not for apps.
 public struct _Destination {
     let session: RealmSession
     let policy: Realm.UpdatePolicy
 }
 
-/// The way of one unmanaged object into a realm: its scalars are gathered and written with its row, links and lists afterwards, when the
-/// object is managed itself, so that circles close. Not for apps.
+/// The way of one unmanaged object into a realm: its scalars are gathered and written with its row,
+/// links and lists afterwards, when the object is managed itself, so that circles close. Not for
+/// apps.
 public final class _Promotion {
     let destination: _Destination
     private(set) var values: [(property: PropertyID, value: Value)] = []
@@ -43,20 +45,27 @@ extension RealmSession {
         let promotion = _Promotion(_Destination(session: self, policy: policy))
         let isUpdate = try given != nil && policy != .error && exists(object, binding)
         for (property, id) in zip(binding.model.properties, binding.propertyIDs) {
-            if isUpdate, let given, !given.contains(property.name), !property.isPrimaryKey { continue }
-            try property.withAddress(in: object) { try property.wrapper.promote(at: $0, of: object, Int(id), promotion) }
+            if isUpdate, let given, !given.contains(property.name), !property.isPrimaryKey {
+                continue
+            }
+            try property.withAddress(in: object) {
+                try property.wrapper.promote(at: $0, of: object, Int(id), promotion)
+            }
         }
         let handle = try engine.create(binding.classID, promotion.values, policy: policy.engine)
-        Home(self, binding).adopt(object, key: handle.ref.key)
+        ObjectContext(self, binding).adopt(object, key: handle.ref.key)
         try promotion.finish(handle)
     }
 
     private func requireManagedHere(_ row: ManagedRow) throws {
         guard row.session === self else {
-            throw Realm.Error(.wrongSession, "The object belongs to another realm. Use create to copy it into this one.")
+            throw Realm.Error(
+                .wrongSession,
+                "The object belongs to another realm. Use create to copy it into this one.")
         }
         guard try row.handle.isValid else {
-            throw Realm.Error(.objectDeleted, "Can't add an object that has been deleted or invalidated.")
+            throw Realm.Error(
+                .objectDeleted, "Can't add an object that has been deleted or invalidated.")
         }
     }
 
@@ -64,7 +73,9 @@ extension RealmSession {
     private func exists(_ object: ObjectBase, _ binding: ClassBinding) throws -> Bool {
         guard let key = binding.model.primaryKey else { return false }
         let promotion = _Promotion(_Destination(session: self, policy: .error))
-        try key.withAddress(in: object) { try key.wrapper.promote(at: $0, of: object, 0, promotion) }
+        try key.withAddress(in: object) {
+            try key.wrapper.promote(at: $0, of: object, 0, promotion)
+        }
         guard let value = promotion.values.first?.value else { return false }
         return try engine.find(value, in: binding.classID) != nil
     }

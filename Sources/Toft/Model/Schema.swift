@@ -14,7 +14,9 @@ public struct Schema: CustomStringConvertible {
         objectSchema.first { $0.className == className }
     }
 
-    public var description: String { "Schema {\n" + objectSchema.map { "    \($0)\n" }.joined() + "}" }
+    public var description: String {
+        "Schema {\n" + objectSchema.map { "    \($0)\n" }.joined() + "}"
+    }
 }
 
 /// A class and its persisted properties.
@@ -39,9 +41,13 @@ public struct ObjectSchema: CustomStringConvertible, Equatable {
         model.property(named: propertyName).map { Property($0) }
     }
 
-    public var description: String { "\(className) { " + properties.map(\.description).joined(separator: ", ") + " }" }
+    public var description: String {
+        "\(className) { " + properties.map(\.description).joined(separator: ", ") + " }"
+    }
 
-    public static func == (left: ObjectSchema, right: ObjectSchema) -> Bool { left.model === right.model }
+    public static func == (left: ObjectSchema, right: ObjectSchema) -> Bool {
+        left.model === right.model
+    }
 }
 
 /// A persisted property.

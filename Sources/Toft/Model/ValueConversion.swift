@@ -11,18 +11,23 @@ public struct _ValueConversion {
     }
 
     func mismatch(_ any: Any) -> Realm.Error {
-        Realm.Error(.typeMismatch, "'\(place)' can't take '\(any)', which is \(Swift.type(of: any)).")
+        Realm.Error(
+            .typeMismatch, "'\(place)' can't take '\(any)', which is \(Swift.type(of: any)).")
     }
 }
 
-/// Makes objects of what an app gives where an object is due: a dictionary, an array, another object.
+/// Makes objects of what an app gives where an object is due: a dictionary, an array, another
+/// object.
 protocol ObjectBuilder {
-    func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at place: String) throws -> Model
+    func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at place: String) throws
+        -> Model
 }
 
 /// Makes unmanaged objects.
 struct UnmanagedBuilder: ObjectBuilder {
-    func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at place: String) throws -> Model {
+    func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at place: String) throws
+        -> Model
+    {
         if let object = any as? Model { return object }
         let object = type.init()
         try assign(any, to: object)
@@ -31,8 +36,8 @@ struct UnmanagedBuilder: ObjectBuilder {
 }
 
 extension ObjectBuilder {
-    /// Sets an unmanaged object's properties: those that a dictionary names, all in the order of declaration of an array, or those that
-    /// another object has too. Gives back which ones.
+    /// Sets an unmanaged object's properties: those that a dictionary names, all in the order of
+    /// declaration of an array, or those that another object has too. Gives back which ones.
     @discardableResult
     func assign(_ any: Any, to object: ObjectBase) throws -> Set<String> {
         let model = ModelClass.of(Swift.type(of: object))
@@ -41,8 +46,11 @@ extension ObjectBuilder {
         for property in model.properties where property.shape.type != .linkingObjects {
             guard let value = given.value(of: property) else { continue }
             names.insert(property.name)
-            let conversion = _ValueConversion(builder: self, place: "\(model.name).\(property.name)")
-            try property.withAddress(in: object) { try property.wrapper.set(value, at: $0, of: object, conversion) }
+            let conversion = _ValueConversion(
+                builder: self, place: "\(model.name).\(property.name)")
+            try property.withAddress(in: object) {
+                try property.wrapper.set(value, at: $0, of: object, conversion)
+            }
         }
         return names
     }
@@ -66,12 +74,18 @@ private enum GivenValues {
             let stored = model.properties.filter { $0.shape.type != .linkingObjects }
             guard array.count == stored.count else {
                 throw Realm.Error(
-                    .invalidArgument, "An array for '\(model.name)' needs \(stored.count) values, one for each property; \(array.count) were given.")
+                    .invalidArgument,
+                    "An array for '\(model.name)' needs \(stored.count) values, one for each "
+                        + "property; \(array.count) were given."
+                )
             }
             self = .array(Dictionary(uniqueKeysWithValues: zip(stored.map(\.name), array)))
         default:
             throw Realm.Error(
-                .typeMismatch, "'\(model.name)' can be made of a dictionary, an array or an object, not of \(Swift.type(of: any)).")
+                .typeMismatch,
+                "'\(model.name)' can be made of a dictionary, an array or an object, not of "
+                    + "\(Swift.type(of: any))."
+            )
         }
     }
 
@@ -81,7 +95,9 @@ private enum GivenValues {
         case .dictionary(let values), .array(let values):
             return values[property.name].map { Optional($0) }
         case .object(let object, let model):
-            guard let source = model.property(named: property.name), source.shape.type != .linkingObjects else { return nil }
+            guard let source = model.property(named: property.name),
+                source.shape.type != .linkingObjects
+            else { return nil }
             return .some(source.value(in: object))
         }
     }

@@ -2,9 +2,10 @@
 public enum RealmCollectionChange<CollectionType> {
     /// The first call: the collection is there to be read.
     case initial(CollectionType)
-    /// Elements went, came or changed. Deletions and modifications are indices in the old contents, insertions in the new: take the
-    /// deletions out from the last to the first, put the insertions in from the first to the last. An element that moves is a deletion and an
-    /// insertion. A list whose object was deleted is told with all its elements as deletions.
+    /// Elements went, came or changed. Deletions and modifications are indices in the old contents,
+    /// insertions in the new: take the deletions out from the last to the first, put the insertions
+    /// in from the first to the last. An element that moves is a deletion and an insertion. A list
+    /// whose object was deleted is told with all its elements as deletions.
     case update(CollectionType, deletions: [Int], insertions: [Int], modifications: [Int])
     /// Changes could not be worked out; the last call.
     case error(any Error)
@@ -23,8 +24,9 @@ public enum ObjectChange<ObjectType> {
 /// A property that was set.
 public struct PropertyChange {
     public let name: String
-    /// The value that the property had at the last call, also where this thread's own commit changed it, as Realm does not tell it. Nil for lists and
-    /// linking objects, and for a link to what has been deleted since. A linked object shows what it holds now.
+    /// The value that the property had at the last call, also where this thread's own commit
+    /// changed it, as Realm does not tell it. Nil for lists and linking objects, and for a link to
+    /// what has been deleted since. A linked object shows what it holds now.
     public let oldValue: Any?
     /// The value that the property has now; nil for lists and linking objects.
     public let newValue: Any?

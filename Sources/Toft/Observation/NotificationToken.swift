@@ -1,7 +1,8 @@
 internal import Synchronization
 internal import ToftEngine
 
-/// Keeps an observation going: it ends when the token is invalidated or its last reference goes. Any thread.
+/// Keeps an observation going: it ends when the token is invalidated or its last reference goes.
+/// Any thread.
 public final class NotificationToken: Sendable {
     private enum State {
         /// On the way to its queue.
@@ -60,7 +61,8 @@ public final class NotificationToken: Sendable {
     }
 }
 
-/// Holds the session of an observation, which is used on its own thread only; its last reference may go on any.
+/// Holds the session of an observation, which is used on its own thread only; its last reference
+/// may go on any.
 private struct Keeper: @unchecked Sendable {
     let session: RealmSession
 

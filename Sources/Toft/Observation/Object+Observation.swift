@@ -3,27 +3,34 @@ internal import ToftEngine
 internal import ToftModel
 
 extension Object {
-    /// Calls the block after every commit of any process that set one of the object's properties, edited one of its lists, or deleted it. On the run
-    /// loop of this thread, or on `queue`, with an instance of a realm there. There is no first call. Ends when the token is invalidated
-    /// or let go.
-    /// - Parameter keyPaths: if given, only what they name counts, also beyond links: "age", "dogs.name", "boss.*". What is told then is the
-    ///   property at which such a path begins. `[]`: only the deletion.
+    /// Calls the block after every commit of any process that set one of the object's properties,
+    /// edited one of its lists, or deleted it. On the run loop of this thread, or on `queue`, with
+    /// an instance of a realm there. There is no first call. Ends when the token is invalidated or
+    /// let go.
+    /// - Parameter keyPaths: if given, only what they name counts, also beyond links: "age",
+    ///   "dogs.name", "boss.*". What is told then is the property at which such a path begins.
+    ///   `[]`: only the deletion.
     public func observe<Observed: Object>(
-        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Observed>) -> Void
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
+        _ block: @escaping (ObjectChange<Observed>) -> Void
     ) -> NotificationToken {
         Misuse.reporting {
             guard let row, let observed = self as? Observed else {
-                throw Realm.Error(.invalidArgument, "Only a managed object of the block's own class can be observed.")
+                throw Realm.Error(
+                    .invalidArgument,
+                    "Only a managed object of the block's own class can be observed.")
             }
             try row.session.verify()
             return try Observations.object(observed, row, keyPaths, on: queue, block)
         } ?? NotificationToken()
     }
 
-    /// The same with key paths that the compiler checks: `\Person.age`, `\Person.boss?.name`, `\Person.dogs[0].name` for the name of any dog.
+    /// The same with key paths that the compiler checks: `\Person.age`, `\Person.boss?.name`,
+    /// `\Person.dogs[0].name` for the name of any dog.
     @_disfavoredOverload
     public func observe<Observed: Object>(
-        keyPaths: [PartialKeyPath<Observed>], on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Observed>) -> Void
+        keyPaths: [PartialKeyPath<Observed>], on queue: DispatchQueue? = nil,
+        _ block: @escaping (ObjectChange<Observed>) -> Void
     ) -> NotificationToken {
         observe(keyPaths: keyPaths.map { KeyPathNames.name(of: $0) }, on: queue, block)
     }
@@ -32,11 +39,15 @@ extension Object {
 extension Object {
     /// What the engine tells of the object, in the words of its class.
     func changes(_ change: ToftEngine.ObjectChange) -> [PropertyChange] {
-        guard let row, let binding = try? row.session.binding(of: Swift.type(of: self)) else { return [] }
+        guard let row, let binding = try? row.session.binding(of: Swift.type(of: self)) else {
+            return []
+        }
         return zip(binding.model.properties, binding.propertyIDs).compactMap { property, id in
             guard change.properties.contains(id) else { return nil }
             let old = change.oldValues[id].flatMap { property.value(of: $0, in: row.session) }
-            let new = property.shape.collection == .none && property.shape.type != .linkingObjects ? property.value(in: self) : nil
+            let new =
+                property.shape.collection == .none && property.shape.type != .linkingObjects
+                ? property.value(in: self) : nil
             return PropertyChange(name: property.name, oldValue: old, newValue: new.flattened)
         }
     }
@@ -47,7 +58,10 @@ extension ModelProperty {
     fileprivate func value(of value: Value, in session: RealmSession) -> Any? {
         switch value {
         case .null: nil
-        case .link(let ref): shape.target.flatMap { target in Misuse.reporting { try session.object(target, key: ref.key) } ?? nil }
+        case .link(let ref):
+            shape.target.flatMap { target in
+                Misuse.reporting { try session.object(target, key: ref.key) } ?? nil
+            }
         default: wrapper.element?._any(_EngineValue(value, session)).flattened
         }
     }

@@ -6,12 +6,14 @@ internal import ToftModel
 enum Observations {
     /// Observes a collection.
     static func collection<Observed: RealmCollection>(
-        _ collection: Observed, _ core: _CollectionCore, _ keyPaths: [String]?, on queue: DispatchQueue?,
+        _ collection: Observed, _ core: _CollectionCore, _ keyPaths: [String]?,
+        on queue: DispatchQueue?,
         _ block: @escaping (RealmCollectionChange<Observed>) -> Void
     ) throws -> NotificationToken {
         guard let queue else {
             try core.session.requireDelivery()
-            return NotificationToken(try engineToken(collection, core, keyPaths, block), keeping: core.session)
+            return NotificationToken(
+                try engineToken(collection, core, keyPaths, block), keeping: core.session)
         }
         try check(keyPaths, from: core.home?.binding.classID, in: core.session)
         return try elsewhere(collection, of: core.session, on: queue) { collection, session in
@@ -21,12 +23,15 @@ enum Observations {
     }
 
     /// Tells a mistake in key paths to who made it, not to the queue.
-    private static func check(_ keyPaths: [String]?, from classID: ClassID?, in session: RealmSession) throws {
+    private static func check(
+        _ keyPaths: [String]?, from classID: ClassID?, in session: RealmSession
+    ) throws {
         if let keyPaths { _ = try WatchedPaths(keyPaths, from: classID, in: session.engine.schema) }
     }
 
     private static func engineToken<Observed: RealmCollection>(
-        _ collection: Observed, _ core: _CollectionCore, _ keyPaths: [String]?, _ block: @escaping (RealmCollectionChange<Observed>) -> Void
+        _ collection: Observed, _ core: _CollectionCore, _ keyPaths: [String]?,
+        _ block: @escaping (RealmCollectionChange<Observed>) -> Void
     ) throws -> Token {
         let handler: NotificationHandler = { notification in
             switch notification.kind {
@@ -43,11 +48,13 @@ enum Observations {
 
     /// Observes an object.
     static func object<Observed: Object>(
-        _ object: Observed, _ row: ManagedRow, _ keyPaths: [String]?, on queue: DispatchQueue?, _ block: @escaping (ObjectChange<Observed>) -> Void
+        _ object: Observed, _ row: ManagedRow, _ keyPaths: [String]?, on queue: DispatchQueue?,
+        _ block: @escaping (ObjectChange<Observed>) -> Void
     ) throws -> NotificationToken {
         guard let queue else {
             try row.session.requireDelivery()
-            return NotificationToken(try engineToken(object, row, keyPaths, block), keeping: row.session)
+            return NotificationToken(
+                try engineToken(object, row, keyPaths, block), keeping: row.session)
         }
         try check(keyPaths, from: row.handle.ref.classID, in: row.session)
         return try elsewhere(object, of: row.session, on: queue) { object, _ in
@@ -57,7 +64,8 @@ enum Observations {
     }
 
     private static func engineToken<Observed: Object>(
-        _ object: Observed, _ row: ManagedRow, _ keyPaths: [String]?, _ block: @escaping (ObjectChange<Observed>) -> Void
+        _ object: Observed, _ row: ManagedRow, _ keyPaths: [String]?,
+        _ block: @escaping (ObjectChange<Observed>) -> Void
     ) throws -> Token {
         try row.handle.observe(keyPaths: keyPaths) { notification in
             switch notification.kind {
@@ -71,13 +79,19 @@ enum Observations {
 
     /// Carries what is observed to the queue's own realm, and begins there.
     private static func elsewhere<Observed: ThreadConfined>(
-        _ observed: Observed, of session: RealmSession, on queue: DispatchQueue, _ begin: @escaping (Observed, RealmSession) throws -> Token?
+        _ observed: Observed, of session: RealmSession, on queue: DispatchQueue,
+        _ begin: @escaping (Observed, RealmSession) throws -> Token?
     ) throws -> NotificationToken {
         try session.requireObservable()
         guard !session.engine.isWriting else {
-            throw Realm.Error(.observeInTransaction, "Can't observe on a queue from within a write transaction. Observe before it or after it.")
+            throw Realm.Error(
+                .observeInTransaction,
+                "Can't observe on a queue from within a write transaction. Observe before it or "
+                    + "after it."
+            )
         }
-        let work = Work(carrier: try observed._carry(), configuration: session.configuration, begin: begin)
+        let work = Work(
+            carrier: try observed._carry(), configuration: session.configuration, begin: begin)
         let token = NotificationToken.waiting()
         queue.async { [weak token] in
             guard let token, !token.isEnded else { return }
@@ -103,9 +117,12 @@ enum Observations {
 }
 
 extension RealmCollectionChange {
-    fileprivate static func update(_ collection: CollectionType, _ change: CollectionChange) -> RealmCollectionChange {
+    fileprivate static func update(_ collection: CollectionType, _ change: CollectionChange)
+        -> RealmCollectionChange
+    {
         .update(
-            collection, deletions: Array(change.deletions), insertions: Array(change.insertions), modifications: Array(change.modifications))
+            collection, deletions: Array(change.deletions), insertions: Array(change.insertions),
+            modifications: Array(change.modifications))
     }
 }
 

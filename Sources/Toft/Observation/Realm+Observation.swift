@@ -1,8 +1,9 @@
 internal import ToftEngine
 
 extension Realm {
-    /// Calls the block after every commit of any process: at once for this realm's own, when the realm moves to it for others. When
-    /// `autorefresh` is off it is told `.refreshRequired` instead.
+    /// Calls the block after every commit of any process: at once for this realm's own, when the
+    /// realm moves to it for others. When `autorefresh` is off it is told `.refreshRequired`
+    /// instead.
     public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
         Misuse.reporting {
             try session.verify()
@@ -13,7 +14,8 @@ extension Realm {
 }
 
 extension RealmSession {
-    fileprivate func observeRealm(_ block: @escaping NotificationBlock) throws -> NotificationToken {
+    fileprivate func observeRealm(_ block: @escaping NotificationBlock) throws -> NotificationToken
+    {
         let observer = RealmObserver(block)
         add(observer)
         let token = try engine.observe { [weak self] _ in

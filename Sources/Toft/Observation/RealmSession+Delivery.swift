@@ -3,7 +3,8 @@ internal import Foundation
 internal import ToftEngine
 
 extension RealmSession {
-    /// Makes sure that changes get here: by the queue, the main queue, or the run loop of this thread, which has to be running.
+    /// Makes sure that changes get here: by the queue, the main queue, or the run loop of this
+    /// thread, which has to be running.
     func requireDelivery() throws {
         guard scheduler == nil else { return }
         try requireObservable()
@@ -18,7 +19,9 @@ extension RealmSession {
             guard RunLoop.current.currentMode != nil else {
                 throw Realm.Error(
                     .observationUnavailable,
-                    "Only where a run loop is running can observers be called and later writes be made: this thread's is not. Give a queue, or do it inside the run loop.")
+                    "Only where a run loop is running can observers be called and later writes be "
+                        + "made: this thread's is not. Give a queue, or do it inside the run loop."
+                )
             }
             made = RunLoopScheduler(target)
         }
@@ -28,10 +31,17 @@ extension RealmSession {
 
     /// Throws for what is frozen.
     func requireObservable() throws {
-        guard !isFrozen else { throw Realm.Error(.observationUnavailable, "What is frozen never changes, so there is nothing to observe. Observe what thaw() gives.") }
+        guard !isFrozen else {
+            throw Realm.Error(
+                .observationUnavailable,
+                "What is frozen never changes, so there is nothing to observe. Observe what "
+                    + "thaw() gives."
+            )
+        }
     }
 
-    /// Called by the scheduler: makes a write that waits, goes to the version that has been worked out, and calls the observers that are due.
+    /// Called by the scheduler: makes a write that waits, goes to the version that has been worked
+    /// out, and calls the observers that are due.
     func deliver() {
         makeNextWrite()
         guard isAutorefreshing else { return tellRefreshRequired() }

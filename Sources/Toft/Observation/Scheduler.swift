@@ -45,7 +45,8 @@ final class QueueScheduler: Scheduler {
     func stop() {}
 }
 
-/// For a thread with a run loop. A timer of the far future wakes it when another thread makes its time now; `perform` does not on Linux.
+/// For a thread with a run loop. A timer of the far future wakes it when another thread makes its
+/// time now; `perform` does not on Linux.
 final class RunLoopScheduler: Scheduler, @unchecked Sendable {
     private let timer: Timer
 
@@ -54,7 +55,9 @@ final class RunLoopScheduler: Scheduler, @unchecked Sendable {
 
     /// On the thread of the session.
     init(_ target: DeliveryTarget) {
-        timer = Timer(fire: .distantFuture, interval: Self.never, repeats: true) { _ in target.deliver() }
+        timer = Timer(fire: .distantFuture, interval: Self.never, repeats: true) { _ in
+            target.deliver()
+        }
         RunLoop.current.add(timer, forMode: .common)
     }
 

@@ -1,7 +1,8 @@
 internal import Synchronization
 internal import ToftEngine
 
-/// A variable for something that belongs to a thread: whoever reads it gets the instance of his own thread's realm; nil once it has been deleted.
+/// A variable for something that belongs to a thread: whoever reads it gets the instance of his own
+/// thread's realm; nil once it has been deleted.
 ///
 /// ```swift
 /// final class Kennel: @unchecked Sendable {
@@ -9,7 +10,8 @@ internal import ToftEngine
 /// }
 /// ```
 ///
-/// Reading it opens the realm on this thread and takes it to the newest version, unless it is writing. Only what is managed can be kept so.
+/// Reading it opens the realm on this thread and takes it to the newest version, unless it is
+/// writing. Only what is managed can be kept so.
 @propertyWrapper
 public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
     private struct Kept {

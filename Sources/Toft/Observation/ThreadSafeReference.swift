@@ -2,7 +2,8 @@ internal import Synchronization
 internal import ToftEngine
 internal import ToftModel
 
-/// Carries an object, results, a list or linking objects to another thread or queue: made on one, resolved once on the other.
+/// Carries an object, results, a list or linking objects to another thread or queue: made on one,
+/// resolved once on the other.
 ///
 /// ```swift
 /// let reference = ThreadSafeReference(to: dog)
@@ -37,9 +38,11 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: Sendable {
 }
 
 extension Realm {
-    /// What a reference stands for, in this realm; nil when it has been deleted. The realm goes to the newest version first, unless it
-    /// is writing.
-    public func resolve<Confined: ThreadConfined>(_ reference: ThreadSafeReference<Confined>) -> Confined? {
+    /// What a reference stands for, in this realm; nil when it has been deleted. The realm goes to
+    /// the newest version first, unless it is writing.
+    public func resolve<Confined: ThreadConfined>(_ reference: ThreadSafeReference<Confined>)
+        -> Confined?
+    {
         Misuse.reporting { () -> Confined? in
             try session.verify()
             _ = try session.engine.refresh()
@@ -48,7 +51,8 @@ extension Realm {
     }
 }
 
-/// What is left of something confined when its realm is taken away: enough to find it in another realm of the same database. Not for apps.
+/// What is left of something confined when its realm is taken away: enough to find it in another
+/// realm of the same database. Not for apps.
 public struct _Carrier: Sendable {
     private let path: String
     private let find: @Sendable (RealmSession) throws -> Any?
@@ -60,13 +64,16 @@ public struct _Carrier: Sendable {
 
     func resolve(_ session: RealmSession) throws -> Any? {
         guard session.engine.database.path == path else {
-            throw Realm.Error(.wrongSession, "The reference was made in a realm of another file: '\(path)'.")
+            throw Realm.Error(
+                .wrongSession, "The reference was made in a realm of another file: '\(path)'.")
         }
         return try find(session)
     }
 
     static func unmanaged(_ what: String) -> Realm.Error {
-        Realm.Error(.invalidArgument, "Only a managed \(what) is confined to a thread; an unmanaged one needs no reference.")
+        Realm.Error(
+            .invalidArgument,
+            "Only a managed \(what) is confined to a thread; an unmanaged one needs no reference.")
     }
 }
 
@@ -74,7 +81,9 @@ extension Object {
     public func _carry() throws -> _Carrier {
         guard let row else { throw _Carrier.unmanaged("object") }
         try row.session.verify()
-        guard try row.handle.isValid else { throw Realm.Error(.objectDeleted, "The object has been deleted or invalidated.") }
+        guard try row.handle.isValid else {
+            throw Realm.Error(.objectDeleted, "The object has been deleted or invalidated.")
+        }
         let key = row.handle.ref.key
         let type = Swift.type(of: self)
         return _Carrier(from: row.session) { try $0.object(type, key: key) }
@@ -83,14 +92,17 @@ extension Object {
 
 extension _CollectionCore {
     /// Takes the results to another session; nil there when what they were made from is gone.
-    func carrier<Confined>(_ make: @escaping @Sendable (_CollectionCore) -> Confined) throws -> _Carrier {
+    func carrier<Confined>(_ make: @escaping @Sendable (_CollectionCore) -> Confined) throws
+        -> _Carrier
+    {
         try session.verify()
         let carried = results.carried
         let type = home?.binding.model.type
         return _Carrier(from: session) { session in
             let results = carried.results(in: session.engine)
             guard try results.isValid else { return nil }
-            return make(_CollectionCore(session, results, try type.map { try session.home(of: $0) }))
+            return make(
+                _CollectionCore(session, results, try type.map { try session.home(of: $0) }))
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Finds out which properties a Swift key path names: `\Dog.owner?.name` is "owner.name", `\Person.dogs[0].name` is "dogs.name".
+/// Finds out which properties a Swift key path names: `\Dog.owner?.name` is "owner.name",
+/// `\Person.dogs[0].name` is "dogs.name".
 enum KeyPathNames {
     /// The name of a key path; of one that names no persisted property it is misuse, and "".
     static func name<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String {
@@ -10,7 +11,12 @@ enum KeyPathNames {
         _ = recorder.instance(of: Root.self)[keyPath: keyPath]
         let name = recorder.names.joined(separator: ".")
         if name.isEmpty {
-            Misuse.report(Realm.Error(.noSuchProperty, "The key path \(keyPath) names no persisted property of '\(ModelClass.name(of: Root.self))'."))
+            Misuse.report(
+                Realm.Error(
+                    .noSuchProperty,
+                    "The key path \(keyPath) names no persisted property of "
+                        + "'\(ModelClass.name(of: Root.self))'."
+                ))
             return name
         }
         known.withLock { $0[key] = name }
@@ -29,7 +35,8 @@ enum KeyPathNames {
 final class KeyPathRecorder {
     private(set) var names: [String] = []
 
-    /// An instance that tells this recorder what is read of it; its properties' columns are their places in the class.
+    /// An instance that tells this recorder what is read of it; its properties' columns are their
+    /// places in the class.
     func instance<Model: ObjectBase>(of type: Model.Type) -> Model {
         let object = type.init()
         ModelClass.of(type).prepareForRecording(object, self)
@@ -42,15 +49,21 @@ final class KeyPathRecorder {
     }
 
     /// A link was read: what is read next is a property of its target.
-    func follow<Model: ObjectBase>(_ object: ObjectBase, _ column: Int, to type: Model.Type) -> Model {
+    func follow<Model: ObjectBase>(_ object: ObjectBase, _ column: Int, to type: Model.Type)
+        -> Model
+    {
         record(object, column)
         return instance(of: type)
     }
 
-    /// A collection was read: what is read next is a property of its elements, where they are objects.
-    func follow<Element: RealmCollectionValue>(_ object: ObjectBase, _ column: Int, toElements type: Element.Type) -> [Element] {
+    /// A collection was read: what is read next is a property of its elements, where they are
+    /// objects.
+    func follow<Element: RealmCollectionValue>(
+        _ object: ObjectBase, _ column: Int, toElements type: Element.Type
+    ) -> [Element] {
         record(object, column)
-        guard let target = Element._shape.target, let element = instance(of: target) as? Element else { return [] }
+        guard let target = Element._shape.target, let element = instance(of: target) as? Element
+        else { return [] }
         return [element]
     }
 }

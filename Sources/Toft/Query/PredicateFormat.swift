@@ -1,20 +1,27 @@
 internal import ToftEngine
 internal import ToftQuery
 
-/// A query in text with its arguments, as Cocoa's predicates write them: `%@` and its kin become `$0`, `$1`..., `%K` a key path argument.
+/// A query in text with its arguments, as Cocoa's predicates write them: `%@` and its kin become
+/// `$0`, `$1`..., `%K` a key path argument.
 struct PredicateFormat {
     private(set) var text = ""
     let arguments: [QueryArgument]
 
     init(_ format: String, _ arguments: [Any]) throws {
-        self.arguments = try arguments.enumerated().map { try QueryValue.argument($1, for: "Argument \($0)") }
+        self.arguments = try arguments.enumerated().map {
+            try QueryValue.argument($1, for: "Argument \($0)")
+        }
         var reader = FormatReader(format)
         text = reader.translated()
         guard reader.count == 0 || !reader.hasNumbered else {
             throw Realm.Error(.invalidQueryArgument, "A query can't use both %@ and $0: \(format)")
         }
         guard reader.count == 0 || reader.count == arguments.count else {
-            throw Realm.Error(.invalidQueryArgument, "The query has \(reader.count) places for arguments, but \(arguments.count) were given: \(format)")
+            throw Realm.Error(
+                .invalidQueryArgument,
+                "The query has \(reader.count) places for arguments, but \(arguments.count) were "
+                    + "given: \(format)"
+            )
         }
     }
 }
@@ -29,7 +36,9 @@ private struct FormatReader {
     private(set) var hasNumbered = false
 
     /// The letters that may end a format, after lengths such as `ll`.
-    private static let conversions: Set<Character> = ["@", "d", "D", "i", "u", "U", "x", "X", "f", "F", "e", "g", "G", "s", "c"]
+    private static let conversions: Set<Character> = [
+        "@", "d", "D", "i", "u", "U", "x", "X", "f", "F", "e", "g", "G", "s", "c",
+    ]
 
     init(_ format: String) {
         characters = Array(format)
@@ -43,7 +52,9 @@ private struct FormatReader {
             case "'", "\"": text += quoted(character)
             case "%": text += place()
             case "$":
-                hasNumbered = hasNumbered || (position + 1 < characters.count && characters[position + 1].isNumber)
+                hasNumbered =
+                    hasNumbered
+                    || (position + 1 < characters.count && characters[position + 1].isNumber)
                 text.append(character)
                 position += 1
             default:
@@ -69,7 +80,9 @@ private struct FormatReader {
         while end < characters.count, "hlqLzt0123456789.".contains(characters[end]) { end += 1 }
         guard end < characters.count else { return literal(through: end) }
         let letter = characters[end]
-        guard letter == "K" || Self.conversions.contains(letter) else { return literal(through: end + (letter == "%" ? 1 : 0)) }
+        guard letter == "K" || Self.conversions.contains(letter) else {
+            return literal(through: end + (letter == "%" ? 1 : 0))
+        }
         position = end + 1
         defer { count += 1 }
         return letter == "K" ? "$K\(count)" : "$\(count)"

@@ -9,8 +9,9 @@ internal import ToftQuery
 /// people.where { $0.age > 30 && $0.dogs.name.starts(with: "R") }
 /// ```
 ///
-/// Properties are reached by name, as on the object; the result is the tree that the engine's parser makes of text. A property of the
-/// objects of a list asks whether any has it. Spelled as in Realm.
+/// Properties are reached by name, as on the object; the result is the tree that the engine's
+/// parser makes of text. A property of the objects of a list asks whether any has it. Spelled as in
+/// Realm.
 @dynamicMemberLookup
 public struct Query<T> {
     let node: QueryNode
@@ -29,26 +30,38 @@ public struct Query<T> {
     }
 
     /// A list, or linking objects.
-    public subscript<V: RealmCollection>(dynamicMember member: KeyPath<T, V>) -> Query<V> where T: ObjectBase {
+    public subscript<V: RealmCollection>(dynamicMember member: KeyPath<T, V>) -> Query<V>
+    where T: ObjectBase {
         appending(KeyPathNames.name(of: member), isCollection: true)
     }
 
     fileprivate func appending<V>(_ name: String, isCollection: Bool) -> Query<V> {
         guard case .path(let path) = node else { return Query<V>(node) }
-        guard !name.isEmpty else { return Query<V>(.mistake(Realm.Error(.invalidQuery, "A key path of the query names no persisted property."))) }
+        guard !name.isEmpty else {
+            return Query<V>(
+                .mistake(
+                    Realm.Error(
+                        .invalidQuery, "A key path of the query names no persisted property.")))
+        }
         return Query<V>(.path(path.appending(name, isCollection: isCollection)))
     }
 
-    fileprivate func compared(_ comparator: ToftQuery.Comparator, _ options: StringOptions = [], to value: Any?) -> Query<Bool> {
+    fileprivate func compared(
+        _ comparator: ToftQuery.Comparator, _ options: StringOptions = [], to value: Any?
+    ) -> Query<Bool> {
         Query<Bool>(.comparison(node, comparator, options, Self.value(value)))
     }
 
-    fileprivate func compared<Other>(_ comparator: ToftQuery.Comparator, to other: Query<Other>) -> Query<Bool> {
+    fileprivate func compared<Other>(_ comparator: ToftQuery.Comparator, to other: Query<Other>)
+        -> Query<Bool>
+    {
         Query<Bool>(.comparison(node, comparator, [], other.node))
     }
 
     fileprivate static func value(_ any: Any?) -> QueryNode {
-        do { return .value(try QueryValue.argument(any, for: "A value of the query")) } catch { return .mistake(Realm.Error(wrapping: error)) }
+        do { return .value(try QueryValue.argument(any, for: "A value of the query")) } catch {
+            return .mistake(Realm.Error(wrapping: error))
+        }
     }
 }
 
@@ -82,8 +95,10 @@ extension Query where T: _OptionalProtocol, T.Wrapped: ObjectBase {
 }
 
 extension Query where T: RealmCollection {
-    /// A property of the collection's objects: a condition on it holds when any of them satisfies it.
-    public subscript<V>(dynamicMember member: KeyPath<T.Element, V>) -> Query<V> where T.Element: ObjectBase {
+    /// A property of the collection's objects: a condition on it holds when any of them satisfies
+    /// it.
+    public subscript<V>(dynamicMember member: KeyPath<T.Element, V>) -> Query<V>
+    where T.Element: ObjectBase {
         appending(KeyPathNames.name(of: member), isCollection: false)
     }
 
@@ -96,7 +111,8 @@ extension Query where T: RealmCollection {
     }
 
     /// Whether any of several values or objects is among the elements.
-    public func containsAny<Values: Sequence>(in values: Values) -> Query<Bool> where Values.Element == T.Element {
+    public func containsAny<Values: Sequence>(in values: Values) -> Query<Bool>
+    where Values.Element == T.Element {
         compared(.in, to: values.map { $0 as Any })
     }
 
@@ -114,12 +130,15 @@ extension Query where T: RealmCollection, T.Element: _HasMinMax {
 
     /// Whether all elements lie in a range.
     public func contains(_ range: Range<T.Element>) -> Query<Bool> where T.Element: Comparable {
-        min.compared(.greaterOrEqual, to: range.lowerBound) && max.compared(.less, to: range.upperBound)
+        min.compared(.greaterOrEqual, to: range.lowerBound)
+            && max.compared(.less, to: range.upperBound)
     }
 
     /// Whether all elements lie in a range.
-    public func contains(_ range: ClosedRange<T.Element>) -> Query<Bool> where T.Element: Comparable {
-        min.compared(.greaterOrEqual, to: range.lowerBound) && max.compared(.lessOrEqual, to: range.upperBound)
+    public func contains(_ range: ClosedRange<T.Element>) -> Query<Bool>
+    where T.Element: Comparable {
+        min.compared(.greaterOrEqual, to: range.lowerBound)
+            && max.compared(.lessOrEqual, to: range.upperBound)
     }
 }
 
@@ -155,7 +174,11 @@ extension Query where T == Bool {
     /// Of a condition on a collection's objects, `($0.dogs.age > 3).count`: how many satisfy it.
     public var count: Query<Int> {
         guard let collection = node.collection else {
-            return Query<Int>(.mistake(Realm.Error(.invalidQuery, "Only conditions on the elements of a collection can be counted.")))
+            return Query<Int>(
+                .mistake(
+                    Realm.Error(
+                        .invalidQuery,
+                        "Only conditions on the elements of a collection can be counted.")))
         }
         return Query<Int>(.matchCount(collection, node))
     }
@@ -180,10 +203,18 @@ extension ObjectBase: _QueryEquatable {}
 extension Optional: _QueryEquatable where Wrapped: _QueryEquatable {}
 
 extension Query where T: _QueryEquatable {
-    public static func == (left: Query, right: T) -> Query<Bool> { left.compared(.equal, to: right) }
-    public static func == (left: Query, right: Query) -> Query<Bool> { left.compared(.equal, to: right) }
-    public static func != (left: Query, right: T) -> Query<Bool> { left.compared(.notEqual, to: right) }
-    public static func != (left: Query, right: Query) -> Query<Bool> { left.compared(.notEqual, to: right) }
+    public static func == (left: Query, right: T) -> Query<Bool> {
+        left.compared(.equal, to: right)
+    }
+    public static func == (left: Query, right: Query) -> Query<Bool> {
+        left.compared(.equal, to: right)
+    }
+    public static func != (left: Query, right: T) -> Query<Bool> {
+        left.compared(.notEqual, to: right)
+    }
+    public static func != (left: Query, right: Query) -> Query<Bool> {
+        left.compared(.notEqual, to: right)
+    }
 
     /// Whether the value is one of several.
     public func `in`<Values: Sequence>(_ values: Values) -> Query<Bool> where Values.Element == T {
@@ -193,13 +224,27 @@ extension Query where T: _QueryEquatable {
 
 extension Query where T: _HasPersistedOrder {
     public static func < (left: Query, right: T) -> Query<Bool> { left.compared(.less, to: right) }
-    public static func < (left: Query, right: Query) -> Query<Bool> { left.compared(.less, to: right) }
-    public static func <= (left: Query, right: T) -> Query<Bool> { left.compared(.lessOrEqual, to: right) }
-    public static func <= (left: Query, right: Query) -> Query<Bool> { left.compared(.lessOrEqual, to: right) }
-    public static func > (left: Query, right: T) -> Query<Bool> { left.compared(.greater, to: right) }
-    public static func > (left: Query, right: Query) -> Query<Bool> { left.compared(.greater, to: right) }
-    public static func >= (left: Query, right: T) -> Query<Bool> { left.compared(.greaterOrEqual, to: right) }
-    public static func >= (left: Query, right: Query) -> Query<Bool> { left.compared(.greaterOrEqual, to: right) }
+    public static func < (left: Query, right: Query) -> Query<Bool> {
+        left.compared(.less, to: right)
+    }
+    public static func <= (left: Query, right: T) -> Query<Bool> {
+        left.compared(.lessOrEqual, to: right)
+    }
+    public static func <= (left: Query, right: Query) -> Query<Bool> {
+        left.compared(.lessOrEqual, to: right)
+    }
+    public static func > (left: Query, right: T) -> Query<Bool> {
+        left.compared(.greater, to: right)
+    }
+    public static func > (left: Query, right: Query) -> Query<Bool> {
+        left.compared(.greater, to: right)
+    }
+    public static func >= (left: Query, right: T) -> Query<Bool> {
+        left.compared(.greaterOrEqual, to: right)
+    }
+    public static func >= (left: Query, right: Query) -> Query<Bool> {
+        left.compared(.greaterOrEqual, to: right)
+    }
 }
 
 extension Query where T: _HasMinMax {
@@ -209,8 +254,10 @@ extension Query where T: _HasMinMax {
     }
 
     /// Whether the value lies in a range with its end.
-    public func contains(_ range: ClosedRange<T.Extreme>) -> Query<Bool> where T.Extreme: Comparable {
-        compared(.greaterOrEqual, to: range.lowerBound) && compared(.lessOrEqual, to: range.upperBound)
+    public func contains(_ range: ClosedRange<T.Extreme>) -> Query<Bool>
+    where T.Extreme: Comparable {
+        compared(.greaterOrEqual, to: range.lowerBound)
+            && compared(.lessOrEqual, to: range.upperBound)
     }
 }
 
@@ -233,20 +280,32 @@ extension Optional: _QueryString where Wrapped: _QueryString {}
 
 extension Query where T: _QueryBinary {
     /// Whether the value has another in it.
-    public func contains(_ value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> { compared(.contains, options.engine, to: value) }
+    public func contains(_ value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> {
+        compared(.contains, options.engine, to: value)
+    }
     /// Whether the value begins with another.
-    public func starts(with value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> { compared(.beginsWith, options.engine, to: value) }
+    public func starts(with value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> {
+        compared(.beginsWith, options.engine, to: value)
+    }
     /// Whether the value ends with another.
-    public func ends(with value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> { compared(.endsWith, options.engine, to: value) }
+    public func ends(with value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> {
+        compared(.endsWith, options.engine, to: value)
+    }
     /// Equality with options.
-    public func equals(_ value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> { compared(.equal, options.engine, to: value) }
+    public func equals(_ value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> {
+        compared(.equal, options.engine, to: value)
+    }
     /// Inequality with options.
-    public func notEquals(_ value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> { compared(.notEqual, options.engine, to: value) }
+    public func notEquals(_ value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> {
+        compared(.notEqual, options.engine, to: value)
+    }
 }
 
 extension Query where T: _QueryString {
     /// Whether the text matches a pattern: `?` is one character, `*` any number.
-    public func like(_ value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> { compared(.like, options.engine, to: value) }
+    public func like(_ value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> {
+        compared(.like, options.engine, to: value)
+    }
 }
 
 extension Set<StringSearchOptions> {
@@ -260,6 +319,8 @@ extension Set<StringSearchOptions> {
 
 extension Query where T == Bool {
     public static prefix func ! (query: Query) -> Query { Query(.not(query.node)) }
-    public static func && (left: Query, right: Query) -> Query { Query(.and(left.node, right.node)) }
+    public static func && (left: Query, right: Query) -> Query {
+        Query(.and(left.node, right.node))
+    }
     public static func || (left: Query, right: Query) -> Query { Query(.or(left.node, right.node)) }
 }

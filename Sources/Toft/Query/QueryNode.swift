@@ -2,7 +2,8 @@ internal import ToftEngine
 internal import ToftModel
 internal import ToftQuery
 
-/// A query while it is being built in Swift: the engine's syntax tree, with values where that has arguments.
+/// A query while it is being built in Swift: the engine's syntax tree, with values where that has
+/// arguments.
 indirect enum QueryNode {
     case path(QueryPath)
     case value(QueryArgument)
@@ -35,9 +36,12 @@ struct QueryPath {
         return path
     }
 
-    /// An aggregate over a collection: of objects' property `$0.dogs.age`, the operation stands before the property.
+    /// An aggregate over a collection: of objects' property `$0.dogs.age`, the operation stands
+    /// before the property.
     func aggregated(_ operation: PathOperation) -> QueryPath {
-        guard let collectionDepth, collectionDepth < elements.count else { return appending(operation) }
+        guard let collectionDepth, collectionDepth < elements.count else {
+            return appending(operation)
+        }
         var path = self
         path.elements.insert(.operation(operation), at: collectionDepth)
         return path
@@ -64,14 +68,19 @@ struct QueryTranslation {
     mutating func predicate(_ node: QueryNode) throws -> PredicateSyntax {
         switch node {
         case .comparison(let left, let comparator, let options, let right):
-            return .comparison(ComparisonSyntax(try expression(left), comparator, options: options, try expression(right)))
+            return .comparison(
+                ComparisonSyntax(
+                    try expression(left), comparator, options: options, try expression(right)))
         case .not(let inner): return .not(try predicate(inner))
         case .and(let left, let right): return .and([try predicate(left), try predicate(right)])
         case .or(let left, let right): return .or([try predicate(left), try predicate(right)])
         // A Bool property by itself.
-        case .path: return .comparison(ComparisonSyntax(try expression(node), .equal, .literal(.bool(true), offset: -1)))
+        case .path:
+            return .comparison(
+                ComparisonSyntax(try expression(node), .equal, .literal(.bool(true), offset: -1)))
         case .value(.value(.bool(let value))): return .constant(value)
-        case .value, .matchCount: throw Realm.Error(.invalidQuery, "A query has to be a condition, not a value.")
+        case .value, .matchCount:
+            throw Realm.Error(.invalidQuery, "A query has to be a condition, not a value.")
         case .mistake(let error): throw error
         }
     }
@@ -87,7 +96,10 @@ struct QueryTranslation {
             let variable = "$element\(variables)"
             let inner = try self.predicate(try predicate.relative(to: collection, variable))
             return .subquery(SubquerySyntax(collection.syntax, variable: variable, inner))
-        case .comparison, .not, .and, .or: throw Realm.Error(.invalidQuery, "Conditions can't be compared with each other: combine them with && and ||.")
+        case .comparison, .not, .and, .or:
+            throw Realm.Error(
+                .invalidQuery,
+                "Conditions can't be compared with each other: combine them with && and ||.")
         case .mistake(let error): throw error
         }
     }
@@ -106,7 +118,9 @@ extension QueryNode {
     var collection: QueryPath? {
         switch self {
         case .path(let path): path.collection
-        case .comparison(let left, _, _, let right), .and(let left, let right), .or(let left, let right): left.collection ?? right.collection
+        case .comparison(let left, _, _, let right), .and(let left, let right),
+            .or(let left, let right):
+            left.collection ?? right.collection
         case .not(let inner): inner.collection
         case .value, .matchCount, .mistake: nil
         }
@@ -116,15 +130,26 @@ extension QueryNode {
     fileprivate func relative(to collection: QueryPath, _ variable: String) throws -> QueryNode {
         switch self {
         case .path(let path):
-            guard path.isSameCollection(as: collection), let relative = path.beyondCollection(from: variable) else {
-                throw Realm.Error(.invalidQuery, "What is counted has to be about one collection only.")
+            guard path.isSameCollection(as: collection),
+                let relative = path.beyondCollection(from: variable)
+            else {
+                throw Realm.Error(
+                    .invalidQuery, "What is counted has to be about one collection only.")
             }
             return .path(relative)
         case .comparison(let left, let comparator, let options, let right):
-            return .comparison(try left.relative(to: collection, variable), comparator, options, try right.relative(to: collection, variable))
+            return .comparison(
+                try left.relative(to: collection, variable), comparator, options,
+                try right.relative(to: collection, variable))
         case .not(let inner): return .not(try inner.relative(to: collection, variable))
-        case .and(let left, let right): return .and(try left.relative(to: collection, variable), try right.relative(to: collection, variable))
-        case .or(let left, let right): return .or(try left.relative(to: collection, variable), try right.relative(to: collection, variable))
+        case .and(let left, let right):
+            return .and(
+                try left.relative(to: collection, variable),
+                try right.relative(to: collection, variable))
+        case .or(let left, let right):
+            return .or(
+                try left.relative(to: collection, variable),
+                try right.relative(to: collection, variable))
         case .value, .matchCount, .mistake: return self
         }
     }

@@ -9,7 +9,9 @@ enum QueryValue {
     /// An argument: one value, or a list of them for IN.
     static func argument(_ any: Any?, for place: String) throws -> QueryArgument {
         guard let any = any.flattened else { return .value(.null) }
-        if any is any _Scalar || any is any StringProtocol { return .value(try value(of: any, for: place)) }
+        if any is any _Scalar || any is any StringProtocol {
+            return .value(try value(of: any, for: place))
+        }
         if let sequence = any as? any Sequence { return .list(try values(sequence, place)) }
         return .value(try value(of: any, for: place))
     }
@@ -25,19 +27,29 @@ enum QueryValue {
         case let scalar as any _Scalar: return scalar._engineValue.value
         case let object as ObjectBase:
             guard let row = object.row else {
-                throw Realm.Error(.invalidQueryArgument, "\(place): an unmanaged object can't be asked for; add it to the realm first.")
+                throw Realm.Error(
+                    .invalidQueryArgument,
+                    "\(place): an unmanaged object can't be asked for; add it to the realm first.")
             }
             return .link(row.handle.ref)
-        case let number as NSNumber: return number.isFloatingPoint ? .double(number.doubleValue) : .int(number.int64Value)
+        case let number as NSNumber:
+            return number.isFloatingPoint ? .double(number.doubleValue) : .int(number.int64Value)
         case let other?: return try rest(other, place)
         }
     }
 
     private static func rest(_ any: Any, _ place: String) throws -> Value {
-        if let integer = any as? any BinaryInteger, let value = Int64(exactly: integer) { return .int(value) }
-        if let date = any as? NSDate { return Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate)._engineValue.value }
+        if let integer = any as? any BinaryInteger, let value = Int64(exactly: integer) {
+            return .int(value)
+        }
+        if let date = any as? NSDate {
+            return Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate)
+                ._engineValue.value
+        }
         if let text = any as? any StringProtocol { return .string(String(text)) }
-        throw Realm.Error(.invalidQueryArgument, "\(place): '\(any)' is \(Swift.type(of: any)), which no property holds.")
+        throw Realm.Error(
+            .invalidQueryArgument,
+            "\(place): '\(any)' is \(Swift.type(of: any)), which no property holds.")
     }
 }
 

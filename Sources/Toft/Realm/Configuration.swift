@@ -7,8 +7,8 @@ internal import ToftStorage
 extension Realm {
     /// Which database a realm opens, and how.
     ///
-    /// Spelled as in Realm; there are no encryption keys, migrations, compaction or sync yet, and what is not there is not
-    /// accepted in silence: it does not compile.
+    /// Spelled as in Realm; there are no encryption keys, migrations, compaction or sync yet, and
+    /// what is not there is not accepted in silence: it does not compile.
     public struct Configuration: Sendable {
         /// What `Realm()` opens. Any thread may set it.
         public static var defaultConfiguration: Configuration {
@@ -23,7 +23,8 @@ extension Realm {
             didSet { if fileURL != nil { inMemoryIdentifier = nil } }
         }
 
-        /// The name of a database that lives in memory, shared within the process and gone with its last realm. Setting it clears `fileURL`.
+        /// The name of a database that lives in memory, shared within the process and gone with its
+        /// last realm. Setting it clears `fileURL`.
         public var inMemoryIdentifier: String? {
             didSet { if inMemoryIdentifier != nil { fileURL = nil } }
         }
@@ -31,10 +32,12 @@ extension Realm {
         /// Whether the realm is only read: the file must exist and fit its classes as it is.
         public var readOnly: Bool
 
-        /// The version that the app counts for its classes; a file with a higher one can't be opened.
+        /// The version that the app counts for its classes; a file with a higher one can't be
+        /// opened.
         public var schemaVersion: UInt64
 
-        /// Whether a file whose classes can't be brought together with the app's is deleted and made anew.
+        /// Whether a file whose classes can't be brought together with the app's is deleted and
+        /// made anew.
         public var deleteRealmIfMigrationNeeded: Bool
 
         /// The classes of the realm; nil for all subclasses of `Object` in the program.
@@ -43,13 +46,17 @@ extension Realm {
         /// A file that is copied to `fileURL` when there is none yet.
         public var seedFilePath: URL?
 
-        /// How long a write waits for other writers, of any process; nil for as long as it takes. Realm has no such limit.
+        /// How long a write waits for other writers, of any process; nil for as long as it takes.
+        /// Realm has no such limit.
         public var writeTimeout: Duration?
 
-        /// A configuration; without arguments, that of the default file (`Realm.Configuration.defaultFileURL`).
+        /// A configuration; without arguments, that of the default file
+        /// (`Realm.Configuration.defaultFileURL`).
         public init(
-            fileURL: URL? = Self.defaultFileURL, inMemoryIdentifier: String? = nil, readOnly: Bool = false, schemaVersion: UInt64 = 0,
-            deleteRealmIfMigrationNeeded: Bool = false, objectTypes: [ObjectBase.Type]? = nil, seedFilePath: URL? = nil,
+            fileURL: URL? = Self.defaultFileURL, inMemoryIdentifier: String? = nil,
+            readOnly: Bool = false, schemaVersion: UInt64 = 0,
+            deleteRealmIfMigrationNeeded: Bool = false, objectTypes: [ObjectBase.Type]? = nil,
+            seedFilePath: URL? = nil,
             writeTimeout: Duration? = nil
         ) {
             self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
@@ -62,16 +69,20 @@ extension Realm {
             self.writeTimeout = writeTimeout
         }
 
-        /// `$XDG_DATA_HOME/<program>/default.realm`, with `~/.local/share` where the variable is not set.
+        /// `$XDG_DATA_HOME/<program>/default.realm`, with `~/.local/share` where the variable is
+        /// not set.
         public static var defaultFileURL: URL? {
             let environment = ProcessInfo.processInfo.environment
             let home: URL
             if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") {
                 home = URL(fileURLWithPath: data, isDirectory: true)
             } else {
-                home = FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".local/share", isDirectory: true)
+                home = FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(
+                    ".local/share", isDirectory: true)
             }
-            return home.appendingPathComponent(ProcessInfo.processInfo.processName, isDirectory: true).appendingPathComponent("default.realm")
+            return home.appendingPathComponent(
+                ProcessInfo.processInfo.processName, isDirectory: true
+            ).appendingPathComponent("default.realm")
         }
     }
 }
@@ -82,7 +93,10 @@ extension Realm.Configuration: CustomStringConvertible {
         var parts = [location.map { "\($0)" } ?? "no location"]
         if readOnly { parts.append("read-only") }
         parts.append("schema version \(schemaVersion)")
-        if let objectTypes { parts.append("classes " + objectTypes.map { ModelClass.name(of: $0) }.joined(separator: ", ")) }
+        if let objectTypes {
+            parts.append(
+                "classes " + objectTypes.map { ModelClass.name(of: $0) }.joined(separator: ", "))
+        }
         return "Realm.Configuration(" + parts.joined(separator: "; ") + ")"
     }
 }
@@ -96,7 +110,8 @@ extension Realm.Configuration {
 
     /// The classes that the realm is to have.
     var models: [ModelClass] {
-        let types = objectTypes ?? ClassDiscovery.objectTypes().filter { $0.shouldIncludeInDefaultSchema() }
+        let types =
+            objectTypes ?? ClassDiscovery.objectTypes().filter { $0.shouldIncludeInDefaultSchema() }
         return types.map { ModelClass.of($0) }.sorted { $0.name < $1.name }
     }
 
@@ -107,14 +122,19 @@ extension Realm.Configuration {
 
     /// Whether both ask for the same classes.
     func hasSameClasses(as other: Realm.Configuration) -> Bool {
-        objectTypes.map { Set($0.map { ObjectIdentifier($0) }) } == other.objectTypes.map { Set($0.map { ObjectIdentifier($0) }) }
+        objectTypes.map { Set($0.map { ObjectIdentifier($0) }) }
+            == other.objectTypes.map { Set($0.map { ObjectIdentifier($0) }) }
     }
 
     /// What the engine is told.
-    func engine(at location: StoreConfiguration.Location, _ confinement: Confinement) -> ToftEngine.Configuration {
+    func engine(at location: StoreConfiguration.Location, _ confinement: Confinement)
+        -> ToftEngine.Configuration
+    {
         let isThread: Bool = if case .thread = confinement { true } else { false }
         return ToftEngine.Configuration(
-            location: location, mode: readOnly ? .readOnly : .readWrite, schema: ToftModel.Schema(models.map { $0.schema }), schemaVersion: schemaVersion,
-            writeTimeoutMilliseconds: writeTimeout.map { Int($0 / .milliseconds(1)) }, confinement: isThread ? .thread : .caller)
+            location: location, mode: readOnly ? .readOnly : .readWrite,
+            schema: ToftModel.Schema(models.map { $0.schema }), schemaVersion: schemaVersion,
+            writeTimeoutMilliseconds: writeTimeout.map { Int($0 / .milliseconds(1)) },
+            confinement: isThread ? .thread : .caller)
     }
 }

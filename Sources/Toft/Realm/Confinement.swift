@@ -6,7 +6,8 @@ enum Confinement {
     /// On the thread that opened it; the engine checks that.
     case thread
     case queue(QueueMark)
-    /// Everywhere, as it is frozen. The queue that its live realm belongs to, if any, so that thawing there finds it.
+    /// Everywhere, as it is frozen. The queue that its live realm belongs to, if any, so that
+    /// thawing there finds it.
     case anywhere(QueueMark?)
 }
 
@@ -20,11 +21,15 @@ final class QueueMark: Sendable {
     init(_ queue: DispatchQueue) {
         self.queue = queue
         isMain = queue === DispatchQueue.main
-        if queue.getSpecific(key: Self.key) == nil { queue.setSpecific(key: Self.key, value: ObjectIdentifier(queue)) }
+        if queue.getSpecific(key: Self.key) == nil {
+            queue.setSpecific(key: Self.key, value: ObjectIdentifier(queue))
+        }
     }
 
     /// Whether the running code is on the queue.
     var isCurrent: Bool {
-        isMain ? Thread.isMainThread : DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(queue)
+        isMain
+            ? Thread.isMainThread
+            : DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(queue)
     }
 }

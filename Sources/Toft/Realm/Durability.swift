@@ -2,8 +2,9 @@ internal import ToftEngine
 internal import ToftStorage
 
 extension Realm {
-    /// When a write transaction is durable: there again after the machine stops (power, kernel). Whichever is chosen, every process sees the
-    /// transaction when it has been committed, and no crash or kill of a process loses it.
+    /// When a write transaction is durable: there again after the machine stops (power, kernel).
+    /// Whichever is chosen, every process sees the transaction when it has been committed, and no
+    /// crash or kill of a process loses it.
     ///
     /// ```swift
     /// for reading in readings {
@@ -14,16 +15,20 @@ extension Realm {
     public enum Durability: Sendable {
         /// When the commit returns. It costs a durable write.
         case immediate
-        /// When the commit returns. Commits of several threads of the process share a durable write: more of them in a second, while one may
-        /// take longer. Alone it is like `immediate`.
+        /// When the commit returns. Commits of several threads of the process share a durable
+        /// write: more of them in a second, while one may take longer. Alone it is like
+        /// `immediate`.
         case group
-        /// Later: with the next commit that is not deferred, with `flush()`, about a second after the last commit, when much waits (16 MiB), or
-        /// when the file is closed. Until then a crash of the machine may take back the last commits, never one while a later one stays. It costs
-        /// no durable write. Large transactions, and the first in a file since it was closed, are durable when they return.
+        /// Later: with the next commit that is not deferred, with `flush()`, about a second after
+        /// the last commit, when much waits (16 MiB), or when the file is closed. Until then a
+        /// crash of the machine may take back the last commits, never one while a later one stays.
+        /// It costs no durable write. Large transactions, and the first in a file since it was
+        /// closed, are durable when they return.
         case deferred
     }
 
-    /// Makes every commit so far durable, of any realm and any process, and returns then; at once when all are. Waits for other writers.
+    /// Makes every commit so far durable, of any realm and any process, and returns then; at once
+    /// when all are. Waits for other writers.
     public func flush() throws {
         do throws(EngineError) {
             try session.verify()

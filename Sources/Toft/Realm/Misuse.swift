@@ -4,22 +4,25 @@ internal import ToftEngine
 internal import ToftModel
 
 extension Realm {
-    /// Where misuse goes that a call can't throw: a property set outside a write transaction, a deleted object's property, a bad predicate,
-    /// a wrong thread, an index out of range. The default prints the error and stops the process.
+    /// Where misuse goes that a call can't throw: a property set outside a write transaction, a
+    /// deleted object's property, a bad predicate, a wrong thread, an index out of range. The
+    /// default prints the error and stops the process.
     ///
-    /// A handler that returns lets the program go on: the call then has no effect and gives a default value (0, "", nil, an empty
-    /// collection, a new unmanaged object). Realm raises an Objective-C exception, which Swift can't catch; to catch one mistake of one
-    /// call, see `attempt(_:)`. Any thread may set it.
+    /// A handler that returns lets the program go on: the call then has no effect and gives a
+    /// default value (0, "", nil, an empty collection, a new unmanaged object). Realm raises an
+    /// Objective-C exception, which Swift can't catch; to catch one mistake of one call, see
+    /// `attempt(_:)`. Any thread may set it.
     public static var misuseHandler: @Sendable (Realm.Error) -> Void {
         get { Misuse.handler.withLock { $0 } }
         set { Misuse.handler.withLock { $0 = newValue } }
     }
 
-    /// Runs the block and throws the first misuse in it instead of giving it to `misuseHandler`: the throwing twin of every call that
-    /// can't throw.
+    /// Runs the block and throws the first misuse in it instead of giving it to `misuseHandler`:
+    /// the throwing twin of every call that can't throw.
     ///
     /// ```swift
-    /// try Realm.attempt { dog.name = "Rex" }        // throws Realm.Error with code .notInTransaction
+    /// try Realm.attempt { dog.name = "Rex" }        // throws Realm.Error with code
+    /// .notInTransaction
     /// ```
     ///
     /// The block runs to its end, calls after the first misuse too. Realm has nothing like it.

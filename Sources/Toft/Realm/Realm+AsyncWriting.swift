@@ -5,28 +5,35 @@ internal import ToftEngine
 public typealias AsyncTransactionId = UInt32
 
 extension Realm {
-    /// Runs the block in a write transaction of its own, soon, on this realm's run loop or queue, and commits it. Returns at once: while other writers, of
-    /// any process, hold the lock, the thread goes on with other work. Such writes happen one after the other in the order in which they were asked for; the
-    /// realm lives until the last has happened.
+    /// Runs the block in a write transaction of its own, soon, on this realm's run loop or queue,
+    /// and commits it. Returns at once: while other writers, of any process, hold the lock, the
+    /// thread goes on with other work. Such writes happen one after the other in the order in which
+    /// they were asked for; the realm lives until the last has happened.
     ///
-    /// Differs from Realm: the commit reaches the disk before the block's thread goes on, as in `write`.
+    /// Differs from Realm: the commit reaches the disk before the block's thread goes on, as in
+    /// `write`.
     /// - Parameters:
-    ///   - durability: when the changes are on disk, if not with the commit. Realm has nothing like it.
+    ///   - durability: when the changes are on disk, if not with the commit. Realm has nothing like
+    ///     it.
     ///   - onComplete: called after the commit, with what went wrong if something did.
     @discardableResult
     public func writeAsync(
-        durability: Durability = .immediate, _ block: @escaping () -> Void, onComplete: (((any Swift.Error)?) -> Void)? = nil
+        durability: Durability = .immediate, _ block: @escaping () -> Void,
+        onComplete: (((any Swift.Error)?) -> Void)? = nil
     ) -> AsyncTransactionId {
         Misuse.reporting {
             try session.verify()
             guard !session.isFrozen else { throw Realm.Error.frozen }
-            guard !session.engine.isReadOnly else { throw Realm.Error(.readOnly, "Can't write: the realm was opened read-only.") }
+            guard !session.engine.isReadOnly else {
+                throw Realm.Error(.readOnly, "Can't write: the realm was opened read-only.")
+            }
             try session.requireDelivery()
             return session.addWrite(durability, block, onComplete)
         } ?? 0
     }
 
-    /// Forgets a write that was asked for and has not begun; its `onComplete` is not called. One that has is left as it is.
+    /// Forgets a write that was asked for and has not begun; its `onComplete` is not called. One
+    /// that has is left as it is.
     public func cancelAsyncWrite(_ asyncTransactionId: AsyncTransactionId) throws {
         do throws(EngineError) {
             try session.verify()
@@ -37,7 +44,9 @@ extension Realm {
     }
 
     /// Whether writes that were asked for wait or are happening.
-    public var isPerformingAsynchronousWriteOperations: Bool { session.isMakingWrite || !session.waitingWrites.isEmpty }
+    public var isPerformingAsynchronousWriteOperations: Bool {
+        session.isMakingWrite || !session.waitingWrites.isEmpty
+    }
 }
 
 /// A write that waits for its turn.
@@ -56,10 +65,14 @@ extension RealmSession {
     private static let pause = DispatchTimeInterval.milliseconds(2)
 
     fileprivate func addWrite(
-        _ durability: Realm.Durability, _ block: @escaping () -> Void, _ onComplete: (((any Swift.Error)?) -> Void)?
+        _ durability: Realm.Durability, _ block: @escaping () -> Void,
+        _ onComplete: (((any Swift.Error)?) -> Void)?
     ) -> AsyncTransactionId {
         lastWriteID &+= 1
-        waitingWrites.append(WaitingWrite(id: lastWriteID, durability: durability, block: block, onComplete: onComplete, session: self))
+        waitingWrites.append(
+            WaitingWrite(
+                id: lastWriteID, durability: durability, block: block, onComplete: onComplete,
+                session: self))
         resumeWrites()
         return lastWriteID
     }
@@ -68,12 +81,14 @@ extension RealmSession {
         waitingWrites.removeAll { $0.id == id }
     }
 
-    /// Sees to it that the writes that wait get their turn. After every transaction, as they do not begin inside one.
+    /// Sees to it that the writes that wait get their turn. After every transaction, as they do not
+    /// begin inside one.
     func resumeWrites() {
         if !waitingWrites.isEmpty { scheduler?.schedule() }
     }
 
-    /// Makes the first of the writes that wait, if nobody else is writing. On the session's thread, from its run loop or queue.
+    /// Makes the first of the writes that wait, if nobody else is writing. On the session's thread,
+    /// from its run loop or queue.
     func makeNextWrite() {
         guard !engine.isWriting, !isMakingWrite, let write = waitingWrites.first else { return }
         var failure: Realm.Error?
@@ -89,7 +104,8 @@ extension RealmSession {
         resumeWrites()
     }
 
-    /// Runs a block inside the transaction that has begun. What it has committed or cancelled itself is left so.
+    /// Runs a block inside the transaction that has begun. What it has committed or cancelled
+    /// itself is left so.
     private func commit(_ write: WaitingWrite) -> Realm.Error? {
         isMakingWrite = true
         defer { isMakingWrite = false }

@@ -3,13 +3,14 @@ internal import ToftEngine
 internal import ToftStorage
 
 extension Realm {
-    /// Deletes the file of a configuration and what lies beside it, all but the lock file. Throws `.alreadyOpen` while a realm of this
-    /// process has it open. Whether there was a file.
+    /// Deletes the file of a configuration and what lies beside it, all but the lock file. Throws
+    /// `.alreadyOpen` while a realm of this process has it open. Whether there was a file.
     @discardableResult
     public static func deleteFiles(for configuration: Configuration) throws -> Bool {
         guard case .file(let path)? = configuration.location else { return false }
         guard !Database.isOpen(path: path) else {
-            throw Realm.Error(.alreadyOpen, "'\(path)' can't be deleted: a realm of this process has it open.")
+            throw Realm.Error(
+                .alreadyOpen, "'\(path)' can't be deleted: a realm of this process has it open.")
         }
         guard FileManager.default.fileExists(atPath: path) else { return false }
         do {
@@ -20,8 +21,9 @@ extension Realm {
         return true
     }
 
-    /// Reads everything in the version that the realm shows and checks it: structure, checksums, indexes, links, free space. Gives back what is wrong,
-    /// a sentence each; nothing when all is well. Realm has nothing like it.
+    /// Reads everything in the version that the realm shows and checks it: structure, checksums,
+    /// indexes, links, free space. Gives back what is wrong, a sentence each; nothing when all is
+    /// well. Realm has nothing like it.
     public func check() throws -> [String] {
         do throws(EngineError) {
             try session.verify()

@@ -1,15 +1,17 @@
 internal import ToftEngine
 
 extension Realm {
-    /// The realm as it is now, for ever and on any thread; in a write transaction, as it was before it. What comes out of it is frozen, too.
+    /// The realm as it is now, for ever and on any thread; in a write transaction, as it was before
+    /// it. What comes out of it is frozen, too.
     ///
-    /// A frozen realm keeps its version's pages from being reused until it and everything that came out of it is let go. Frozen twice at one version, it is
-    /// the same realm.
+    /// A frozen realm keeps its version's pages from being reused until it and everything that came
+    /// out of it is let go. Frozen twice at one version, it is the same realm.
     public func freeze() -> Realm {
         Misuse.reporting { Realm(try session.frozen()) } ?? self
     }
 
-    /// The live realm on this thread, or on the queue that the frozen one came from; a live realm itself.
+    /// The live realm on this thread, or on the queue that the frozen one came from; a live realm
+    /// itself.
     public func thaw() -> Realm {
         Misuse.reporting { Realm(try session.thawed()) } ?? self
     }
@@ -24,20 +26,26 @@ extension Realm {
 extension ThreadConfined {
     public var isFrozen: Bool { realm?.session.isFrozen ?? false }
 
-    /// What it is now, for ever and on any thread: it and everything that is reached from it. In a write transaction, what it was before; what was made in
-    /// the transaction can't be frozen, and it is misuse, as for what is unmanaged or deleted.
+    /// What it is now, for ever and on any thread: it and everything that is reached from it. In a
+    /// write transaction, what it was before; what was made in the transaction can't be frozen, and
+    /// it is misuse, as for what is unmanaged or deleted.
     public func freeze() -> Self {
         Misuse.reporting { () -> Self in
             guard let session = realm?.session else { throw unmanaged("frozen") }
             if session.isFrozen { return self }
             guard let frozen = try _carry().resolve(session.frozen()) as? Self else {
-                throw Realm.Error(.noSuchObject, "Can't freeze what was made in this write transaction: no version has it yet. Commit first.")
+                throw Realm.Error(
+                    .noSuchObject,
+                    "Can't freeze what was made in this write transaction: no version has it yet. "
+                        + "Commit first."
+                )
             }
             return frozen
         } ?? self
     }
 
-    /// What stands for it in the live realm on this thread, or on the queue that it came from; nil when it has been deleted. What is live, itself.
+    /// What stands for it in the live realm on this thread, or on the queue that it came from; nil
+    /// when it has been deleted. What is live, itself.
     public func thaw() -> Self? {
         Misuse.reporting { () -> Self? in
             guard let session = realm?.session else { throw unmanaged("thawed") }

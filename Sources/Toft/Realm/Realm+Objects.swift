@@ -22,34 +22,47 @@ extension Realm {
 
     // MARK: Adding
 
-    /// Makes an unmanaged object, and those that it links to, managed ones of this realm. The instance itself becomes live; one that is
-    /// already of this realm is left as it is. Needs a write transaction.
+    /// Makes an unmanaged object, and those that it links to, managed ones of this realm. The
+    /// instance itself becomes live; one that is already of this realm is left as it is. Needs a
+    /// write transaction.
     public func add(_ object: Object, update: UpdatePolicy = .error) {
         Misuse.reporting {
             try session.verify()
-            if update != .error, ModelClass.of(type(of: object)).primaryKey == nil { throw Self.noPrimaryKey(of: type(of: object)) }
+            if update != .error, ModelClass.of(type(of: object)).primaryKey == nil {
+                throw Self.noPrimaryKey(of: type(of: object))
+            }
             try session.add(object, update)
         }
     }
 
     /// Adds several objects.
-    public func add<Objects: Sequence>(_ objects: Objects, update: UpdatePolicy = .error) where Objects.Element: Object {
+    public func add<Objects: Sequence>(_ objects: Objects, update: UpdatePolicy = .error)
+    where Objects.Element: Object {
         for object in objects { add(object, update: update) }
     }
 
-    /// Creates a managed object of a dictionary of values, of an array with one for each property, or as a copy of an object. Nested
-    /// dictionaries and arrays become linked objects. With `update`, values that are not given stay as they are. Needs a write transaction.
+    /// Creates a managed object of a dictionary of values, of an array with one for each property,
+    /// or as a copy of an object. Nested dictionaries and arrays become linked objects. With
+    /// `update`, values that are not given stay as they are. Needs a write transaction.
     @discardableResult
-    public func create<Model: Object>(_ type: Model.Type, value: Any = [String: Any](), update: UpdatePolicy = .error) -> Model {
+    public func create<Model: Object>(
+        _ type: Model.Type, value: Any = [String: Any](), update: UpdatePolicy = .error
+    ) -> Model {
         Misuse.reporting { () -> Model in
             try session.verify()
-            if update != .error, ModelClass.of(type).primaryKey == nil { throw Self.noPrimaryKey(of: type) }
+            if update != .error, ModelClass.of(type).primaryKey == nil {
+                throw Self.noPrimaryKey(of: type)
+            }
             return try ManagedBuilder(session: session, policy: update).create(type, of: value)
         } ?? type.init()
     }
 
     private static func noPrimaryKey(of type: ObjectBase.Type) -> Realm.Error {
-        Realm.Error(.missingPrimaryKey, "'\(ModelClass.name(of: type))' has no primary key, so an object of it can't be updated.")
+        Realm.Error(
+            .missingPrimaryKey,
+            "'\(ModelClass.name(of: type))' has no primary key, so an object of it can't be "
+                + "updated."
+        )
     }
 
     // MARK: Finding
@@ -59,22 +72,30 @@ extension Realm {
         Misuse.reporting {
             try session.verify()
             let home = try session.home(of: type)
-            return Results(CollectionCore(session, try session.engine.results(of: home.binding.classID), home))
+            return Results(
+                CollectionCore(session, try session.engine.results(of: home.binding.classID), home))
         } ?? Results(nil)
     }
 
     /// The object with this primary key; nil if there is none.
-    public func object<Element: Object, KeyType>(ofType type: Element.Type, forPrimaryKey key: KeyType) -> Element? {
+    public func object<Element: Object, KeyType>(
+        ofType type: Element.Type, forPrimaryKey key: KeyType
+    ) -> Element? {
         Misuse.reporting { () -> Element? in
             try session.verify()
             let home = try session.home(of: type)
-            guard let property = home.binding.model.primaryKey else { throw Self.noPrimaryKey(of: type) }
+            guard let property = home.binding.model.primaryKey else {
+                throw Self.noPrimaryKey(of: type)
+            }
             let value = try Self.integer(key) ?? QueryValue.value(of: key, for: property.name)
-            return try session.engine.find(value, in: home.binding.classID).flatMap { try home.object($0.ref.key)?.asElement(type) }
+            return try session.engine.find(value, in: home.binding.classID).flatMap {
+                try home.object($0.ref.key)?.asElement(type)
+            }
         } ?? nil
     }
 
-    /// The value of a key that is an `Int`, as most are, without the casts that tell what any other is.
+    /// The value of a key that is an `Int`, as most are, without the casts that tell what any other
+    /// is.
     private static func integer<KeyType>(_ key: KeyType) -> Value? {
         guard KeyType.self == Int.self else { return nil }
         return .int(Int64(unsafeBitCast(key, to: Int.self)))
@@ -82,13 +103,19 @@ extension Realm {
 
     // MARK: Deleting
 
-    /// Deletes an object: links to it become nil, lists lose it, what it links to stays. Its instances become invalid. Needs a write
-    /// transaction.
+    /// Deletes an object: links to it become nil, lists lose it, what it links to stays. Its
+    /// instances become invalid. Needs a write transaction.
     public func delete(_ object: ObjectBase) {
         Misuse.reporting {
             try session.verify()
-            guard let row = object.row else { throw Realm.Error(.invalidArgument, "Only an object of this realm can be deleted, not an unmanaged one.") }
-            guard row.session === session else { throw Realm.Error(.wrongSession, "Only an object of this realm can be deleted.") }
+            guard let row = object.row else {
+                throw Realm.Error(
+                    .invalidArgument,
+                    "Only an object of this realm can be deleted, not an unmanaged one.")
+            }
+            guard row.session === session else {
+                throw Realm.Error(.wrongSession, "Only an object of this realm can be deleted.")
+            }
             try row.handle.delete()
         }
     }
@@ -112,12 +139,15 @@ extension Realm {
         Misuse.reporting {
             try session.verify()
             guard let core = try objects._core() else { return }
-            guard core.session === session else { throw Realm.Error(.wrongSession, "Only objects of this realm can be deleted.") }
+            guard core.session === session else {
+                throw Realm.Error(.wrongSession, "Only objects of this realm can be deleted.")
+            }
             try core.results.deleteAll()
         }
     }
 
-    /// Deletes all objects of the realm's classes; what other classes the file has stays. Needs a write transaction.
+    /// Deletes all objects of the realm's classes; what other classes the file has stays. Needs a
+    /// write transaction.
     public func deleteAll() {
         Misuse.reporting {
             try session.verify()
@@ -131,12 +161,17 @@ struct ManagedBuilder: ObjectBuilder {
     let session: RealmSession
     let policy: Realm.UpdatePolicy
 
-    func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at place: String) throws -> Model {
-        if let object = any as? Model, object.row == nil || object.row?.session === session { return object }
+    func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at place: String) throws
+        -> Model
+    {
+        if let object = any as? Model, object.row == nil || object.row?.session === session {
+            return object
+        }
         return try create(type, of: any)
     }
 
-    /// Creates or updates an object with what was given. A managed object of the same realm is a template, too.
+    /// Creates or updates an object with what was given. A managed object of the same realm is a
+    /// template, too.
     func create<Model: ObjectBase>(_ type: Model.Type, of any: Any) throws -> Model {
         let object = type.init()
         let given = try assign(any, to: object)

@@ -4,14 +4,16 @@ extension Realm {
     /// Whether a write transaction of this realm is open.
     public var isInWriteTransaction: Bool { session.engine.isWriting }
 
-    /// Runs the block in a write transaction and commits; when the block throws, the transaction is cancelled. Waits for other writers, of any
-    /// process. When it returns, the changes are on disk.
+    /// Runs the block in a write transaction and commits; when the block throws, the transaction is
+    /// cancelled. Waits for other writers, of any process. When it returns, the changes are on
+    /// disk.
     /// - Parameters:
     ///   - tokens: observers that this transaction is not told to.
     ///   - durability: when the changes are on disk, if not at once. Realm has nothing like it.
     @discardableResult
     public func write<Result>(
-        withoutNotifying tokens: [NotificationToken] = [], durability: Durability = .immediate, _ block: () throws -> Result
+        withoutNotifying tokens: [NotificationToken] = [], durability: Durability = .immediate,
+        _ block: () throws -> Result
     ) throws -> Result {
         try begin()
         let result: Result
@@ -21,12 +23,14 @@ extension Realm {
             if isInWriteTransaction { cancelWrite() }
             throw error
         }
-        if isInWriteTransaction { try commitWrite(withoutNotifying: tokens, durability: durability) }
+        if isInWriteTransaction {
+            try commitWrite(withoutNotifying: tokens, durability: durability)
+        }
         return result
     }
 
-    /// Begins a write transaction. What can go wrong (the disk, a transaction that is open already) goes to `misuseHandler`, as
-    /// Realm can't throw here either; `write` throws it.
+    /// Begins a write transaction. What can go wrong (the disk, a transaction that is open already)
+    /// goes to `misuseHandler`, as Realm can't throw here either; `write` throws it.
     public func beginWrite() {
         Misuse.reporting { try begin() }
     }
@@ -40,11 +44,14 @@ extension Realm {
         }
     }
 
-    /// Commits the write transaction: when it returns, the changes are on disk and every observer of any process will hear of them.
+    /// Commits the write transaction: when it returns, the changes are on disk and every observer
+    /// of any process will hear of them.
     /// - Parameters:
     ///   - tokens: observers of this realm that this transaction is not told to.
     ///   - durability: when the changes are on disk, if not at once. Realm has nothing like it.
-    public func commitWrite(withoutNotifying tokens: [NotificationToken] = [], durability: Durability = .immediate) throws {
+    public func commitWrite(
+        withoutNotifying tokens: [NotificationToken] = [], durability: Durability = .immediate
+    ) throws {
         do throws(EngineError) {
             try session.verify()
             defer { session.resumeWrites() }
@@ -54,7 +61,8 @@ extension Realm {
         }
     }
 
-    /// Cancels the write transaction: everything is as it was before. Objects added in it are invalid.
+    /// Cancels the write transaction: everything is as it was before. Objects added in it are
+    /// invalid.
     public func cancelWrite() {
         Misuse.reporting {
             try session.verify()

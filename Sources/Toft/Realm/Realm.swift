@@ -1,7 +1,8 @@
 public import Foundation
 internal import ToftEngine
 
-/// A database, as one thread (or one serial queue) sees it: opened by configuration, closed with the last reference.
+/// A database, as one thread (or one serial queue) sees it: opened by configuration, closed with
+/// the last reference.
 ///
 /// ```swift
 /// let realm = try Realm()
@@ -9,8 +10,8 @@ internal import ToftEngine
 /// for dog in realm.objects(Dog.self).where({ $0.age > 3 }) { print(dog.name) }
 /// ```
 ///
-/// Everything that comes out of it is live and belongs to the same thread. Opening again on the same thread gives the same
-/// instance. Spelled as in Realm; the file is Toft's own.
+/// Everything that comes out of it is live and belongs to the same thread. Opening again on the
+/// same thread gives the same instance. Spelled as in Realm; the file is Toft's own.
 public struct Realm {
     let session: RealmSession
 
@@ -20,13 +21,15 @@ public struct Realm {
 
     // MARK: Opening
 
-    /// Opens the default configuration's database, on this thread or for `queue`, which then has to be the current one.
+    /// Opens the default configuration's database, on this thread or for `queue`, which then has to
+    /// be the current one.
     public init(queue: DispatchQueue? = nil) throws {
         try self.init(configuration: .defaultConfiguration, queue: queue)
     }
 
-    /// Opens a configuration's database, on this thread or for `queue`, which then has to be the current one. Classes, properties and indexes
-    /// that the file lacks are added to it; a difference that would lose data is an error that lists every one.
+    /// Opens a configuration's database, on this thread or for `queue`, which then has to be the
+    /// current one. Classes, properties and indexes that the file lacks are added to it; a
+    /// difference that would lose data is an error that lists every one.
     public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
         self.init(try RealmSession.open(configuration, queue: queue))
     }
@@ -48,14 +51,18 @@ public struct Realm {
 
     /// Whether there is no object of any of the realm's classes.
     public var isEmpty: Bool {
-        Misuse.reporting { try session.models().allSatisfy { try session.engine.count(of: $0.classID) == 0 } } ?? true
+        Misuse.reporting {
+            try session.models().allSatisfy { try session.engine.count(of: $0.classID) == 0 }
+        } ?? true
     }
 
     /// Whether the realm shows one version for ever, on any thread.
     public var isFrozen: Bool { session.isFrozen }
 
-    /// Whether the realm goes to new versions by itself, when its run loop or queue comes around; true at first. When it does not,
-    /// realm observers are told `.refreshRequired`. A realm follows by itself from its first observer on, and on the main thread. Never of a frozen realm.
+    /// Whether the realm goes to new versions by itself, when its run loop or queue comes around;
+    /// true at first. When it does not, realm observers are told `.refreshRequired`. A realm
+    /// follows by itself from its first observer on, and on the main thread. Never of a frozen
+    /// realm.
     public var autorefresh: Bool {
         get { session.isAutorefreshing && !session.isFrozen }
         nonmutating set {
@@ -65,13 +72,14 @@ public struct Realm {
         }
     }
 
-    /// The version that the realm shows: it grows with each commit of any process. Realm has nothing like it.
+    /// The version that the realm shows: it grows with each commit of any process. Realm has
+    /// nothing like it.
     public var version: UInt64 { Misuse.reporting { try session.engine.version } ?? 0 }
 
     // MARK: Moving
 
-    /// Goes to the newest version and calls the observers that are due. False if there was none newer, inside a write transaction, inside
-    /// a notification block, and when frozen.
+    /// Goes to the newest version and calls the observers that are due. False if there was none
+    /// newer, inside a write transaction, inside a notification block, and when frozen.
     @discardableResult
     public func refresh() -> Bool {
         Misuse.reporting {
@@ -80,8 +88,10 @@ public struct Realm {
         } ?? false
     }
 
-    /// Ends the use of this version: objects and lists of the realm become invalid, results empty, observations end, and what the version
-    /// kept from being reused is free. An open write transaction is cancelled, writes that wait are forgotten. The realm goes on at the newest version.
+    /// Ends the use of this version: objects and lists of the realm become invalid, results empty,
+    /// observations end, and what the version kept from being reused is free. An open write
+    /// transaction is cancelled, writes that wait are forgotten. The realm goes on at the newest
+    /// version.
     public func invalidate() {
         Misuse.reporting { try session.invalidate() }
     }

@@ -1,17 +1,21 @@
 package import ToftEngine
 
 extension Realm {
-    /// What a call that can fail throws: a code to act on, a message for people, and details where there are more.
+    /// What a call that can fail throws: a code to act on, a message for people, and details where
+    /// there are more.
     ///
-    /// Realm's error is an `NSError` with few codes; this one has the engine's own list, the same through every door.
+    /// Realm's error is an `NSError` with few codes; this one has the engine's own list, the same
+    /// through every door.
     public struct Error: Swift.Error, Sendable, Hashable {
         /// What went wrong, to act on.
         public let code: Code
         /// What happened, where, and what to do about it: a sentence or two for people.
         public let message: String
-        /// More of it where there is more: every schema problem on a line of its own, a query with a caret. May be empty.
+        /// More of it where there is more: every schema problem on a line of its own, a query with
+        /// a caret. May be empty.
         public let detail: String
-        /// The number that goes with the code: errno, a page, an index, an offset in a query. 0 where there is none.
+        /// The number that goes with the code: errno, a page, an index, an offset in a query. 0
+        /// where there is none.
         public let number: Int64
 
         /// An error as an app may want to throw it itself, from inside a write block say.
@@ -41,14 +45,16 @@ public func ~= (code: Realm.Error.Code, error: any Swift.Error) -> Bool {
 }
 
 extension Realm.Error {
-    /// Everything that can go wrong, in groups by the moment at which it does; the numbers are those of the C header.
+    /// Everything that can go wrong, in groups by the moment at which it does; the numbers are
+    /// those of the C header.
     public enum Code: Int32, Sendable, CaseIterable {
         // Use: what holds at every moment.
         /// A value that no call could accept.
         case invalidArgument = 1
         /// Reserved for the C door: Swift has no handles.
         case invalidHandle = 2
-        /// A realm, or something that belongs to one, was used on another thread or queue than its own.
+        /// A realm, or something that belongs to one, was used on another thread or queue than its
+        /// own.
         case wrongThread = 3
         /// The realm has been closed or invalidated.
         case closed = 4
@@ -104,13 +110,15 @@ extension Realm.Error {
         case lockTimeout = 204
         /// A sync failed in some process: nothing is written until all have closed the file.
         case poisoned = 205
-        /// A sync failed in this commit: whether it is on disk is known when the file is opened again.
+        /// A sync failed in this commit: whether it is on disk is known when the file is opened
+        /// again.
         case commitOutcomeUnknown = 206
 
         // Schema.
         /// The classes break rules; the detail lists every problem.
         case invalidSchema = 301
-        /// The classes differ from the file's so that data would be lost; the detail lists every difference.
+        /// The classes differ from the file's so that data would be lost; the detail lists every
+        /// difference.
         case schemaMismatch = 302
         /// The file has a higher schema version than the configuration.
         case schemaVersionTooLow = 303
@@ -162,7 +170,8 @@ extension Realm.Error {
         case observeInTransaction = 701
         /// Not possible inside a notification block.
         case insideCallback = 702
-        /// What is to be observed is frozen, the thread has no run loop and no queue was given, or the system had no thread or descriptor left.
+        /// What is to be observed is frozen, the thread has no run loop and no queue was given, or
+        /// the system had no thread or descriptor left.
         case observationUnavailable = 703
 
         package init(_ code: ErrorCode) {

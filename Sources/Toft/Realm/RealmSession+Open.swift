@@ -5,55 +5,76 @@ internal import ToftEngine
 internal import ToftStorage
 
 extension RealmSession {
-    /// The session of a configuration here: one for each thread or queue and database, as long as somebody holds it.
-    static func open(_ configuration: Realm.Configuration, queue: DispatchQueue?) throws -> RealmSession {
+    /// The session of a configuration here: one for each thread or queue and database, as long as
+    /// somebody holds it.
+    static func open(_ configuration: Realm.Configuration, queue: DispatchQueue?) throws
+        -> RealmSession
+    {
         guard let location = configuration.location else {
-            throw Realm.Error(.invalidArgument, "A configuration needs a fileURL or an inMemoryIdentifier.")
+            throw Realm.Error(
+                .invalidArgument, "A configuration needs a fileURL or an inMemoryIdentifier.")
         }
         let mark = queue.map { QueueMark($0) }
         if let mark, !mark.isCurrent {
             throw Realm.Error(.wrongThread, "A realm for a queue has to be opened on that queue.")
         }
-        let key = SessionCache.Key(location: location, queue: mark.map { ObjectIdentifier($0.queue) })
+        let key = SessionCache.Key(
+            location: location, queue: mark.map { ObjectIdentifier($0.queue) })
         let cache = SessionCache.of(mark)
         let open = cache.sessions(key)
         guard open.allSatisfy({ $0.configuration.agrees(with: configuration) }) else {
             throw Realm.Error(
-                .configurationMismatch, "The realm is open here with another schemaVersion, or one is read-only and the other is not.")
+                .configurationMismatch,
+                "The realm is open here with another schemaVersion, or one is read-only and the "
+                    + "other is not."
+            )
         }
-        if let session = open.first(where: { $0.configuration.hasSameClasses(as: configuration) }) { return session }
+        if let session = open.first(where: { $0.configuration.hasSameClasses(as: configuration) }) {
+            return session
+        }
         let session = try make(configuration, at: location, mark)
         cache.add(session, key)
         return session
     }
 
     private static func make(
-        _ configuration: Realm.Configuration, at location: StoreConfiguration.Location, _ mark: QueueMark?
+        _ configuration: Realm.Configuration, at location: StoreConfiguration.Location,
+        _ mark: QueueMark?
     ) throws -> RealmSession {
         let confinement = mark.map { Confinement.queue($0) } ?? .thread
         if case .file(let path) = location { try prepareFolder(of: path, configuration) }
         do throws(EngineError) {
-            return RealmSession(try Session.open(configuration.engine(at: location, confinement)), configuration, confinement)
+            return RealmSession(
+                try Session.open(configuration.engine(at: location, confinement)), configuration,
+                confinement)
         } catch {
-            guard configuration.deleteRealmIfMigrationNeeded, !configuration.readOnly, error.code == .schemaMismatch else {
+            guard configuration.deleteRealmIfMigrationNeeded, !configuration.readOnly,
+                error.code == .schemaMismatch
+            else {
                 throw Realm.Error(error)
             }
             _ = try Realm.deleteFiles(for: configuration)
-            return RealmSession(try Session.open(configuration.engine(at: location, confinement)), configuration, confinement)
+            return RealmSession(
+                try Session.open(configuration.engine(at: location, confinement)), configuration,
+                confinement)
         }
     }
 
     /// Makes the folder of the default file, and brings the seed file to its place.
-    private static func prepareFolder(of path: String, _ configuration: Realm.Configuration) throws {
+    private static func prepareFolder(of path: String, _ configuration: Realm.Configuration) throws
+    {
         let files = FileManager.default
         if configuration.fileURL == Realm.Configuration.defaultFileURL, !configuration.readOnly {
-            try? files.createDirectory(atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+            try? files.createDirectory(
+                atPath: (path as NSString).deletingLastPathComponent,
+                withIntermediateDirectories: true)
         }
         guard let seed = configuration.seedFilePath, !files.fileExists(atPath: path) else { return }
         do {
             try files.copyItem(atPath: seed.path, toPath: path)
         } catch {
-            throw Realm.Error(.fileAccess, "The seed file could not be copied to '\(path)'.", detail: "\(error)")
+            throw Realm.Error(
+                .fileAccess, "The seed file could not be copied to '\(path)'.", detail: "\(error)")
         }
     }
 }

@@ -3,14 +3,16 @@ internal import Foundation
 internal import ToftEngine
 internal import ToftModel
 
-/// What the instances of `Realm` on one thread (or queue) share: the engine's session, and what belongs to it here.
+/// What the instances of `Realm` on one thread (or queue) share: the engine's session, and what
+/// belongs to it here.
 final class RealmSession {
     private(set) var engine: Session
     let configuration: Realm.Configuration
     let confinement: Confinement
     /// How the engine's thread gets work done here; made by the first who needs it.
     var scheduler: (any Scheduler)?
-    /// The thread that it is confined to, for the short way past `verify`; 0 where it is a queue, or frozen.
+    /// The thread that it is confined to, for the short way past `verify`; 0 where it is a queue,
+    /// or frozen.
     private let thread: UInt
     let isFrozen: Bool
     var isAutorefreshing = true
@@ -32,13 +34,15 @@ final class RealmSession {
         isFrozen = false
     }
 
-    /// The frozen version of a live session. Threads share it, so everything that it will know it knows from the beginning.
+    /// The frozen version of a live session. Threads share it, so everything that it will know it
+    /// knows from the beginning.
     private init(frozen engine: Session, of live: RealmSession) throws {
         self.engine = engine
         configuration = live.configuration
         isFrozen = true
         thread = 0
-        confinement = if case .queue(let mark) = live.confinement { .anywhere(mark) } else { .anywhere(nil) }
+        confinement =
+            if case .queue(let mark) = live.confinement { .anywhere(mark) } else { .anywhere(nil) }
         _ = try live.models()
         bindings = live.bindings.mapValues { $0.frozen(in: engine) }
     }
@@ -47,7 +51,8 @@ final class RealmSession {
 
     // MARK: Use
 
-    /// Throws unless the realm may be used here and now. The engine checks threads, the door queues.
+    /// Throws unless the realm may be used here and now. The engine checks threads, the door
+    /// queues.
     func verify() throws(EngineError) {
         try verifyQueue()
         try engine.check()
@@ -56,7 +61,9 @@ final class RealmSession {
     @inline(__always)
     func verifyQueue() throws(EngineError) {
         if case .queue(let queue) = confinement, !queue.isCurrent {
-            throw EngineError(.wrongThread, "Realm accessed from incorrect queue. Use it on the queue that it was opened for.")
+            throw EngineError(
+                .wrongThread,
+                "Realm accessed from incorrect queue. Use it on the queue that it was opened for.")
         }
     }
 
@@ -66,7 +73,13 @@ final class RealmSession {
     /// Begins anew: everything that was got from the session is invalid.
     func invalidate() throws {
         try verify()
-        guard !isFrozen else { throw Realm.Error(.readOnly, "A frozen realm shows one version for ever and can't be invalidated: let it go instead.") }
+        guard !isFrozen else {
+            throw Realm.Error(
+                .readOnly,
+                "A frozen realm shows one version for ever and can't be invalidated: let it go "
+                    + "instead."
+            )
+        }
         // First the new one: a database in memory lives as long as somebody has it open.
         let next = try Session.open(engine.configuration)
         try engine.close()
@@ -80,7 +93,8 @@ final class RealmSession {
 
     // MARK: Freezing
 
-    /// A frozen session of the version that this one stands at; as long as somebody holds it, the same one.
+    /// A frozen session of the version that this one stands at; as long as somebody holds it, the
+    /// same one.
     func frozen() throws -> RealmSession {
         try verify()
         if isFrozen { return self }
@@ -90,7 +104,8 @@ final class RealmSession {
         return frozen
     }
 
-    /// The live session of this thread, or of the queue that the frozen one came from, not older than what is frozen.
+    /// The live session of this thread, or of the queue that the frozen one came from, not older
+    /// than what is frozen.
     func thawed() throws -> RealmSession {
         try verify()
         guard case .anywhere(let mark) = confinement else { return self }
@@ -131,7 +146,10 @@ final class RealmSession {
         guard !isFrozen, let owner = try? engine.classHandle(named: model.name) else {
             try verify()
             throw Realm.Error(
-                .noSuchClass, "Class '\(model.name)' is not part of this realm: its configuration's objectTypes leave it out.")
+                .noSuchClass,
+                "Class '\(model.name)' is not part of this realm: its configuration's objectTypes "
+                    + "leave it out."
+            )
         }
         let binding = try ClassBinding(model, owner, in: engine, thread: thread)
         bindings[ObjectIdentifier(type)] = binding
@@ -139,8 +157,8 @@ final class RealmSession {
     }
 
     /// Where the objects of a class live.
-    func home(of type: ObjectBase.Type) throws -> Home {
-        Home(self, try binding(of: type))
+    func home(of type: ObjectBase.Type) throws -> ObjectContext {
+        ObjectContext(self, try binding(of: type))
     }
 
     /// An object by its key; nil if it does not exist.

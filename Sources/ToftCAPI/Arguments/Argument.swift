@@ -12,14 +12,17 @@ extension EngineError {
 enum Argument {
     /// A pointer to one thing, which may not be NULL.
     @inline(__always)
-    static func pointer<Pointee>(_ pointer: UnsafePointer<Pointee>?, _ name: StaticString) throws(EngineError) -> UnsafePointer<Pointee> {
+    static func pointer<Pointee>(_ pointer: UnsafePointer<Pointee>?, _ name: StaticString)
+        throws(EngineError) -> UnsafePointer<Pointee>
+    {
         guard let pointer else { throw isNull(name) }
         return pointer
     }
 
     /// Room for a result, which may not be NULL.
     @inline(__always)
-    static func out<Pointee>(_ pointer: UnsafeMutablePointer<Pointee>?, _ name: StaticString) throws(EngineError)
+    static func out<Pointee>(_ pointer: UnsafeMutablePointer<Pointee>?, _ name: StaticString)
+        throws(EngineError)
         -> UnsafeMutablePointer<Pointee>
     {
         guard let pointer else { throw isNull(name) }
@@ -27,7 +30,9 @@ enum Argument {
     }
 
     /// `count` things in a row. NULL only with a count of 0.
-    static func array<Pointee>(_ pointer: UnsafePointer<Pointee>?, _ count: Int, _ name: StaticString) throws(EngineError)
+    static func array<Pointee>(
+        _ pointer: UnsafePointer<Pointee>?, _ count: Int, _ name: StaticString
+    ) throws(EngineError)
         -> UnsafeBufferPointer<Pointee>
     {
         try checkCount(count, of: MemoryLayout<Pointee>.stride, name)
@@ -36,7 +41,9 @@ enum Argument {
     }
 
     /// Room for `count` results in a row. NULL only with a count of 0.
-    static func room<Pointee>(_ pointer: UnsafeMutablePointer<Pointee>?, _ count: Int, _ name: StaticString) throws(EngineError)
+    static func room<Pointee>(
+        _ pointer: UnsafeMutablePointer<Pointee>?, _ count: Int, _ name: StaticString
+    ) throws(EngineError)
         -> UnsafeMutableBufferPointer<Pointee>
     {
         try checkCount(count, of: MemoryLayout<Pointee>.stride, name)
@@ -44,14 +51,18 @@ enum Argument {
         return UnsafeMutableBufferPointer(start: pointer, count: count)
     }
 
-    /// A count or length that memory can hold. Lengths of C arrive as signed integers, those beyond half the address space as negative ones.
+    /// A count or length that memory can hold. Lengths of C arrive as signed integers, those beyond
+    /// half the address space as negative ones.
     static func checkCount(_ count: Int, of stride: Int, _ name: StaticString) throws(EngineError) {
         guard count >= 0, count <= Int.max / 2 / stride else {
-            throw .invalidArgument("The length of '\(name)', \(UInt(bitPattern: count)), is more than memory can hold.")
+            throw .invalidArgument(
+                "The length of '\(name)', \(UInt(bitPattern: count)), is more than memory can hold."
+            )
         }
     }
 
-    /// An index or number of elements; those beyond the signed range are more than any collection has.
+    /// An index or number of elements; those beyond the signed range are more than any collection
+    /// has.
     static func index(_ index: UInt64) -> Int {
         Int(clamping: index)
     }
@@ -65,11 +76,14 @@ extension Argument {
     /// A text of at most `Limits.valueBytes` bytes of valid UTF-8.
     static func text(_ string: toft_string, _ name: StaticString) throws(EngineError) -> String {
         let bytes = try bytes(UnsafeRawPointer(string.data), string.size, name)
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidArgument("'\(name)' is not valid UTF-8.") }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw .invalidArgument("'\(name)' is not valid UTF-8.")
+        }
         return text
     }
 
-    /// A text whose copy would be wasted, checked like one: for names that are looked up and for paths, which can't contain NUL either.
+    /// A text whose copy would be wasted, checked like one: for names that are looked up and for
+    /// paths, which can't contain NUL either.
     static func path(_ string: toft_string, _ name: StaticString) throws(EngineError) -> String {
         let path = try text(string, name)
         if path.utf8.contains(0) { throw .invalidArgument("'\(name)' contains a NUL byte.") }
@@ -77,12 +91,18 @@ extension Argument {
     }
 
     /// Bytes of at most `Limits.valueBytes`.
-    static func bytes(_ data: UnsafeRawPointer?, _ size: Int, _ name: StaticString) throws(EngineError) -> UnsafeRawBufferPointer {
+    static func bytes(_ data: UnsafeRawPointer?, _ size: Int, _ name: StaticString)
+        throws(EngineError) -> UnsafeRawBufferPointer
+    {
         try checkCount(size, of: 1, name)
-        guard data != nil || size == 0 else { throw .invalidArgument("'\(name)' is NULL, but its length is \(size).") }
+        guard data != nil || size == 0 else {
+            throw .invalidArgument("'\(name)' is NULL, but its length is \(size).")
+        }
         guard size <= Limits.valueBytes else {
             throw EngineError(
-                .valueTooLong, "'\(name)' is \(size) bytes long; the limit is \(Limits.valueBytes).", number: Int64(size))
+                .valueTooLong,
+                "'\(name)' is \(size) bytes long; the limit is \(Limits.valueBytes).",
+                number: Int64(size))
         }
         return UnsafeRawBufferPointer(start: data, count: size)
     }
@@ -94,7 +114,8 @@ extension Argument {
         for index in 0..<min(room.count, results.count) { room[index] = results[index] }
     }
 
-    /// Writes as much of a text as there is room for, without a NUL, and returns the size of the whole.
+    /// Writes as much of a text as there is room for, without a NUL, and returns the size of the
+    /// whole.
     static func fill(_ room: UnsafeMutableBufferPointer<CChar>, _ text: String) -> Int {
         var size = 0
         for unit in text.utf8 {

@@ -19,10 +19,15 @@ extension Value {
         case TOFT_TYPE_FLOAT: self = .float(value.float32)
         case TOFT_TYPE_DOUBLE: self = .double(value.float64)
         case TOFT_TYPE_STRING: self = .string(try Argument.text(value.string, name))
-        case TOFT_TYPE_DATA: self = .data(Array(try Argument.bytes(value.data.data, value.data.size, name)))
+        case TOFT_TYPE_DATA:
+            self = .data(Array(try Argument.bytes(value.data.data, value.data.size, name)))
         case TOFT_TYPE_DATE: self = .date(Timestamp(value.date))
         case TOFT_TYPE_LINK: self = .link(ObjectRef(value.link))
-        default: throw .invalidArgument("'\(name)' has the type \(value.type.rawValue), which is not that of a single value.")
+        default:
+            throw .invalidArgument(
+                "'\(name)' has the type \(value.type.rawValue), which is not that of a single "
+                    + "value."
+            )
         }
     }
 }

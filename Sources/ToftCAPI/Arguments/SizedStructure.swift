@@ -22,13 +22,17 @@ extension toft_check_report: SizedStructure { static var firstSize: Int { 32 } }
 
 extension Argument {
     /// A structure that the caller filled in. What an older caller does not know reads as zero.
-    static func structure<Structure: SizedStructure>(_ pointer: UnsafePointer<Structure>?, _ name: StaticString) throws(EngineError) -> Structure {
+    static func structure<Structure: SizedStructure>(
+        _ pointer: UnsafePointer<Structure>?, _ name: StaticString
+    ) throws(EngineError) -> Structure {
         let pointer = try self.pointer(pointer, name)
         return try copy(UnsafeRawPointer(pointer), size: size(of: pointer, name), name)
     }
 
     /// A row of structures, which lie as far apart as the first one's size says.
-    static func structures<Structure: SizedStructure>(_ pointer: UnsafePointer<Structure>?, _ count: Int, _ name: StaticString)
+    static func structures<Structure: SizedStructure>(
+        _ pointer: UnsafePointer<Structure>?, _ count: Int, _ name: StaticString
+    )
         throws(EngineError) -> [Structure]
     {
         _ = try array(pointer, count, name)
@@ -38,25 +42,32 @@ extension Argument {
         for index in 0..<count {
             let element = UnsafeRawPointer(pointer) + index * stride
             guard element.loadUnaligned(as: Int.self) == stride else {
-                throw .invalidArgument("Element \(index) of '\(name)' has another size than the first.")
+                throw .invalidArgument(
+                    "Element \(index) of '\(name)' has another size than the first.")
             }
             structures.append(try copy(element, size: stride, name))
         }
         return structures
     }
 
-    /// Writes a result, no more of it than the caller knows. Call it last: nothing may fail after it.
-    static func fill<Structure: SizedStructure>(_ pointer: UnsafeMutablePointer<Structure>, _ structure: Structure) {
+    /// Writes a result, no more of it than the caller knows. Call it last: nothing may fail after
+    /// it.
+    static func fill<Structure: SizedStructure>(
+        _ pointer: UnsafeMutablePointer<Structure>, _ structure: Structure
+    ) {
         var structure = structure
         structure.size = pointer.pointee.size
         withUnsafeBytes(of: structure) { bytes in
             UnsafeMutableRawPointer(pointer).copyMemory(
-                from: bytes.baseAddress.unsafelyUnwrapped, byteCount: min(structure.size, MemoryLayout<Structure>.size))
+                from: bytes.baseAddress.unsafelyUnwrapped,
+                byteCount: min(structure.size, MemoryLayout<Structure>.size))
         }
     }
 
     /// Room for a structure whose size the caller has set.
-    static func outStructure<Structure: SizedStructure>(_ pointer: UnsafeMutablePointer<Structure>?, _ name: StaticString)
+    static func outStructure<Structure: SizedStructure>(
+        _ pointer: UnsafeMutablePointer<Structure>?, _ name: StaticString
+    )
         throws(EngineError) -> UnsafeMutablePointer<Structure>
     {
         let pointer = try out(pointer, name)
@@ -67,24 +78,35 @@ extension Argument {
     /// The largest structure that a later version could have; more is a size that nobody set.
     private static var largestSize: Int { 4096 }
 
-    private static func size<Structure: SizedStructure>(of pointer: UnsafePointer<Structure>, _ name: StaticString) throws(EngineError) -> Int {
+    private static func size<Structure: SizedStructure>(
+        of pointer: UnsafePointer<Structure>, _ name: StaticString
+    ) throws(EngineError) -> Int {
         let size = UnsafeRawPointer(pointer).loadUnaligned(as: Int.self)
         guard size >= Structure.firstSize, size <= largestSize, size % 8 == 0 else {
-            throw .invalidArgument("The size of '\(name)' is \(UInt(bitPattern: size)), not sizeof(\(Structure.self)); use TOFT_INITIALIZE.")
+            throw .invalidArgument(
+                "The size of '\(name)' is \(UInt(bitPattern: size)), not "
+                    + "sizeof(\(Structure.self)); use TOFT_INITIALIZE."
+            )
         }
         return size
     }
 
-    private static func copy<Structure: SizedStructure>(_ source: UnsafeRawPointer, size: Int, _ name: StaticString) throws(EngineError) -> Structure {
+    private static func copy<Structure: SizedStructure>(
+        _ source: UnsafeRawPointer, size: Int, _ name: StaticString
+    ) throws(EngineError) -> Structure {
         let known = MemoryLayout<Structure>.size
         if size > known {
-            for offset in known..<size where source.load(fromByteOffset: offset, as: UInt8.self) != 0 {
-                throw EngineError(.unsupported, "'\(name)' asks for something that this version of the library does not have.")
+            for offset in known..<size
+            where source.load(fromByteOffset: offset, as: UInt8.self) != 0 {
+                throw EngineError(
+                    .unsupported,
+                    "'\(name)' asks for something that this version of the library does not have.")
             }
         }
         var structure = Structure()
         withUnsafeMutableBytes(of: &structure) { bytes in
-            bytes.baseAddress.unsafelyUnwrapped.copyMemory(from: source, byteCount: min(size, known))
+            bytes.baseAddress.unsafelyUnwrapped.copyMemory(
+                from: source, byteCount: min(size, known))
         }
         return structure
     }

@@ -4,7 +4,7 @@ internal import ToftModel
 internal import ToftStorage
 
 /// Values of C, lent to the engine for the time of a call.
-struct Loan: ~Copyable {
+struct BorrowedArguments: ~Copyable {
     /// Memory for what most calls bring.
     private var room: UnsafeMutableRawBufferPointer.SubSequence
     private var buffers: [UnsafeMutableRawPointer] = []
@@ -16,9 +16,12 @@ struct Loan: ~Copyable {
     }
 
     /// Runs a call that lends values.
-    static func with(_ body: (inout Loan) throws(EngineError) -> Void) throws(EngineError) {
-        try withUnsafeTemporaryAllocation(byteCount: 1_024, alignment: 16) { room throws(EngineError) in
-            var loan = Loan(room)
+    static func with(_ body: (inout BorrowedArguments) throws(EngineError) -> Void)
+        throws(EngineError)
+    {
+        try withUnsafeTemporaryAllocation(byteCount: 1_024, alignment: 16) {
+            room throws(EngineError) in
+            var loan = BorrowedArguments(room)
             try body(&loan)
         }
     }
@@ -27,7 +30,8 @@ struct Loan: ~Copyable {
         let size = (count * MemoryLayout<Element>.stride + 15) & ~15
         if size <= room.count {
             defer { room = room.dropFirst(size) }
-            return UnsafeMutableRawBufferPointer(rebasing: room.prefix(size)).bindMemory(to: Element.self)
+            return UnsafeMutableRawBufferPointer(rebasing: room.prefix(size)).bindMemory(
+                to: Element.self)
         }
         let buffer = UnsafeMutableBufferPointer<Element>.allocate(capacity: count)
         if let base = buffer.baseAddress { buffers.append(UnsafeMutableRawPointer(base)) }
@@ -36,47 +40,65 @@ struct Loan: ~Copyable {
 
     /// Properties and values from parallel arrays.
     mutating func assignments(
-        _ keys: UnsafePointer<toft_property_key>?, _ values: UnsafePointer<toft_value>?, _ count: Int
+        _ keys: UnsafePointer<toft_property_key>?, _ values: UnsafePointer<toft_value>?,
+        _ count: Int
     ) throws(EngineError) -> UnsafeBufferPointer<Assignment> {
         let keys = try Argument.properties(keys, count)
         let given = try Argument.array(values, count, "values")
         let assignments: UnsafeMutableBufferPointer<Assignment> = buffer(of: count)
         for index in 0..<count {
-            assignments.initializeElement(at: index, to: Assignment(keys[index], try value(given[index], "values")))
+            assignments.initializeElement(
+                at: index, to: Assignment(keys[index], try value(given[index], "values")))
         }
         return UnsafeBufferPointer(rebasing: assignments[..<count])
     }
 
     /// One property and its value, as several.
-    mutating func assignment(_ key: PropertyID, _ value: BorrowedValue) -> UnsafeBufferPointer<Assignment> {
+    mutating func assignment(_ key: PropertyID, _ value: BorrowedValue) -> UnsafeBufferPointer<
+        Assignment
+    > {
         let assignments: UnsafeMutableBufferPointer<Assignment> = buffer(of: 1)
         assignments.initializeElement(at: 0, to: Assignment(key, value))
         return UnsafeBufferPointer(rebasing: assignments[..<1])
     }
 
-    /// `count` values. Their texts and bytes are checked for what would not be memory; the rest is the model's.
-    mutating func values(_ values: UnsafePointer<toft_value>?, _ count: Int, _ name: StaticString) throws(EngineError) -> UnsafeBufferPointer<BorrowedValue> {
+    /// `count` values. Their texts and bytes are checked for what would not be memory; the rest is
+    /// the model's.
+    mutating func values(_ values: UnsafePointer<toft_value>?, _ count: Int, _ name: StaticString)
+        throws(EngineError) -> UnsafeBufferPointer<BorrowedValue>
+    {
         let given = try Argument.array(values, count, name)
-        guard count <= Limits.listElements else { throw .invalidArgument("'\(name)' has \(count) elements; a list can't have so many.") }
+        guard count <= Limits.listElements else {
+            throw .invalidArgument("'\(name)' has \(count) elements; a list can't have so many.")
+        }
         let copies: UnsafeMutableBufferPointer<BorrowedValue> = buffer(of: count)
-        for index in 0..<count { copies.initializeElement(at: index, to: try value(given[index], name)) }
+        for index in 0..<count {
+            copies.initializeElement(at: index, to: try value(given[index], name))
+        }
         return UnsafeBufferPointer(rebasing: copies[..<count])
     }
 
     /// One value.
-    mutating func value(_ pointer: UnsafePointer<toft_value>?, _ name: StaticString) throws(EngineError) -> BorrowedValue {
+    mutating func value(_ pointer: UnsafePointer<toft_value>?, _ name: StaticString)
+        throws(EngineError) -> BorrowedValue
+    {
         try value(try Argument.pointer(pointer, name).pointee, name)
     }
 
-    private mutating func value(_ value: toft_value, _ name: StaticString) throws(EngineError) -> BorrowedValue {
+    private mutating func value(_ value: toft_value, _ name: StaticString) throws(EngineError)
+        -> BorrowedValue
+    {
         switch value.type {
         case TOFT_TYPE_NULL: return .null
         case TOFT_TYPE_BOOL: return .bool(value.boolean)
         case TOFT_TYPE_INT: return .int(value.integer)
         case TOFT_TYPE_FLOAT: return .float(value.float32)
         case TOFT_TYPE_DOUBLE: return .double(value.float64)
-        case TOFT_TYPE_STRING: return .string(try Argument.bytes(UnsafeRawPointer(value.string.data), value.string.size, name))
-        case TOFT_TYPE_DATA: return .data(try Argument.bytes(value.data.data, value.data.size, name))
+        case TOFT_TYPE_STRING:
+            return .string(
+                try Argument.bytes(UnsafeRawPointer(value.string.data), value.string.size, name))
+        case TOFT_TYPE_DATA:
+            return .data(try Argument.bytes(value.data.data, value.data.size, name))
         case TOFT_TYPE_DATE: return .date(Timestamp(value.date))
         case TOFT_TYPE_LINK: return .link(ObjectRef(value.link))
         case TOFT_TYPE_LIST: return .list(try elements(value.list, name))
@@ -85,9 +107,13 @@ struct Loan: ~Copyable {
     }
 
     /// Lists don't nest, so this goes no deeper.
-    private mutating func elements(_ list: toft_values, _ name: StaticString) throws(EngineError) -> UnsafeBufferPointer<BorrowedValue> {
+    private mutating func elements(_ list: toft_values, _ name: StaticString) throws(EngineError)
+        -> UnsafeBufferPointer<BorrowedValue>
+    {
         let given = try Argument.array(list.data, list.count, name)
-        for element in given where element.type == TOFT_TYPE_LIST { throw .invalidArgument("'\(name)' is a list that contains a list.") }
+        for element in given where element.type == TOFT_TYPE_LIST {
+            throw .invalidArgument("'\(name)' is a list that contains a list.")
+        }
         return try values(list.data, list.count, name)
     }
 }
@@ -116,12 +142,14 @@ extension toft_value {
         switch cell {
         case .null: self.init()
         case .bool(let value): self = toft_bool(value)
-        case .int64(let key) where type == .link: self = toft_link_value(toft_link(object_key: key, class_key: target ?? 0))
+        case .int64(let key) where type == .link:
+            self = toft_link_value(toft_link(object_key: key, class_key: target ?? 0))
         case .int64(let value): self = toft_int(value)
         case .float32(let value): self = toft_float(value)
         case .float64(let value): self = toft_double(value)
         case .timestamp(let date): self = toft_date_value(date.seconds, date.nanoseconds)
-        case .bytes(let bytes) where type == .data: self = toft_data_value(bytes.baseAddress, bytes.count)
+        case .bytes(let bytes) where type == .data:
+            self = toft_data_value(bytes.baseAddress, bytes.count)
         case .bytes(let bytes): self = toft_string_value(toft_string(bytes))
         }
     }

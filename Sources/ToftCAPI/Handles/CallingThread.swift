@@ -5,8 +5,8 @@ internal import ToftStorage
 
 /// What the library keeps for a thread that calls it: who it is, and its last failure.
 ///
-/// The identity is never used twice in a process, and the thread of a forked child gets a new one: its upper bits say in which process,
-/// counted from the first, the thread was seen.
+/// The identity is never used twice in a process, and the thread of a forked child gets a new one:
+/// its upper bits say in which process, counted from the first, the thread was seen.
 final class CallingThread {
     private(set) var identity: UInt64
     private var generation: UInt64
@@ -41,7 +41,8 @@ final class CallingThread {
         ForkGuard.generation << 40 | identities.add(1, ordering: .relaxed).newValue
     }
 
-    /// The same thread after a fork. What it owned stays the parent's: it is kept for ever, for its end would touch the parent's locks.
+    /// The same thread after a fork. What it owned stays the parent's: it is kept for ever, for its
+    /// end would touch the parent's locks.
     private func continueInChild() {
         generation = ForkGuard.generation
         identity = Self.nextIdentity()
@@ -59,8 +60,9 @@ final class CallingThread {
         identity >> 40 != ForkGuard.generation
     }
 
-    /// Whether this process was forked from one that had used the library. The runtime's locks may then be in any state, and know this thread
-    /// by its number in the parent, so nothing is opened here.
+    /// Whether this process was forked from one that had used the library. The runtime's locks may
+    /// then be in any state, and know this thread by its number in the parent, so nothing is opened
+    /// here.
     static var isForked: Bool { ForkGuard.generation > 1 }
 
     func adopt(_ owner: HandleOwner) {
@@ -80,19 +82,20 @@ final class CallingThread {
 
     /// The last failure's texts, as C sees them: valid until the next `fail` or `forgetFailure`.
     var texts: (message: toft_string, detail: toft_string) {
-        let texts = failureTexts ?? FailureTexts(message: failure?.message ?? "", detail: failure?.detail ?? "")
+        let texts =
+            failureTexts
+            ?? FailureTexts(message: failure?.message ?? "", detail: failure?.detail ?? "")
         failureTexts = texts
         return (texts.message.string, texts.detail.string)
     }
 
     private struct FailureTexts {
-        let message: ForeignText
-        let detail: ForeignText
+        let message: CString
+        let detail: CString
 
         init(message: String, detail: String) {
-            self.message = ForeignText(message)
-            self.detail = ForeignText(detail)
+            self.message = CString(message)
+            self.detail = CString(detail)
         }
     }
 }
-

@@ -3,7 +3,8 @@ internal import ToftEngine
 internal import ToftModel
 internal import ToftStorage
 
-/// Runs the body of an entry point. What it throws becomes the calling thread's last error and the status; nothing else gets out.
+/// Runs the body of an entry point. What it throws becomes the calling thread's last error and the
+/// status; nothing else gets out.
 @inline(__always)
 func entry(_ body: () throws(EngineError) -> Void) -> toft_status {
     do {

@@ -6,7 +6,7 @@ internal import ToftModel
 final class RealmBox {
     let session: Session
     /// Names that C points to, by class and property.
-    private var names: [PropertyName: ForeignText] = [:]
+    private var names: [PropertyName: CString] = [:]
 
     private struct PropertyName: Hashable {
         let classID: ClassID
@@ -18,10 +18,10 @@ final class RealmBox {
     }
 
     /// A name as C sees it, until this realm is gone. Property 0 is the class.
-    func name(_ name: String, classID: ClassID, property: PropertyID = 0) -> ForeignText {
+    func name(_ name: String, classID: ClassID, property: PropertyID = 0) -> CString {
         let place = PropertyName(classID: classID, property: property)
         if let text = names[place] { return text }
-        let text = ForeignText(name)
+        let text = CString(name)
         names[place] = text
         return text
     }
@@ -62,7 +62,7 @@ final class ResultsBox {
 }
 
 /// What a handle named, and the owner that handles made from it get.
-struct Named<Box: AnyObject> {
+struct ResolvedHandle<Box: AnyObject> {
     let box: Box
     let owner: HandleOwner
 
@@ -87,13 +87,14 @@ struct Named<Box: AnyObject> {
         try make(.results, ResultsBox(results))
     }
 
-    private func make(_ kind: HandleKind, _ object: AnyObject) throws(EngineError) -> OpaquePointer? {
+    private func make(_ kind: HandleKind, _ object: AnyObject) throws(EngineError) -> OpaquePointer?
+    {
         owner.emptyIfNeeded()
         return try HandleTable.shared.make(kind, object, owner: owner)
     }
 }
 
-extension Named where Box == RealmBox {
+extension ResolvedHandle where Box == RealmBox {
     /// For entry points that move the realm or need only it. What other threads released ends here.
     init(realm: OpaquePointer?) throws(EngineError) {
         try self.init(realm, .realm)
@@ -103,19 +104,19 @@ extension Named where Box == RealmBox {
     var session: Session { box.session }
 }
 
-extension Named where Box == ObjectBox {
+extension ResolvedHandle where Box == ObjectBox {
     init(object: OpaquePointer?) throws(EngineError) { try self.init(object, .object) }
 
     var object: ObjectHandle { box.object }
 }
 
-extension Named where Box == ListBox {
+extension ResolvedHandle where Box == ListBox {
     init(list: OpaquePointer?) throws(EngineError) { try self.init(list, .list) }
 
     var list: ListHandle { box.list }
 }
 
-extension Named where Box == ResultsBox {
+extension ResolvedHandle where Box == ResultsBox {
     init(results: OpaquePointer?) throws(EngineError) { try self.init(results, .results) }
 
     var results: Results { box.results }

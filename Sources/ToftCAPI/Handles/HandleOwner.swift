@@ -2,9 +2,10 @@ internal import Synchronization
 
 /// The thread that a realm's handles belong to, and the grave of those that other threads released.
 ///
-/// What belongs to a realm is not made for two threads, so its objects die on the realm's thread: a release there takes effect at once,
-/// one elsewhere is buried until that thread next moves the realm, makes a handle or ends. After its end any thread may bury, and the
-/// first that does so takes the others' away as well, so that two never do it at once.
+/// What belongs to a realm is not made for two threads, so its objects die on the realm's thread: a
+/// release there takes effect at once, one elsewhere is buried until that thread next moves the
+/// realm, makes a handle or ends. After its end any thread may bury, and the first that does so
+/// takes the others' away as well, so that two never do it at once.
 final class HandleOwner: Sendable {
     /// Identity of the thread (see `CallingThread`).
     let thread: UInt64
@@ -47,7 +48,8 @@ final class HandleOwner: Sendable {
         if threadHasEnded { empty() }
     }
 
-    /// Ends what other threads released. On the owner's thread, at a moment when nothing of the realm is in use.
+    /// Ends what other threads released. On the owner's thread, at a moment when nothing of the
+    /// realm is in use.
     @inline(__always)
     func emptyIfNeeded() {
         if hasBuried.load(ordering: .relaxed) { empty() }
@@ -65,7 +67,8 @@ final class HandleOwner: Sendable {
         }
     }
 
-    /// What is buried, to be released outside the lock; nil when there is nothing or another call is at it.
+    /// What is buried, to be released outside the lock; nil when there is nothing or another call
+    /// is at it.
     private func nextBatch() -> [Buried]? {
         state.withLock { state in
             if state.isEmptying { return nil }

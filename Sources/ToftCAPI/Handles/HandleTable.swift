@@ -1,7 +1,8 @@
 internal import Synchronization
 internal import ToftEngine
 
-/// The kinds of handles. Kind 0 marks a free slot, so no handle is NULL; 8 and more make the bits no address of a user's process.
+/// The kinds of handles. Kind 0 marks a free slot, so no handle is NULL; 8 and more make the bits
+/// no address of a user's process.
 enum HandleKind: UInt64 {
     case schema = 8
     case realm = 9
@@ -13,14 +14,17 @@ enum HandleKind: UInt64 {
 
 /// All handles of the process: what the bits of a `toft_x *` mean.
 ///
-/// The bits of a handle are kind (4), generation (28) and index (32) of a slot. A slot that is used again has the next generation, so a
-/// stale handle never names another's object, and a slot that has had all its generations is retired. Slots never move and are never
-/// given back, so a look at a forged or stale handle reads memory of the table, whatever its bits are.
+/// The bits of a handle are kind (4), generation (28) and index (32) of a slot. A slot that is used
+/// again has the next generation, so a stale handle never names another's object, and a slot that
+/// has had all its generations is retired. Slots never move and are never given back, so a look at
+/// a forged or stale handle reads memory of the table, whatever its bits are.
 ///
-/// 1. Making and releasing take no lock: free slots form a stack whose head carries a counter (against ABA).
-/// 2. A look compares the slot's tag with the handle before and after it reads the object. It may follow the reference because
-///    a. an object with an owner ends on the owner's thread alone, and only that thread may look (`HandleOwner`), and
-///    b. an object without an owner is reached through `withShared` alone, which holds releasers off.
+/// 1. Making and releasing take no lock: free slots form a stack whose head carries a counter
+///    (against ABA).
+/// 2. A look compares the slot's tag with the handle before and after it reads the object. It may
+///    follow the reference because a. an object with an owner ends on the owner's thread alone, and
+///    only that thread may look (`HandleOwner`), and b. an object without an owner is reached
+///    through `withShared` alone, which holds releasers off.
 struct HandleTable: ~Copyable, Sendable {
     static let shared = HandleTable()
 
@@ -65,13 +69,16 @@ struct HandleTarget {
 
 extension HandleTable {
     /// Makes a handle that keeps the object alive.
-    func make(_ kind: HandleKind, _ object: AnyObject, owner: HandleOwner?) throws(EngineError) -> OpaquePointer? {
+    func make(_ kind: HandleKind, _ object: AnyObject, owner: HandleOwner?) throws(EngineError)
+        -> OpaquePointer?
+    {
         let index = try takeFreeIndex()
         guard let slot = slot(at: index) else { throw .tooManyHandles }
         let generation = slot.pointee.tag.load(ordering: .relaxed) >> 32 & Self.lastGeneration + 1
         let bits = kind.rawValue << 60 | generation << 32 | index
         slot.pointee.object.store(Unmanaged.passRetained(object).bits, ordering: .relaxed)
-        slot.pointee.owner.store(owner.map { Unmanaged.passRetained($0).bits } ?? 0, ordering: .relaxed)
+        slot.pointee.owner.store(
+            owner.map { Unmanaged.passRetained($0).bits } ?? 0, ordering: .relaxed)
         slot.pointee.thread.store(owner?.thread ?? 0, ordering: .relaxed)
         slot.pointee.tag.store(bits, ordering: .releasing)
         liveCount.add(1, ordering: .relaxed)
@@ -83,7 +90,9 @@ extension HandleTable {
     @inline(__always)
     func look(_ handle: OpaquePointer?, _ kind: HandleKind) throws(EngineError) -> HandleTarget {
         let bits = UInt64(UInt(bitPattern: handle))
-        guard bits >> 60 == kind.rawValue, let slot = slot(at: bits & 0xFFFF_FFFF), slot.pointee.tag.load(ordering: .acquiring) == bits else {
+        guard bits >> 60 == kind.rawValue, let slot = slot(at: bits & 0xFFFF_FFFF),
+            slot.pointee.tag.load(ordering: .acquiring) == bits
+        else {
             throw .invalidHandle(kind)
         }
         let thread = slot.pointee.thread.load(ordering: .relaxed)
@@ -92,17 +101,23 @@ extension HandleTable {
         let owner = slot.pointee.owner.load(ordering: .relaxed)
         atomicMemoryFence(ordering: .acquiring)
         guard slot.pointee.tag.load(ordering: .relaxed) == bits else { throw .invalidHandle(kind) }
-        guard let object = Unmanaged<AnyObject>(bits: object)?.takeUnretainedValue() else { throw .invalidHandle(kind) }
-        return HandleTarget(object: object, owner: Unmanaged<HandleOwner>(bits: owner)?.takeUnretainedValue())
+        guard let object = Unmanaged<AnyObject>(bits: object)?.takeUnretainedValue() else {
+            throw .invalidHandle(kind)
+        }
+        return HandleTarget(
+            object: object, owner: Unmanaged<HandleOwner>(bits: owner)?.takeUnretainedValue())
     }
 
     /// What a handle without a thread names, on any thread.
     func lookShared(_ handle: OpaquePointer?, _ kind: HandleKind) throws(EngineError) -> AnyObject {
         let bits = UInt64(UInt(bitPattern: handle))
-        guard bits >> 60 == kind.rawValue, let slot = slot(at: bits & 0xFFFF_FFFF) else { throw .invalidHandle(kind) }
+        guard bits >> 60 == kind.rawValue, let slot = slot(at: bits & 0xFFFF_FFFF) else {
+            throw .invalidHandle(kind)
+        }
         let object = sharedLock.withLock { _ -> Unmanaged<AnyObject>? in
             guard slot.pointee.tag.load(ordering: .acquiring) == bits else { return nil }
-            return Unmanaged<AnyObject>(bits: slot.pointee.object.load(ordering: .relaxed))?.retain()
+            return Unmanaged<AnyObject>(bits: slot.pointee.object.load(ordering: .relaxed))?
+                .retain()
         }
         guard let object else { throw .invalidHandle(kind) }
         return object.takeRetainedValue()
@@ -112,21 +127,32 @@ extension HandleTable {
     func release(_ handle: OpaquePointer?, _ kind: HandleKind) {
         let bits = UInt64(UInt(bitPattern: handle))
         guard bits >> 60 == kind.rawValue, let slot = slot(at: bits & 0xFFFF_FFFF) else { return }
-        // What belongs to the parent of a forked process must not be ended here: its locks and descriptors are the parent's.
+        // What belongs to the parent of a forked process must not be ended here: its locks and
+        // descriptors are the parent's.
         let thread = slot.pointee.thread.load(ordering: .relaxed)
         if thread != 0, CallingThread.isFromParent(thread) { return }
         let free = bits & ~(15 << 60)
         let isOurs =
             kind == .schema
-            ? sharedLock.withLock { _ in slot.pointee.tag.compareExchange(expected: bits, desired: free, ordering: .acquiring).exchanged }
-            : slot.pointee.tag.compareExchange(expected: bits, desired: free, ordering: .acquiring).exchanged
+            ? sharedLock.withLock { _ in
+                slot.pointee.tag.compareExchange(
+                    expected: bits, desired: free, ordering: .acquiring
+                ).exchanged
+            }
+            : slot.pointee.tag.compareExchange(expected: bits, desired: free, ordering: .acquiring)
+                .exchanged
         guard isOurs else { return }
         let object = Unmanaged<AnyObject>(bits: slot.pointee.object.load(ordering: .relaxed))
-        let owner = Unmanaged<HandleOwner>(bits: slot.pointee.owner.load(ordering: .relaxed))?.takeRetainedValue()
+        let owner = Unmanaged<HandleOwner>(bits: slot.pointee.owner.load(ordering: .relaxed))?
+            .takeRetainedValue()
         if free >> 32 < Self.lastGeneration { giveBack(index: bits & 0xFFFF_FFFF, slot) }
         liveCount.subtract(1, ordering: .relaxed)
         guard let object else { return }
-        if let owner { owner.take(object, on: CallingThread.currentIdentity) } else { object.release() }
+        if let owner {
+            owner.take(object, on: CallingThread.currentIdentity)
+        } else {
+            object.release()
+        }
     }
 }
 
@@ -138,7 +164,8 @@ extension HandleTable {
             guard let slot = slot(at: index) else { break }
             let next = UInt64(slot.pointee.object.load(ordering: .relaxed)) & 0xFFFF_FFFF
             let (taken, current) = freeHead.compareExchange(
-                expected: head, desired: (head >> 32 &+ 1) << 32 | next, ordering: .acquiringAndReleasing)
+                expected: head, desired: (head >> 32 &+ 1) << 32 | next,
+                ordering: .acquiringAndReleasing)
             if taken { return index }
             head = current
         }
@@ -150,7 +177,8 @@ extension HandleTable {
         while true {
             slot.pointee.object.store(UInt(head & 0xFFFF_FFFF), ordering: .relaxed)
             let (given, current) = freeHead.compareExchange(
-                expected: head, desired: (head >> 32 &+ 1) << 32 | (index + 1), ordering: .acquiringAndReleasing)
+                expected: head, desired: (head >> 32 &+ 1) << 32 | (index + 1),
+                ordering: .acquiringAndReleasing)
             if given { return }
             head = current
         }
@@ -161,7 +189,8 @@ extension HandleTable {
         var index = nextIndex.load(ordering: .relaxed)
         while true {
             guard index < limit else { throw .tooManyHandles }
-            let (added, current) = nextIndex.compareExchange(expected: index, desired: index + 1, ordering: .relaxed)
+            let (added, current) = nextIndex.compareExchange(
+                expected: index, desired: index + 1, ordering: .relaxed)
             if added { break }
             index = current
         }
@@ -174,7 +203,8 @@ extension HandleTable {
         let count = Self.firstChunkSlots << chunk
         let slots = UnsafeMutablePointer<Slot>.allocate(capacity: count)
         for index in 0..<count { (slots + index).initialize(to: Slot()) }
-        let (added, _) = chunks[chunk].compareExchange(expected: 0, desired: UInt(bitPattern: slots), ordering: .acquiringAndReleasing)
+        let (added, _) = chunks[chunk].compareExchange(
+            expected: 0, desired: UInt(bitPattern: slots), ordering: .acquiringAndReleasing)
         if !added { slots.deallocate() }
     }
 

@@ -11,26 +11,41 @@ struct DemoWatchers {
     let folder: URL
 
     func show() throws {
-        print("Now three processes have the file open: this one writes, the others watch `\(Self.query)`.")
-        var watchers = [try start("swift ", [CommandLine.arguments[0], "watch", path, "Package", Self.query, "--changes", "3"])]
+        print(
+            "Now three processes have the file open: this one writes, the others watch "
+                + "`\(Self.query)`."
+        )
+        var watchers = [
+            try start(
+                "swift ",
+                [CommandLine.arguments[0], "watch", path, "Package", Self.query, "--changes", "3"])
+        ]
         if let python = try pythonWatcher() { watchers.append(python) }
         for watcher in watchers { try watcher.waitForLines(1) }
         let package = try session.classHandle(named: "Package")
         let name = try package.property(named: "name").id
         let section = try package.property(named: "section").id
         try step(1, "adds three objects", watchers) {
-            for letter in ["alpha", "gamma", "omega"] { try session.create(package.id, [(name, .string(letter)), (section, .string("demo"))]) }
+            for letter in ["alpha", "gamma", "omega"] {
+                try session.create(
+                    package.id, [(name, .string(letter)), (section, .string("demo"))])
+            }
         }
         try step(2, "adds one between them and deletes one", watchers) {
             try session.create(package.id, [(name, .string("beta")), (section, .string("demo"))])
             try session.find(Value.string("omega"), in: package.id)?.delete()
         }
-        try step(3, "modifies one", watchers) { try session.find(Value.string("alpha"), in: package.id)?.set(section, Value.string("demo")) }
+        try step(3, "modifies one", watchers) {
+            try session.find(Value.string("alpha"), in: package.id)?.set(
+                section, Value.string("demo"))
+        }
         for watcher in watchers { watcher.process.waitUntilExit() }
         for watcher in watchers { watcher.printRest() }
     }
 
-    private func step(_ number: Int, _ what: String, _ watchers: [WatcherProcess], _ change: () throws -> Void) throws {
+    private func step(
+        _ number: Int, _ what: String, _ watchers: [WatcherProcess], _ change: () throws -> Void
+    ) throws {
         try session.beginWrite()
         do {
             try change()
@@ -46,7 +61,8 @@ struct DemoWatchers {
         do {
             return try WatcherProcess(name: name, command: command)
         } catch {
-            throw EngineError(.fileNotFound, "Can't start the watcher '\(command[0])'.", detail: "\(error)")
+            throw EngineError(
+                .fileNotFound, "Can't start the watcher '\(command[0])'.", detail: "\(error)")
         }
     }
 
@@ -60,7 +76,10 @@ struct DemoWatchers {
         try? probe.run()
         probe.waitUntilExit()
         guard probe.terminationStatus == 0 else {
-            print("(python3 does not find the package `toft`: no Python watcher. See the README's first command.)")
+            print(
+                "(python3 does not find the package `toft`: no Python watcher. See the README's "
+                    + "first command.)"
+            )
             return nil
         }
         return try start("python", ["python3", script.path, path, Self.query])
@@ -89,7 +108,8 @@ final class WatcherProcess {
         while lines < count { try readMore() }
     }
 
-    /// Prints what comes until the change of this number has come whole: each begins with a line that has "version" in it.
+    /// Prints what comes until the change of this number has come whole: each begins with a line
+    /// that has "version" in it.
     func waitForChange(_ number: Int) throws {
         while changes < number + 1 { try readMore() }
     }
@@ -101,7 +121,9 @@ final class WatcherProcess {
 
     private func readMore() throws {
         let data = output.fileHandleForReading.availableData
-        guard !data.isEmpty else { throw EngineError(.internalError, "The \(name) watcher ended early.") }
+        guard !data.isEmpty else {
+            throw EngineError(.internalError, "The \(name) watcher ended early.")
+        }
         buffer.append(data)
         printLines()
     }
@@ -136,8 +158,10 @@ enum PythonWatcher {
         def show(changes):
             global seen
             seen += 1
-            print(f"version {changes.version}: deletions {list(changes.deletions)}, insertions {list(changes.insertions)}, "
-                  f"modifications {list(changes.modifications)} -> {[package.name for package in results]}", flush=True)
+            print(f"version {changes.version}: deletions {list(changes.deletions)}, insertions \
+            {list(changes.insertions)}, "
+                  f"modifications {list(changes.modifications)} -> {[package.name for package in \
+                  results]}", flush=True)
 
 
         with toft.open(sys.argv[1], [Package]) as realm:

@@ -5,14 +5,16 @@ import ToftModel
 /// Packages as objects: the demo's data and its questions.
 struct PackageCatalog {
     static let schema = Schema([
-        ClassSchema("Package", [
-            PropertySchema("name", .string, isPrimaryKey: true),
-            PropertySchema("section", .string, isIndexed: true),
-            PropertySchema("installedSize", .int),
-            PropertySchema("tags", .string, collection: .list),
-            .links("depends", to: "Package"),
-            .linkingObjects("neededBy", from: "Package", "depends"),
-        ])
+        ClassSchema(
+            "Package",
+            [
+                PropertySchema("name", .string, isPrimaryKey: true),
+                PropertySchema("section", .string, isIndexed: true),
+                PropertySchema("installedSize", .int),
+                PropertySchema("tags", .string, collection: .list),
+                .links("depends", to: "Package"),
+                .linkingObjects("neededBy", from: "Package", "depends"),
+            ])
     ])
 
     private let session: Session
@@ -24,7 +26,11 @@ struct PackageCatalog {
         let owner = try session.classHandle(named: "Package")
         func property(_ name: String) throws -> PropertyID {
             guard let found = owner.visibleProperties.first(where: { $0.name == name }) else {
-                throw EngineError(.noSuchProperty, "The file's class 'Package' has no property '\(name)'. Give the demo a file of its own.")
+                throw EngineError(
+                    .noSuchProperty,
+                    "The file's class 'Package' has no property '\(name)'. Give the demo a file "
+                        + "of its own."
+                )
             }
             return found.id
         }
@@ -45,7 +51,11 @@ struct PackageCatalog {
         var objects: [ObjectHandle] = []
         for package in packages {
             let object = try session.create(
-                owner.id, [(name, .string(package.name)), (section, .string(package.section)), (installedSize, .int(package.installedSize))], policy: .all)
+                owner.id,
+                [
+                    (name, .string(package.name)), (section, .string(package.section)),
+                    (installedSize, .int(package.installedSize)),
+                ], policy: .all)
             let list = try object.list(tags)
             try list.clear()
             for tag in package.tags { try list.append(.string(tag)) }
@@ -67,8 +77,14 @@ struct PackageCatalog {
         }
         let version = try session.commit()
         let seconds = String(format: "%.2f", Date().timeIntervalSince(start))
-        print("\(packages.count) packages of \(source) are in the database, with \(linked) links between them")
-        print("(\(missing) dependencies name no package here). One transaction, version \(version), \(seconds) s.\n")
+        print(
+            "\(packages.count) packages of \(source) are in the database, with \(linked) links "
+                + "between them"
+        )
+        print(
+            "(\(missing) dependencies name no package here). One transaction, version \(version), "
+                + "\(seconds) s.\n"
+        )
     }
 
     // MARK: Questions
@@ -77,23 +93,43 @@ struct PackageCatalog {
         let all = try session.results(of: owner.id)
         let total = try all.aggregate(.sum, of: installedSize)
         let average = try all.aggregate(.average, of: installedSize)
-        print("1. How large is all of it?          \(number(total)) KiB in \(try all.count) packages, \(number(average)) KiB on average")
+        print(
+            "1. How large is all of it?          \(number(total)) KiB in \(try all.count) "
+                + "packages, \(number(average)) KiB on average"
+        )
         let libraries = try all.filter("section ENDSWITH 'libs' SORT(installedSize DESC) LIMIT(3)")
         print("2. Which libraries are the largest? \(try names(libraries).joined(separator: ", "))")
         if let libc = try session.find(Value.string("libc6"), in: owner.id) {
-            print("3. Who needs libc6?                 \(try libc.linkingObjects(neededBy).count) packages")
+            print(
+                "3. Who needs libc6?                 \(try libc.linkingObjects(neededBy).count) "
+                    + "packages"
+            )
         } else {
-            print("3. Who needs nobody?                \(try all.filter("depends.@count == 0").count) packages")
+            print(
+                "3. Who needs nobody?                "
+                    + "\(try all.filter("depends.@count == 0").count) packages"
+            )
         }
-        let python = try all.filter("ANY depends.name BEGINSWITH 'python3' AND NOT section CONTAINS 'python'")
-        print("4. Who needs Python unexpectedly?   \(try python.count) packages, for example \(try names(python.limited(to: 3)).joined(separator: ", "))")
+        let python = try all.filter(
+            "ANY depends.name BEGINSWITH 'python3' AND NOT section CONTAINS 'python'")
+        print(
+            "4. Who needs Python unexpectedly?   \(try python.count) packages, for example "
+                + "\(try names(python.limited(to: 3)).joined(separator: ", "))"
+        )
         let tagged = try all.filter("ANY tags BEGINSWITH[c] 'ROLE::'")
-        print("5. How many have a tag of a role?   \(try tagged.count), and \(try all.filter("tags.@count > 3").count) have more than three tags\n")
+        print(
+            "5. How many have a tag of a role?   \(try tagged.count), and "
+                + "\(try all.filter("tags.@count > 3").count) have more than three tags\n"
+        )
     }
 
     private func names(_ results: Results) throws -> [String] {
         try (0..<(try results.count)).map { index in
-            if case .string(let text) = try results.object(at: index).value(name) { text } else { "?" }
+            if case .string(let text) = try results.object(at: index).value(name) {
+                text
+            } else {
+                "?"
+            }
         }
     }
 

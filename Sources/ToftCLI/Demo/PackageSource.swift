@@ -14,11 +14,17 @@ struct PackageRecord {
 enum PackageSource {
     static func read(_ path: String) throws -> [PackageRecord] {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw EngineError(.fileNotFound, "Can't read packages from '\(path)'. Name a file of JSON lines: toftdb demo packages.jsonl")
+            throw EngineError(
+                .fileNotFound,
+                "Can't read packages from '\(path)'. Name a file of JSON lines: toftdb demo "
+                    + "packages.jsonl"
+            )
         }
         let isJSON = text.first == "{"
         let packages = isJSON ? try jsonLines(text) : paragraphs(text)
-        guard !packages.isEmpty else { throw EngineError(.invalidArgument, "'\(path)' has no packages.") }
+        guard !packages.isEmpty else {
+            throw EngineError(.invalidArgument, "'\(path)' has no packages.")
+        }
         return packages
     }
 
@@ -36,14 +42,17 @@ enum PackageSource {
             return try text.utf8.split(separator: UInt8(ascii: "\n")).map { line in
                 let item = try decoder.decode(Line.self, from: Data(line))
                 return PackageRecord(
-                    name: item.name, section: item.section ?? "", installedSize: item.installedSize ?? 0, tags: item.tags ?? [], depends: item.depends ?? [])
+                    name: item.name, section: item.section ?? "",
+                    installedSize: item.installedSize ?? 0, tags: item.tags ?? [],
+                    depends: item.depends ?? [])
             }
         } catch let error as DecodingError {
             throw EngineError(.invalidArgument, "The packages are no JSON lines: \(error.reason)")
         }
     }
 
-    /// Paragraphs of `Field: value` lines; a line that begins with a blank goes on with the field before.
+    /// Paragraphs of `Field: value` lines; a line that begins with a blank goes on with the field
+    /// before.
     private static func paragraphs(_ text: String) -> [PackageRecord] {
         var packages: [String: PackageRecord] = [:]
         for paragraph in text.components(separatedBy: "\n\n") {
@@ -54,12 +63,15 @@ enum PackageSource {
                     fields[last, default: ""] += line
                 } else if let colon = line.firstIndex(of: ":") {
                     last = line[..<colon]
-                    fields[last] = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+                    fields[last] = line[line.index(after: colon)...].trimmingCharacters(
+                        in: .whitespaces)
                 }
             }
-            guard let name = fields["Package"], fields["Status"]?.hasSuffix(" installed") ?? true else { continue }
+            guard let name = fields["Package"], fields["Status"]?.hasSuffix(" installed") ?? true
+            else { continue }
             packages[name] = PackageRecord(
-                name: name, section: fields["Section"] ?? "", installedSize: Int64(fields["Installed-Size"] ?? "") ?? 0,
+                name: name, section: fields["Section"] ?? "",
+                installedSize: Int64(fields["Installed-Size"] ?? "") ?? 0,
                 tags: names(fields["Tag"] ?? ""), depends: names(fields["Depends"] ?? ""))
         }
         return packages.values.sorted { $0.name < $1.name }

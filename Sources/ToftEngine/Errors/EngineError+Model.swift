@@ -1,16 +1,22 @@
 package import ToftModel
 
 extension EngineError {
-    /// What went wrong with data and its meaning. Total, as for storage; the message is the model's own.
+    /// What went wrong with data and its meaning. Total, as for storage; the message is the model's
+    /// own.
     package init(_ error: ModelError) {
         switch error {
         case .storage(let storage): self.init(storage)
-        case .schemaVersionTooLow(let stored, _): self.init(error.code, error.message, number: Int64(clamping: stored))
+        case .schemaVersionTooLow(let stored, _):
+            self.init(error.code, error.message, number: Int64(clamping: stored))
         case .invalidSchema(let problems), .schemaMismatch(let problems):
-            self.init(error.code, error.message, detail: problems.map(\.description).joined(separator: "\n"), number: Int64(problems.count))
+            self.init(
+                error.code, error.message,
+                detail: problems.map(\.description).joined(separator: "\n"),
+                number: Int64(problems.count))
         case .indexOutOfRange(let index, let count): self.init(outOfRange: index, count: count)
         case .noSuchObject(_, let key): self.init(error.code, error.message, number: key)
-        case .valueTooLong(_, _, let length, _): self.init(error.code, error.message, number: Int64(clamping: length))
+        case .valueTooLong(_, _, let length, _):
+            self.init(error.code, error.message, number: Int64(clamping: length))
         default: self.init(error.code, error.message)
         }
     }

@@ -1,7 +1,8 @@
 package import ToftQuery
 
 extension EngineError {
-    /// What is wrong with a query: the sentence and what to do, the place drawn in the detail. Total, as for storage.
+    /// What is wrong with a query: the sentence and what to do, the place drawn in the detail.
+    /// Total, as for storage.
     package init(_ error: QueryError) {
         let code: ErrorCode =
             switch error.kind {

@@ -1,60 +1,113 @@
 package import ToftStorage
 
 extension EngineError {
-    /// What went wrong with bytes, as the caller sees it. Total: a new storage error does not compile until it has its place here.
+    /// What went wrong with bytes, as the caller sees it. Total: a new storage error does not
+    /// compile until it has its place here.
     package init(_ error: StorageError) {
         switch error {
         case .io(let operation, let path, let errno):
             self.init(
-                .fileAccess, "The system call \(operation) failed on '\(path)' with error \(errno). Check the disk and the file's permissions.",
+                .fileAccess,
+                "The system call \(operation) failed on '\(path)' with error \(errno). Check the "
+                    + "disk and the file's permissions.",
                 detail: "\(operation) \(path): errno \(errno)", number: Int64(errno))
         case .fileNotFound(let path):
-            self.init(.fileNotFound, "There is no file '\(path)', or a directory on its path is missing.", detail: path)
-        case .permissionDenied(let path):
-            self.init(.permissionDenied, "Permission denied for '\(path)'. Toft must be able to read the file and, unless it is opened read-only, to write it and its directory.", detail: path)
-        case .isDirectory(let path):
-            self.init(.isDirectory, "'\(path)' is a directory. Give the path of a file.", detail: path)
-        case .notADatabase(let path, let what):
-            self.init(.notADatabase, "'\(path)' is not a Toft database: it looks like \(what).", detail: what)
-        case .unsupportedFormat(let path, let found, let feature):
-            let advice = found < MetaLayout.currentFormat ? "Export it with the version that wrote it, and import that." : "Open it with a newer one."
             self.init(
-                .unsupportedFormat, "'\(path)' needs \(feature) (format \(found)), which this version of Toft does not have. \(advice)",
+                .fileNotFound, "There is no file '\(path)', or a directory on its path is missing.",
+                detail: path)
+        case .permissionDenied(let path):
+            self.init(
+                .permissionDenied,
+                "Permission denied for '\(path)'. Toft must be able to read the file and, unless "
+                    + "it is opened read-only, to write it and its directory.",
+                detail: path)
+        case .isDirectory(let path):
+            self.init(
+                .isDirectory, "'\(path)' is a directory. Give the path of a file.", detail: path)
+        case .notADatabase(let path, let what):
+            self.init(
+                .notADatabase, "'\(path)' is not a Toft database: it looks like \(what).",
+                detail: what)
+        case .unsupportedFormat(let path, let found, let feature):
+            let advice =
+                found < MetaLayout.currentFormat
+                ? "Export it with the version that wrote it, and import that."
+                : "Open it with a newer one."
+            self.init(
+                .unsupportedFormat,
+                "'\(path)' needs \(feature) (format \(found)), which this version of Toft does "
+                    + "not have. \(advice)",
                 detail: feature, number: Int64(found))
         case .corrupt(let page, let reason):
             self.init(
-                .corrupt, "The database is damaged at page \(page): \(reason). Restore it from a backup; the file was not changed.",
+                .corrupt,
+                "The database is damaged at page \(page): \(reason). Restore it from a backup; "
+                    + "the file was not changed.",
                 detail: reason, number: Int64(clamping: page))
         case .incompatibleProcess(let reason):
-            self.init(.incompatibleProcess, "Another process uses this database in a way that can't be joined: \(reason).", detail: reason)
+            self.init(
+                .incompatibleProcess,
+                "Another process uses this database in a way that can't be joined: \(reason).",
+                detail: reason)
         case .diskFull(let path):
-            self.init(.diskFull, "No space left for '\(path)'. Nothing was changed; free some space and try again.", detail: path)
+            self.init(
+                .diskFull,
+                "No space left for '\(path)'. Nothing was changed; free some space and try again.",
+                detail: path)
         case .fileTooLarge(let path):
-            self.init(.fileTooLarge, "'\(path)' would grow beyond what the file system or Toft allows.", detail: path)
+            self.init(
+                .fileTooLarge, "'\(path)' would grow beyond what the file system or Toft allows.",
+                detail: path)
         case .addressSpaceExhausted:
-            self.init(.addressSpaceExhausted, "The process has no address space left to map the database. Close other databases or raise the limit.")
+            self.init(
+                .addressSpaceExhausted,
+                "The process has no address space left to map the database. Close other databases "
+                    + "or raise the limit."
+            )
         case .poisoned:
-            self.init(.poisoned, "An earlier sync of this file failed, so nothing more is written to it. Close it in all processes, check the disk, open it again.")
+            self.init(
+                .poisoned,
+                "An earlier sync of this file failed, so nothing more is written to it. Close it "
+                    + "in all processes, check the disk, open it again."
+            )
         case .commitOutcomeUnknown(let version):
             self.init(
-                .commitOutcomeUnknown, "The disk reported an error while version \(version) was synced: whether it is there will be known when the file is opened again.",
+                .commitOutcomeUnknown,
+                "The disk reported an error while version \(version) was synced: whether it is "
+                    + "there will be known when the file is opened again.",
                 number: Int64(clamping: version))
         case .readOnly:
-            self.init(.readOnly, "Can't write: the database was opened read-only, or lies on a read-only file system.")
+            self.init(
+                .readOnly,
+                "Can't write: the database was opened read-only, or lies on a read-only file "
+                    + "system."
+            )
         case .tooManyReaders:
             self.init(.tooManyReaders, "Too many sessions read this file at once. Close some.")
         case .usedAfterFork:
-            self.init(.usedAfterFork, "The database was opened before fork() and can't be used in the child process. Open it again there.")
+            self.init(
+                .usedAfterFork,
+                "The database was opened before fork() and can't be used in the child process. "
+                    + "Open it again there."
+            )
         case .closed:
             self.init(.closed, "The database has been closed.")
         case .lockTimeout:
-            self.init(.lockTimeout, "Another transaction holds the write lock. Try again later or wait longer.")
+            self.init(
+                .lockTimeout,
+                "Another transaction holds the write lock. Try again later or wait longer.")
         case .keyTooLong(let length, let limit):
-            self.init(.valueTooLong, "A key of \(length) bytes is too long: the limit is \(limit).", number: Int64(clamping: length))
+            self.init(
+                .valueTooLong, "A key of \(length) bytes is too long: the limit is \(limit).",
+                number: Int64(clamping: length))
         case .valueTooLong(let length, let limit):
-            self.init(.valueTooLong, "A value of \(length) bytes is too long: the limit is \(limit).", number: Int64(clamping: length))
+            self.init(
+                .valueTooLong, "A value of \(length) bytes is too long: the limit is \(limit).",
+                number: Int64(clamping: length))
         case .noSuchTree(let tree):
-            self.init(.internalError, "The database has no tree \(tree), which its schema names.", number: Int64(clamping: tree))
+            self.init(
+                .internalError, "The database has no tree \(tree), which its schema names.",
+                number: Int64(clamping: tree))
         case .noSuchRow(let key):
             self.init(.objectDeleted, "The object with key \(key) has been deleted.", number: key)
         case .duplicateRow(let key):
@@ -66,16 +119,24 @@ extension EngineError {
         case .typeMismatch(let what):
             self.init(.typeMismatch, what)
         case .replaced(let path):
-            self.init(.fileReplaced, "Another file was put in the place of '\(path)' while it was open. Close it in all processes and open it again.", detail: path)
+            self.init(
+                .fileReplaced,
+                "Another file was put in the place of '\(path)' while it was open. Close it in "
+                    + "all processes and open it again.",
+                detail: path)
         case .unsupportedFileSystem(let path, let name):
             self.init(
-                .unsupported, "'\(path)' lies on a network file system (\(name)), where processes can't share a database safely. Move it to a local disk.",
+                .unsupported,
+                "'\(path)' lies on a network file system (\(name)), where processes can't share a "
+                    + "database safely. Move it to a local disk.",
                 detail: name)
         }
     }
 
     /// An index beyond the end of a list or of results.
     package init(outOfRange index: Int, count: Int) {
-        self.init(.indexOutOfRange, "Index \(index) is out of bounds: there are \(count) elements.", number: Int64(clamping: index))
+        self.init(
+            .indexOutOfRange, "Index \(index) is out of bounds: there are \(count) elements.",
+            number: Int64(clamping: index))
     }
 }

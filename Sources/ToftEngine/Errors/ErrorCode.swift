@@ -1,10 +1,12 @@
-/// Everything that can go wrong, in groups by the moment at which it does. The one list for all doors: `toft_status` in C, the exception
-/// tree of Python and the error of Swift each map it once.
+/// Everything that can go wrong, in groups by the moment at which it does. The one list for all
+/// doors: `toft_status` in C, the exception tree of Python and the error of Swift each map it once.
 ///
-/// Raw values are part of the ABI: they never change and are never reused. The hundreds name the group.
+/// Raw values are part of the ABI: they never change and are never reused. The hundreds name the
+/// group.
 package enum ErrorCode: Int32, Sendable, CaseIterable {
     // Use: what holds at every moment.
-    /// An argument that is no value of its type: an unknown constant, an absurd length, text that is not UTF-8, NULL where a value is due.
+    /// An argument that is no value of its type: an unknown constant, an absurd length, text that
+    /// is not UTF-8, NULL where a value is due.
     case invalidArgument = 1
     /// A handle that is NULL, released, of another kind or was never given out.
     case invalidHandle = 2
@@ -60,7 +62,8 @@ package enum ErrorCode: Int32, Sendable, CaseIterable {
     // Schema.
     /// The schema given breaks rules; the detail lists every one.
     case invalidSchema = 301
-    /// The schema given differs from the file's in a way that would lose data; the detail lists every difference.
+    /// The schema given differs from the file's in a way that would lose data; the detail lists
+    /// every difference.
     case schemaMismatch = 302
     /// The file has a higher schema version than the one given.
     case schemaVersionTooLow = 303

@@ -3,7 +3,8 @@ package import ToftStorage
 
 /// A column as it lies in a cluster: while the window on it holds, a value costs a load.
 ///
-/// Doors do the loading: calls from one module into another are not inlined, and would cost more than the loads.
+/// Doors do the loading: calls from one module into another are not inlined, and would cost more
+/// than the loads.
 package struct ClusterColumn {
     /// How the values lie.
     package enum Kind {
@@ -20,14 +21,18 @@ package struct ClusterColumn {
     }
 
     package let values: UnsafeRawPointer
-    /// The logarithm of the bytes of a word, or of the seconds of a time. Before a narrow one there are eight bytes that may be read with it.
+    /// The logarithm of the bytes of a word, or of the seconds of a time. Before a narrow one there
+    /// are eight bytes that may be read with it.
     package let wordShift: UInt8
     /// A bitmap of the rows that are null; nil where none is.
     package let nulls: UnsafePointer<UInt64>?
     /// Of times.
     package let nanoseconds: UnsafePointer<Int32>?
 
-    init(_ values: UnsafeRawPointer, _ nulls: UnsafePointer<UInt64>?, nanoseconds: UnsafePointer<Int32>? = nil) {
+    init(
+        _ values: UnsafeRawPointer, _ nulls: UnsafePointer<UInt64>?,
+        nanoseconds: UnsafePointer<Int32>? = nil
+    ) {
         self.values = values
         wordShift = IntegerReader.eight.shift
         self.nulls = nulls
@@ -35,7 +40,10 @@ package struct ClusterColumn {
     }
 
     /// Integers, or times with these seconds.
-    init(_ integers: IntegerColumn, _ nulls: UnsafePointer<UInt64>?, nanoseconds: UnsafePointer<Int32>? = nil) {
+    init(
+        _ integers: IntegerColumn, _ nulls: UnsafePointer<UInt64>?,
+        nanoseconds: UnsafePointer<Int32>? = nil
+    ) {
         values = integers.base
         wordShift = integers.reader.shift
         self.nulls = nulls

@@ -1,9 +1,11 @@
 package import ToftModel
 package import ToftStorage
 
-/// A cluster as a session sees it now, for reading single properties of its objects fast: where the arrays of its columns lie is found out once.
+/// A cluster as a session sees it now, for reading single properties of its objects fast: where the
+/// arrays of its columns lie is found out once.
 ///
-/// 1. It holds for one `moment` of its session: whoever keeps one, or what it told, compares before each read.
+/// 1. It holds for one `moment` of its session: whoever keeps one, or what it told, compares before
+///    each read.
 /// 2. Rows are those of its keys, properties those of the class.
 /// 3. It is used on the session's thread alone.
 package final class ClusterWindow {
@@ -15,7 +17,8 @@ package final class ClusterWindow {
     package let count: Int
     private let owner: ClassHandle
     private let cluster: ClusterView
-    /// The columns of text and data that have been asked for, at the places of their ids, and those ids.
+    /// The columns of text and data that have been asked for, at the places of their ids, and those
+    /// ids.
     private let texts: UnsafeMutablePointer<TextColumn>
     private var textIDs: [PropertyID] = []
 
@@ -41,10 +44,14 @@ package final class ClusterWindow {
 
 extension ClusterWindow {
     /// The column of a property, which has to be of the kind that is asked for.
-    package func column(_ id: PropertyID, _ kind: ClusterColumn.Kind) throws(EngineError) -> ClusterColumn {
+    package func column(_ id: PropertyID, _ kind: ClusterColumn.Kind) throws(EngineError)
+        -> ClusterColumn
+    {
         let property = try value(id)
         guard property.type.columnKind == kind else { throw wrongType(id) }
-        let column = try storage { () throws(StorageError) in try kind == .texts ? text(id) : cluster.column(property) }
+        let column = try storage { () throws(StorageError) in
+            try kind == .texts ? text(id) : cluster.column(property)
+        }
         guard let column else { throw wrongType(id) }
         return column
     }
@@ -65,7 +72,9 @@ extension ClusterWindow {
     }
 
     private func wrongType(_ id: PropertyID) -> EngineError {
-        EngineError(.typeMismatch, "Property \(id) of '\(owner.name)' holds something else than is asked for.")
+        EngineError(
+            .typeMismatch,
+            "Property \(id) of '\(owner.name)' holds something else than is asked for.")
     }
 }
 
@@ -90,7 +99,9 @@ extension ClusterView {
 
 extension Session {
     /// A window on the cluster of an object; nil if the object does not exist.
-    package func openWindow(on key: Int64, _ owner: ClassHandle) throws(EngineError) -> ClusterWindow? {
+    package func openWindow(on key: Int64, _ owner: ClassHandle) throws(EngineError)
+        -> ClusterWindow?
+    {
         try check()
         let owner = try model { () throws(ModelError) in try schema.classHandle(id: owner.id) }
         let cluster = try model { () throws(ModelError) in

@@ -18,7 +18,9 @@ extension ListHandle {
     }
 
     /// Runs what reads or changes the list, on a handle of the property that the session sees now.
-    private func onList<Result>(_ body: (PropertyHandle) throws(ModelError) -> Result) throws(EngineError) -> Result {
+    private func onList<Result>(_ body: (PropertyHandle) throws(ModelError) -> Result)
+        throws(EngineError) -> Result
+    {
         try session.check()
         do throws(EngineError) {
             let property = try owner.property(property.id)
@@ -32,7 +34,10 @@ extension ListHandle {
     private func invalidated(_ error: EngineError) throws(EngineError) -> EngineError {
         guard try !isValid else { return error }
         return EngineError(
-            .collectionInvalidated, "The list '\(property.className).\(property.name)' is invalid: its object has been deleted.")
+            .collectionInvalidated,
+            "The list '\(property.className).\(property.name)' is invalid: its object has been "
+                + "deleted."
+        )
     }
 
     // MARK: Reading
@@ -50,82 +55,120 @@ extension ListHandle {
 
     /// One element, borrowed until the session moves or, in a write transaction, writes.
     package func cell(at index: Int) throws(EngineError) -> Cell {
-        try onList { property throws(ModelError) in try session.view.listCell(key, property, at: index) }
+        try onList { property throws(ModelError) in
+            try session.view.listCell(key, property, at: index)
+        }
     }
 
     /// One element, to keep.
     package func value(at index: Int) throws(EngineError) -> Value {
-        try onList { property throws(ModelError) in try session.view.listValue(key, property, at: index) }
+        try onList { property throws(ModelError) in
+            try session.view.listValue(key, property, at: index)
+        }
     }
 
     /// The index of the first element that equals a value.
     package func firstIndex(of value: Value) throws(EngineError) -> Int? {
-        try onList { property throws(ModelError) in try session.view.listIndex(key, property, of: value) }
+        try onList { property throws(ModelError) in
+            try session.view.listIndex(key, property, of: value)
+        }
     }
 
     /// The list as results, to filter, sort and sum.
     package func results() throws(EngineError) -> Results {
         guard try isValid else { throw try invalidated(EngineError(.objectDeleted, "")) }
-        return Results(Recipe(.list(place), classID: property.type == .link ? property.targetClassID : nil), in: session)
+        return Results(
+            ResultsDefinition(
+                .list(place), classID: property.type == .link ? property.targetClassID : nil),
+            in: session)
     }
 
     // MARK: Writing
 
-    private func change(_ body: (ModelTransaction, PropertyHandle) throws(ModelError) -> Void) throws(EngineError) {
+    private func change(_ body: (ModelTransaction, PropertyHandle) throws(ModelError) -> Void)
+        throws(EngineError)
+    {
         let transaction = try session.writing()
         try onList { property throws(ModelError) in try body(transaction, property) }
         session.noteSet(property)
     }
 
     /// Inserts values before `index`, or at the end; all or none.
-    package func insert(_ values: UnsafeBufferPointer<BorrowedValue>, at index: Int) throws(EngineError) {
-        try change { transaction, property throws(ModelError) in try transaction.listInsert(key, property, at: index, values) }
+    package func insert(_ values: UnsafeBufferPointer<BorrowedValue>, at index: Int)
+        throws(EngineError)
+    {
+        try change { transaction, property throws(ModelError) in
+            try transaction.listInsert(key, property, at: index, values)
+        }
     }
 
     /// Inserts one value that the caller keeps.
     package func insert(_ value: Value, at index: Int) throws(EngineError) {
-        try change { transaction, property throws(ModelError) in try transaction.listInsert(key, property, at: index, value) }
+        try change { transaction, property throws(ModelError) in
+            try transaction.listInsert(key, property, at: index, value)
+        }
     }
 
     package func append(_ values: UnsafeBufferPointer<BorrowedValue>) throws(EngineError) {
-        try change { transaction, property throws(ModelError) in try transaction.listAppend(key, property, values) }
+        try change { transaction, property throws(ModelError) in
+            try transaction.listAppend(key, property, values)
+        }
     }
 
     package func append(_ value: Value) throws(EngineError) {
-        try change { transaction, property throws(ModelError) in try transaction.listAppend(key, property, value) }
+        try change { transaction, property throws(ModelError) in
+            try transaction.listAppend(key, property, value)
+        }
     }
 
     /// Replaces an element, also by itself: that is a change too.
     package func set(_ value: BorrowedValue, at index: Int) throws(EngineError) {
-        try change { transaction, property throws(ModelError) in try transaction.listSet(key, property, at: index, value) }
+        try change { transaction, property throws(ModelError) in
+            try transaction.listSet(key, property, at: index, value)
+        }
     }
 
     package func set(_ value: Value, at index: Int) throws(EngineError) {
-        try change { transaction, property throws(ModelError) in try transaction.listSet(key, property, at: index, value) }
+        try change { transaction, property throws(ModelError) in
+            try transaction.listSet(key, property, at: index, value)
+        }
     }
 
     package func erase(_ range: Range<Int>) throws(EngineError) {
-        try change { transaction, property throws(ModelError) in try transaction.listErase(key, property, range) }
+        try change { transaction, property throws(ModelError) in
+            try transaction.listErase(key, property, range)
+        }
     }
 
     /// Takes an element out and puts it where it then has the index `to`.
     package func move(from: Int, to: Int) throws(EngineError) {
-        try change { transaction, property throws(ModelError) in try transaction.listMove(key, property, from: from, to: to) }
+        try change { transaction, property throws(ModelError) in
+            try transaction.listMove(key, property, from: from, to: to)
+        }
     }
 
     package func swap(_ first: Int, _ second: Int) throws(EngineError) {
-        try change { transaction, property throws(ModelError) in try transaction.listSwap(key, property, first, second) }
+        try change { transaction, property throws(ModelError) in
+            try transaction.listSwap(key, property, first, second)
+        }
     }
 
     package func clear() throws(EngineError) {
-        try change { transaction, property throws(ModelError) in try transaction.listClear(key, property) }
+        try change { transaction, property throws(ModelError) in
+            try transaction.listClear(key, property)
+        }
     }
 
     // MARK: Observing
 
-    /// Observes the list's elements and, for links, what they reach; with key paths, only what those name: see `WatchedPaths`.
-    package func observe(keyPaths: [String]? = nil, _ handler: @escaping NotificationHandler) throws(EngineError) -> Token {
+    /// Observes the list's elements and, for links, what they reach; with key paths, only what
+    /// those name: see `WatchedPaths`.
+    package func observe(keyPaths: [String]? = nil, _ handler: @escaping NotificationHandler)
+        throws(EngineError) -> Token
+    {
         guard try isValid else { throw try invalidated(EngineError(.objectDeleted, "")) }
-        return try session.observe(.list(place), handler, keyPaths: keyPaths, from: property.type == .link ? property.targetClassID : nil)
+        return try session.observe(
+            .list(place), handler, keyPaths: keyPaths,
+            from: property.type == .link ? property.targetClassID : nil)
     }
 }

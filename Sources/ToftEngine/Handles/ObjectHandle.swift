@@ -3,8 +3,8 @@ package import ToftStorage
 
 /// A live object: its name in the database and the session that looks at it.
 ///
-/// Holds nothing that could dangle. After the object's deletion, and for one made in a transaction that was cancelled, everything but `isValid`
-/// throws `objectDeleted`.
+/// Holds nothing that could dangle. After the object's deletion, and for one made in a transaction
+/// that was cancelled, everything but `isValid` throws `objectDeleted`.
 package struct ObjectHandle {
     package let session: Session
     package let ref: ObjectRef
@@ -35,7 +35,9 @@ extension ObjectHandle {
     }
 
     /// The error for what can't be done with an object that is gone.
-    package var deleted: EngineError { EngineError(ModelError.noSuchObject(className: owner.name, key: ref.key)) }
+    package var deleted: EngineError {
+        EngineError(ModelError.noSuchObject(className: owner.name, key: ref.key))
+    }
 
     /// Throws if the object is gone.
     func requireExistence() throws(EngineError) {
@@ -44,14 +46,17 @@ extension ObjectHandle {
 
     // MARK: Reading
 
-    /// The value of a property, borrowed until the session moves or, in a write transaction, writes.
+    /// The value of a property, borrowed until the session moves or, in a write transaction,
+    /// writes.
     package func cell(_ id: PropertyID) throws(EngineError) -> Cell {
         let property = try property(id)
         return try model { () throws(ModelError) in try session.view.cell(ref.key, property) }
     }
 
     /// Calls `body` with each of some properties and its value, borrowed as `cell`'s is.
-    package func forEachCell(_ ids: UnsafeBufferPointer<PropertyID>, _ body: (PropertyHandle, Cell) -> Void) throws(EngineError) {
+    package func forEachCell(
+        _ ids: UnsafeBufferPointer<PropertyID>, _ body: (PropertyHandle, Cell) -> Void
+    ) throws(EngineError) {
         try session.check()
         try model { () throws(ModelError) in
             let view = session.view
@@ -68,7 +73,10 @@ extension ObjectHandle {
     /// A list property, live.
     package func list(_ id: PropertyID) throws(EngineError) -> ListHandle {
         let property = try property(id)
-        guard property.isList else { throw EngineError(ModelError.notAList(className: property.className, property: property.name)) }
+        guard property.isList else {
+            throw EngineError(
+                ModelError.notAList(className: property.className, property: property.name))
+        }
         try requireExistence()
         return ListHandle(owner: self, property: property)
     }
@@ -78,7 +86,10 @@ extension ObjectHandle {
         let property = try property(id)
         try requireExistence()
         let origin = try model { () throws(ModelError) in try session.schema.origin(of: property) }
-        return Results(Recipe(.backlinks(target: ref, link: PropertyPlace(origin)), classID: origin.classID), in: session)
+        return Results(
+            ResultsDefinition(
+                .backlinks(target: ref, link: PropertyPlace(origin)), classID: origin.classID),
+            in: session)
     }
 
     // MARK: Writing
@@ -117,8 +128,11 @@ extension ObjectHandle {
 
     // MARK: Observing
 
-    /// Observes the object's own properties and its deletion; with key paths, only what those name, also beyond links: see `WatchedPaths`.
-    package func observe(keyPaths: [String]? = nil, _ handler: @escaping NotificationHandler) throws(EngineError) -> Token {
+    /// Observes the object's own properties and its deletion; with key paths, only what those name,
+    /// also beyond links: see `WatchedPaths`.
+    package func observe(keyPaths: [String]? = nil, _ handler: @escaping NotificationHandler)
+        throws(EngineError) -> Token
+    {
         try session.check()
         try requireExistence()
         return try session.observe(.object(ref), handler, keyPaths: keyPaths, from: ref.classID)

@@ -2,10 +2,11 @@ package import ToftModel
 
 /// What happened to a list or to results between two versions.
 ///
-/// Replaying it on a copy of the old contents: remove `deletions` from the back, put what is new at `insertions` from the front, take the
-/// rows at `modificationsNew` again.
+/// Replaying it on a copy of the old contents: remove `deletions` from the back, put what is new at
+/// `insertions` from the front, take the rows at `modificationsNew` again.
 package struct CollectionChange: Sendable, Equatable {
-    /// An element that changed its place; both ends are also among the deletions and the insertions.
+    /// An element that changed its place; both ends are also among the deletions and the
+    /// insertions.
     package struct Move: Sendable, Hashable {
         package let from: Int
         package let to: Int
@@ -17,13 +18,13 @@ package struct CollectionChange: Sendable, Equatable {
     }
 
     /// Indices in the old contents.
-    package var deletions = IndexRuns()
+    package var deletions = IndexRanges()
     /// Indices in the new contents.
-    package var insertions = IndexRuns()
+    package var insertions = IndexRanges()
     /// Rows that stayed and changed: indices in the old contents.
-    package var modifications = IndexRuns()
+    package var modifications = IndexRanges()
     /// The same rows: indices in the new contents.
-    package var modificationsNew = IndexRuns()
+    package var modificationsNew = IndexRanges()
     /// Lists only, by their new place: results report a deletion and an insertion.
     package var moves: [Move] = []
     /// The list was cleared and has stayed empty.
@@ -35,13 +36,15 @@ package struct CollectionChange: Sendable, Equatable {
 
     /// Nothing happened that an observer would be told.
     package var isEmpty: Bool {
-        deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && moves.isEmpty && !isCleared && !isRootDeleted
+        deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && moves.isEmpty
+            && !isCleared && !isRootDeleted
     }
 }
 
 /// What happened to one object between two versions.
 package struct ObjectChange: Sendable, Equatable {
-    /// Ids of the properties that were set (to the same value, too) or whose list was edited, ascending.
+    /// Ids of the properties that were set (to the same value, too) or whose list was edited,
+    /// ascending.
     package var properties: [PropertyID] = []
     /// What they held before, by id; lists are not among them.
     package var oldValues: [PropertyID: Value] = [:]

@@ -1,7 +1,8 @@
 /// One call of an observer.
 package struct ChangeNotification {
     package enum Kind: Sendable {
-        /// The first call for results and lists: nothing is listed, the contents are there to be read.
+        /// The first call for results and lists: nothing is listed, the contents are there to be
+        /// read.
         case initial
         case update
         /// What was observed is gone. The last call.
@@ -35,5 +36,6 @@ package struct ChangeNotification {
     }
 }
 
-/// What an observer has called, on the session's thread. It may call anything, end its own observation and others.
+/// What an observer has called, on the session's thread. It may call anything, end its own
+/// observation and others.
 package typealias NotificationHandler = (ChangeNotification) -> Void

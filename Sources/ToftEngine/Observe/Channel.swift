@@ -4,9 +4,11 @@ internal import ToftStorage
 
 /// Between one session and the notifier: the session's observers, and the parcel that waits for it.
 ///
-/// 1. There is at most one parcel. While it waits no other is prepared, so a session that does not dispatch costs nothing.
-/// 2. A parcel leads from where the session's observers stand. Whenever the session moves by itself, `generation` grows: the parcel that waits
-///    is dropped, and so is one that is being prepared.
+/// 1. There is at most one parcel. While it waits no other is prepared, so a session that does not
+///    dispatch costs nothing.
+/// 2. A parcel leads from where the session's observers stand. Whenever the session moves by
+///    itself, `generation` grows: the parcel that waits is dropped, and so is one that is being
+///    prepared.
 /// 3. The flag is set while a parcel with something to do waits, or a first call is due.
 /// 4. No work is done and no handler called while the lock is held.
 /// 5. Whenever the flag is set the wake handler is called, on the thread that sets it.
@@ -16,13 +18,14 @@ final class Channel: Sendable {
         /// Where the session stands.
         var view: ModelView
         var generation: UInt64 = 0
-        var parcel: Parcel?
+        var parcel: NotificationPackage?
         var isClosed = false
         var wakeHandler: (@Sendable () -> Void)?
 
         func isBehind(_ version: UInt64) -> Bool {
             guard !isClosed, parcel == nil else { return false }
-            return view.version < version || observations.contains { $0.isFollowing && $0.basis.version < version }
+            return view.version < version
+                || observations.contains { $0.isFollowing && $0.basis.version < version }
         }
     }
 
@@ -37,7 +40,11 @@ final class Channel: Sendable {
         do throws(StorageError) {
             flag = try EventFlag()
         } catch {
-            throw EngineError(.observationUnavailable, "The event descriptor that observation needs could not be made: \(EngineError(error).message)")
+            throw EngineError(
+                .observationUnavailable,
+                "The event descriptor that observation needs could not be made: "
+                    + "\(EngineError(error).message)"
+            )
         }
         state = Mutex(State(view: view))
     }
@@ -67,14 +74,16 @@ extension Channel {
     /// Any thread.
     func remove(_ observation: Observation) {
         let removed = state.withLock { state -> Observation? in
-            guard let index = state.observations.firstIndex(where: { $0 === observation }) else { return nil }
+            guard let index = state.observations.firstIndex(where: { $0 === observation }) else {
+                return nil
+            }
             return state.observations.remove(at: index)
         }
         withExtendedLifetime(removed) {}
     }
 
     /// Takes what waits.
-    func take() -> Parcel? {
+    func take() -> NotificationPackage? {
         flag.clear()
         return state.withLock { state in
             defer { state.parcel = nil }
@@ -82,15 +91,18 @@ extension Channel {
         }
     }
 
-    /// Sets the flag if there is something to do, after a time in which the session could not do it.
+    /// Sets the flag if there is something to do, after a time in which the session could not do
+    /// it.
     func rearm() {
-        let isDue = state.withLock { $0.parcel != nil || $0.observations.contains { $0.isInitialDue } }
+        let isDue = state.withLock {
+            $0.parcel != nil || $0.observations.contains { $0.isInitialDue }
+        }
         if isDue { signal() }
     }
 
     /// The session has gone to another version, by itself or by a parcel.
     func sessionMoved(to view: ModelView) {
-        let dropped = state.withLock { state -> Parcel? in
+        let dropped = state.withLock { state -> NotificationPackage? in
             state.view = view
             state.generation += 1
             defer { state.parcel = nil }
@@ -127,19 +139,21 @@ extension Channel {
     /// Works out what there is to tell up to a snapshot, and leaves it for the session.
     func prepare(_ snapshot: Snapshot) {
         let work = state.withLock { state in
-            state.isBehind(snapshot.version) ? (state.observations.filter(\.isFollowing), state.view, state.generation) : nil
+            state.isBehind(snapshot.version)
+                ? (state.observations.filter(\.isFollowing), state.view, state.generation) : nil
         }
         guard let (observations, view, generation) = work else { return }
-        let parcel: Parcel
+        let parcel: NotificationPackage
         do throws(ModelError) {
-            parcel = Parcel.prepare(observations, to: try ModelView(snapshot, previous: view.schema))
+            parcel = NotificationPackage.prepare(
+                observations, to: try ModelView(snapshot, previous: view.schema))
         } catch {
             parcel = .failure(EngineError(error), for: observations, at: view)
         }
         leave(parcel, generation: generation)
     }
 
-    private func leave(_ parcel: Parcel, generation: UInt64) {
+    private func leave(_ parcel: NotificationPackage, generation: UInt64) {
         let isLeft = state.withLock { state in
             guard state.generation == generation, !state.isClosed else { return false }
             if !parcel.hasCalls, parcel.version == state.view.version {
@@ -153,4 +167,3 @@ extension Channel {
         if isLeft { signal() }
     }
 }
-

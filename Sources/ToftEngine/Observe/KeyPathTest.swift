@@ -2,9 +2,9 @@ internal import ToftModel
 
 /// Tells for rows of one class whether something changed that key paths name.
 ///
-/// As `ModificationTest` it has two ways to the same answer: backwards from what changed to all rows at once, within a budget; else forwards from each
-/// row that is asked about.
-final class KeyPathTest<Reader: LinkReading>: RowTest {
+/// As `DeepChangeChecker` it has two ways to the same answer: backwards from what changed to all
+/// rows at once, within a budget; else forwards from each row that is asked about.
+final class KeyPathTest<Reader: LinkReading>: RowChangeFilter {
     private struct Place: Hashable {
         let node: Int
         let key: Int64
@@ -12,7 +12,7 @@ final class KeyPathTest<Reader: LinkReading>: RowTest {
 
     private let paths: WatchedPaths
     /// For each node, the objects in which something changed that is watched there.
-    private let changed: [IndexRuns]
+    private let changed: [IndexRanges]
     private let reader: Reader
     let budget: Int
     /// All rows that changed, where the backward way was taken.
@@ -20,7 +20,9 @@ final class KeyPathTest<Reader: LinkReading>: RowTest {
     /// What the forward way found to lead nowhere.
     private var barren: Set<Place> = []
 
-    init(_ paths: WatchedPaths, changed: [IndexRuns], reader: Reader, budget: Int) throws(EngineError) {
+    init(_ paths: WatchedPaths, changed: [IndexRanges], reader: Reader, budget: Int)
+        throws(EngineError)
+    {
         self.paths = paths
         self.changed = changed
         self.reader = reader
@@ -42,13 +44,17 @@ final class KeyPathTest<Reader: LinkReading>: RowTest {
         guard changed.reduce(0, { $0 + $1.count }) <= budget else { return nil }
         var left = budget
         var visited: [Set<Int64>] = changed.map { Set($0.lazy.map { Int64($0) }) }
-        var frontier = visited.enumerated().flatMap { node, keys in keys.map { Place(node: node, key: $0) } }
+        var frontier = visited.enumerated().flatMap { node, keys in
+            keys.map { Place(node: node, key: $0) }
+        }
         let incoming = incoming
         while let place = frontier.popLast() {
             for (origin, step) in incoming[place.node] {
                 try forEachOrigin(of: place.key, through: step) { key in
                     left -= 1
-                    if visited[origin].insert(key).inserted { frontier.append(Place(node: origin, key: key)) }
+                    if visited[origin].insert(key).inserted {
+                        frontier.append(Place(node: origin, key: key))
+                    }
                     return left >= 0
                 }
                 guard left >= 0 else { return nil }
@@ -59,14 +65,17 @@ final class KeyPathTest<Reader: LinkReading>: RowTest {
 
     /// For each node, the steps that lead to it.
     private var incoming: [[(origin: Int, step: WatchedPaths.Step)]] {
-        var incoming: [[(origin: Int, step: WatchedPaths.Step)]] = Array(repeating: [], count: paths.nodes.count)
+        var incoming: [[(origin: Int, step: WatchedPaths.Step)]] = Array(
+            repeating: [], count: paths.nodes.count)
         for (origin, node) in paths.nodes.enumerated() {
             for step in node.steps { incoming[step.next].append((origin, step)) }
         }
         return incoming
     }
 
-    private func forEachOrigin(of key: Int64, through step: WatchedPaths.Step, _ body: (Int64) -> Bool) throws(EngineError) {
+    private func forEachOrigin(
+        of key: Int64, through step: WatchedPaths.Step, _ body: (Int64) -> Bool
+    ) throws(EngineError) {
         if step.isInverse {
             try reader.forEachTarget(of: key, through: step.link, body)
         } else {
@@ -79,7 +88,9 @@ final class KeyPathTest<Reader: LinkReading>: RowTest {
     private func reaches(_ place: Place) throws(EngineError) -> Bool {
         if changed[place.node].contains(Int(place.key)) { return true }
         guard !barren.contains(place) else { return false }
-        for step in paths.nodes[place.node].steps where try leads(step, from: place.key) { return true }
+        for step in paths.nodes[place.node].steps where try leads(step, from: place.key) {
+            return true
+        }
         barren.insert(place)
         return false
     }

@@ -32,7 +32,8 @@ struct LinkMap: Sendable {
     private static func links(of source: StoredClass) -> [Link] {
         source.visibleProperties.compactMap { property in
             guard property.type == .link, let target = property.targetClassID else { return nil }
-            return Link(source: source.id, property: property.id, target: target, isList: property.isList)
+            return Link(
+                source: source.id, property: property.id, target: target, isList: property.isList)
         }
     }
 
@@ -54,8 +55,12 @@ struct LinkMap: Sendable {
 
 /// Follows links both ways in one version.
 protocol LinkReading {
-    /// Calls `body` with the key of each object that links to `target` through `link`, once or more. Stops when it answers false.
-    func forEachSource(of target: Int64, through link: Link, _ body: (Int64) -> Bool) throws(EngineError)
-    /// Calls `body` with the key of each object that `source` links to through `link`. Stops when it answers false.
-    func forEachTarget(of source: Int64, through link: Link, _ body: (Int64) -> Bool) throws(EngineError)
+    /// Calls `body` with the key of each object that links to `target` through `link`, once or
+    /// more. Stops when it answers false.
+    func forEachSource(of target: Int64, through link: Link, _ body: (Int64) -> Bool)
+        throws(EngineError)
+    /// Calls `body` with the key of each object that `source` links to through `link`. Stops when
+    /// it answers false.
+    func forEachTarget(of source: Int64, through link: Link, _ body: (Int64) -> Bool)
+        throws(EngineError)
 }

@@ -1,8 +1,9 @@
 /// Replays the edits of a list on the positions of its old elements, and says what became of them.
 ///
-/// The list is held as pieces: runs of old elements that still lie side by side, and runs of new ones. Pieces sit in chunks, so that an edit
-/// costs the square root of their number, not of the list's. Edits come from records: one that does not fit the list is refused, and the
-/// caller compares the two lists instead.
+/// The list is held as pieces: runs of old elements that still lie side by side, and runs of new
+/// ones. Pieces sit in chunks, so that an edit costs the square root of their number, not of the
+/// list's. Edits come from records: one that does not fit the list is refused, and the caller
+/// compares the two lists instead.
 struct ListReplay {
     private struct Piece {
         /// The old index of the first element; -1 for new elements.
@@ -157,7 +158,8 @@ extension ListReplay {
         } else {
             let whole = chunks[chunk].pieces[position]
             chunks[chunk].pieces.replaceSubrange(
-                position...position, with: [part(of: whole, 0..<offset), piece, part(of: whole, offset..<whole.count)])
+                position...position,
+                with: [part(of: whole, 0..<offset), piece, part(of: whole, offset..<whole.count)])
         }
         settle(chunk)
     }
@@ -183,8 +185,12 @@ extension ListReplay {
         if pieces.isEmpty {
             chunks.remove(at: chunk)
         } else if pieces.count > Self.piecesPerChunk {
-            let halves = [Array(pieces[..<(pieces.count / 2)]), Array(pieces[(pieces.count / 2)...])]
-            chunks.replaceSubrange(chunk...chunk, with: halves.map { Chunk(pieces: $0, count: $0.reduce(0) { $0 + $1.count }) })
+            let halves = [
+                Array(pieces[..<(pieces.count / 2)]), Array(pieces[(pieces.count / 2)...]),
+            ]
+            chunks.replaceSubrange(
+                chunk...chunk,
+                with: halves.map { Chunk(pieces: $0, count: $0.reduce(0) { $0 + $1.count }) })
         }
     }
 }
@@ -192,8 +198,11 @@ extension ListReplay {
 // MARK: The outcome
 
 extension ListReplay {
-    /// What became of the list. `isModified` is asked for elements that stayed, by their new index: what they link may have changed.
-    func change<Failure>(isModified: (Int) throws(Failure) -> Bool) throws(Failure) -> CollectionChange {
+    /// What became of the list. `isModified` is asked for elements that stayed, by their new index:
+    /// what they link may have changed.
+    func change<Failure>(isModified: (Int) throws(Failure) -> Bool) throws(Failure)
+        -> CollectionChange
+    {
         var change = CollectionChange()
         change.isCleared = isCleared
         let pieces = piecesAtRest()
@@ -206,7 +215,9 @@ extension ListReplay {
             } else {
                 stayed.append(piece.origin..<piece.origin + piece.count)
                 for offset in 0..<piece.count {
-                    guard piece.isModified ? true : try isModified(position + offset) else { continue }
+                    guard piece.isModified ? true : try isModified(position + offset) else {
+                        continue
+                    }
                     change.modifications.append(piece.origin + offset)
                     change.modificationsNew.append(position + offset)
                 }
@@ -232,7 +243,9 @@ extension ListReplay {
         while start < pieces.count {
             let end = pieces[start...].firstIndex { !$0.isNew && !$0.isMoved } ?? pieces.count
             let ceiling = end < pieces.count ? pieces[end].origin : Int.max
-            let fitting = (start..<end).filter { pieces[$0].isMoved && pieces[$0].origin > floor && pieces[$0].origin < ceiling }
+            let fitting = (start..<end).filter {
+                pieces[$0].isMoved && pieces[$0].origin > floor && pieces[$0].origin < ceiling
+            }
             let kept = longestAscent(fitting.map { pieces[$0].origin }) { _ in false }
             for (index, isKept) in zip(fitting, kept) where isKept { pieces[index].isMoved = false }
             if end < pieces.count { floor = pieces[end].origin + pieces[end].count - 1 }
@@ -241,8 +254,8 @@ extension ListReplay {
         return pieces
     }
 
-    private func gaps(between stayed: [Range<Int>]) -> IndexRuns {
-        var gaps = IndexRuns()
+    private func gaps(between stayed: [Range<Int>]) -> IndexRanges {
+        var gaps = IndexRanges()
         var next = 0
         for range in stayed {
             gaps.append(next..<range.lowerBound)

@@ -1,8 +1,10 @@
 /// Which elements of a sequence can stay where they are: the heaviest ascending subsequence.
 ///
-/// `values` are distinct and not negative. Length counts first; among the longest, the one with most elements that are `preferred`. The
-/// answer is a mask over the positions. O(n log n).
-func longestAscent<Failure>(_ values: [Int], preferred: (Int) throws(Failure) -> Bool) throws(Failure) -> [Bool] {
+/// `values` are distinct and not negative. Length counts first; among the longest, the one with
+/// most elements that are `preferred`. The answer is a mask over the positions. O(n log n).
+func longestAscent<Failure>(_ values: [Int], preferred: (Int) throws(Failure) -> Bool)
+    throws(Failure) -> [Bool]
+{
     var kept = [Bool](repeating: false, count: values.count)
     guard let largest = values.max() else { return kept }
     if isAscending(values) { return [Bool](repeating: true, count: values.count) }
@@ -27,7 +29,9 @@ func longestAscent<Failure>(_ values: [Int], preferred: (Int) throws(Failure) ->
 }
 
 private func isAscending(_ values: [Int]) -> Bool {
-    for index in values.indices.dropFirst() where values[index] <= values[index - 1] { return false }
+    for index in values.indices.dropFirst() where values[index] <= values[index - 1] {
+        return false
+    }
     return true
 }
 

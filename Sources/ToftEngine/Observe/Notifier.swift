@@ -1,10 +1,12 @@
 internal import Synchronization
 internal import ToftStorage
 
-/// The one thread of a database that works out changes: started by the first observer, ended with the database.
+/// The one thread of a database that works out changes: started by the first observer, ended with
+/// the database.
 ///
-/// It sleeps until some process publishes a version or somebody pokes it, prepares a parcel for each session that is behind, and sleeps again.
-/// It never calls a handler and never waits for a session.
+/// It sleeps until some process publishes a version or somebody pokes it, prepares a parcel for
+/// each session that is behind, and sleeps again. It never calls a handler and never waits for a
+/// session.
 final class Notifier: Sendable {
     private struct State {
         var channels: [Channel] = []
@@ -33,13 +35,19 @@ final class Notifier: Sendable {
             }
         }
         if let failure {
-            throw EngineError(.observationUnavailable, "The thread that observation needs could not be started: \(EngineError(failure).message)")
+            throw EngineError(
+                .observationUnavailable,
+                "The thread that observation needs could not be started: "
+                    + "\(EngineError(failure).message)"
+            )
         }
     }
 
     func remove(_ channel: Channel) {
         let removed = state.withLock { state -> Channel? in
-            guard let index = state.channels.firstIndex(where: { $0 === channel }) else { return nil }
+            guard let index = state.channels.firstIndex(where: { $0 === channel }) else {
+                return nil
+            }
             return state.channels.remove(at: index)
         }
         withExtendedLifetime(removed) {}

@@ -6,14 +6,14 @@ enum Subject: Sendable {
     case database
     case object(ObjectRef)
     case list(ListPlace)
-    case results(Recipe)
+    case results(ResultsDefinition)
 }
 
 /// Where an observer stands: the version that its last call told about.
-struct Basis: Sendable {
+struct ObservedVersion: Sendable {
     let view: ModelView
     /// The results in that version, where they have been worked out.
-    var order: Order?
+    var order: ResultRows?
 
     var version: UInt64 { view.version }
 }
@@ -21,7 +21,8 @@ struct Basis: Sendable {
 /// One observer.
 ///
 /// 1. The handler is called on the session's thread only, and never once `stop` has returned there.
-/// 2. `stop` may come from any thread; a call that is under way on the session's thread then ends in its own time.
+/// 2. `stop` may come from any thread; a call that is under way on the session's thread then ends
+///    in its own time.
 /// 3. The handler is let go outside every lock: its release may run the caller's code.
 final class Observation: Sendable {
     private struct Handler: @unchecked Sendable {
@@ -30,7 +31,7 @@ final class Observation: Sendable {
 
     private struct State {
         var handler: Handler?
-        var basis: Basis
+        var basis: ObservedVersion
         var isInitialDue: Bool
     }
 
@@ -39,7 +40,10 @@ final class Observation: Sendable {
     let paths: WatchedPaths?
     private let state: Mutex<State>
 
-    init(_ subject: Subject, watching paths: WatchedPaths?, from basis: Basis, handler: @escaping NotificationHandler) {
+    init(
+        _ subject: Subject, watching paths: WatchedPaths?, from basis: ObservedVersion,
+        handler: @escaping NotificationHandler
+    ) {
         self.subject = subject
         self.paths = paths
         let handler = Handler(call: handler)
@@ -50,10 +54,10 @@ final class Observation: Sendable {
     var isInitialDue: Bool { state.withLock { $0.isInitialDue && $0.handler != nil } }
     /// Whether it is to be told of changes: its first call, if it has one, is behind it.
     var isFollowing: Bool { state.withLock { !$0.isInitialDue && $0.handler != nil } }
-    var basis: Basis { state.withLock { $0.basis } }
+    var basis: ObservedVersion { state.withLock { $0.basis } }
 
     /// Moves the observer to the version that it has been told about, or need not be.
-    func move(to basis: Basis) {
+    func move(to basis: ObservedVersion) {
         state.withLock { $0.basis = basis }
     }
 
@@ -107,7 +111,7 @@ extension Token {
     /// Moves the observer over one version without a call, if it stands right before it.
     func skip(from old: ModelView, to new: ModelView) {
         guard observation.isFollowing, observation.basis.version == old.version else { return }
-        observation.move(to: Basis(view: new))
+        observation.move(to: ObservedVersion(view: new))
     }
 }
 
@@ -123,7 +127,8 @@ package final class Token: Sendable {
 
     deinit { stop() }
 
-    /// Ends the observation: on the session's thread no call follows. Any thread, any number of times.
+    /// Ends the observation: on the session's thread no call follows. Any thread, any number of
+    /// times.
     package func stop() {
         guard channel.isOfThisProcess else { return }
         observation.stop()

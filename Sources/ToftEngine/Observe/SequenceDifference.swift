@@ -1,7 +1,8 @@
 /// The change from one sequence of keys to another: what results had and have.
 ///
-/// A row that changed its place is a deletion and an insertion, never a move. Of several smallest edit scripts the one that moves changed
-/// rows is taken. A key that occurs several times is matched occurrence by occurrence, in order.
+/// A row that changed its place is a deletion and an insertion, never a move. Of several smallest
+/// edit scripts the one that moves changed rows is taken. A key that occurs several times is
+/// matched occurrence by occurrence, in order.
 enum SequenceDifference {
     typealias Test = (Int64) throws(EngineError) -> Bool
 
@@ -19,13 +20,15 @@ enum SequenceDifference {
         } else {
             try matchByKey(old, oldMiddle, new, newMiddle, isModified, &change)
         }
-        try keep(old: old.count - back, new: new.count - back, count: back, of: new, isModified, &change)
+        try keep(
+            old: old.count - back, new: new.count - back, count: back, of: new, isModified, &change)
         return change
     }
 
     /// Records which of `count` rows that stayed were modified.
     private static func keep(
-        old: Int, new: Int, count: Int, of keys: [Int64], _ isModified: Test, _ change: inout CollectionChange
+        old: Int, new: Int, count: Int, of keys: [Int64], _ isModified: Test,
+        _ change: inout CollectionChange
     ) throws(EngineError) {
         for offset in 0..<count where try isModified(keys[new + offset]) {
             change.modifications.append(old + offset)
@@ -43,7 +46,9 @@ enum SequenceDifference {
     private static func commonSuffix(_ old: [Int64], _ new: [Int64], after front: Int) -> Int {
         let limit = min(old.count, new.count) - front
         var length = 0
-        while length < limit, old[old.count - 1 - length] == new[new.count - 1 - length] { length += 1 }
+        while length < limit, old[old.count - 1 - length] == new[new.count - 1 - length] {
+            length += 1
+        }
         return length
     }
 
@@ -52,17 +57,23 @@ enum SequenceDifference {
         return true
     }
 
-    /// The same for keys that strictly ascend on both sides, where few rows, `modified` ascending, were: they are looked up instead of each row
-    /// being asked.
-    static func betweenAscending(_ old: [Int64], _ new: [Int64], modified: [Int64]) throws(EngineError) -> CollectionChange {
+    /// The same for keys that strictly ascend on both sides, where few rows, `modified` ascending,
+    /// were: they are looked up instead of each row being asked.
+    static func betweenAscending(_ old: [Int64], _ new: [Int64], modified: [Int64])
+        throws(EngineError) -> CollectionChange
+    {
         var change = CollectionChange()
         if !old.isSame(as: new) {
             let front = commonPrefix(old, new)
             let back = commonSuffix(old, new, after: front)
-            try mergeAscending(old, front..<old.count - back, new, front..<new.count - back, { _ in false }, &change)
+            try mergeAscending(
+                old, front..<old.count - back, new, front..<new.count - back, { _ in false },
+                &change)
         }
         for key in modified {
-            guard let after = new.binarySearch(key), let before = old.binarySearch(key) else { continue }
+            guard let after = new.binarySearch(key), let before = old.binarySearch(key) else {
+                continue
+            }
             change.modifications.append(before)
             change.modificationsNew.append(after)
         }
@@ -71,13 +82,16 @@ enum SequenceDifference {
 
     /// Both sides in key order, as unsorted results are: one walk.
     private static func mergeAscending(
-        _ old: [Int64], _ oldRange: Range<Int>, _ new: [Int64], _ newRange: Range<Int>, _ isModified: Test,
+        _ old: [Int64], _ oldRange: Range<Int>, _ new: [Int64], _ newRange: Range<Int>,
+        _ isModified: Test,
         _ change: inout CollectionChange
     ) throws(EngineError) {
         var left = oldRange.lowerBound
         var right = newRange.lowerBound
         while left < oldRange.upperBound || right < newRange.upperBound {
-            if right == newRange.upperBound || (left < oldRange.upperBound && old[left] < new[right]) {
+            if right == newRange.upperBound
+                || (left < oldRange.upperBound && old[left] < new[right])
+            {
                 change.deletions.append(left)
                 left += 1
             } else if left == oldRange.upperBound || new[right] < old[left] {
@@ -92,7 +106,8 @@ enum SequenceDifference {
     }
 
     private static func matchByKey(
-        _ old: [Int64], _ oldRange: Range<Int>, _ new: [Int64], _ newRange: Range<Int>, _ isModified: Test,
+        _ old: [Int64], _ oldRange: Range<Int>, _ new: [Int64], _ newRange: Range<Int>,
+        _ isModified: Test,
         _ change: inout CollectionChange
     ) throws(EngineError) {
         var occurrences = OccurrenceTable(old, oldRange)
@@ -101,7 +116,9 @@ enum SequenceDifference {
         for index in newRange {
             if let match = occurrences.take(new[index]) { matches.append((match, index)) }
         }
-        let kept = try longestAscent(matches.map(\.old)) { index throws(EngineError) in try !isModified(new[matches[index].new]) }
+        let kept = try longestAscent(matches.map(\.old)) { index throws(EngineError) in
+            try !isModified(new[matches[index].new])
+        }
         var left = oldRange.lowerBound
         var right = newRange.lowerBound
         for (match, isKept) in zip(matches, kept) where isKept {
@@ -119,7 +136,10 @@ enum SequenceDifference {
 extension [Int64] {
     /// Whether both are one array in memory, which says that they are equal without a look.
     func isSame(as other: [Int64]) -> Bool {
-        count == other.count && withUnsafeBufferPointer { one in other.withUnsafeBufferPointer { one.baseAddress == $0.baseAddress } }
+        count == other.count
+            && withUnsafeBufferPointer { one in
+                other.withUnsafeBufferPointer { one.baseAddress == $0.baseAddress }
+            }
     }
 }
 
@@ -135,7 +155,9 @@ private struct OccurrenceTable {
         next = [Int](repeating: -1, count: range.count)
         first.reserveCapacity(range.count)
         for index in range.reversed() {
-            if let later = first.updateValue(index, forKey: keys[index]) { next[index - start] = later }
+            if let later = first.updateValue(index, forKey: keys[index]) {
+                next[index - start] = later
+            }
         }
     }
 

@@ -1,12 +1,15 @@
 package import ToftModel
 
-/// The key paths whose changes an observer wants to hear of, resolved against a schema: "name", "dogs.age", "*", "boss.*".
+/// The key paths whose changes an observer wants to hear of, resolved against a schema: "name",
+/// "dogs.age", "*", "boss.*".
 ///
-/// A path's own properties count when they are set, its links when they lead elsewhere, inverse properties when somebody begins or ceases to link here.
-/// `*` stands for all stored properties; before a dot, for the links among them from which the rest of the path goes on.
+/// A path's own properties count when they are set, its links when they lead elsewhere, inverse
+/// properties when somebody begins or ceases to link here. `*` stands for all stored properties;
+/// before a dot, for the links among them from which the rest of the path goes on.
 ///
-/// It is kept as a graph. A node is a place on a path in a class: what is watched there, and where the path goes on. Stars that meet in the same
-/// class share it, so the graph stays small, however many ways there are through it; and as each step goes on along its path, it has no cycles.
+/// It is kept as a graph. A node is a place on a path in a class: what is watched there, and where
+/// the path goes on. Stars that meet in the same class share it, so the graph stays small, however
+/// many ways there are through it; and as each step goes on along its path, it has no cycles.
 package final class WatchedPaths: Sendable {
     struct Node: Sendable {
         let classID: ClassID
@@ -26,19 +29,28 @@ package final class WatchedPaths: Sendable {
         let next: Int
     }
 
-    /// How many properties a path may name: nobody needs so many, and drawing a path needs stack for each.
+    /// How many properties a path may name: nobody needs so many, and drawing a path needs stack
+    /// for each.
     static let longestPath = 100
 
     let nodes: [Node]
     /// Where the paths begin.
     let roots: [Int]
 
-    /// - Parameter classID: that of the elements or of the object; nil for values, which have no properties to name.
-    package init(_ paths: [String], from classID: ClassID?, in schema: ModelSchema) throws(EngineError) {
+    /// - Parameter classID: that of the elements or of the object; nil for values, which have no
+    ///   properties to name.
+    package init(_ paths: [String], from classID: ClassID?, in schema: ModelSchema)
+        throws(EngineError)
+    {
         var drawing = Drawing(paths: paths, schema: schema)
         var roots: [Int] = []
         for path in paths.indices {
-            guard let classID else { throw EngineError(.invalidArgument, "Values have no properties, so the key path '\(paths[path])' can't be observed.") }
+            guard let classID else {
+                throw EngineError(
+                    .invalidArgument,
+                    "Values have no properties, so the key path '\(paths[path])' can't be observed."
+                )
+            }
             roots.append(try drawing.root(path, classID))
         }
         self.roots = roots
@@ -49,7 +61,9 @@ package final class WatchedPaths: Sendable {
     var places: Set<PropertyPlace> {
         var places: Set<PropertyPlace> = []
         for node in nodes {
-            for property in node.properties { places.insert(PropertyPlace(classID: node.classID, property: property)) }
+            for property in node.properties {
+                places.insert(PropertyPlace(classID: node.classID, property: property))
+            }
             for link in node.inverses.values { places.insert(link.place) }
         }
         return places
@@ -75,17 +89,24 @@ private struct Drawing {
 
     init(paths: [String], schema: ModelSchema) {
         texts = paths
-        self.paths = paths.map { $0.split(separator: ".", omittingEmptySubsequences: false).map { String($0) } }
+        self.paths = paths.map {
+            $0.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
+        }
         self.schema = schema
     }
 
     mutating func root(_ path: Int, _ classID: ClassID) throws(EngineError) -> Int {
         guard paths[path].count <= WatchedPaths.longestPath else {
-            throw EngineError(.invalidArgument, "A key path to observe may name \(WatchedPaths.longestPath) properties, not \(paths[path].count).")
+            throw EngineError(
+                .invalidArgument,
+                "A key path to observe may name \(WatchedPaths.longestPath) properties, not "
+                    + "\(paths[path].count)."
+            )
         }
         mistake = nil
         if let node = try node(Place(path: path, position: 0, classID: classID)) { return node }
-        throw mistake ?? EngineError(.noSuchProperty, "The key path '\(texts[path])' leads nowhere.")
+        throw mistake
+            ?? EngineError(.noSuchProperty, "The key path '\(texts[path])' leads nowhere.")
     }
 
     private mutating func node(_ place: Place) throws(EngineError) -> Int? {
@@ -100,7 +121,9 @@ private struct Drawing {
         let name = paths[place.path][place.position]
         let isLast = place.position == paths[place.path].count - 1
         var node = WatchedPaths.Node(classID: place.classID)
-        let matching = owner.visibleProperties.filter { name == "*" ? $0.isStored : $0.name == name }
+        let matching = owner.visibleProperties.filter {
+            name == "*" ? $0.isStored : $0.name == name
+        }
         for property in matching {
             guard !isLast else {
                 try watch(property, in: &node)
@@ -111,15 +134,21 @@ private struct Drawing {
             node.steps.append(step)
         }
         guard !node.properties.isEmpty || !node.inverses.isEmpty else {
-            if matching.isEmpty { note(.noSuchProperty, place, "'\(owner.name)' has no property '\(name)'") }
-            if name == "*" { note(.noSuchProperty, place, "no link of '\(owner.name)' has what follows the star") }
+            if matching.isEmpty {
+                note(.noSuchProperty, place, "'\(owner.name)' has no property '\(name)'")
+            }
+            if name == "*" {
+                note(.noSuchProperty, place, "no link of '\(owner.name)' has what follows the star")
+            }
             return nil
         }
         nodes.append(node)
         return nodes.count - 1
     }
 
-    private func watch(_ property: PropertyHandle, in node: inout WatchedPaths.Node) throws(EngineError) {
+    private func watch(_ property: PropertyHandle, in node: inout WatchedPaths.Node)
+        throws(EngineError)
+    {
         if property.isStored {
             node.properties.insert(property.id)
         } else {
@@ -128,24 +157,40 @@ private struct Drawing {
     }
 
     /// On from a property that is not the last of its path.
-    private mutating func step(_ property: PropertyHandle, _ place: Place) throws(EngineError) -> WatchedPaths.Step? {
+    private mutating func step(_ property: PropertyHandle, _ place: Place) throws(EngineError)
+        -> WatchedPaths.Step?
+    {
         guard let target = property.targetClassID else {
             if paths[place.path][place.position] != "*" {
-                note(.invalidArgument, place, "'\(property.className).\(property.name)' is no link, so nothing can follow it")
+                note(
+                    .invalidArgument, place,
+                    "'\(property.className).\(property.name)' is no link, so nothing can follow it")
             }
             return nil
         }
-        guard let next = try node(Place(path: place.path, position: place.position + 1, classID: target)), let link = try link(of: property) else { return nil }
-        return WatchedPaths.Step(property: property.id, link: link, isInverse: !property.isStored, next: next)
+        guard
+            let next = try node(
+                Place(path: place.path, position: place.position + 1, classID: target)),
+            let link = try link(of: property)
+        else { return nil }
+        return WatchedPaths.Step(
+            property: property.id, link: link, isInverse: !property.isStored, next: next)
     }
 
     /// The link that a property is, or shows.
     private func link(of property: PropertyHandle) throws(EngineError) -> Link? {
-        let link = property.isStored ? property : try model { () throws(ModelError) in try schema.origin(of: property) }
-        return link.targetClassID.map { Link(source: link.classID, property: link.id, target: $0, isList: link.isList) }
+        let link =
+            property.isStored
+            ? property : try model { () throws(ModelError) in try schema.origin(of: property) }
+        return link.targetClassID.map {
+            Link(source: link.classID, property: link.id, target: $0, isList: link.isList)
+        }
     }
 
     private mutating func note(_ code: ErrorCode, _ place: Place, _ what: String) {
-        if mistake == nil { mistake = EngineError(code, "The key path '\(texts[place.path])' can't be observed: \(what).") }
+        if mistake == nil {
+            mistake = EngineError(
+                code, "The key path '\(texts[place.path])' can't be observed: \(what).")
+        }
     }
 }

@@ -3,8 +3,9 @@ internal import ToftStorage
 
 /// Memory of the caller that takes a property of many objects, one element for each.
 ///
-/// By type: bool a byte; int and link eight bytes; float four; double eight; string and data a pointer and a count (borrowed until the session
-/// moves or writes); date eight bytes of seconds and four of nanoseconds, sixteen in all. Null reads as zero bytes.
+/// By type: bool a byte; int and link eight bytes; float four; double eight; string and data a
+/// pointer and a count (borrowed until the session moves or writes); date eight bytes of seconds
+/// and four of nanoseconds, sixteen in all. Null reads as zero bytes.
 package struct ColumnBuffer {
     /// Nil: the objects' own keys.
     package var property: PropertyID?
@@ -12,7 +13,9 @@ package struct ColumnBuffer {
     /// A byte for each element, 1 where it is null.
     package var nulls: UnsafeMutablePointer<UInt8>?
 
-    package init(property: PropertyID?, values: UnsafeMutableRawPointer, nulls: UnsafeMutablePointer<UInt8>?) {
+    package init(
+        property: PropertyID?, values: UnsafeMutableRawPointer, nulls: UnsafeMutablePointer<UInt8>?
+    ) {
         self.property = property
         self.values = values
         self.nulls = nulls
@@ -49,19 +52,26 @@ struct ColumnCopier {
     func copy(_ rows: ClusterRows, of cluster: ClusterView?, to first: Int) throws(StorageError) {
         guard let cluster else { return clear(rows.count, from: first) }
         switch rows {
-        case .range(let range): if try !copy(all: range, of: cluster, to: first) { try copy(each: range, of: cluster, to: first) }
+        case .range(let range):
+            if try !copy(all: range, of: cluster, to: first) {
+                try copy(each: range, of: cluster, to: first)
+            }
         case .places(let places): try copy(each: places, of: cluster, to: first)
         }
     }
 
     private func clear(_ count: Int, from first: Int) {
         let size = type.elementSize
-        (buffer.values + first * size).initializeMemory(as: UInt8.self, repeating: 0, count: count * size)
+        (buffer.values + first * size).initializeMemory(
+            as: UInt8.self, repeating: 0, count: count * size)
         if let nulls = buffer.nulls { (nulls + first).update(repeating: 1, count: count) }
     }
 
-    /// Copies rows side by side of which none is null, as they are; false where each row needs a look.
-    private func copy(all rows: Range<Int>, of cluster: ClusterView, to first: Int) throws(StorageError) -> Bool {
+    /// Copies rows side by side of which none is null, as they are; false where each row needs a
+    /// look.
+    private func copy(all rows: Range<Int>, of cluster: ClusterView, to first: Int)
+        throws(StorageError) -> Bool
+    {
         guard let column else { return false }
         let view = try cluster.column(column)
         guard view.nulls == nil else { return false }
@@ -78,20 +88,26 @@ struct ColumnCopier {
     }
 
     @inline(never)
-    private static func copy<Element: BitwiseCopyable>(_ values: UnsafePointer<Element>, _ count: Int, to place: UnsafeMutableRawPointer) {
+    private static func copy<Element: BitwiseCopyable>(
+        _ values: UnsafePointer<Element>, _ count: Int, to place: UnsafeMutableRawPointer
+    ) {
         place.copyMemory(from: values, byteCount: count * MemoryLayout<Element>.stride)
     }
 
     /// Makes a byte of each bit; eight at a time where the rows begin with a byte of the bitmap.
     @inline(never)
-    private static func spread(_ bits: UnsafePointer<UInt64>, _ rows: Range<Int>, to place: UnsafeMutableRawPointer) {
+    private static func spread(
+        _ bits: UnsafePointer<UInt64>, _ rows: Range<Int>, to place: UnsafeMutableRawPointer
+    ) {
         var row = rows.lowerBound
         var place = place
         while row < rows.upperBound {
             let rest = bits[row >> 6] &>> UInt64(row & 63)
             if row & 7 == 0 && row + 8 <= rows.upperBound {
                 let chosen = ((rest & 0xFF) &* 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201
-                place.storeBytes(of: ((chosen &+ 0x7F7F_7F7F_7F7F_7F7F) &>> 7 & 0x0101_0101_0101_0101).littleEndian, as: UInt64.self)
+                place.storeBytes(
+                    of: ((chosen &+ 0x7F7F_7F7F_7F7F_7F7F) &>> 7 & 0x0101_0101_0101_0101)
+                        .littleEndian, as: UInt64.self)
                 (row, place) = (row + 8, place + 8)
             } else {
                 place.storeBytes(of: UInt8(rest & 1), as: UInt8.self)
@@ -100,13 +116,17 @@ struct ColumnCopier {
         }
     }
 
-    private func copy(each rows: some RandomAccessCollection<Int>, of cluster: ClusterView, to first: Int) throws(StorageError) {
+    private func copy(
+        each rows: some RandomAccessCollection<Int>, of cluster: ClusterView, to first: Int
+    ) throws(StorageError) {
         guard let column else { return fill(rows, nil, first, Int64(0)) { cluster.keys[$0] } }
         let nulls = try cluster.nulls(column)
         switch type {
         case .bool:
             let bits = try cluster.bools(column)
-            fill(rows, nulls, first, UInt8(0)) { UInt8(truncatingIfNeeded: bits[$0 >> 6] >> UInt64($0 & 63) & 1) }
+            fill(rows, nulls, first, UInt8(0)) {
+                UInt8(truncatingIfNeeded: bits[$0 >> 6] >> UInt64($0 & 63) & 1)
+            }
         case .int, .link:
             let values = try cluster.integers(column)
             fill(rows, nulls, first, Int64(0)) { values[$0] }
@@ -118,7 +138,9 @@ struct ColumnCopier {
             fill(rows, nulls, first, Double(0)) { values[$0] }
         case .date:
             let values = try cluster.timestamps(column)
-            fill(rows, nulls, first, DateElement()) { DateElement(seconds: values.seconds[$0], nanoseconds: values.nanoseconds[$0]) }
+            fill(rows, nulls, first, DateElement()) {
+                DateElement(seconds: values.seconds[$0], nanoseconds: values.nanoseconds[$0])
+            }
         case .string, .data:
             let values = try cluster.bytes(column)
             try fillBytes(rows, nulls, first, values)
@@ -126,11 +148,12 @@ struct ColumnCopier {
         }
     }
 
-    // A call of its own on purpose. Inlined, its loop may become the move of memory that ends a throwing function, where Swift 6.3's optimiser
-    // forgets the register of the error.
+    // A call of its own on purpose. Inlined, its loop may become the move of memory that ends a
+    // throwing function, where Swift 6.3's optimiser forgets the register of the error.
     @inline(never)
     private func fill<Element: BitwiseCopyable>(
-        _ rows: some RandomAccessCollection<Int>, _ nulls: UnsafePointer<UInt64>?, _ first: Int, _ null: Element, _ value: (Int) -> Element
+        _ rows: some RandomAccessCollection<Int>, _ nulls: UnsafePointer<UInt64>?, _ first: Int,
+        _ null: Element, _ value: (Int) -> Element
     ) {
         let size = MemoryLayout<Element>.stride
         var place = buffer.values + first * size
@@ -142,19 +165,24 @@ struct ColumnCopier {
     }
 
     private func fillBytes(
-        _ rows: some RandomAccessCollection<Int>, _ nulls: UnsafePointer<UInt64>?, _ first: Int, _ values: BytesColumn
+        _ rows: some RandomAccessCollection<Int>, _ nulls: UnsafePointer<UInt64>?, _ first: Int,
+        _ values: BytesColumn
     ) throws(StorageError) {
         let size = MemoryLayout<BytesElement>.stride
         var place = buffer.values + first * size
         for row in rows {
-            place.storeBytes(of: nulls.isNull(row) ? BytesElement() : BytesElement(try values[row]), as: BytesElement.self)
+            place.storeBytes(
+                of: nulls.isNull(row) ? BytesElement() : BytesElement(try values[row]),
+                as: BytesElement.self)
             place += size
         }
         noteNulls(rows, nulls, first)
     }
 
     @inline(never)
-    private func noteNulls(_ rows: some RandomAccessCollection<Int>, _ nulls: UnsafePointer<UInt64>?, _ first: Int) {
+    private func noteNulls(
+        _ rows: some RandomAccessCollection<Int>, _ nulls: UnsafePointer<UInt64>?, _ first: Int
+    ) {
         guard var place = buffer.nulls.map({ $0 + first }) else { return }
         for row in rows {
             place.pointee = nulls.isNull(row) ? 1 : 0

@@ -11,32 +11,50 @@ package enum Aggregate: Sendable {
 }
 
 extension Results {
-    /// Makes one value of a property of all objects, or of the values themselves (nil). Null and NaN do not count. Sums of integers wrap around.
-    /// One pass over one column; no object and no list of results is made.
-    package func aggregate(_ aggregate: Aggregate, of property: PropertyID?) throws(EngineError) -> Value {
+    /// Makes one value of a property of all objects, or of the values themselves (nil). Null and
+    /// NaN do not count. Sums of integers wrap around. One pass over one column; no object and no
+    /// list of results is made.
+    package func aggregate(_ aggregate: Aggregate, of property: PropertyID?) throws(EngineError)
+        -> Value
+    {
         try session.check()
-        guard let classID = recipe.classID else { return try aggregateOfValues(aggregate, property) }
+        guard let classID = recipe.classID else {
+            return try aggregateOfValues(aggregate, property)
+        }
         let owner = try session.classHandle(classID)
         guard let property else {
-            throw EngineError(.noSuchProperty, "Say which property of '\(owner.name)' the \(aggregate) is to be of.")
+            throw EngineError(
+                .noSuchProperty,
+                "Say which property of '\(owner.name)' the \(aggregate) is to be of.")
         }
         let handle = try session.property(property, of: owner)
         let view = session.view
         let value = try model { () throws(ModelError) -> Value? in
-            if let root = recipe.root, try !view.exists(root) { return aggregate == .sum ? .int(0) : .null }
+            if let root = recipe.root, try !view.exists(root) {
+                return aggregate == .sum ? .int(0) : .null
+            }
             let query = recipe.query ?? BoundQuery(all: classID)
-            return try query.aggregate(aggregate.operation, of: handle, in: view, over: try recipe.queryBase(in: view))
+            return try query.aggregate(
+                aggregate.operation, of: handle, in: view, over: try recipe.queryBase(in: view))
         }
-        guard let value else { throw Self.unsupported(aggregate, "'\(owner.name).\(handle.name)' is \(handle.typeName)") }
+        guard let value else {
+            throw Self.unsupported(
+                aggregate, "'\(owner.name).\(handle.name)' is \(handle.typeName)")
+        }
         return value
     }
 
-    private func aggregateOfValues(_ aggregate: Aggregate, _ property: PropertyID?) throws(EngineError) -> Value {
+    private func aggregateOfValues(_ aggregate: Aggregate, _ property: PropertyID?)
+        throws(EngineError) -> Value
+    {
         guard property == nil || property == 0 else {
-            throw EngineError(.noSuchProperty, "These are results of values, which have no properties.")
+            throw EngineError(
+                .noSuchProperty, "These are results of values, which have no properties.")
         }
         let type = try listProperty().type
-        guard aggregate.isPossible(of: type) else { throw Self.unsupported(aggregate, "these are values of type \(type.name)") }
+        guard aggregate.isPossible(of: type) else {
+            throw Self.unsupported(aggregate, "these are values of type \(type.name)")
+        }
         var values: [Value] = []
         for index in 0..<(try count) {
             let value = try value(at: index)
@@ -46,7 +64,11 @@ extension Results {
     }
 
     private static func unsupported(_ aggregate: Aggregate, _ what: String) -> EngineError {
-        EngineError(.unsupportedAggregate, "There is no \(aggregate): \(what). Numbers have all four aggregates, dates minimum and maximum.")
+        EngineError(
+            .unsupportedAggregate,
+            "There is no \(aggregate): \(what). Numbers have all four aggregates, dates minimum "
+                + "and maximum."
+        )
     }
 
     /// How the results are worked out: the plan as text, a line for each step.
@@ -86,7 +108,9 @@ extension Aggregate {
         case .maximum: values.max { $0.isOrderedBefore($1) } ?? .null
         case .sum where type == .int: .int(values.reduce(0) { $0 &+ $1.integer })
         case .sum: .double(values.reduce(0) { $0 + $1.number })
-        case .average: values.isEmpty ? .null : .double(values.reduce(0) { $0 + $1.number } / Double(values.count))
+        case .average:
+            values.isEmpty
+                ? .null : .double(values.reduce(0) { $0 + $1.number } / Double(values.count))
         }
     }
 }

@@ -9,14 +9,20 @@ extension Results {
         let keys = try keys()
         defer { session.noteEverything() }
         try model { () throws(ModelError) in
-            for key in keys where try transaction.view.exists(key, owner) { try transaction.erase(key, owner) }
+            for key in keys where try transaction.view.exists(key, owner) {
+                try transaction.erase(key, owner)
+            }
         }
     }
 
-    /// Observes which elements come, go and change, and for objects what they reach over up to three links; with key
-    /// paths, only what those name: see `WatchedPaths`. None at all (`[]`): only comings and goings.
-    package func observe(keyPaths: [String]? = nil, _ handler: @escaping NotificationHandler) throws(EngineError) -> Token {
+    /// Observes which elements come, go and change, and for objects what they reach over up to
+    /// three links; with key paths, only what those name: see `WatchedPaths`. None at all (`[]`):
+    /// only comings and goings.
+    package func observe(keyPaths: [String]? = nil, _ handler: @escaping NotificationHandler)
+        throws(EngineError) -> Token
+    {
         if case .gone = try current() { throw Self.invalidated }
-        return try session.observe(.results(recipe), handler, keyPaths: keyPaths, from: recipe.classID)
+        return try session.observe(
+            .results(recipe), handler, keyPaths: keyPaths, from: recipe.classID)
     }
 }

@@ -2,22 +2,28 @@ internal import ToftModel
 internal import ToftStorage
 
 extension Results {
-    /// Reads properties of the objects from `first` on into the caller's buffers, at most `capacity` rows. Returns how many rows there were. An
-    /// object that a snapshot still lists and that has been deleted reads as null.
-    package func read(_ buffers: [ColumnBuffer], from first: Int, capacity: Int) throws(EngineError) -> Int {
+    /// Reads properties of the objects from `first` on into the caller's buffers, at most
+    /// `capacity` rows. Returns how many rows there were. An object that a snapshot still lists and
+    /// that has been deleted reads as null.
+    package func read(_ buffers: [ColumnBuffer], from first: Int, capacity: Int) throws(EngineError)
+        -> Int
+    {
         let copiers = try copiers(of: buffers, try objectClass())
         let total = try count
         guard first >= 0, first <= total else { throw EngineError(outOfRange: first, count: total) }
         let range = first..<first + min(max(capacity, 0), total - first)
         var done = 0
-        try forEachRows(of: range, reading: copiers.compactMap(\.column)) { cluster, rows throws(StorageError) in
+        try forEachRows(of: range, reading: copiers.compactMap(\.column)) {
+            cluster, rows throws(StorageError) in
             for copier in copiers { try copier.copy(rows, of: cluster, to: done) }
             done += rows.count
         }
         return done
     }
 
-    private func copiers(of buffers: [ColumnBuffer], _ owner: ClassHandle) throws(EngineError) -> [ColumnCopier] {
+    private func copiers(of buffers: [ColumnBuffer], _ owner: ClassHandle) throws(EngineError)
+        -> [ColumnCopier]
+    {
         var copiers: [ColumnCopier] = []
         for buffer in buffers {
             guard let id = buffer.property else {
@@ -26,9 +32,14 @@ extension Results {
             }
             let property = try session.property(id, of: owner)
             guard ColumnBuffer.elementSize(of: property) != nil else {
-                throw EngineError(.typeMismatch, "Property '\(owner.name).\(property.name)' holds more than one value and can't be read as a column.")
+                throw EngineError(
+                    .typeMismatch,
+                    "Property '\(owner.name).\(property.name)' holds more than one value and "
+                        + "can't be read as a column."
+                )
             }
-            copiers.append(ColumnCopier(column: property.column, type: property.type, buffer: buffer))
+            copiers.append(
+                ColumnCopier(column: property.column, type: property.type, buffer: buffer))
         }
         return copiers
     }

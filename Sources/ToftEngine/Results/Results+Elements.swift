@@ -3,9 +3,11 @@ package import ToftStorage
 
 extension Results {
     static let invalidated = EngineError(
-        .collectionInvalidated, "The results are invalid: the object that they were made from has been deleted.")
+        .collectionInvalidated,
+        "The results are invalid: the object that they were made from has been deleted.")
 
-    /// How many elements there are. A query that has not been worked out yet is only counted: no list is made.
+    /// How many elements there are. A query that has not been worked out yet is only counted: no
+    /// list is made.
     package var count: Int {
         get throws(EngineError) {
             if let counted = try countWithoutOrder() { return counted }
@@ -32,7 +34,9 @@ extension Results {
         switch try current() {
         case .whole: return try wholeKey(at: index)
         case .keys(let keys, _):
-            guard index >= 0, index < keys.count else { throw EngineError(outOfRange: index, count: keys.count) }
+            guard index >= 0, index < keys.count else {
+                throw EngineError(outOfRange: index, count: keys.count)
+            }
             return keys[index]
         case .list:
             guard case .int64(let key) = try cell(at: index) else { throw try wrongKind() }
@@ -42,14 +46,18 @@ extension Results {
         }
     }
 
-    /// By the cluster that the last key was in, where this one is too: who goes through a class looks one up for each cluster.
+    /// By the cluster that the last key was in, where this one is too: who goes through a class
+    /// looks one up for each cluster.
     private func wholeKey(at index: Int) throws(EngineError) -> Int64 {
         if let key = window?.key(at: index, session.pulse.pointee.moment) { return key }
         let count = try count
         guard index >= 0, index < count else { throw EngineError(outOfRange: index, count: count) }
-        let (cluster, row) = try storing { table throws(StorageError) in try table.cluster(atRank: index) }
+        let (cluster, row) = try storing { table throws(StorageError) in
+            try table.cluster(atRank: index)
+        }
         if session.isFrozen { return cluster.keys[row] }
-        window = RankWindow(first: index - row, cluster: cluster, moment: session.pulse.pointee.moment)
+        window = RankWindow(
+            first: index - row, cluster: cluster, moment: session.pulse.pointee.moment)
         return cluster.keys[row]
     }
 
@@ -62,17 +70,22 @@ extension Results {
     package func object(at index: Int) throws(EngineError) -> ObjectHandle {
         let owner = try objectClass()
         let key = try key(at: index)
-        if case .objects = recipe.base, try !model({ () throws(ModelError) in try session.view.exists(key, owner) }) {
+        if case .objects = recipe.base,
+            try !model({ () throws(ModelError) in try session.view.exists(key, owner) })
+        {
             throw EngineError(ModelError.noSuchObject(className: owner.name, key: key))
         }
         return session.handle(key, owner)
     }
 
-    /// An element to keep: a link for objects (null for one of a snapshot that has been deleted), else the value.
+    /// An element to keep: a link for objects (null for one of a snapshot that has been deleted),
+    /// else the value.
     package func value(at index: Int) throws(EngineError) -> Value {
         guard let id = recipe.classID else { return try valueElement(at: index) }
         let ref = ObjectRef(classID: id, key: try key(at: index))
-        guard case .objects = recipe.base, try !model({ () throws(ModelError) in try session.view.exists(ref) }) else { return .link(ref) }
+        guard case .objects = recipe.base,
+            try !model({ () throws(ModelError) in try session.view.exists(ref) })
+        else { return .link(ref) }
         return .null
     }
 
@@ -88,7 +101,9 @@ extension Results {
         var values: [Value] = []
         values.reserveCapacity(positions?.count ?? list.count)
         for index in 0..<(positions?.count ?? list.count) {
-            let cell = try storage { () throws(StorageError) in try list.cell(at: positions?[index] ?? index) }
+            let cell = try storage { () throws(StorageError) in
+                try list.cell(at: positions?[index] ?? index)
+            }
             values.append(try model { () throws(ModelError) in try property.value(of: cell) })
         }
         return values
@@ -96,7 +111,9 @@ extension Results {
 
     private func valueElement(at index: Int) throws(EngineError) -> Value {
         if case .values(let values) = try current() {
-            guard index >= 0, index < values.count else { throw EngineError(outOfRange: index, count: values.count) }
+            guard index >= 0, index < values.count else {
+                throw EngineError(outOfRange: index, count: values.count)
+            }
             return values[index]
         }
         let property = try listProperty()
@@ -104,18 +121,24 @@ extension Results {
         return try model { () throws(ModelError) in try property.value(of: cell) }
     }
 
-    /// An element of a list, or of a sorted or otherwise changed one, borrowed until the session moves or writes.
+    /// An element of a list, or of a sorted or otherwise changed one, borrowed until the session
+    /// moves or writes.
     package func cell(at index: Int) throws(EngineError) -> Cell {
         let list = try list()
         switch try current() {
         case .list:
-            guard index >= 0, index < list.count else { throw EngineError(outOfRange: index, count: list.count) }
+            guard index >= 0, index < list.count else {
+                throw EngineError(outOfRange: index, count: list.count)
+            }
             return try storage { () throws(StorageError) in try list.cell(at: index) }
         case .positions(let positions):
-            guard index >= 0, index < positions.count else { throw EngineError(outOfRange: index, count: positions.count) }
+            guard index >= 0, index < positions.count else {
+                throw EngineError(outOfRange: index, count: positions.count)
+            }
             return try storage { () throws(StorageError) in try list.cell(at: positions[index]) }
         case .gone: throw Self.invalidated
-        case .whole, .keys, .values: throw EngineError(.typeMismatch, "These are not the elements of a list.")
+        case .whole, .keys, .values:
+            throw EngineError(.typeMismatch, "These are not the elements of a list.")
         }
     }
 
@@ -142,13 +165,17 @@ extension Results {
     package func index(of value: Value) throws(EngineError) -> Int? {
         guard let id = recipe.classID else { return try valueIndex(of: value) }
         guard case .link(let ref) = value, ref.classID == id else {
-            throw EngineError(.typeMismatch, "Only an object of the results' own class can be found in them.")
+            throw EngineError(
+                .typeMismatch, "Only an object of the results' own class can be found in them.")
         }
         switch try current() {
         case .whole:
-            guard try model({ () throws(ModelError) in try session.view.exists(ref) }) else { return nil }
+            guard try model({ () throws(ModelError) in try session.view.exists(ref) }) else {
+                return nil
+            }
             return try storing { table throws(StorageError) in try table.rank(of: ref.key) }
-        case .keys(let keys, let isAscending): return isAscending ? keys.binarySearch(ref.key) : keys.firstIndex(of: ref.key)
+        case .keys(let keys, let isAscending):
+            return isAscending ? keys.binarySearch(ref.key) : keys.firstIndex(of: ref.key)
         default: return try keys().firstIndex(of: ref.key)
         }
     }
@@ -160,23 +187,30 @@ extension Results {
 
     // MARK: Underneath
 
-    private func storing<Result>(_ body: (Table) throws(StorageError) -> Result) throws(EngineError) -> Result {
+    private func storing<Result>(_ body: (Table) throws(StorageError) -> Result) throws(EngineError)
+        -> Result
+    {
         let owner = try objectClass()
         let table = try model { () throws(ModelError) in try session.view.table(owner) }
         return try storage { () throws(StorageError) in try body(table) }
     }
 
     private func list() throws(EngineError) -> ListView {
-        guard case .list(let place) = recipe.base else { throw EngineError(.typeMismatch, "These are not the elements of a list.") }
+        guard case .list(let place) = recipe.base else {
+            throw EngineError(.typeMismatch, "These are not the elements of a list.")
+        }
         if case .gone = try current() { throw Self.invalidated }
         return try model { () throws(ModelError) in try session.view.list(place) }
     }
 
     /// The property of the list that values come from.
     package func listProperty() throws(EngineError) -> PropertyHandle {
-        guard let place = recipe.listPlace else { throw EngineError(.typeMismatch, "These are not the elements of a list.") }
+        guard let place = recipe.listPlace else {
+            throw EngineError(.typeMismatch, "These are not the elements of a list.")
+        }
         return try model { () throws(ModelError) in
-            try session.view.property(PropertyPlace(classID: place.owner.classID, property: place.property))
+            try session.view.property(
+                PropertyPlace(classID: place.owner.classID, property: place.property))
         }
     }
 }

@@ -8,17 +8,21 @@ enum ClusterRows {
 }
 
 extension Results {
-    /// Calls `body` for the rows of `range` of the results, in order, a cluster at a time: in the order of a class cluster after cluster, else with a
-    /// look-up for each run of neighbours. `columns` are those that `body` reads. Nil stands for the cluster of an object that a snapshot still lists and
-    /// that has been deleted.
+    /// Calls `body` for the rows of `range` of the results, in order, a cluster at a time: in the
+    /// order of a class cluster after cluster, else with a look-up for each run of neighbours.
+    /// `columns` are those that `body` reads. Nil stands for the cluster of an object that a
+    /// snapshot still lists and that has been deleted.
     func forEachRows(
-        of range: Range<Int>, reading columns: [UInt32] = [], _ body: (ClusterView?, ClusterRows) throws(StorageError) -> Void
+        of range: Range<Int>, reading columns: [UInt32] = [],
+        _ body: (ClusterView?, ClusterRows) throws(StorageError) -> Void
     ) throws(EngineError) {
         guard !range.isEmpty else { return }
         let owner = try objectClass()
         let table = try model { () throws(ModelError) in try session.view.table(owner) }
         if case .whole = try current() {
-            try storage { () throws(StorageError) in try Self.forEachRows(of: table, range, columns, body) }
+            try storage { () throws(StorageError) in
+                try Self.forEachRows(of: table, range, columns, body)
+            }
         } else {
             let keys = try keys()[range]
             try storage { () throws(StorageError) in try Self.forEachRun(of: keys, table, body) }
@@ -26,12 +30,14 @@ extension Results {
     }
 
     private static func forEachRows(
-        of table: Table, _ range: Range<Int>, _ columns: [UInt32], _ body: (ClusterView?, ClusterRows) throws(StorageError) -> Void
+        of table: Table, _ range: Range<Int>, _ columns: [UInt32],
+        _ body: (ClusterView?, ClusterRows) throws(StorageError) -> Void
     ) throws(StorageError) {
         let start = try table.cluster(atRank: range.lowerBound)
         var row = start.row
         var left = range.count
-        try table.forEachCluster(from: start.view.keys[row], reading: columns) { cluster throws(StorageError) in
+        try table.forEachCluster(from: start.view.keys[row], reading: columns) {
+            cluster throws(StorageError) in
             let count = min(cluster.count - row, left)
             try body(cluster, .range(row..<row + count))
             left -= count
@@ -41,7 +47,8 @@ extension Results {
     }
 
     private static func forEachRun(
-        of keys: ArraySlice<Int64>, _ table: Table, _ body: (ClusterView?, ClusterRows) throws(StorageError) -> Void
+        of keys: ArraySlice<Int64>, _ table: Table,
+        _ body: (ClusterView?, ClusterRows) throws(StorageError) -> Void
     ) throws(StorageError) {
         var next = keys.startIndex
         while next < keys.endIndex {

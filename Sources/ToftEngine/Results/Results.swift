@@ -5,11 +5,12 @@ internal import ToftStorage
 
 /// Live results: a recipe, and what it found last.
 ///
-/// Making them costs nothing. They are worked out when they are first asked, and again after something that they hang on has changed.
+/// Making them costs nothing. They are worked out when they are first asked, and again after
+/// something that they hang on has changed.
 package final class Results {
     package let session: Session
-    let recipe: Recipe
-    private var order: Order?
+    let recipe: ResultsDefinition
+    private var order: ResultRows?
     /// When `order` was found.
     private var stamp: UInt64 = 0
     /// When `order` was last seen to hold still.
@@ -18,10 +19,11 @@ package final class Results {
     var window: RankWindow?
     /// The count and when it was taken, of a query that has only been counted.
     private var counted: (count: Int, stamp: UInt64)?
-    /// Of a frozen session's results, which threads may share: what they are, once it has been worked out.
-    private let settled = Mutex<Order?>(nil)
+    /// Of a frozen session's results, which threads may share: what they are, once it has been
+    /// worked out.
+    private let settled = Mutex<ResultRows?>(nil)
 
-    init(_ recipe: Recipe, in session: Session) {
+    init(_ recipe: ResultsDefinition, in session: Session) {
         self.recipe = recipe
         self.session = session
     }
@@ -35,7 +37,7 @@ package final class Results {
     package var classID: ClassID? { recipe.classID }
 
     /// What the results are now.
-    func current() throws(EngineError) -> Order {
+    func current() throws(EngineError) -> ResultRows {
         try session.check()
         if session.isFrozen { return try settledOrder() }
         if let order, checked == session.stamps.now { return order }
@@ -49,7 +51,7 @@ package final class Results {
     }
 
     /// Who comes first works it out, others wait for it.
-    private func settledOrder() throws(EngineError) -> Order {
+    private func settledOrder() throws(EngineError) -> ResultRows {
         try settled.withLock { settled throws(EngineError) in
             if let order = settled { return order }
             let found = try recipe.order(in: session.view)
@@ -58,7 +60,8 @@ package final class Results {
         }
     }
 
-    /// The count of a query that has not been worked out; nil where an order is known or there is no query.
+    /// The count of a query that has not been worked out; nil where an order is known or there is
+    /// no query.
     func countWithoutOrder() throws(EngineError) -> Int? {
         try session.check()
         if session.isFrozen { return nil }
@@ -91,37 +94,52 @@ struct RankWindow {
 
 extension Results {
     /// Those of the objects that match a query.
-    package func filter(_ query: String, arguments: [QueryArgument] = []) throws(EngineError) -> Results {
+    package func filter(_ query: String, arguments: [QueryArgument] = []) throws(EngineError)
+        -> Results
+    {
         let owner = try objectClass()
         let bound = try querying { () throws(QueryError) in
-            try BoundQuery.parse(query, arguments: arguments, className: owner.name, schema: session.schema.stored)
+            try BoundQuery.parse(
+                query, arguments: arguments, className: owner.name, schema: session.schema.stored)
         }
         return Results(recipe.appending(bound), in: session)
     }
 
     /// The same for a query built from code.
-    package func filter(_ query: QuerySyntax, arguments: [QueryArgument] = []) throws(EngineError) -> Results {
+    package func filter(_ query: QuerySyntax, arguments: [QueryArgument] = []) throws(EngineError)
+        -> Results
+    {
         let owner = try objectClass()
         let bound = try querying { () throws(QueryError) in
-            try BoundQuery(query, arguments: arguments, className: owner.name, schema: session.schema.stored)
+            try BoundQuery(
+                query, arguments: arguments, className: owner.name, schema: session.schema.stored)
         }
         return Results(recipe.appending(bound), in: session)
     }
 
-    /// How the results are made, without a session: to be made again in another one of the same database, on any thread.
+    /// How the results are made, without a session: to be made again in another one of the same
+    /// database, on any thread.
     package var carried: CarriedResults { CarriedResults(recipe: recipe) }
 
-    /// Sorted by key paths, the first being the most significant; ties keep their order. Values are sorted by the path "self".
-    package func sorted(by keys: [(path: String, isAscending: Bool)]) throws(EngineError) -> Results {
+    /// Sorted by key paths, the first being the most significant; ties keep their order. Values are
+    /// sorted by the path "self".
+    package func sorted(by keys: [(path: String, isAscending: Bool)]) throws(EngineError) -> Results
+    {
         guard recipe.classID != nil else {
             try session.check()
             guard keys.count == 1, keys[0].path == "self" else { throw Self.noPathOfValues }
             return Results(recipe.appending(.sort(isAscending: keys[0].isAscending)), in: session)
         }
-        return try ordered([.sort(keys.map { OrderingSyntax.SortKey(PathSyntax(dotted: $0.path), isAscending: $0.isAscending) })])
+        return try ordered([
+            .sort(
+                keys.map {
+                    OrderingSyntax.SortKey(PathSyntax(dotted: $0.path), isAscending: $0.isAscending)
+                })
+        ])
     }
 
-    /// The first for each combination of values at key paths. Values are told apart by the path "self".
+    /// The first for each combination of values at key paths. Values are told apart by the path
+    /// "self".
     package func distinct(by paths: [String]) throws(EngineError) -> Results {
         guard recipe.classID != nil else {
             try session.check()
@@ -147,7 +165,9 @@ extension Results {
     private func ordered(_ orderings: [OrderingSyntax]) throws(EngineError) -> Results {
         let owner = try objectClass()
         let bound = try querying { () throws(QueryError) in
-            try BoundQuery(QuerySyntax(.constant(true), orderings: orderings), className: owner.name, schema: session.schema.stored)
+            try BoundQuery(
+                QuerySyntax(.constant(true), orderings: orderings), className: owner.name,
+                schema: session.schema.stored)
         }
         return Results(recipe.appending(bound), in: session)
     }
@@ -162,17 +182,20 @@ extension Results {
 
     /// The results as they are now: elements no longer come or go.
     package func snapshot() throws(EngineError) -> Results {
-        if recipe.classID != nil { return Results(Recipe(.objects(try keys()), classID: recipe.classID), in: session) }
+        if recipe.classID != nil {
+            return Results(
+                ResultsDefinition(.objects(try keys()), classID: recipe.classID), in: session)
+        }
         guard let place = recipe.listPlace else { return self }
         var values: [Value] = []
         for index in 0..<(try count) { values.append(try value(at: index)) }
-        return Results(Recipe(.values(values, of: place), classID: nil), in: session)
+        return Results(ResultsDefinition(.values(values, of: place), classID: nil), in: session)
     }
 }
 
 /// Results on the way from one session to another.
 package struct CarriedResults: Sendable {
-    fileprivate let recipe: Recipe
+    fileprivate let recipe: ResultsDefinition
 
     /// The results, in a session.
     package func results(in session: Session) -> Results {
@@ -183,6 +206,9 @@ package struct CarriedResults: Sendable {
 extension PathSyntax {
     /// A path of property names. What is none shows when it is bound.
     init(dotted path: String) {
-        self.init(path.split(separator: ".", omittingEmptySubsequences: false).map { Element(.name(String($0))) })
+        self.init(
+            path.split(separator: ".", omittingEmptySubsequences: false).map {
+                Element(.name(String($0)))
+            })
     }
 }

@@ -13,7 +13,8 @@ package struct Assignment {
 package enum UpdatePolicy: Sendable {
     /// It is an error.
     case error
-    /// Sets every given property, also to the value that it has; a given list is emptied and filled again.
+    /// Sets every given property, also to the value that it has; a given list is emptied and filled
+    /// again.
     case all
     /// Sets the given properties whose values differ; of a list, the elements that differ.
     case modified

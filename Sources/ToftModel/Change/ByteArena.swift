@@ -1,6 +1,7 @@
 internal import ToftStorage
 
-/// Memory for bytes that callers hand in: theirs may lie in the file's own pages, which change while they are written.
+/// Memory for bytes that callers hand in: theirs may lie in the file's own pages, which change
+/// while they are written.
 final class ByteArena {
     private var chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     private var used = 0

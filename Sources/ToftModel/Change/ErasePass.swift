@@ -1,6 +1,7 @@
 internal import ToftStorage
 
-/// Erases many objects at once: finds out which rows change, then changes them, each class in the order of its keys.
+/// Erases many objects at once: finds out which rows change, then changes them, each class in the
+/// order of its keys.
 struct ErasePass {
     let schema: ModelSchema
     let writing: WriteTransaction
@@ -17,7 +18,10 @@ struct ErasePass {
         var property: PropertyID
     }
 
-    init(schema: ModelSchema, writing: WriteTransaction, entries: PendingEntries, erased: ContiguousArray<Set<Int64>>) {
+    init(
+        schema: ModelSchema, writing: WriteTransaction, entries: PendingEntries,
+        erased: ContiguousArray<Set<Int64>>
+    ) {
         self.schema = schema
         self.writing = writing
         self.entries = entries
@@ -51,8 +55,12 @@ struct ErasePass {
     }
 
     /// The backlinks of objects whose keys ascend.
-    private func links(to targets: [Int64], _ property: PropertyHandle) throws(ModelError) -> [(target: Int64, source: Int64)] {
-        guard let id = property.backlinkTree else { throw .inconsistent("'\(property.className).\(property.name)' has no backlinks") }
+    private func links(to targets: [Int64], _ property: PropertyHandle) throws(ModelError) -> [(
+        target: Int64, source: Int64
+    )] {
+        guard let id = property.backlinkTree else {
+            throw .inconsistent("'\(property.className).\(property.name)' has no backlinks")
+        }
         var found: [(target: Int64, source: Int64)] = []
         let cursor = try stored { () throws(StorageError) in
             try entries.bring(property.backlinkSlot)
@@ -65,7 +73,8 @@ struct ErasePass {
                 try stored { () throws(StorageError) in try cursor.advance(to: prefix.bytes) }
                 while cursor.isValid, cursor.key.hasPrefix(prefix.bytes) {
                     let value = try stored { () throws(StorageError) in try cursor.value }
-                    found.append((target, try BacklinkEntry(key: cursor.key, value: value, property).source))
+                    found.append(
+                        (target, try BacklinkEntry(key: cursor.key, value: value, property).source))
                     try stored { () throws(StorageError) in _ = try cursor.next() }
                 }
             }
@@ -77,7 +86,9 @@ struct ErasePass {
 
     private func change(_ owner: ClassHandle) throws(ModelError) {
         let steps = steps[owner.position]
-        var order = KeyOrder(count: steps.count) { KeyOrder.Item(head: KeyOrder.head(steps[$0].key), index: UInt32(truncatingIfNeeded: $0)) }
+        var order = KeyOrder(count: steps.count) {
+            KeyOrder.Item(head: KeyOrder.head(steps[$0].key), index: UInt32(truncatingIfNeeded: $0))
+        }
         order.sort()
         let table = try stored { () throws(StorageError) in try writing.view.table(owner.table) }
         var last: Step?
@@ -95,46 +106,72 @@ struct ErasePass {
     }
 
     /// Makes a link to an erased object null, takes erased objects out of a list.
-    private func nullify(_ property: PropertyHandle, of key: Int64, _ table: Table, _ owner: ClassHandle) throws(ModelError) {
+    private func nullify(
+        _ property: PropertyHandle, of key: Int64, _ table: Table, _ owner: ClassHandle
+    ) throws(ModelError) {
         do throws(StorageError) {
             if property.isList { return try eraseElements(property, of: key, table, owner) }
-            guard case .int64(let target) = try table.cell(key, property.column), isErased(target, property.targetPosition) else { return }
+            guard case .int64(let target) = try table.cell(key, property.column),
+                isErased(target, property.targetPosition)
+            else { return }
             try writing.cellSet(table, id: owner.table, key, property.column, .null, derived: true)
         } catch { throw property.modelError(error, key: key) }
     }
 
     /// From the last to the first.
-    private func eraseElements(_ property: PropertyHandle, of key: Int64, _ table: Table, _ owner: ClassHandle) throws(StorageError) {
+    private func eraseElements(
+        _ property: PropertyHandle, of key: Int64, _ table: Table, _ owner: ClassHandle
+    ) throws(StorageError) {
         var places: [Int] = []
         let list = try table.list(key, property.column)
         for index in 0..<list.count {
-            if case .int64(let target) = try list.cell(at: index), isErased(target, property.targetPosition) { places.append(index) }
+            if case .int64(let target) = try list.cell(at: index),
+                isErased(target, property.targetPosition)
+            {
+                places.append(index)
+            }
         }
         for place in places.reversed() {
-            try writing.listErase(table, id: owner.table, key, property.column, at: place, derived: true)
+            try writing.listErase(
+                table, id: owner.table, key, property.column, at: place, derived: true)
         }
     }
 
-    /// Erases a row with its entries and the backlinks of what it links to. Entries wait until the row has been read.
+    /// Erases a row with its entries and the backlinks of what it links to. Entries wait until the
+    /// row has been read.
     private func eraseRow(_ key: Int64, _ owner: ClassHandle, _ table: Table) throws(ModelError) {
         let cluster = try stored { () throws(StorageError) in try table.cluster(containing: key) }
-        guard let cluster, let row = cluster.row(of: key) else { throw .noSuchObject(className: owner.name, key: key) }
+        guard let cluster, let row = cluster.row(of: key) else {
+            throw .noSuchObject(className: owner.name, key: key)
+        }
         try entries.patiently { () throws(ModelError) in
             for property in owner.links { try dropLinks(property, of: key, cluster, row) }
-            for property in owner.indexed { try entries.removeIndex(try cluster.cell(row, property), property, key) }
-            if let property = owner.primaryKey { try entries.removePrimaryKey(try cluster.cell(row, property), property, owner, key) }
+            for property in owner.indexed {
+                try entries.removeIndex(try cluster.cell(row, property), property, key)
+            }
+            if let property = owner.primaryKey {
+                try entries.removePrimaryKey(try cluster.cell(row, property), property, owner, key)
+            }
         }
-        try stored { () throws(StorageError) in try writing.rowErase(table, id: owner.table, key, derived: false) }
+        try stored { () throws(StorageError) in
+            try writing.rowErase(table, id: owner.table, key, derived: false)
+        }
     }
 
     /// Drops the backlinks of what a row links to; those of erased objects are dropped already.
-    private func dropLinks(_ property: PropertyHandle, of key: Int64, _ cluster: ClusterView, _ row: Int) throws(ModelError) {
+    private func dropLinks(
+        _ property: PropertyHandle, of key: Int64, _ cluster: ClusterView, _ row: Int
+    ) throws(ModelError) {
         if property.isList {
-            let list = try stored { () throws(StorageError) in try cluster.list(property.column, row) }
+            let list = try stored { () throws(StorageError) in
+                try cluster.list(property.column, row)
+            }
             for target in try list.linkTargets() where !isErased(target, property.targetPosition) {
                 try entries.dropBacklink(property, target: target, source: key)
             }
-        } else if case .int64(let target) = try cluster.cell(row, property), !isErased(target, property.targetPosition) {
+        } else if case .int64(let target) = try cluster.cell(row, property),
+            !isErased(target, property.targetPosition)
+        {
             try entries.dropBacklink(property, target: target, source: key)
         }
     }
@@ -147,7 +184,8 @@ extension ClusterView {
 }
 
 extension OrderedCursor {
-    /// Goes to the first key that is not before `key`, which lies behind where the cursor stands or has stood.
+    /// Goes to the first key that is not before `key`, which lies behind where the cursor stands or
+    /// has stood.
     fileprivate func advance(to key: UnsafeRawBufferPointer) throws(StorageError) {
         guard isValid else {
             try seek(key)

@@ -1,4 +1,5 @@
-/// Where things that have keys stand in the order of these: sorted by digits, so that each key is looked at few times however many there are.
+/// Where things that have keys stand in the order of these: sorted by digits, so that each key is
+/// looked at few times however many there are.
 struct KeyOrder: ~Copyable {
     struct Item {
         /// Sorts as the key does, or as its beginning.
@@ -41,7 +42,8 @@ struct KeyOrder: ~Copyable {
     }
 
     /// For each of the eight digits, where the items with each of its values begin.
-    private static func starts(_ items: UnsafeMutableBufferPointer<Item>) -> ContiguousArray<UInt32> {
+    private static func starts(_ items: UnsafeMutableBufferPointer<Item>) -> ContiguousArray<UInt32>
+    {
         var starts = ContiguousArray<UInt32>(repeating: 0, count: 8 * 256)
         for item in items {
             var rest = item.head
@@ -52,14 +54,20 @@ struct KeyOrder: ~Copyable {
         }
         for digit in 0..<8 {
             var sum: UInt32 = 0
-            for place in digit * 256..<digit * 256 + 256 { (starts[place], sum) = (sum, sum &+ starts[place]) }
+            for place in digit * 256..<digit * 256 + 256 {
+                (starts[place], sum) = (sum, sum &+ starts[place])
+            }
         }
         return starts
     }
 
     /// Whether all items have the same value of a digit.
-    private static func isSame(_ digit: Int, _ starts: ContiguousArray<UInt32>, _ count: Int) -> Bool {
-        for place in digit * 256..<digit * 256 + 256 where starts[place] > 0 { return Int(starts[place]) == count }
+    private static func isSame(_ digit: Int, _ starts: ContiguousArray<UInt32>, _ count: Int)
+        -> Bool
+    {
+        for place in digit * 256..<digit * 256 + 256 where starts[place] > 0 {
+            return Int(starts[place]) == count
+        }
         return true
     }
 }

@@ -1,20 +1,24 @@
 internal import ToftStorage
 
 extension ModelTransaction {
-    /// Creates an object with the given properties; the others get their defaults: null where optional, else zero, false or empty.
+    /// Creates an object with the given properties; the others get their defaults: null where
+    /// optional, else zero, false or empty.
     ///
-    /// A class with a primary key needs it among them; where an object has it already, `policy` decides. All or nothing. O(log objects).
+    /// A class with a primary key needs it among them; where an object has it already, `policy`
+    /// decides. All or nothing. O(log objects).
     /// - Returns: the object's key, and whether it is new.
     @discardableResult
     package func create(
-        _ owner: ClassHandle, _ assignments: UnsafeBufferPointer<Assignment>, policy: UpdatePolicy = .error
+        _ owner: ClassHandle, _ assignments: UnsafeBufferPointer<Assignment>,
+        policy: UpdatePolicy = .error
     ) throws(ModelError) -> (key: Int64, isNew: Bool) {
         guard !owner.isHidden else { throw .noSuchClass(owner.name) }
         if owner.primaryKey == nil, policy != .error { throw .noPrimaryKey(className: owner.name) }
         try prepare(assignments, owner)
         if let existing = try findPrepared(owner) {
             guard policy != .error else { throw duplicate(owner) }
-            for element in prepared.pointee.elements where !owner.properties[element.position].isPrimaryKey {
+            for element in prepared.pointee.elements
+            where !owner.properties[element.position].isPrimaryKey {
                 try apply(element, to: existing, owner, policy: policy)
             }
             return (existing, false)
@@ -25,9 +29,12 @@ extension ModelTransaction {
     /// The same for values to keep.
     @discardableResult
     package func create(
-        _ owner: ClassHandle, _ values: [(property: PropertyHandle, value: Value)] = [], policy: UpdatePolicy = .error
+        _ owner: ClassHandle, _ values: [(property: PropertyHandle, value: Value)] = [],
+        policy: UpdatePolicy = .error
     ) throws(ModelError) -> (key: Int64, isNew: Bool) {
-        try withAssignments(values) { assignments throws(ModelError) in try create(owner, assignments, policy: policy) }
+        try withAssignments(values) { assignments throws(ModelError) in
+            try create(owner, assignments, policy: policy)
+        }
     }
 
     /// The object that has the prepared primary key already.
@@ -41,15 +48,21 @@ extension ModelTransaction {
         return nil
     }
 
-    private func primaryKeyCell(_ property: PropertyHandle, _ owner: ClassHandle) throws(ModelError) -> Cell {
-        guard let position = owner.anyPosition(id: property.id), let cell = prepared.pointee.cell(at: position) else {
+    private func primaryKeyCell(_ property: PropertyHandle, _ owner: ClassHandle) throws(ModelError)
+        -> Cell
+    {
+        guard let position = owner.anyPosition(id: property.id),
+            let cell = prepared.pointee.cell(at: position)
+        else {
             throw .primaryKeyMissing(className: owner.name, property: property.name)
         }
         return cell
     }
 
     private func duplicate(_ owner: ClassHandle) -> ModelError {
-        guard let property = owner.primaryKey, let cell = try? primaryKeyCell(property, owner), let value = try? property.value(of: cell) else {
+        guard let property = owner.primaryKey, let cell = try? primaryKeyCell(property, owner),
+            let value = try? property.value(of: cell)
+        else {
             return .noPrimaryKey(className: owner.name)
         }
         return .duplicatePrimaryKey(className: owner.name, value: value)
@@ -66,38 +79,53 @@ extension ModelTransaction {
             return key
         }
         pending.knowNew(key, owner)
-        if let property = owner.primaryKey { try pending.entries.putPrimaryKey(try primaryKeyCell(property, owner), property, owner, key) }
+        if let property = owner.primaryKey {
+            try pending.entries.putPrimaryKey(
+                try primaryKeyCell(property, owner), property, owner, key)
+        }
         for property in owner.indexed {
             guard let position = owner.anyPosition(id: property.id) else { continue }
-            try pending.entries.putIndex(prepared.pointee.cell(at: position) ?? property.defaultCell, property, key)
+            try pending.entries.putIndex(
+                prepared.pointee.cell(at: position) ?? property.defaultCell, property, key)
         }
         for property in owner.links {
-            if let position = owner.anyPosition(id: property.id), let value = prepared.pointee.value(at: position) {
+            if let position = owner.anyPosition(id: property.id),
+                let value = prepared.pointee.value(at: position)
+            {
                 try addBacklinks(value, property, key)
             }
         }
         return key
     }
 
-    private func addBacklinks(_ value: RowValue, _ property: PropertyHandle, _ key: Int64) throws(ModelError) {
-        if case .int64(let target) = value.cell { try addBacklink(property, target: target, source: key) }
+    private func addBacklinks(_ value: RowValue, _ property: PropertyHandle, _ key: Int64)
+        throws(ModelError)
+    {
+        if case .int64(let target) = value.cell {
+            try addBacklink(property, target: target, source: key)
+        }
         for place in value.list {
-            if case .int64(let target) = prepared.pointee.listCells[place] { try addBacklink(property, target: target, source: key) }
+            if case .int64(let target) = prepared.pointee.listCells[place] {
+                try addBacklink(property, target: target, source: key)
+            }
         }
     }
 
-    /// Lends values as assignments: their text and bytes side by side in memory of our own, so that all are borrowed at once.
+    /// Lends values as assignments: their text and bytes side by side in memory of our own, so that
+    /// all are borrowed at once.
     func withAssignments<Result>(
         _ values: [(property: PropertyHandle, value: Value)],
         _ body: (UnsafeBufferPointer<Assignment>) throws(ModelError) -> Result
     ) throws(ModelError) -> Result {
-        let arena = UnsafeMutableRawBufferPointer.allocate(byteCount: values.reduce(0) { $0 + $1.value.byteCount }, alignment: 1)
+        let arena = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: values.reduce(0) { $0 + $1.value.byteCount }, alignment: 1)
         defer { arena.deallocate() }
         let assignments = UnsafeMutableBufferPointer<Assignment>.allocate(capacity: values.count)
         defer { assignments.deallocate() }
         var used = 0
         for (index, item) in values.enumerated() {
-            assignments.initializeElement(at: index, to: Assignment(item.property.id, item.value.lent(in: arena, at: &used)))
+            assignments.initializeElement(
+                at: index, to: Assignment(item.property.id, item.value.lent(in: arena, at: &used)))
         }
         return try body(UnsafeBufferPointer(assignments))
     }
@@ -114,7 +142,9 @@ extension Value {
     }
 
     /// The value, its text or bytes copied to `used` of the arena.
-    fileprivate func lent(in arena: UnsafeMutableRawBufferPointer, at used: inout Int) -> BorrowedValue {
+    fileprivate func lent(in arena: UnsafeMutableRawBufferPointer, at used: inout Int)
+        -> BorrowedValue
+    {
         func copy(_ bytes: some Collection<UInt8>) -> UnsafeRawBufferPointer {
             let place = UnsafeMutableRawBufferPointer(rebasing: arena[used..<(used + bytes.count)])
             place.copyBytes(from: bytes)

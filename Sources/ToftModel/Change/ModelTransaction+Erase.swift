@@ -1,7 +1,8 @@
 internal import ToftStorage
 
 extension ModelTransaction {
-    /// Erases an object: links to it become null, lists lose it, what it links to stays. O(log objects) for each link from and to it.
+    /// Erases an object: links to it become null, lists lose it, what it links to stays. O(log
+    /// objects) for each link from and to it.
     package func erase(_ key: Int64, _ owner: ClassHandle) throws(ModelError) {
         try view.requireObject(key, owner)
         try pending.erase(key, owner)
@@ -14,7 +15,8 @@ extension ModelTransaction {
         keys.reserveCapacity(table.rowCount)
         try stored { () throws(StorageError) in
             try table.forEachCluster { cluster in
-                keys.append(contentsOf: UnsafeBufferPointer(start: cluster.keys, count: cluster.count))
+                keys.append(
+                    contentsOf: UnsafeBufferPointer(start: cluster.keys, count: cluster.count))
                 return true
             }
         }

@@ -3,8 +3,12 @@ internal import ToftStorage
 extension ModelTransaction {
     /// Sets a property, also to the value that it has: that is a change too. O(log objects).
     @inline(__always)
-    package func set(_ key: Int64, _ property: PropertyHandle, _ value: BorrowedValue) throws(ModelError) {
-        guard !property.isPrimaryKey else { throw .primaryKeyImmutable(className: property.className, property: property.name) }
+    package func set(_ key: Int64, _ property: PropertyHandle, _ value: BorrowedValue)
+        throws(ModelError)
+    {
+        guard !property.isPrimaryKey else {
+            throw .primaryKeyImmutable(className: property.className, property: property.name)
+        }
         arena.reset()
         try put(try prepareCell(value, property), to: key, property)
     }
@@ -16,21 +20,29 @@ extension ModelTransaction {
 
     /// Sets several properties of one object, lists too, all or none.
     package func set(
-        _ key: Int64, _ owner: ClassHandle, _ assignments: UnsafeBufferPointer<Assignment>, policy: UpdatePolicy = .all
+        _ key: Int64, _ owner: ClassHandle, _ assignments: UnsafeBufferPointer<Assignment>,
+        policy: UpdatePolicy = .all
     ) throws(ModelError) {
         try prepare(assignments, owner)
-        for element in prepared.pointee.elements where owner.properties[element.position].isPrimaryKey {
-            throw .primaryKeyImmutable(className: owner.name, property: owner.properties[element.position].name)
+        for element in prepared.pointee.elements
+        where owner.properties[element.position].isPrimaryKey {
+            throw .primaryKeyImmutable(
+                className: owner.name, property: owner.properties[element.position].name)
         }
         try view.requireObject(key, owner)
-        for element in prepared.pointee.elements { try apply(element, to: key, owner, policy: policy) }
+        for element in prepared.pointee.elements {
+            try apply(element, to: key, owner, policy: policy)
+        }
     }
 
     /// The same for values to keep.
     package func set(
-        _ key: Int64, _ owner: ClassHandle, _ values: [(property: PropertyHandle, value: Value)], policy: UpdatePolicy = .all
+        _ key: Int64, _ owner: ClassHandle, _ values: [(property: PropertyHandle, value: Value)],
+        policy: UpdatePolicy = .all
     ) throws(ModelError) {
-        try withAssignments(values) { assignments throws(ModelError) in try set(key, owner, assignments, policy: policy) }
+        try withAssignments(values) { assignments throws(ModelError) in
+            try set(key, owner, assignments, policy: policy)
+        }
     }
 
     /// Gives an object that is there what was prepared for one of its properties.
@@ -39,7 +51,9 @@ extension ModelTransaction {
     ) throws(ModelError) {
         let property = owner.properties[element.position]
         if element.isList { return try assign(element.list, to: key, property, policy: policy) }
-        if policy == .modified, try view.cell(key, property).isIdentical(to: element.cell) { return }
+        if policy == .modified, try view.cell(key, property).isIdentical(to: element.cell) {
+            return
+        }
         try put(element.cell, to: key, property)
     }
 
@@ -47,26 +61,35 @@ extension ModelTransaction {
     @inline(__always)
     func put(_ cell: Cell, to key: Int64, _ property: PropertyHandle) throws(ModelError) {
         if PendingCells.takes(property) { return try putLater(cell, to: key, property) }
-        if property.isIndexed || property.type == .link { return try putWithEntries(cell, to: key, property) }
+        if property.isIndexed || property.type == .link {
+            return try putWithEntries(cell, to: key, property)
+        }
         try putCell(cell, to: key, property, derived: false)
     }
 
     @inline(__always)
-    private func putLater(_ cell: Cell, to key: Int64, _ property: PropertyHandle) throws(ModelError) {
+    private func putLater(_ cell: Cell, to key: Int64, _ property: PropertyHandle)
+        throws(ModelError)
+    {
         try view.requireObject(key, view.schema.classes[property.classPosition])
         try stored { () throws(StorageError) in try pending.cells.put(cell, to: key, property) }
     }
 
     @inline(__always)
-    func putCell(_ cell: Cell, to key: Int64, _ property: PropertyHandle, derived: Bool) throws(ModelError) {
+    func putCell(_ cell: Cell, to key: Int64, _ property: PropertyHandle, derived: Bool)
+        throws(ModelError)
+    {
         let owner = view.schema.classes[property.classPosition]
         let table = try view.rows(owner, with: key)
         do {
-            try writing.cellSet(table, id: owner.table, key, property.column, cell, derived: derived)
+            try writing.cellSet(
+                table, id: owner.table, key, property.column, cell, derived: derived)
         } catch { throw property.modelError(error, key: key) }
     }
 
-    private func putWithEntries(_ cell: Cell, to key: Int64, _ property: PropertyHandle) throws(ModelError) {
+    private func putWithEntries(_ cell: Cell, to key: Int64, _ property: PropertyHandle)
+        throws(ModelError)
+    {
         let old = try view.cell(key, property)
         if property.type == .link {
             var was: Int64?, now: Int64?
@@ -77,7 +100,8 @@ extension ModelTransaction {
             if let was { try removeBacklink(property, target: was, source: key) }
             if let now { try addBacklink(property, target: now, source: key) }
         } else {
-            try pending.entries.replaceIndex(property, key, old: old, new: cell) { () throws(ModelError) in
+            try pending.entries.replaceIndex(property, key, old: old, new: cell) {
+                () throws(ModelError) in
                 try putCell(cell, to: key, property, derived: false)
             }
         }

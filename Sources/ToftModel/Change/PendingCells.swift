@@ -2,11 +2,14 @@ internal import ToftStorage
 
 /// Values that a transaction has set and that have not reached their rows yet.
 ///
-/// Objects are changed in any order; each change would copy the cluster of its row, or bring it back into memory once it has left it. Kept
-/// back and sorted, the values of one cluster go there together. Only values of fixed width that no index and no backlink follows wait here.
+/// Objects are changed in any order; each change would copy the cluster of its row, or bring it
+/// back into memory once it has left it. Kept back and sorted, the values of one cluster go there
+/// together. Only values of fixed width that no index and no backlink follows wait here.
 ///
-/// 1. Whoever reads rows through the transaction's view has the values of their class brought there first: see `ModelView.table`.
-/// 2. A value waits only for a row that is there. If the row has been erased meanwhile, the value is dropped.
+/// 1. Whoever reads rows through the transaction's view has the values of their class brought there
+///    first: see `ModelView.table`.
+/// 2. A value waits only for a row that is there. If the row has been erased meanwhile, the value
+///    is dropped.
 /// 3. Values of one cell reach it in the order in which they were set.
 ///
 /// It belongs to the thread of the transaction.
@@ -57,7 +60,9 @@ final class PendingCells: @unchecked Sendable {
     func put(_ cell: Cell, to key: Int64, _ property: PropertyHandle) throws(StorageError) {
         let position = property.classPosition
         let count = buffers[position].entries.count
-        if count > 0, buffers[position].entries[count - 1].key > key { buffers[position].isInOrder = false }
+        if count > 0, buffers[position].entries[count - 1].key > key {
+            buffers[position].isInOrder = false
+        }
         buffers[position].entries.append(Entry(key: key, cell: cell, column: property.column))
         if count + 1 >= limit { try bring(position) }
     }
@@ -82,12 +87,17 @@ final class PendingCells: @unchecked Sendable {
         let table = try writing.view.table(tables[position])
         var buffer = Buffer()
         swap(&buffer, &buffers[position])
-        var order = KeyOrder(count: buffer.entries.count) { KeyOrder.Item(head: KeyOrder.head(buffer.entries[$0].key), index: UInt32(truncatingIfNeeded: $0)) }
+        var order = KeyOrder(count: buffer.entries.count) {
+            KeyOrder.Item(
+                head: KeyOrder.head(buffer.entries[$0].key), index: UInt32(truncatingIfNeeded: $0))
+        }
         if !buffer.isInOrder { order.sort() }
         for item in order.items {
             let entry = buffer.entries[Int(item.index)]
             do throws(StorageError) {
-                try writing.cellSet(table, id: tables[position], entry.key, entry.column, entry.cell, derived: false)
+                try writing.cellSet(
+                    table, id: tables[position], entry.key, entry.column, entry.cell, derived: false
+                )
             } catch .noSuchRow(let key) where key == entry.key {
                 continue
             }

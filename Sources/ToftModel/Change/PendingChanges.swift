@@ -1,11 +1,13 @@
 internal import ToftStorage
 
-/// What a transaction has noted and not yet brought where it belongs: erased objects, values and entries.
+/// What a transaction has noted and not yet brought where it belongs: erased objects, values and
+/// entries.
 ///
-/// Whoever changes objects in any order would visit a page for each of them, and bring it back into memory once it has left it. Noted and
-/// sorted, the changes of one page are made together.
+/// Whoever changes objects in any order would visit a page for each of them, and bring it back into
+/// memory once it has left it. Noted and sorted, the changes of one page are made together.
 ///
-/// 1. Nobody may see that something waits: whoever reads through the transaction's view either asks here first, or has what matters to it brought.
+/// 1. Nobody may see that something waits: whoever reads through the transaction's view either asks
+///    here first, or has what matters to it brought.
 /// 2. What is brought for a reader keeps in memory what may have been lent out before.
 /// 3. The commit brings the rest: erased objects first, as their entries come from that.
 ///
@@ -30,7 +32,8 @@ package final class PendingChanges: @unchecked Sendable {
     private weak var writing: WriteTransaction?
     /// The object that was last seen to be there.
     @exclusivity(unchecked) private var known: (position: Int, key: Int64) = (-1, 0)
-    /// The keys that the transaction has given to new objects, by the position of the class; empty where one of the class was erased since.
+    /// The keys that the transaction has given to new objects, by the position of the class; empty
+    /// where one of the class was erased since.
     @exclusivity(unchecked) private var new: ContiguousArray<Range<Int64>>
 
     /// Room for the classes of a schema; for no transaction yet.
@@ -71,7 +74,9 @@ package final class PendingChanges: @unchecked Sendable {
 
     /// Whether an object is known to be there.
     @inline(__always)
-    func isKnown(_ key: Int64, _ owner: ClassHandle) -> Bool { known.key == key && known.position == owner.position }
+    func isKnown(_ key: Int64, _ owner: ClassHandle) -> Bool {
+        known.key == key && known.position == owner.position
+    }
 
     /// Remembers that the transaction has made an object.
     @inline(__always)
@@ -102,28 +107,35 @@ package final class PendingChanges: @unchecked Sendable {
 
     // MARK: For readers
 
-    /// Makes the rows of a class what they are to be; those of others too, where objects were erased.
+    /// Makes the rows of a class what they are to be; those of others too, where objects were
+    /// erased.
     @inline(__always)
     func bringRows(_ position: Int) throws(StorageError) {
-        if !erases.isEmpty || cells.wait(position) { try forReader { () throws(StorageError) in
-            try erases.bring()
-            try cells.bring(position)
-        } }
+        if !erases.isEmpty || cells.wait(position) {
+            try forReader { () throws(StorageError) in
+                try erases.bring()
+                try cells.bring(position)
+            }
+        }
     }
 
     /// Makes a tree what it is to be.
     @inline(__always)
     func bringEntries(_ slot: Int) throws(StorageError) {
-        if !erases.isEmpty || entries.wait(slot) { try forReader { () throws(StorageError) in
-            try erases.bring()
-            try entries.bring(slot)
-        } }
+        if !erases.isEmpty || entries.wait(slot) {
+            try forReader { () throws(StorageError) in
+                try erases.bring()
+                try entries.bring(slot)
+            }
+        }
     }
 
     /// Makes the values of fixed width of a class what they are to be.
     @inline(__always)
     func bringCells(_ position: Int) throws(StorageError) {
-        if cells.wait(position) { try forReader { () throws(StorageError) in try cells.bring(position) } }
+        if cells.wait(position) {
+            try forReader { () throws(StorageError) in try cells.bring(position) }
+        }
     }
 
     /// Brings everything.

@@ -2,12 +2,14 @@ internal import ToftStorage
 
 /// Objects that a transaction has erased and whose rows are still there.
 ///
-/// An erased object takes its entries along, and links to it become null: pages in as many places as it has links and indexes. They are gathered
-/// for many objects at once and then visited in their order, see `ErasePass`.
+/// An erased object takes its entries along, and links to it become null: pages in as many places
+/// as it has links and indexes. They are gathered for many objects at once and then visited in
+/// their order, see `ErasePass`.
 ///
-/// 1. The view asks here whether an object is erased before it asks the rows, and a link to one reads as null.
-/// 2. An entry of an erased object may lead astray until it is brought: a primary key found is asked for here, index and backlink trees are
-///    read after bringing, and so are lists of links.
+/// 1. The view asks here whether an object is erased before it asks the rows, and a link to one
+///    reads as null.
+/// 2. An entry of an erased object may lead astray until it is brought: a primary key found is
+///    asked for here, index and backlink trees are read after bringing, and so are lists of links.
 /// 3. A link set meanwhile to something else stays as it is.
 final class PendingErases {
     private let limit: Int
@@ -31,7 +33,9 @@ final class PendingErases {
 
     /// Whether an object is erased.
     @inline(__always)
-    func hold(_ key: Int64, _ owner: ClassHandle) -> Bool { count > 0 && keys[owner.position].contains(key) }
+    func hold(_ key: Int64, _ owner: ClassHandle) -> Bool {
+        count > 0 && keys[owner.position].contains(key)
+    }
 
     /// How many objects of a class are erased.
     @inline(__always)

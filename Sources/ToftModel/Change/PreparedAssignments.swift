@@ -13,7 +13,8 @@ struct PreparedAssignments {
         elements.removeAll(keepingCapacity: true)
         listCells.removeAll(keepingCapacity: true)
         if places.count < owner.properties.count {
-            places.append(contentsOf: repeatElement(-1, count: owner.properties.count - places.count))
+            places.append(
+                contentsOf: repeatElement(-1, count: owner.properties.count - places.count))
         }
     }
 
@@ -39,7 +40,9 @@ struct PreparedAssignments {
 
     /// The same with the elements of a list.
     @inline(__always)
-    func value(at position: Int) -> RowValue? { places[position] >= 0 ? elements[Int(places[position])] : nil }
+    func value(at position: Int) -> RowValue? {
+        places[position] >= 0 ? elements[Int(places[position])] : nil
+    }
 }
 
 extension RowValue {
@@ -51,10 +54,15 @@ extension RowValue {
 extension PreparedAssignments {
     /// Lends all that was prepared as the content of a row.
     @inline(__always)
-    func withContent<Result>(_ body: (RowContent) throws(StorageError) -> Result) throws(StorageError) -> Result {
-        let result: Swift.Result<Result, StorageError> = elements.withUnsafeBufferPointer { values in
+    func withContent<Result>(_ body: (RowContent) throws(StorageError) -> Result)
+        throws(StorageError) -> Result
+    {
+        let result: Swift.Result<Result, StorageError> = elements.withUnsafeBufferPointer {
+            values in
             listCells.withUnsafeBufferPointer { cells in
-                do throws(StorageError) { return .success(try body(RowContent(values: values, elements: cells))) } catch { return .failure(error) }
+                do throws(StorageError) {
+                    return .success(try body(RowContent(values: values, elements: cells)))
+                } catch { return .failure(error) }
             }
         }
         return try result.get()

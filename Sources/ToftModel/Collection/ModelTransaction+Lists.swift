@@ -4,12 +4,16 @@ internal import ToftStorage
 extension ModelTransaction {
     /// Inserts values before `index`, or at the end, all or none.
     package func listInsert(
-        _ key: Int64, _ property: PropertyHandle, at index: Int, _ values: UnsafeBufferPointer<BorrowedValue>
+        _ key: Int64, _ property: PropertyHandle, at index: Int,
+        _ values: UnsafeBufferPointer<BorrowedValue>
     ) throws(ModelError) {
         let count = try listCount(key, property)
-        guard index >= 0, index <= count else { throw .indexOutOfRange(index: index, count: count + 1) }
+        guard index >= 0, index <= count else {
+            throw .indexOutOfRange(index: index, count: count + 1)
+        }
         guard count + values.count <= Limits.listElements else {
-            throw .listTooLong(className: property.className, property: property.name, limit: Limits.listElements)
+            throw .listTooLong(
+                className: property.className, property: property.name, limit: Limits.listElements)
         }
         arena.reset()
         prepared.pointee.begin(view.schema.classes[property.classPosition])
@@ -18,49 +22,71 @@ extension ModelTransaction {
     }
 
     /// The same for one value to keep.
-    package func listInsert(_ key: Int64, _ property: PropertyHandle, at index: Int, _ value: Value) throws(ModelError) {
-        try value.withList { values throws(ModelError) in try listInsert(key, property, at: index, values) }
+    package func listInsert(_ key: Int64, _ property: PropertyHandle, at index: Int, _ value: Value)
+        throws(ModelError)
+    {
+        try value.withList { values throws(ModelError) in
+            try listInsert(key, property, at: index, values)
+        }
     }
 
     /// Adds values at the end, all or none.
-    package func listAppend(_ key: Int64, _ property: PropertyHandle, _ values: UnsafeBufferPointer<BorrowedValue>) throws(ModelError) {
+    package func listAppend(
+        _ key: Int64, _ property: PropertyHandle, _ values: UnsafeBufferPointer<BorrowedValue>
+    ) throws(ModelError) {
         try listInsert(key, property, at: try listCount(key, property), values)
     }
 
     /// The same for one value to keep.
-    package func listAppend(_ key: Int64, _ property: PropertyHandle, _ value: Value) throws(ModelError) {
+    package func listAppend(_ key: Int64, _ property: PropertyHandle, _ value: Value)
+        throws(ModelError)
+    {
         try listInsert(key, property, at: try listCount(key, property), value)
     }
 
     /// Replaces an element, also by an equal one: that is a change too.
-    package func listSet(_ key: Int64, _ property: PropertyHandle, at index: Int, _ value: BorrowedValue) throws(ModelError) {
+    package func listSet(
+        _ key: Int64, _ property: PropertyHandle, at index: Int, _ value: BorrowedValue
+    ) throws(ModelError) {
         try checkIndex(index, key, property)
         arena.reset()
         try replace(index, of: key, property, by: try prepareElement(value, property))
     }
 
     /// The same for a value to keep.
-    package func listSet(_ key: Int64, _ property: PropertyHandle, at index: Int, _ value: Value) throws(ModelError) {
-        try value.withBorrowed { value throws(ModelError) in try listSet(key, property, at: index, value) }
+    package func listSet(_ key: Int64, _ property: PropertyHandle, at index: Int, _ value: Value)
+        throws(ModelError)
+    {
+        try value.withBorrowed { value throws(ModelError) in
+            try listSet(key, property, at: index, value)
+        }
     }
 
     /// Removes elements; objects linked stay.
-    package func listErase(_ key: Int64, _ property: PropertyHandle, _ range: Range<Int>) throws(ModelError) {
+    package func listErase(_ key: Int64, _ property: PropertyHandle, _ range: Range<Int>)
+        throws(ModelError)
+    {
         let count = try listCount(key, property)
         guard range.lowerBound >= 0, range.upperBound <= count else {
-            throw .indexOutOfRange(index: range.lowerBound < 0 || range.isEmpty ? range.lowerBound : range.upperBound - 1, count: count)
+            throw .indexOutOfRange(
+                index: range.lowerBound < 0 || range.isEmpty
+                    ? range.lowerBound : range.upperBound - 1, count: count)
         }
         for index in range.reversed() { try remove(index, of: key, property, derived: false) }
     }
 
     /// Removes one element.
-    package func listErase(_ key: Int64, _ property: PropertyHandle, at index: Int) throws(ModelError) {
+    package func listErase(_ key: Int64, _ property: PropertyHandle, at index: Int)
+        throws(ModelError)
+    {
         try checkIndex(index, key, property)
         try remove(index, of: key, property, derived: false)
     }
 
     /// Takes an element out and puts it where it then has the index `destination`.
-    package func listMove(_ key: Int64, _ property: PropertyHandle, from index: Int, to destination: Int) throws(ModelError) {
+    package func listMove(
+        _ key: Int64, _ property: PropertyHandle, from index: Int, to destination: Int
+    ) throws(ModelError) {
         try checkIndex(index, key, property)
         try checkIndex(destination, key, property)
         try change(key, property) { table, id throws(StorageError) in
@@ -69,7 +95,9 @@ extension ModelTransaction {
     }
 
     /// Exchanges two elements.
-    package func listSwap(_ key: Int64, _ property: PropertyHandle, _ first: Int, _ second: Int) throws(ModelError) {
+    package func listSwap(_ key: Int64, _ property: PropertyHandle, _ first: Int, _ second: Int)
+        throws(ModelError)
+    {
         try checkIndex(first, key, property)
         try checkIndex(second, key, property)
         try change(key, property) { table, id throws(StorageError) in
@@ -82,16 +110,20 @@ extension ModelTransaction {
         try clear(key, property)
     }
 
-    /// Replaces the whole list, all or nothing: with `.all` it is cleared and filled again, with `.modified` only what differs is set.
+    /// Replaces the whole list, all or nothing: with `.all` it is cleared and filled again, with
+    /// `.modified` only what differs is set.
     package func listAssign(
-        _ key: Int64, _ property: PropertyHandle, _ values: UnsafeBufferPointer<BorrowedValue>, policy: UpdatePolicy = .all
+        _ key: Int64, _ property: PropertyHandle, _ values: UnsafeBufferPointer<BorrowedValue>,
+        policy: UpdatePolicy = .all
     ) throws(ModelError) {
         _ = try listCount(key, property)
         let assignment = Assignment(property.id, .list(values))
         let result: Result<Void, ModelError> = withUnsafePointer(to: assignment) { pointer in
             do throws(ModelError) {
                 let owner = view.schema.classes[property.classPosition]
-                return .success(try set(key, owner, UnsafeBufferPointer(start: pointer, count: 1), policy: policy))
+                return .success(
+                    try set(
+                        key, owner, UnsafeBufferPointer(start: pointer, count: 1), policy: policy))
             } catch { return .failure(error) }
         }
         try result.get()
@@ -100,7 +132,9 @@ extension ModelTransaction {
     // MARK: Steps
 
     /// Gives a list that is there the prepared cells of `range`.
-    func assign(_ range: Range<Int>, to key: Int64, _ property: PropertyHandle, policy: UpdatePolicy) throws(ModelError) {
+    func assign(
+        _ range: Range<Int>, to key: Int64, _ property: PropertyHandle, policy: UpdatePolicy
+    ) throws(ModelError) {
         guard policy == .modified else {
             try clear(key, property)
             return try append(range, to: key, property, from: 0)
@@ -108,29 +142,43 @@ extension ModelTransaction {
         let count = try listCount(key, property)
         for (index, place) in range.enumerated().prefix(count) {
             let cell = prepared.pointee.listCells[place]
-            if try !view.listCell(key, property, at: index).isIdentical(to: cell) { try replace(index, of: key, property, by: cell) }
+            if try !view.listCell(key, property, at: index).isIdentical(to: cell) {
+                try replace(index, of: key, property, by: cell)
+            }
         }
-        for index in stride(from: count - 1, through: range.count, by: -1) { try remove(index, of: key, property, derived: false) }
-        if range.count > count { try append(range.dropFirst(count), to: key, property, from: count) }
+        for index in stride(from: count - 1, through: range.count, by: -1) {
+            try remove(index, of: key, property, derived: false)
+        }
+        if range.count > count {
+            try append(range.dropFirst(count), to: key, property, from: count)
+        }
     }
 
     /// Inserts the prepared cells of `range` from `index` on.
-    func append(_ range: Range<Int>, to key: Int64, _ property: PropertyHandle, from index: Int) throws(ModelError) {
+    func append(_ range: Range<Int>, to key: Int64, _ property: PropertyHandle, from index: Int)
+        throws(ModelError)
+    {
         var index = index
         for place in range {
             let cell = prepared.pointee.listCells[place], position = index
             try change(key, property) { table, id throws(StorageError) in
-                try writing.listInsert(table, id: id, key, property.column, at: position, cell, derived: false)
+                try writing.listInsert(
+                    table, id: id, key, property.column, at: position, cell, derived: false)
             }
-            if property.type == .link, case .int64(let target) = cell { try addBacklink(property, target: target, source: key) }
+            if property.type == .link, case .int64(let target) = cell {
+                try addBacklink(property, target: target, source: key)
+            }
             index += 1
         }
     }
 
-    private func replace(_ index: Int, of key: Int64, _ property: PropertyHandle, by cell: Cell) throws(ModelError) {
+    private func replace(_ index: Int, of key: Int64, _ property: PropertyHandle, by cell: Cell)
+        throws(ModelError)
+    {
         let was = property.type == .link ? try view.listCell(key, property, at: index) : .null
         try change(key, property) { table, id throws(StorageError) in
-            try writing.listSet(table, id: id, key, property.column, at: index, cell, derived: false)
+            try writing.listSet(
+                table, id: id, key, property.column, at: index, cell, derived: false)
         }
         guard case .int64(let old) = was, case .int64(let new) = cell, old != new else { return }
         try removeBacklink(property, target: old, source: key)
@@ -138,12 +186,16 @@ extension ModelTransaction {
     }
 
     /// Removes one element and, for a link, one backlink.
-    func remove(_ index: Int, of key: Int64, _ property: PropertyHandle, derived: Bool) throws(ModelError) {
+    func remove(_ index: Int, of key: Int64, _ property: PropertyHandle, derived: Bool)
+        throws(ModelError)
+    {
         let was = property.type == .link ? try view.listCell(key, property, at: index) : .null
         try change(key, property) { table, id throws(StorageError) in
             try writing.listErase(table, id: id, key, property.column, at: index, derived: derived)
         }
-        if case .int64(let target) = was { try removeBacklink(property, target: target, source: key) }
+        if case .int64(let target) = was {
+            try removeBacklink(property, target: target, source: key)
+        }
     }
 
     private func clear(_ key: Int64, _ property: PropertyHandle) throws(ModelError) {
@@ -152,21 +204,26 @@ extension ModelTransaction {
         try change(key, property) { table, id throws(StorageError) in
             try writing.listClear(table, id: id, key, property.column, derived: false)
         }
-        for target in targets { try pending.entries.dropBacklink(property, target: target, source: key) }
+        for target in targets {
+            try pending.entries.dropBacklink(property, target: target, source: key)
+        }
     }
 
     private func listCount(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> Int {
         try view.listCount(key, property)
     }
 
-    private func checkIndex(_ index: Int, _ key: Int64, _ property: PropertyHandle) throws(ModelError) {
+    private func checkIndex(_ index: Int, _ key: Int64, _ property: PropertyHandle)
+        throws(ModelError)
+    {
         let count = try listCount(key, property)
         guard index >= 0, index < count else { throw .indexOutOfRange(index: index, count: count) }
     }
 
     @inline(__always)
     func change(
-        _ key: Int64, _ property: PropertyHandle, _ body: (Table, UInt64) throws(StorageError) -> Void
+        _ key: Int64, _ property: PropertyHandle,
+        _ body: (Table, UInt64) throws(StorageError) -> Void
     ) throws(ModelError) {
         let owner = view.schema.classes[property.classPosition]
         let table = try view.rows(owner)
@@ -176,10 +233,14 @@ extension ModelTransaction {
 
 extension Value {
     /// Lends the value as a list of one.
-    func withList<Result>(_ body: (UnsafeBufferPointer<BorrowedValue>) throws(ModelError) -> Result) throws(ModelError) -> Result {
+    func withList<Result>(_ body: (UnsafeBufferPointer<BorrowedValue>) throws(ModelError) -> Result)
+        throws(ModelError) -> Result
+    {
         try withBorrowed { value throws(ModelError) in
             let result: Swift.Result<Result, ModelError> = withUnsafePointer(to: value) { pointer in
-                do throws(ModelError) { return .success(try body(UnsafeBufferPointer(start: pointer, count: 1))) } catch { return .failure(error) }
+                do throws(ModelError) {
+                    return .success(try body(UnsafeBufferPointer(start: pointer, count: 1)))
+                } catch { return .failure(error) }
             }
             return try result.get()
         }

@@ -3,9 +3,13 @@ package import ToftStorage
 extension ModelView {
     /// A list property, for reading without copying: good as long as a `Cell` would be.
     package func list(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> ListView {
-        guard property.isList else { throw .notAList(className: property.className, property: property.name) }
+        guard property.isList else {
+            throw .notAList(className: property.className, property: property.name)
+        }
         let table = try table(of: property, with: key)
-        do { return try table.list(key, property.column) } catch { throw property.modelError(error, key: key) }
+        do { return try table.list(key, property.column) } catch {
+            throw property.modelError(error, key: key)
+        }
     }
 
     /// The number of elements.
@@ -14,19 +18,26 @@ extension ModelView {
     }
 
     /// One element, without copying.
-    package func listCell(_ key: Int64, _ property: PropertyHandle, at index: Int) throws(ModelError) -> Cell {
+    package func listCell(_ key: Int64, _ property: PropertyHandle, at index: Int)
+        throws(ModelError) -> Cell
+    {
         let list = try list(key, property)
-        guard index >= 0, index < list.count else { throw .indexOutOfRange(index: index, count: list.count) }
+        guard index >= 0, index < list.count else {
+            throw .indexOutOfRange(index: index, count: list.count)
+        }
         do { return try list.cell(at: index) } catch { throw .storage(error) }
     }
 
     /// One element to keep.
-    package func listValue(_ key: Int64, _ property: PropertyHandle, at index: Int) throws(ModelError) -> Value {
+    package func listValue(_ key: Int64, _ property: PropertyHandle, at index: Int)
+        throws(ModelError) -> Value
+    {
         try property.value(of: listCell(key, property, at: index))
     }
 
     /// All elements to keep.
-    package func listValues(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> [Value] {
+    package func listValues(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> [Value]
+    {
         let list = try list(key, property)
         var values: [Value] = []
         values.reserveCapacity(list.count)
@@ -38,7 +49,9 @@ extension ModelView {
     }
 
     /// The index of the first element that equals a value, nil where there is none.
-    package func listIndex(_ key: Int64, _ property: PropertyHandle, of value: Value) throws(ModelError) -> Int? {
+    package func listIndex(_ key: Int64, _ property: PropertyHandle, of value: Value)
+        throws(ModelError) -> Int?
+    {
         let list = try list(key, property)
         return try value.withBorrowed { value throws(ModelError) in
             let wanted = try property.checkedElement(value, in: schema)

@@ -1,7 +1,8 @@
-/// New and removed entries of one tree on their way there: a hash table for look-ups, sorted when the tree takes them.
+/// New and removed entries of one tree on their way there: a hash table for look-ups, sorted when
+/// the tree takes them.
 ///
-/// Keys lie one behind the other in `bytes`; `table` holds for each hash the number of an entry and one more, 0 where there is none.
-/// One thread; freed by `deallocate`.
+/// Keys lie one behind the other in `bytes`; `table` holds for each hash the number of an entry and
+/// one more, 0 where there is none. One thread; freed by `deallocate`.
 struct EntryBuffer {
     /// Sixteen bytes, as there are many.
     struct Entry {
@@ -62,7 +63,9 @@ struct EntryBuffer {
 
     /// The key of an entry.
     @inline(__always)
-    func key(_ entry: Entry) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bytes + Int(entry.offset), count: Int(entry.length)) }
+    func key(_ entry: Entry) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: bytes + Int(entry.offset), count: Int(entry.length))
+    }
 
     // MARK: Looking up
 
@@ -108,13 +111,16 @@ struct EntryBuffer {
 
     // MARK: Changing
 
-    /// Notes an entry with up to 8 bytes of value. `isNew`: its tree does not hold the key, unless it is removed here.
+    /// Notes an entry with up to 8 bytes of value. `isNew`: its tree does not hold the key, unless
+    /// it is removed here.
     @inline(__always)
     mutating func put(_ key: UnsafeRawBufferPointer, _ value: UInt64, length: Int, isNew: Bool) {
         let place = place(of: key), number = table[place]
         let length = UInt8(truncatingIfNeeded: length)
         guard number > 0 else {
-            return add(key, Entry(keyLength: key.count, value: value, valueLength: length, isNew: isNew), at: place)
+            return add(
+                key, Entry(keyLength: key.count, value: value, valueLength: length, isNew: isNew),
+                at: place)
         }
         entries[Int(number) &- 1].value = value
         entries[Int(number) &- 1].valueLength = length
@@ -144,7 +150,8 @@ struct EntryBuffer {
         var entry = entry
         entry.offset = UInt32(truncatingIfNeeded: byteCount)
         if byteCount &+ key.count > byteCapacity { growBytes(key.count) }
-        UnsafeMutableRawBufferPointer(start: bytes + byteCount, count: key.count).copyMemory(from: key)
+        UnsafeMutableRawBufferPointer(start: bytes + byteCount, count: key.count).copyMemory(
+            from: key)
         byteCount &+= key.count
         if count == entryCapacity { growEntries() }
         (entries + count).initialize(to: entry)
@@ -175,7 +182,8 @@ struct EntryBuffer {
         table = .allocate(capacity: tableCapacity)
         table.initialize(repeating: 0, count: tableCapacity)
         for index in 0..<count {
-            var place = Int(truncatingIfNeeded: Self.hash(key(entries[index]))) & (tableCapacity &- 1)
+            var place =
+                Int(truncatingIfNeeded: Self.hash(key(entries[index]))) & (tableCapacity &- 1)
             while table[place] != 0 { place = (place &+ 1) & (tableCapacity &- 1) }
             table[place] = UInt32(truncatingIfNeeded: index &+ 1)
         }
@@ -188,13 +196,18 @@ struct EntryBuffer {
         guard count > 1 else { return count == 1 ? try body(entries[0]) : () }
         let skipped = commonPrefix()
         // By the 8 bytes in which keys differ first; few are alike in these.
-        var order = KeyOrder(count: count) { KeyOrder.Item(head: head(entries[$0], after: skipped), index: UInt32(truncatingIfNeeded: $0)) }
+        var order = KeyOrder(count: count) {
+            KeyOrder.Item(
+                head: head(entries[$0], after: skipped), index: UInt32(truncatingIfNeeded: $0))
+        }
         order.sort()
         var start = 0
         while start < count {
             var end = start + 1
             while end < count, order.items[end].head == order.items[start].head { end += 1 }
-            if end - start > 1 { sortWhole(UnsafeMutableBufferPointer(rebasing: order.items[start..<end])) }
+            if end - start > 1 {
+                sortWhole(UnsafeMutableBufferPointer(rebasing: order.items[start..<end]))
+            }
             for place in start..<end { try body(entries[Int(order.items[place].index)]) }
             start = end
         }
@@ -223,7 +236,11 @@ struct EntryBuffer {
         let rest = Int(entry.length) &- skipped, start = bytes + (Int(entry.offset) &+ skipped)
         if rest >= 8 { return UInt64(bigEndian: start.loadUnaligned(as: UInt64.self)) }
         var head: UInt64 = 0
-        for index in 0..<rest { head |= UInt64(start.load(fromByteOffset: index, as: UInt8.self)) << UInt64(56 &- 8 &* index) }
+        for index in 0..<rest {
+            head |=
+                UInt64(start.load(fromByteOffset: index, as: UInt8.self))
+                << UInt64(56 &- 8 &* index)
+        }
         return head
     }
 }

@@ -6,12 +6,14 @@ internal import ToftStorage
 /// value     [00 null | 01 not null: only where the property is optional] then
 ///   int     8 bytes: sign flipped, big-endian          bool    1 byte
 ///   date    seconds as int, nanoseconds as 4-byte int  string  UTF-8, 00 as 00 FF, end 00 00
-///           a string of more than 200 bytes: its first 200 so, then 00 01, length (4 bytes), hash (8 bytes)
-/// index entry        value, object key (as int)                     -> nothing
-/// primary key entry  value, for a long string also the object key   -> object key, 8 bytes little-endian
-/// backlink entry     target key, source key (both as int)           -> nothing for one link, else the number of links, 4 bytes
+///           a string of more than 200 bytes: its first 200 so, then 00 01, length (4 bytes), hash
+///           (8 bytes) index entry        value, object key (as int)                     -> nothing
+///           primary key entry  value, for a long string also the object key   -> object key, 8
+///           bytes little-endian backlink entry     target key, source key (both as int)
+///           -> nothing for one link, else the number of links, 4 bytes
 /// ```
-/// Bytes sort as values do, null first; among long strings with the same 200 bytes the order means nothing.
+/// Bytes sort as values do, null first; among long strings with the same 200 bytes the order means
+/// nothing.
 struct KeyBytes {
     /// Room for any key.
     static let capacity = 512
@@ -43,17 +45,22 @@ struct KeyBytes {
 
     @inline(__always)
     mutating func put(_ number: Int64) {
-        base.storeBytes(of: (UInt64(bitPattern: number) ^ (1 << 63)).bigEndian, toByteOffset: count, as: UInt64.self)
+        base.storeBytes(
+            of: (UInt64(bitPattern: number) ^ (1 << 63)).bigEndian, toByteOffset: count,
+            as: UInt64.self)
         count &+= 8
     }
 
     @inline(__always)
     mutating func put(_ number: Int32) {
-        base.storeBytes(of: (UInt32(bitPattern: number) ^ (1 << 31)).bigEndian, toByteOffset: count, as: UInt32.self)
+        base.storeBytes(
+            of: (UInt32(bitPattern: number) ^ (1 << 31)).bigEndian, toByteOffset: count,
+            as: UInt32.self)
         count &+= 4
     }
 
-    /// Adds a value of an indexed or primary key property. False where the cell is of no type that keys are made of.
+    /// Adds a value of an indexed or primary key property. False where the cell is of no type that
+    /// keys are made of.
     @inline(__always)
     mutating func put(_ cell: Cell, optional: Bool) -> Bool {
         if case .null = cell {
@@ -114,8 +121,11 @@ struct KeyBytes {
 
     /// Lends room for a key on the stack.
     @inline(__always)
-    static func with<Result>(_ body: (inout KeyBytes) throws(ModelError) -> Result) throws(ModelError) -> Result {
-        try withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 16) { buffer throws(ModelError) in
+    static func with<Result>(_ body: (inout KeyBytes) throws(ModelError) -> Result)
+        throws(ModelError) -> Result
+    {
+        try withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 16) {
+            buffer throws(ModelError) in
             guard let base = buffer.baseAddress else { throw .inconsistent("no room for a key") }
             var key = KeyBytes(base)
             return try body(&key)
@@ -127,27 +137,37 @@ extension UnsafeRawBufferPointer {
     /// Whether the bytes begin with those of `prefix`.
     @inline(__always)
     func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
-        count >= prefix.count && UnsafeRawBufferPointer(rebasing: self[..<prefix.count]).isSame(as: prefix)
+        count >= prefix.count
+            && UnsafeRawBufferPointer(rebasing: self[..<prefix.count]).isSame(as: prefix)
     }
 
     /// Whether these bytes sort before `other`.
     func isBefore(_ other: UnsafeRawBufferPointer) -> Bool {
-        for index in 0..<Swift.min(count, other.count) where self[index] != other[index] { return self[index] < other[index] }
+        for index in 0..<Swift.min(count, other.count) where self[index] != other[index] {
+            return self[index] < other[index]
+        }
         return count < other.count
     }
 
     /// Whether the bytes are the same.
     @inline(__always)
     func isSame(as other: UnsafeRawBufferPointer) -> Bool {
-        guard count == other.count, var left = baseAddress, var right = other.baseAddress else { return count == other.count }
+        guard count == other.count, var left = baseAddress, var right = other.baseAddress else {
+            return count == other.count
+        }
         var rest = count
         while rest >= 8 {
-            if left.loadUnaligned(as: UInt64.self) != right.loadUnaligned(as: UInt64.self) { return false }
+            if left.loadUnaligned(as: UInt64.self) != right.loadUnaligned(as: UInt64.self) {
+                return false
+            }
             left += 8
             right += 8
             rest &-= 8
         }
-        for index in 0..<rest where left.load(fromByteOffset: index, as: UInt8.self) != right.load(fromByteOffset: index, as: UInt8.self) {
+        for index in 0..<rest
+        where left.load(fromByteOffset: index, as: UInt8.self)
+            != right.load(fromByteOffset: index, as: UInt8.self)
+        {
             return false
         }
         return true

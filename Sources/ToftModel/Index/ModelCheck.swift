@@ -2,8 +2,9 @@ internal import ToftStorage
 
 /// Holds rows, primary keys, indexes, links and backlinks of a version against each other.
 ///
-/// Rules: 1. an index or primary key tree has exactly one entry for each row, the one that its value makes; 2. every link leads to a row; 3. the backlinks of
-/// a property are its links, counted; 4. text is UTF-8; 5. keys are not negative and lie below the table's next key.
+/// Rules: 1. an index or primary key tree has exactly one entry for each row, the one that its
+/// value makes; 2. every link leads to a row; 3. the backlinks of a property are its links,
+/// counted; 4. text is UTF-8; 5. keys are not negative and lie below the table's next key.
 package struct ModelCheck {
     private let view: ModelView
     private var problems: [String] = []
@@ -13,7 +14,9 @@ package struct ModelCheck {
     /// Every problem found, in plain words; at most a hundred. O(everything).
     package static func run(_ view: ModelView) -> [String] {
         var check = ModelCheck(view: view)
-        do { try view.pending?.bringAllForReader() } catch { return ["pending changes: \(ModelError.storage(error).message)"] }
+        do { try view.pending?.bringAllForReader() } catch {
+            return ["pending changes: \(ModelError.storage(error).message)"]
+        }
         for owner in view.schema.classes { check.run(owner) }
         return check.problems
     }
@@ -39,7 +42,9 @@ package struct ModelCheck {
         var entries = ContiguousArray(repeating: 0, count: owner.properties.count)
         var rank = 0
         while rank < table.rowCount {
-            let (cluster, first) = try stored { () throws(StorageError) in try table.cluster(atRank: rank) }
+            let (cluster, first) = try stored { () throws(StorageError) in
+                try table.cluster(atRank: rank)
+            }
             for row in first..<cluster.count {
                 checkKey(cluster.keys[row], table, owner)
                 for (position, property) in owner.properties.enumerated() where property.isStored {
@@ -54,7 +59,12 @@ package struct ModelCheck {
     }
 
     private mutating func checkKey(_ key: Int64, _ table: Table, _ owner: ClassHandle) {
-        if key < 0 || key >= table.nextKey { add("class '\(owner.name)' has the key \(key), which is not below its next key \(table.nextKey)") }
+        if key < 0 || key >= table.nextKey {
+            add(
+                "class '\(owner.name)' has the key \(key), which is not below its next key "
+                    + "\(table.nextKey)"
+            )
+        }
     }
 
     /// Checks one property of one row. Returns how many backlink entries the row must have made.
@@ -66,29 +76,41 @@ package struct ModelCheck {
         let cell = try stored { () throws(StorageError) in try cluster.cell(row, property.column) }
         if case .null = cell, !property.isOptional { add("\(place(property, key)) is null") }
         _ = try property.value(of: cell)
-        if property.isPrimaryKey, try view.find(cell: cell, property, owner) != key { add("\(place(property, key)) is not found by its value") }
+        if property.isPrimaryKey, try view.find(cell: cell, property, owner) != key {
+            add("\(place(property, key)) is not found by its value")
+        }
         if property.isIndexed { try checkIndexEntry(property, key, cell) }
         guard property.type == .link, case .int64(let target) = cell else { return 0 }
         try checkLink(property, key, target, count: 1)
         return 1
     }
 
-    private mutating func checkList(_ property: PropertyHandle, _ cluster: ClusterView, _ row: Int) throws(ModelError) -> Int {
+    private mutating func checkList(_ property: PropertyHandle, _ cluster: ClusterView, _ row: Int)
+        throws(ModelError) -> Int
+    {
         var links: [Int64: Int] = [:]
         let key = cluster.keys[row]
         let list = try stored { () throws(StorageError) in try cluster.list(property.column, row) }
         for index in 0..<list.count {
             let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
-            if case .null = cell, !property.isOptional { add("\(place(property, key)) has a null at \(index)") }
-            if case .int64(let target) = cell, property.type == .link { links[target, default: 0] += 1 }
+            if case .null = cell, !property.isOptional {
+                add("\(place(property, key)) has a null at \(index)")
+            }
+            if case .int64(let target) = cell, property.type == .link {
+                links[target, default: 0] += 1
+            }
             _ = try property.value(of: cell)
         }
         for (target, count) in links { try checkLink(property, key, target, count: count) }
         return links.count
     }
 
-    private mutating func checkLink(_ property: PropertyHandle, _ key: Int64, _ target: Int64, count: Int) throws(ModelError) {
-        if let position = property.targetPosition, try !view.exists(target, view.schema.classes[position]) {
+    private mutating func checkLink(
+        _ property: PropertyHandle, _ key: Int64, _ target: Int64, count: Int
+    ) throws(ModelError) {
+        if let position = property.targetPosition,
+            try !view.exists(target, view.schema.classes[position])
+        {
             add("\(place(property, key)) links to \(target), which is not there")
         }
         let tree = try view.backlinkTree(property)
@@ -99,10 +121,14 @@ package struct ModelCheck {
             let value = try stored { () throws(StorageError) in try tree.value(forKey: entry) }
             return try value.map { value throws(ModelError) in try BacklinkEntry.links(value) } ?? 0
         }
-        if found != count { add("\(place(property, key)) links \(count) times to \(target), backlinks say \(found)") }
+        if found != count {
+            add("\(place(property, key)) links \(count) times to \(target), backlinks say \(found)")
+        }
     }
 
-    private mutating func checkIndexEntry(_ property: PropertyHandle, _ key: Int64, _ cell: Cell) throws(ModelError) {
+    private mutating func checkIndexEntry(_ property: PropertyHandle, _ key: Int64, _ cell: Cell)
+        throws(ModelError)
+    {
         let tree = try view.indexTree(property)
         let isThere = try KeyBytes.with { bytes throws(ModelError) -> Bool in
             guard bytes.put(cell, optional: property.isOptional) else { return false }
@@ -114,15 +140,28 @@ package struct ModelCheck {
     }
 
     /// As many entries as there must be: with those that were found, there is no other.
-    private mutating func checkTotals(_ property: PropertyHandle, _ owner: ClassHandle, rows: Int, backlinks: Int) throws(ModelError) {
-        if property.isPrimaryKey { try compare(view.primaryKeyTree(owner), rows, "the primary key", property) }
+    private mutating func checkTotals(
+        _ property: PropertyHandle, _ owner: ClassHandle, rows: Int, backlinks: Int
+    ) throws(ModelError) {
+        if property.isPrimaryKey {
+            try compare(view.primaryKeyTree(owner), rows, "the primary key", property)
+        }
         if property.isIndexed { try compare(view.indexTree(property), rows, "the index", property) }
-        if property.type == .link { try compare(view.backlinkTree(property), backlinks, "the backlinks", property) }
+        if property.type == .link {
+            try compare(view.backlinkTree(property), backlinks, "the backlinks", property)
+        }
     }
 
-    private mutating func compare(_ tree: OrderedTree, _ expected: Int, _ what: String, _ property: PropertyHandle) throws(ModelError) {
+    private mutating func compare(
+        _ tree: OrderedTree, _ expected: Int, _ what: String, _ property: PropertyHandle
+    ) throws(ModelError) {
         let found = try stored { () throws(StorageError) in try tree.count }
-        if found != expected { add("\(what) of '\(property.className).\(property.name)' have \(found) entries, not \(expected)") }
+        if found != expected {
+            add(
+                "\(what) of '\(property.className).\(property.name)' have \(found) entries, not "
+                    + "\(expected)"
+            )
+        }
     }
 
     private func place(_ property: PropertyHandle, _ key: Int64) -> String {

@@ -1,10 +1,12 @@
 internal import ToftStorage
 
 extension ModelView {
-    /// Calls `body` with each object that links to `target` through `property` and with how many times it does, in the order of the
-    /// sources' keys, until it returns false. Reads in O(log links + those found).
+    /// Calls `body` with each object that links to `target` through `property` and with how many
+    /// times it does, in the order of the sources' keys, until it returns false. Reads in O(log
+    /// links + those found).
     package func forEachBacklink(
-        to target: Int64, through property: PropertyHandle, _ body: (_ source: Int64, _ links: Int) throws(ModelError) -> Bool
+        to target: Int64, through property: PropertyHandle,
+        _ body: (_ source: Int64, _ links: Int) throws(ModelError) -> Bool
     ) throws(ModelError) {
         let tree = try backlinkTree(property)
         try KeyBytes.with { prefix throws(ModelError) in
@@ -16,8 +18,11 @@ extension ModelView {
         }
     }
 
-    /// The keys of the objects that link to `target` through `property`, each as often as it does, in ascending order.
-    package func backlinks(to target: Int64, through property: PropertyHandle) throws(ModelError) -> [Int64] {
+    /// The keys of the objects that link to `target` through `property`, each as often as it does,
+    /// in ascending order.
+    package func backlinks(to target: Int64, through property: PropertyHandle) throws(ModelError)
+        -> [Int64]
+    {
         var sources: [Int64] = []
         try forEachBacklink(to: target, through: property) { source, links in
             for _ in 0..<links { sources.append(source) }
@@ -27,7 +32,9 @@ extension ModelView {
     }
 
     /// How many links to `target` there are through `property`.
-    package func backlinkCount(to target: Int64, through property: PropertyHandle) throws(ModelError) -> Int {
+    package func backlinkCount(to target: Int64, through property: PropertyHandle)
+        throws(ModelError) -> Int
+    {
         var count = 0
         try forEachBacklink(to: target, through: property) { _, links in
             count += links
@@ -39,7 +46,8 @@ extension ModelView {
     /// How many links of all properties, hidden ones left out, lead to an object.
     package func backlinkCount(to target: Int64, _ owner: ClassHandle) throws(ModelError) -> Int {
         var count = 0
-        for property in owner.incoming where !property.isHidden && !schema.classes[property.classPosition].isHidden {
+        for property in owner.incoming
+        where !property.isHidden && !schema.classes[property.classPosition].isHidden {
             count += try backlinkCount(to: target, through: property)
         }
         return count
@@ -53,9 +61,12 @@ struct BacklinkEntry {
     var links: Int
 
     @inline(__always)
-    init(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, _ property: PropertyHandle) throws(ModelError) {
+    init(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, _ property: PropertyHandle)
+        throws(ModelError)
+    {
         guard key.count == 16, value.count == 0 || value.count == 4 else {
-            throw .inconsistent("a backlink of '\(property.className).\(property.name)' has a wrong length")
+            throw .inconsistent(
+                "a backlink of '\(property.className).\(property.name)' has a wrong length")
         }
         let stored = key.loadUnaligned(as: UInt64.self)
         target = Int64(bitPattern: UInt64(bigEndian: stored) ^ (1 << 63))
@@ -66,9 +77,13 @@ struct BacklinkEntry {
     /// The number of links that a value stands for.
     static func links(_ value: UnsafeRawBufferPointer) throws(ModelError) -> Int {
         if value.count == 0 { return 1 }
-        guard value.count == 4 else { throw .inconsistent("a number of links is \(value.count) bytes long") }
+        guard value.count == 4 else {
+            throw .inconsistent("a number of links is \(value.count) bytes long")
+        }
         let links = Int(UInt32(littleEndian: value.loadUnaligned(as: UInt32.self)))
-        guard links > 1, links <= Limits.listElements else { throw .inconsistent("an object links \(links) times to another") }
+        guard links > 1, links <= Limits.listElements else {
+            throw .inconsistent("an object links \(links) times to another")
+        }
         return links
     }
 }

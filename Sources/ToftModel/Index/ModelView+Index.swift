@@ -8,34 +8,43 @@ package enum IndexBound {
 }
 
 extension ModelView {
-    /// Calls `body` with the key of each object whose indexed property holds `cell`, in ascending order, until it returns false.
+    /// Calls `body` with the key of each object whose indexed property holds `cell`, in ascending
+    /// order, until it returns false.
     ///
-    /// O(log objects + those found). Where `isExact(cell)` is false, the keys are candidates whose values are still to be compared.
+    /// O(log objects + those found). Where `isExact(cell)` is false, the keys are candidates whose
+    /// values are still to be compared.
     package func forEachIndexed(
         _ property: PropertyHandle, equalTo cell: Cell, _ body: (Int64) throws(ModelError) -> Bool
     ) throws(ModelError) {
         let tree = try indexTree(property)
         try KeyBytes.with { prefix throws(ModelError) in
-            guard prefix.put(cell, optional: property.isOptional) else { throw property.wrongIndexCell }
+            guard prefix.put(cell, optional: property.isOptional) else {
+                throw property.wrongIndexCell
+            }
             try tree.forEachEntry(withPrefix: prefix.bytes) { key, _ throws(ModelError) in
-                guard key.count == prefix.count + 8, let object = KeyBytes.lastKey(key) else { throw property.damagedIndex }
+                guard key.count == prefix.count + 8, let object = KeyBytes.lastKey(key) else {
+                    throw property.damagedIndex
+                }
                 return try body(object)
             }
         }
     }
 
-    /// Calls `body` with the key of each object whose indexed property lies between two bounds, in the order of the values (then of the keys),
-    /// until it returns false. Null lies below every value: bound from below by `.excluding(.null)` to leave it out.
+    /// Calls `body` with the key of each object whose indexed property lies between two bounds, in
+    /// the order of the values (then of the keys), until it returns false. Null lies below every
+    /// value: bound from below by `.excluding(.null)` to leave it out.
     ///
-    /// Objects with strings longer than 200 bytes near a bound are candidates whose values are still to be compared, and come in no
-    /// order where their first 200 bytes are the same.
+    /// Objects with strings longer than 200 bytes near a bound are candidates whose values are
+    /// still to be compared, and come in no order where their first 200 bytes are the same.
     package func forEachIndexed(
-        _ property: PropertyHandle, from lower: IndexBound, to upper: IndexBound, _ body: (Int64) throws(ModelError) -> Bool
+        _ property: PropertyHandle, from lower: IndexBound, to upper: IndexBound,
+        _ body: (Int64) throws(ModelError) -> Bool
     ) throws(ModelError) {
         let tree = try indexTree(property)
         try KeyBytes.with { first throws(ModelError) in
             try KeyBytes.with { last throws(ModelError) in
-                let lower = try IndexEdge(lower, property, &first), upper = try IndexEdge(upper, property, &last)
+                let lower = try IndexEdge(lower, property, &first),
+                    upper = try IndexEdge(upper, property, &last)
                 if upper.isBelowEverything { return }
                 try tree.forEachEntry(from: first.bytes) { key, _ throws(ModelError) in
                     if upper.isEnd(last.bytes, key) { return false }
@@ -47,7 +56,8 @@ extension ModelView {
         }
     }
 
-    /// Whether an index tells this value from every other: not so for strings longer than 200 bytes.
+    /// Whether an index tells this value from every other: not so for strings longer than 200
+    /// bytes.
     package func isExact(_ cell: Cell) -> Bool {
         if case .bytes(let text) = cell { text.count <= KeyBytes.textLimit } else { true }
     }
@@ -60,7 +70,8 @@ private struct IndexEdge {
     /// "Less than null": nothing is.
     var isBelowEverything = false
 
-    init(_ bound: IndexBound, _ property: PropertyHandle, _ key: inout KeyBytes) throws(ModelError) {
+    init(_ bound: IndexBound, _ property: PropertyHandle, _ key: inout KeyBytes) throws(ModelError)
+    {
         switch bound {
         case .unbounded: isUnbounded = true
         case .including(let cell): try put(cell, property, &key)
@@ -70,7 +81,9 @@ private struct IndexEdge {
         }
     }
 
-    private mutating func put(_ cell: Cell, _ property: PropertyHandle, _ key: inout KeyBytes) throws(ModelError) {
+    private mutating func put(_ cell: Cell, _ property: PropertyHandle, _ key: inout KeyBytes)
+        throws(ModelError)
+    {
         if case .null = cell, !property.isOptional {
             isUnbounded = true
             isBelowEverything = true
@@ -94,8 +107,12 @@ private struct IndexEdge {
 
 extension PropertyHandle {
     fileprivate var wrongIndexCell: ModelError {
-        .typeMismatch(className: className, property: name, expected: typeName, found: "a value that its index can't hold")
+        .typeMismatch(
+            className: className, property: name, expected: typeName,
+            found: "a value that its index can't hold")
     }
 
-    fileprivate var damagedIndex: ModelError { .inconsistent("an entry of the index of '\(className).\(name)' has a wrong length") }
+    fileprivate var damagedIndex: ModelError {
+        .inconsistent("an entry of the index of '\(className).\(name)' has a wrong length")
+    }
 }

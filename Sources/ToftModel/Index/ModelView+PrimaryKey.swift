@@ -7,14 +7,18 @@ extension ModelView {
     }
 
     /// The same for a borrowed value.
-    package func find(_ primaryKey: BorrowedValue, _ owner: ClassHandle) throws(ModelError) -> Int64? {
+    package func find(_ primaryKey: BorrowedValue, _ owner: ClassHandle) throws(ModelError)
+        -> Int64?
+    {
         guard let property = owner.primaryKey else { throw .noPrimaryKey(className: owner.name) }
         return try find(cell: property.checkedCell(primaryKey, in: schema), property, owner)
     }
 
     /// Looks a checked primary key up.
     @inline(__always)
-    func find(cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle) throws(ModelError) -> Int64? {
+    func find(cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle) throws(ModelError)
+        -> Int64?
+    {
         guard let found = try findRow(cell: cell, property, owner) else { return nil }
         guard let pending else { return found }
         if pending.erases.hold(found, owner) { return nil }
@@ -24,10 +28,14 @@ extension ModelView {
 
     /// The same, for an object that may be erased.
     @inline(__always)
-    func findRow(cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle) throws(ModelError) -> Int64? {
+    func findRow(cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle) throws(ModelError)
+        -> Int64?
+    {
         try KeyBytes.with { key throws(ModelError) in
             guard key.put(cell, optional: property.isOptional) else { return nil }
-            if !key.isExact { return try findLong(cell, key, in: try primaryKeyTree(owner), property) }
+            if !key.isExact {
+                return try findLong(cell, key, in: try primaryKeyTree(owner), property)
+            }
             switch pending?.entries.find(owner.primaryKeySlot, key.bytes) ?? .unknown {
             case .removed: return nil
             case .value(let value, _): return Int64(bitPattern: UInt64(littleEndian: value))
@@ -35,7 +43,9 @@ extension ModelView {
             }
             let tree = try openTree(owner.primaryKeySlot, owner.primaryKeyTree)
             let entry = try stored { () throws(StorageError) in try tree.value(forKey: key.bytes) }
-            return try entry.map { value throws(ModelError) in try PrimaryKeyEntry.objectKey(value, property) }
+            return try entry.map { value throws(ModelError) in
+                try PrimaryKeyEntry.objectKey(value, property)
+            }
         }
     }
 
@@ -47,7 +57,8 @@ extension ModelView {
         var found: Int64?
         try tree.forEachEntry(withPrefix: prefix.bytes) { _, value throws(ModelError) in
             let key = try PrimaryKeyEntry.objectKey(value, property)
-            guard case .bytes(let text) = try self.cell(key, property), text.isSame(as: wanted) else { return true }
+            guard case .bytes(let text) = try self.cell(key, property), text.isSame(as: wanted)
+            else { return true }
             found = key
             return false
         }
@@ -57,19 +68,26 @@ extension ModelView {
 
 /// What a primary key tree holds for a value.
 enum PrimaryKeyEntry {
-    static func objectKey(_ value: UnsafeRawBufferPointer, _ property: PropertyHandle) throws(ModelError) -> Int64 {
+    static func objectKey(_ value: UnsafeRawBufferPointer, _ property: PropertyHandle)
+        throws(ModelError) -> Int64
+    {
         guard value.count == 8 else {
-            throw .inconsistent("an entry of the primary key '\(property.className).\(property.name)' is \(value.count) bytes long")
+            throw .inconsistent(
+                "an entry of the primary key '\(property.className).\(property.name)' is "
+                    + "\(value.count) bytes long"
+            )
         }
         return Int64(littleEndian: value.loadUnaligned(as: Int64.self))
     }
 }
 
 extension OrderedTree {
-    /// Calls `body` with each entry whose key begins with `prefix`, in order, until it returns false.
+    /// Calls `body` with each entry whose key begins with `prefix`, in order, until it returns
+    /// false.
     func forEachEntry(
         withPrefix prefix: UnsafeRawBufferPointer,
-        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(ModelError) -> Bool
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(ModelError)
+            -> Bool
     ) throws(ModelError) {
         let cursor = try stored { () throws(StorageError) in try self.cursor(within: prefix) }
         try forEachEntry(from: prefix, with: cursor) { key, value throws(ModelError) in
@@ -78,17 +96,21 @@ extension OrderedTree {
         }
     }
 
-    /// Calls `body` with each entry whose key is not before `start`, in order, until it returns false.
+    /// Calls `body` with each entry whose key is not before `start`, in order, until it returns
+    /// false.
     func forEachEntry(
         from start: UnsafeRawBufferPointer,
-        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(ModelError) -> Bool
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(ModelError)
+            -> Bool
     ) throws(ModelError) {
-        try forEachEntry(from: start, with: try stored { () throws(StorageError) in try self.cursor() }, body)
+        try forEachEntry(
+            from: start, with: try stored { () throws(StorageError) in try self.cursor() }, body)
     }
 
     private func forEachEntry(
         from start: UnsafeRawBufferPointer, with cursor: OrderedCursor,
-        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(ModelError) -> Bool
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(ModelError)
+            -> Bool
     ) throws(ModelError) {
         var isThere = try stored { () throws(StorageError) in try cursor.seek(start) }
         while isThere {

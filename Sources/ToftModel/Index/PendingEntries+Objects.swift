@@ -4,16 +4,26 @@ internal import ToftStorage
 extension PendingEntries {
     // MARK: Primary keys
 
-    func putPrimaryKey(_ cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle, _ key: Int64) throws(ModelError) {
+    func putPrimaryKey(_ cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle, _ key: Int64)
+        throws(ModelError)
+    {
         let bytes = try primaryKeyBytes(cell, property, key)
-        try put(owner.primaryKeySlot, tree: owner.primaryKeyTree ?? 0, bytes.bytes, UInt64(bitPattern: key).littleEndian, length: 8)
+        try put(
+            owner.primaryKeySlot, tree: owner.primaryKeyTree ?? 0, bytes.bytes,
+            UInt64(bitPattern: key).littleEndian, length: 8)
     }
 
-    func removePrimaryKey(_ cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle, _ key: Int64) throws(ModelError) {
-        try remove(owner.primaryKeySlot, tree: owner.primaryKeyTree ?? 0, try primaryKeyBytes(cell, property, key).bytes)
+    func removePrimaryKey(
+        _ cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle, _ key: Int64
+    ) throws(ModelError) {
+        try remove(
+            owner.primaryKeySlot, tree: owner.primaryKeyTree ?? 0,
+            try primaryKeyBytes(cell, property, key).bytes)
     }
 
-    private func primaryKeyBytes(_ cell: Cell, _ property: PropertyHandle, _ key: Int64) throws(ModelError) -> KeyBytes {
+    private func primaryKeyBytes(_ cell: Cell, _ property: PropertyHandle, _ key: Int64)
+        throws(ModelError) -> KeyBytes
+    {
         var bytes = firstKey
         guard bytes.put(cell, optional: property.isOptional) else { throw property.wrongCell }
         if !bytes.isExact { bytes.put(key) }
@@ -23,25 +33,34 @@ extension PendingEntries {
     // MARK: Indexes
 
     func putIndex(_ cell: Cell, _ property: PropertyHandle, _ key: Int64) throws(ModelError) {
-        try put(property.indexSlot, tree: property.indexTree ?? 0, try indexBytes(cell, property, key, firstKey).bytes)
+        try put(
+            property.indexSlot, tree: property.indexTree ?? 0,
+            try indexBytes(cell, property, key, firstKey).bytes)
     }
 
     func removeIndex(_ cell: Cell, _ property: PropertyHandle, _ key: Int64) throws(ModelError) {
-        try remove(property.indexSlot, tree: property.indexTree ?? 0, try indexBytes(cell, property, key, firstKey).bytes)
+        try remove(
+            property.indexSlot, tree: property.indexTree ?? 0,
+            try indexBytes(cell, property, key, firstKey).bytes)
     }
 
-    /// Moves an object's entry from its old value to its new one, around the change of the value: the old one may lie in the page that changes.
+    /// Moves an object's entry from its old value to its new one, around the change of the value:
+    /// the old one may lie in the page that changes.
     func replaceIndex(
-        _ property: PropertyHandle, _ key: Int64, old: Cell, new: Cell, _ change: () throws(ModelError) -> Void
+        _ property: PropertyHandle, _ key: Int64, old: Cell, new: Cell,
+        _ change: () throws(ModelError) -> Void
     ) throws(ModelError) {
-        let was = try indexBytes(old, property, key, firstKey), now = try indexBytes(new, property, key, secondKey)
+        let was = try indexBytes(old, property, key, firstKey),
+            now = try indexBytes(new, property, key, secondKey)
         try change()
         guard !was.bytes.isSame(as: now.bytes) else { return }
         try remove(property.indexSlot, tree: property.indexTree ?? 0, was.bytes)
         try put(property.indexSlot, tree: property.indexTree ?? 0, now.bytes)
     }
 
-    private func indexBytes(_ cell: Cell, _ property: PropertyHandle, _ key: Int64, _ room: KeyBytes) throws(ModelError) -> KeyBytes {
+    private func indexBytes(
+        _ cell: Cell, _ property: PropertyHandle, _ key: Int64, _ room: KeyBytes
+    ) throws(ModelError) -> KeyBytes {
         var bytes = room
         guard bytes.put(cell, optional: property.isOptional) else { throw property.wrongCell }
         bytes.put(key)
@@ -51,18 +70,27 @@ extension PendingEntries {
     // MARK: Backlinks
 
     /// Notes that an object links to another once more; `tree` is that of the backlinks.
-    func addBacklink(_ property: PropertyHandle, target: Int64, source: Int64, in tree: () throws(ModelError) -> OrderedTree) throws(ModelError) {
+    func addBacklink(
+        _ property: PropertyHandle, target: Int64, source: Int64,
+        in tree: () throws(ModelError) -> OrderedTree
+    ) throws(ModelError) {
         let bytes = backlinkBytes(target, source)
         let links = property.isList ? try links(property, bytes, in: tree) : 0
         try putLinks(property, bytes, links + 1, isNew: links == 0)
     }
 
     /// Notes that an object links to another once less.
-    func removeBacklink(_ property: PropertyHandle, target: Int64, source: Int64, in tree: () throws(ModelError) -> OrderedTree) throws(ModelError) {
+    func removeBacklink(
+        _ property: PropertyHandle, target: Int64, source: Int64,
+        in tree: () throws(ModelError) -> OrderedTree
+    ) throws(ModelError) {
         let bytes = backlinkBytes(target, source)
         let links = property.isList ? try links(property, bytes, in: tree) : 1
         guard links > 0 else {
-            throw .inconsistent("object \(source) has fewer backlinks of '\(property.className).\(property.name)' than links")
+            throw .inconsistent(
+                "object \(source) has fewer backlinks of '\(property.className).\(property.name)' "
+                    + "than links"
+            )
         }
         if links > 1 { return try putLinks(property, bytes, links - 1, isNew: false) }
         try remove(property.backlinkSlot, tree: property.backlinkTree ?? 0, bytes.bytes)
@@ -70,7 +98,9 @@ extension PendingEntries {
 
     /// Removes the whole entry, however many links it stands for.
     func dropBacklink(_ property: PropertyHandle, target: Int64, source: Int64) throws(ModelError) {
-        try remove(property.backlinkSlot, tree: property.backlinkTree ?? 0, backlinkBytes(target, source).bytes)
+        try remove(
+            property.backlinkSlot, tree: property.backlinkTree ?? 0,
+            backlinkBytes(target, source).bytes)
     }
 
     private func backlinkBytes(_ target: Int64, _ source: Int64) -> KeyBytes {
@@ -80,23 +110,33 @@ extension PendingEntries {
         return bytes
     }
 
-    private func links(_ property: PropertyHandle, _ bytes: KeyBytes, in tree: () throws(ModelError) -> OrderedTree) throws(ModelError) -> Int {
+    private func links(
+        _ property: PropertyHandle, _ bytes: KeyBytes, in tree: () throws(ModelError) -> OrderedTree
+    ) throws(ModelError) -> Int {
         switch find(property.backlinkSlot, bytes.bytes) {
         case .removed: return 0
-        case .value(let value, let length): return length == 0 ? 1 : Int(UInt32(truncatingIfNeeded: UInt64(littleEndian: value)))
+        case .value(let value, let length):
+            return length == 0 ? 1 : Int(UInt32(truncatingIfNeeded: UInt64(littleEndian: value)))
         case .unknown:
             let tree = try tree()
-            let value = try stored { () throws(StorageError) in try tree.value(forKey: bytes.bytes) }
+            let value = try stored { () throws(StorageError) in try tree.value(forKey: bytes.bytes)
+            }
             return try value.map { value throws(ModelError) in try BacklinkEntry.links(value) } ?? 0
         }
     }
 
-    private func putLinks(_ property: PropertyHandle, _ bytes: KeyBytes, _ links: Int, isNew: Bool) throws(ModelError) {
+    private func putLinks(_ property: PropertyHandle, _ bytes: KeyBytes, _ links: Int, isNew: Bool)
+        throws(ModelError)
+    {
         let value = UInt64(truncatingIfNeeded: links).littleEndian
-        try put(property.backlinkSlot, tree: property.backlinkTree ?? 0, bytes.bytes, value, length: links == 1 ? 0 : 4, isNew: isNew)
+        try put(
+            property.backlinkSlot, tree: property.backlinkTree ?? 0, bytes.bytes, value,
+            length: links == 1 ? 0 : 4, isNew: isNew)
     }
 }
 
 extension PropertyHandle {
-    fileprivate var wrongCell: ModelError { .inconsistent("'\(className).\(name)' holds what its index can't") }
+    fileprivate var wrongCell: ModelError {
+        .inconsistent("'\(className).\(name)' holds what its index can't")
+    }
 }

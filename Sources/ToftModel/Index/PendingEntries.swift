@@ -1,9 +1,11 @@
 internal import ToftStorage
 
-/// Entries of primary keys, indexes and backlinks that a transaction has made and that have not reached their trees yet.
+/// Entries of primary keys, indexes and backlinks that a transaction has made and that have not
+/// reached their trees yet.
 ///
-/// Objects come in any order, and so do their entries: each would visit a leaf of its own. Kept back and sorted, those of one leaf go there
-/// together. Whoever reads a tree through the transaction's view has its entries brought there first; a look-up of one key asks here before it
+/// Objects come in any order, and so do their entries: each would visit a leaf of its own. Kept
+/// back and sorted, those of one leaf go there together. Whoever reads a tree through the
+/// transaction's view has its entries brought there first; a look-up of one key asks here before it
 /// asks the tree.
 ///
 /// It belongs to the thread of the transaction.
@@ -24,7 +26,8 @@ final class PendingEntries: @unchecked Sendable {
     /// Whether entries are noted beyond the limit.
     @exclusivity(unchecked) private var isPatient = false
     /// Room for two keys, of `KeyBytes.capacity` each.
-    private let keyRoom = UnsafeMutableRawPointer.allocate(byteCount: 2 * KeyBytes.capacity, alignment: 16)
+    private let keyRoom = UnsafeMutableRawPointer.allocate(
+        byteCount: 2 * KeyBytes.capacity, alignment: 16)
 
     /// Room for the trees of a schema's slots.
     init(slotCount: Int, limit: Int = PendingChanges.Limits.usual.entryBytes) {
@@ -54,7 +57,8 @@ final class PendingEntries: @unchecked Sendable {
     /// Notes an entry. `isNew`: nobody has put one with this key before, or it was removed again.
     @inline(__always)
     func put(
-        _ slot: Int, tree: UInt64, _ key: UnsafeRawBufferPointer, _ value: UInt64 = 0, length: Int = 0, isNew: Bool = true
+        _ slot: Int, tree: UInt64, _ key: UnsafeRawBufferPointer, _ value: UInt64 = 0,
+        length: Int = 0, isNew: Bool = true
     ) throws(ModelError) {
         let before = buffers[slot].size
         buffers[slot].put(key, value, length: length, isNew: isNew)
@@ -73,7 +77,9 @@ final class PendingEntries: @unchecked Sendable {
     private func note(_ slot: Int, _ tree: UInt64, grownBy bytes: Int) throws(ModelError) {
         trees[slot] = tree
         state.pointee &+= bytes
-        if state.pointee > limit, !isPatient { try stored { () throws(StorageError) in try bringAll() } }
+        if state.pointee > limit, !isPatient {
+            try stored { () throws(StorageError) in try bringAll() }
+        }
     }
 
     /// Runs what notes entries of values that it borrows: none is brought before it has ended.
@@ -124,27 +130,32 @@ final class PendingEntries: @unchecked Sendable {
             if entry.isRemoval {
                 try PendingEntries.bringRemoval(entry, buffer.key(entry), to: tree, id, writing)
             } else {
-                try PendingEntries.bring(entry, buffer.key(entry), to: tree, id, entry.isNew ? place : .wherever, writing)
+                try PendingEntries.bring(
+                    entry, buffer.key(entry), to: tree, id, entry.isNew ? place : .wherever, writing
+                )
             }
         }
     }
 
     private static func bringRemoval(
-        _ entry: EntryBuffer.Entry, _ key: UnsafeRawBufferPointer, to tree: OrderedTree, _ id: UInt64, _ writing: WriteTransaction
+        _ entry: EntryBuffer.Entry, _ key: UnsafeRawBufferPointer, to tree: OrderedTree,
+        _ id: UInt64, _ writing: WriteTransaction
     ) throws(StorageError) {
         let wasThere = try writing.treeDelete(tree, id: id, key, derived: true)
         if entry.isInTree, !wasThere { throw .corrupt(page: 0, reason: missing) }
     }
 
     private static func bring(
-        _ entry: EntryBuffer.Entry, _ key: UnsafeRawBufferPointer, to tree: OrderedTree, _ id: UInt64, _ place: EntryPlace,
+        _ entry: EntryBuffer.Entry, _ key: UnsafeRawBufferPointer, to tree: OrderedTree,
+        _ id: UInt64, _ place: EntryPlace,
         _ writing: WriteTransaction
     ) throws(StorageError) {
         var value = entry.value
         let result: Result<Void, StorageError> = withUnsafeBytes(of: &value) { bytes in
             let value = UnsafeRawBufferPointer(rebasing: bytes[..<Int(entry.valueLength)])
             do throws(StorageError) {
-                return .success(try writing.treePut(tree, id: id, key, value, derived: true, to: place))
+                return .success(
+                    try writing.treePut(tree, id: id, key, value, derived: true, to: place))
             } catch {
                 return .failure(error)
             }

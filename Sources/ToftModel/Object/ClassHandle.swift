@@ -1,4 +1,5 @@
-/// A class, resolved once for a schema. Immutable; any thread may use it with any view of that schema.
+/// A class, resolved once for a schema. Immutable; any thread may use it with any view of that
+/// schema.
 package final class ClassHandle: Sendable {
     package let id: ClassID
     /// Where it stands in `ModelSchema.classes`.
@@ -23,7 +24,8 @@ package final class ClassHandle: Sendable {
     private let isDense: Bool
 
     init(
-        _ stored: StoredClass, at position: Int, properties: ContiguousArray<PropertyHandle>, incoming: ContiguousArray<PropertyHandle>,
+        _ stored: StoredClass, at position: Int, properties: ContiguousArray<PropertyHandle>,
+        incoming: ContiguousArray<PropertyHandle>,
         slots: inout SlotCounter
     ) {
         id = stored.id
@@ -54,7 +56,9 @@ extension ClassHandle {
 
     /// The visible property with exactly this name.
     package func property(named name: String) throws(ModelError) -> PropertyHandle {
-        guard let property = properties.first(where: { !$0.isHidden && $0.name.isSameName(as: name) }) else {
+        guard
+            let property = properties.first(where: { !$0.isHidden && $0.name.isSameName(as: name) })
+        else {
             throw .noSuchProperty(className: self.name, property: name)
         }
         return property

@@ -20,13 +20,19 @@ package final class ModelSchema: Sendable {
         var slots = SlotCounter()
         let properties = seen.classes.indices.map { position in
             ContiguousArray(
-                seen.classes[position].properties.map { PropertyHandle($0, of: seen.classes[position], at: position, in: seen, slots: &slots) })
+                seen.classes[position].properties.map {
+                    PropertyHandle(
+                        $0, of: seen.classes[position], at: position, in: seen, slots: &slots)
+                })
         }
         let links = properties.joined().filter { $0.type == .link }
         var classes = ContiguousArray<ClassHandle>()
         for (position, stored) in seen.classes.enumerated() {
             let incoming = ContiguousArray(links.filter { $0.targetClassID == stored.id })
-            classes.append(ClassHandle(stored, at: position, properties: properties[position], incoming: incoming, slots: &slots))
+            classes.append(
+                ClassHandle(
+                    stored, at: position, properties: properties[position], incoming: incoming,
+                    slots: &slots))
         }
         self.stored = seen
         self.classes = classes
@@ -35,17 +41,21 @@ package final class ModelSchema: Sendable {
 }
 
 extension ModelSchema {
-    /// Reads the schema of a snapshot; gives `previous` back where nothing has changed, after one look-up.
+    /// Reads the schema of a snapshot; gives `previous` back where nothing has changed, after one
+    /// look-up.
     package static func read(
         _ snapshot: Snapshot, declared: Schema? = nil, previous: ModelSchema? = nil
     ) throws(ModelError) -> ModelSchema {
-        if let previous, try SchemaTree.generation(in: snapshot) == previous.stored.generation { return previous }
+        if let previous, try SchemaTree.generation(in: snapshot) == previous.stored.generation {
+            return previous
+        }
         return ModelSchema(try SchemaTree.read(snapshot), declared: declared ?? previous?.declared)
     }
 
     /// The visible class with exactly this name.
     package func classHandle(named name: String) throws(ModelError) -> ClassHandle {
-        guard let found = classes.first(where: { !$0.isHidden && $0.name.isSameName(as: name) }) else { throw .noSuchClass(name) }
+        guard let found = classes.first(where: { !$0.isHidden && $0.name.isSameName(as: name) })
+        else { throw .noSuchClass(name) }
         return found
     }
 
@@ -72,11 +82,13 @@ extension ModelSchema {
 
     /// For an inverse link, the link that it follows.
     package func origin(of property: PropertyHandle) throws(ModelError) -> PropertyHandle {
-        guard property.type == .linkingObjects, let position = property.targetPosition, let id = property.originPropertyID,
+        guard property.type == .linkingObjects, let position = property.targetPosition,
+            let id = property.originPropertyID,
             let origin = classes[position].anyProperty(id: id)
         else {
             throw .typeMismatch(
-                className: property.className, property: property.name, expected: property.typeName, found: "inverse link")
+                className: property.className, property: property.name, expected: property.typeName,
+                found: "inverse link")
         }
         return origin
     }

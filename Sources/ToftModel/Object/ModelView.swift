@@ -1,9 +1,11 @@
 package import ToftStorage
 
-/// The objects of one version, read through a snapshot; within a write transaction, of the version being made.
+/// The objects of one version, read through a snapshot; within a write transaction, of the version
+/// being made.
 ///
-/// Reading copies nothing: a `Cell` with bytes borrows from the file until the snapshot is released, in a write transaction until its next
-/// change. Any thread may read a committed view; a transaction's view belongs to the thread of the transaction. Property and class handles must
+/// Reading copies nothing: a `Cell` with bytes borrows from the file until the snapshot is
+/// released, in a write transaction until its next change. Any thread may read a committed view; a
+/// transaction's view belongs to the thread of the transaction. Property and class handles must
 /// come from the view's own schema.
 package final class ModelView: Sendable {
     package let snapshot: Snapshot
@@ -12,15 +14,25 @@ package final class ModelView: Sendable {
     /// In a transaction's view, what has been changed and is not yet where it belongs.
     let pending: PendingChanges?
 
-    /// The objects of `snapshot`. `previous` is the schema of an earlier view: it is used again where it still holds.
-    package convenience init(_ snapshot: Snapshot, declared: Schema? = nil, previous: ModelSchema? = nil) throws(ModelError) {
-        self.init(snapshot, schema: try ModelSchema.read(snapshot, declared: declared, previous: previous))
+    /// The objects of `snapshot`. `previous` is the schema of an earlier view: it is used again
+    /// where it still holds.
+    package convenience init(
+        _ snapshot: Snapshot, declared: Schema? = nil, previous: ModelSchema? = nil
+    ) throws(ModelError) {
+        self.init(
+            snapshot, schema: try ModelSchema.read(snapshot, declared: declared, previous: previous)
+        )
     }
 
     /// The objects of the version that a transaction has made, with the schema that it had.
-    package convenience init(_ snapshot: Snapshot, madeBy transaction: ModelTransaction) throws(ModelError) {
+    package convenience init(_ snapshot: Snapshot, madeBy transaction: ModelTransaction)
+        throws(ModelError)
+    {
         let schema = transaction.view.schema
-        self.init(snapshot, schema: transaction.writing.isStructureChanged ? try ModelSchema.read(snapshot, previous: schema) : schema)
+        self.init(
+            snapshot,
+            schema: transaction.writing.isStructureChanged
+                ? try ModelSchema.read(snapshot, previous: schema) : schema)
     }
 
     init(_ snapshot: Snapshot, schema: ModelSchema, pending: PendingChanges? = nil) {
@@ -35,13 +47,18 @@ package final class ModelView: Sendable {
     /// The table of a class, for scans: column ids are property ids, row keys object keys.
     package func table(_ owner: ClassHandle) throws(ModelError) -> Table {
         let table = try rows(owner)
-        if let pending { try stored { () throws(StorageError) in try pending.bringRows(owner.position) } }
+        if let pending {
+            try stored { () throws(StorageError) in try pending.bringRows(owner.position) }
+        }
         return table
     }
 
-    /// The table of a class, for changing it: values may not have reached it yet, and rows of erased objects may still be there.
+    /// The table of a class, for changing it: values may not have reached it yet, and rows of
+    /// erased objects may still be there.
     func rows(_ owner: ClassHandle) throws(ModelError) -> Table {
-        do { return try slots.table(owner.position, id: owner.table, in: snapshot) } catch { throw .storage(error) }
+        do { return try slots.table(owner.position, id: owner.table, in: snapshot) } catch {
+            throw .storage(error)
+        }
     }
 
     /// The same for an object that is not erased.
@@ -51,20 +68,25 @@ package final class ModelView: Sendable {
         return try rows(owner)
     }
 
-    /// The table for reading one property of one object. A link in it may lead to an erased object; a list does not.
+    /// The table for reading one property of one object. A link in it may lead to an erased object;
+    /// a list does not.
     @inline(__always)
     func table(of property: PropertyHandle, with key: Int64) throws(ModelError) -> Table {
         let owner = schema.classes[property.classPosition]
         if let pending {
             if property.isList, property.type == .link { return try table(owner) }
-            if PendingCells.takes(property) { try stored { () throws(StorageError) in try pending.bringCells(owner.position) } }
+            if PendingCells.takes(property) {
+                try stored { () throws(StorageError) in try pending.bringCells(owner.position) }
+            }
         }
         return try rows(owner, with: key)
     }
 
     /// Whether an object was erased whose row is still there.
     @inline(__always)
-    private func isErased(_ key: Int64, _ owner: ClassHandle) -> Bool { pending?.erases.hold(key, owner) ?? false }
+    private func isErased(_ key: Int64, _ owner: ClassHandle) -> Bool {
+        pending?.erases.hold(key, owner) ?? false
+    }
 
     func primaryKeyTree(_ owner: ClassHandle) throws(ModelError) -> OrderedTree {
         guard owner.primaryKey != nil else { throw .noPrimaryKey(className: owner.name) }
@@ -125,7 +147,8 @@ package final class ModelView: Sendable {
 
     // MARK: Values
 
-    /// The value of a property that is no list, without copying. A link is its target's key. O(log objects).
+    /// The value of a property that is no list, without copying. A link is its target's key. O(log
+    /// objects).
     @inline(__always)
     package func cell(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> Cell {
         guard property.collection == .none, property.isStored else { throw property.notOneValue }
@@ -139,20 +162,28 @@ package final class ModelView: Sendable {
     /// Whether a cell is a link to an erased object.
     @inline(__always)
     private func isLost(_ cell: Cell, _ property: PropertyHandle) -> Bool {
-        guard let pending, property.type == .link, case .int64(let target) = cell, let position = property.targetPosition else { return false }
+        guard let pending, property.type == .link, case .int64(let target) = cell,
+            let position = property.targetPosition
+        else { return false }
         return pending.erases.hold(target, schema.classes[position])
     }
 
-    /// Calls `body` with each of some properties that are no lists, and its value, without copying. The object is looked up once for all.
+    /// Calls `body` with each of some properties that are no lists, and its value, without copying.
+    /// The object is looked up once for all.
     package func forEachCell(
-        _ key: Int64, _ owner: ClassHandle, _ ids: UnsafeBufferPointer<PropertyID>, _ body: (PropertyHandle, Cell) -> Void
+        _ key: Int64, _ owner: ClassHandle, _ ids: UnsafeBufferPointer<PropertyID>,
+        _ body: (PropertyHandle, Cell) -> Void
     ) throws(ModelError) {
-        if let pending { try stored { () throws(StorageError) in try pending.bringCells(owner.position) } }
+        if let pending {
+            try stored { () throws(StorageError) in try pending.bringCells(owner.position) }
+        }
         let table = try rows(owner, with: key)
         var place: Table.RowPlace?
         for id in ids {
             let property = try owner.property(id: id)
-            guard property.collection == .none, property.isStored else { throw property.notOneValue }
+            guard property.collection == .none, property.isStored else {
+                throw property.notOneValue
+            }
             do throws(StorageError) {
                 let row = if let place { place } else { try table.row(key) }
                 place = row
@@ -175,7 +206,9 @@ extension PropertyHandle {
     var notOneValue: ModelError {
         collection == .list
             ? .isAList(className: className, property: name)
-            : .typeMismatch(className: className, property: name, expected: "an inverse link", found: "one value")
+            : .typeMismatch(
+                className: className, property: name, expected: "an inverse link",
+                found: "one value")
     }
 
     /// What an error of the table means for an object.
@@ -192,7 +225,8 @@ extension PropertyHandle {
         switch cell {
         case .null: .null
         case .bool(let value): .bool(value)
-        case .int64(let value): type == .link ? .link(ObjectRef(classID: targetClassID ?? 0, key: value)) : .int(value)
+        case .int64(let value):
+            type == .link ? .link(ObjectRef(classID: targetClassID ?? 0, key: value)) : .int(value)
         case .float32(let value): .float(value)
         case .float64(let value): .double(value)
         case .timestamp(let value): .date(value)
@@ -202,7 +236,9 @@ extension PropertyHandle {
 
     private func value(ofBytes bytes: UnsafeRawBufferPointer) throws(ModelError) -> Value {
         guard type == .string else { return .data(Array(bytes)) }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidText(className: className, property: name) }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw .invalidText(className: className, property: name)
+        }
         return .string(text)
     }
 }

@@ -1,4 +1,5 @@
-/// A property, resolved once for a schema: everything that reading and writing it needs, without look-ups by name.
+/// A property, resolved once for a schema: everything that reading and writing it needs, without
+/// look-ups by name.
 ///
 /// Immutable; any thread may use it with any view whose schema it belongs to.
 package final class PropertyHandle: Sendable {
@@ -28,7 +29,10 @@ package final class PropertyHandle: Sendable {
     /// Which values it takes.
     let rule: ValueRule
 
-    init(_ stored: StoredProperty, of owner: StoredClass, at position: Int, in schema: StoredSchema, slots: inout SlotCounter) {
+    init(
+        _ stored: StoredProperty, of owner: StoredClass, at position: Int, in schema: StoredSchema,
+        slots: inout SlotCounter
+    ) {
         id = stored.id
         classID = owner.id
         classPosition = position
@@ -48,8 +52,10 @@ package final class PropertyHandle: Sendable {
         indexSlot = slots.take(stored.indexTree)
         backlinkSlot = slots.take(stored.backlinkTree)
         rule = ValueRule(
-            type: type, isOptional: isOptional, isOneValue: collection == .none && type != .linkingObjects, isList: collection == .list,
-            isHidden: isHidden, column: id, targetClassID: targetClassID ?? 0, targetPosition: targetPosition ?? -1)
+            type: type, isOptional: isOptional,
+            isOneValue: collection == .none && type != .linkingObjects, isList: collection == .list,
+            isHidden: isHidden, column: id, targetClassID: targetClassID ?? 0,
+            targetPosition: targetPosition ?? -1)
     }
 }
 

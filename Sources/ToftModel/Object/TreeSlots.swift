@@ -1,7 +1,8 @@
 internal import Synchronization
 internal import ToftStorage
 
-/// The trees that a view has opened, each at a fixed place, so that finding one again is one load. Any thread.
+/// The trees that a view has opened, each at a fixed place, so that finding one again is one load.
+/// Any thread.
 final class TreeSlots: @unchecked Sendable {
     private let tables: Slots<Table>
     private let trees: Slots<OrderedTree>
@@ -29,8 +30,9 @@ final class TreeSlots: @unchecked Sendable {
     }
 }
 
-/// References that are set once, by whichever thread comes first, and kept until the end. (The standard library's `AtomicLazyReference` does the
-/// same, but asks for its own type's metadata at each load.)
+/// References that are set once, by whichever thread comes first, and kept until the end. (The
+/// standard library's `AtomicLazyReference` does the same, but asks for its own type's metadata at
+/// each load.)
 private struct Slots<Object: AnyObject> {
     private let words: UnsafeMutableBufferPointer<Atomic<UInt>>
 
@@ -42,13 +44,20 @@ private struct Slots<Object: AnyObject> {
     @inline(__always)
     subscript(slot: Int) -> Object? {
         let word = words[slot].load(ordering: .acquiring)
-        return UnsafeRawPointer(bitPattern: word).map { Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }
+        return UnsafeRawPointer(bitPattern: word).map {
+            Unmanaged<Object>.fromOpaque($0).takeUnretainedValue()
+        }
     }
 
-    /// Keeps an object at a slot; gives back the one that is there already, if another thread was first.
+    /// Keeps an object at a slot; gives back the one that is there already, if another thread was
+    /// first.
     func keep(_ object: Object, at slot: Int) -> Object {
         let word = UInt(bitPattern: Unmanaged.passRetained(object).toOpaque())
-        if words[slot].compareExchange(expected: 0, desired: word, ordering: .acquiringAndReleasing).exchanged { return object }
+        if words[slot].compareExchange(expected: 0, desired: word, ordering: .acquiringAndReleasing)
+            .exchanged
+        {
+            return object
+        }
         Unmanaged.passUnretained(object).release()
         return self[slot] ?? object
     }
@@ -56,7 +65,9 @@ private struct Slots<Object: AnyObject> {
     func free() {
         for index in words.indices {
             let word = words[index].load(ordering: .acquiring)
-            if let object = UnsafeRawPointer(bitPattern: word) { Unmanaged<Object>.fromOpaque(object).release() }
+            if let object = UnsafeRawPointer(bitPattern: word) {
+                Unmanaged<Object>.fromOpaque(object).release()
+            }
         }
         words.deinitialize()
         words.deallocate()

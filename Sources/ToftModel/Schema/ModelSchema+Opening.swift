@@ -1,13 +1,15 @@
 package import ToftStorage
 
 extension ModelSchema {
-    /// Makes a database ready for a declared schema: validates it, compares it with the file's and adds what is missing, in a transaction of its
-    /// own where there is anything to add. Without a declared schema the file is taken as it is.
+    /// Makes a database ready for a declared schema: validates it, compares it with the file's and
+    /// adds what is missing, in a transaction of its own where there is anything to add. Without a
+    /// declared schema the file is taken as it is.
     ///
-    /// A database that is read only, by itself or for the caller, isn't added to: what only costs speed (indexes) is done without, what is missing
-    /// is an error. No version: the file's holds.
+    /// A database that is read only, by itself or for the caller, isn't added to: what only costs
+    /// speed (indexes) is done without, what is missing is an error. No version: the file's holds.
     package static func open(
-        _ store: Store, declared: Schema?, version: UInt64?, isReadOnly: Bool = false, timeoutMilliseconds: Int = -1
+        _ store: Store, declared: Schema?, version: UInt64?, isReadOnly: Bool = false,
+        timeoutMilliseconds: Int = -1
     ) throws(ModelError) -> ModelSchema {
         try declared?.validate()
         let snapshot = try ToftModel.stored { () throws(StorageError) in try store.beginRead() }
@@ -16,15 +18,21 @@ extension ModelSchema {
         guard let declared else { return ModelSchema(found) }
         let plan = try found.plan(for: declared, version: version ?? found.version)
         if plan.isEmpty { return ModelSchema(found, declared: declared) }
-        if store.isReadOnly || isReadOnly { return ModelSchema(try plan.withoutWriting(), declared: declared) }
+        if store.isReadOnly || isReadOnly {
+            return ModelSchema(try plan.withoutWriting(), declared: declared)
+        }
         return try add(declared, version: version, to: store, timeoutMilliseconds)
     }
 
     /// Carries the plan out within a transaction that the caller ends.
-    package static func add(_ declared: Schema, version: UInt64?, in transaction: WriteTransaction) throws(ModelError) -> ModelSchema {
+    package static func add(_ declared: Schema, version: UInt64?, in transaction: WriteTransaction)
+        throws(ModelError) -> ModelSchema
+    {
         let found = try SchemaTree.read(transaction.view)
         let plan = try found.plan(for: declared, version: version ?? found.version)
-        return ModelSchema(plan.isEmpty ? plan.target : try SchemaBuilder.carryOut(plan, in: transaction), declared: declared)
+        return ModelSchema(
+            plan.isEmpty ? plan.target : try SchemaBuilder.carryOut(plan, in: transaction),
+            declared: declared)
     }
 
     private static func add(
@@ -41,18 +49,23 @@ extension ModelSchema {
 }
 
 extension SchemaPlan {
-    /// The schema that a file which can't be written gives: an error where anything is missing that holds data.
+    /// The schema that a file which can't be written gives: an error where anything is missing that
+    /// holds data.
     fileprivate func withoutWriting() throws(ModelError) -> StoredSchema {
         var missing: [SchemaProblem] = []
         for change in changes {
             switch change {
             case .createTable(let id):
-                missing.append(SchemaProblem(className: target.storedClass(id: id)?.name ?? "#\(id)", text: "is not in the file, which is read-only"))
+                missing.append(
+                    SchemaProblem(
+                        className: target.storedClass(id: id)?.name ?? "#\(id)",
+                        text: "is not in the file, which is read-only"))
             case .addColumn(let id, let property):
                 let owner = target.storedClass(id: id)
                 missing.append(
                     SchemaProblem(
-                        className: owner?.name ?? "#\(id)", property: owner?.property(id: property)?.name ?? "#\(property)",
+                        className: owner?.name ?? "#\(id)",
+                        property: owner?.property(id: property)?.name ?? "#\(property)",
                         text: "is not in the file, which is read-only"))
             default: break
             }

@@ -2,7 +2,8 @@ package import ToftStorage
 
 /// Names a class within one database for ever; never used twice.
 package typealias ClassID = UInt32
-/// Names a property within its class for ever, and its column in the class's table; never used twice.
+/// Names a property within its class for ever, and its column in the class's table; never used
+/// twice.
 package typealias PropertyID = UInt32
 
 /// What a property holds. Raw values are format.
@@ -16,11 +17,15 @@ package enum PropertyType: UInt8, Sendable, CaseIterable {
     case date = 7
     /// A link to an object of the target class.
     case link = 8
-    /// The objects of another class that link here through one of its properties; computed, never stored.
+    /// The objects of another class that link here through one of its properties; computed, never
+    /// stored.
     case linkingObjects = 9
 
-    /// Raw values that a later version gives a meaning; a file that has one is newer than this build.
-    package static let reserved: [UInt8: String] = [10: "decimal128", 11: "objectId", 12: "uuid", 13: "mixed"]
+    /// Raw values that a later version gives a meaning; a file that has one is newer than this
+    /// build.
+    package static let reserved: [UInt8: String] = [
+        10: "decimal128", 11: "objectId", 12: "uuid", 13: "mixed",
+    ]
 }
 
 extension PropertyType {
@@ -36,7 +41,8 @@ extension PropertyType {
         return (collection == .list ? "list of " : "") + optional + name + suffix
     }
 
-    /// The column that holds such values, or the elements of a list of them; nil for what is not stored.
+    /// The column that holds such values, or the elements of a list of them; nil for what is not
+    /// stored.
     package var columnType: ColumnType? {
         switch self {
         case .bool: .bool
@@ -61,7 +67,8 @@ extension PropertyType {
     }
 }
 
-/// Whether a property holds one value or many. Raw values are format; 2 (set) and 3 (dictionary) are reserved.
+/// Whether a property holds one value or many. Raw values are format; 2 (set) and 3 (dictionary)
+/// are reserved.
 package enum CollectionKind: UInt8, Sendable {
     case none = 0
     case list = 1

@@ -1,4 +1,5 @@
-/// The classes that a caller declares at open: what it wants to see, not what lies in the file (that is `StoredSchema`).
+/// The classes that a caller declares at open: what it wants to see, not what lies in the file
+/// (that is `StoredSchema`).
 package struct Schema: Sendable, Equatable {
     package var classes: [ClassSchema]
 
@@ -19,7 +20,8 @@ package struct ClassSchema: Sendable, Equatable {
     package var persistedName: String
     package var properties: [PropertySchema]
 
-    package init(_ name: String, persistedName: String? = nil, _ properties: [PropertySchema] = []) {
+    package init(_ name: String, persistedName: String? = nil, _ properties: [PropertySchema] = [])
+    {
         self.name = name
         self.persistedName = persistedName ?? name
         self.properties = properties
@@ -43,7 +45,8 @@ package struct PropertySchema: Sendable, Equatable {
     package var persistedName: String
     package var type: PropertyType
     package var collection: CollectionKind
-    /// Whether the value may be null; for a list, whether its elements may. To-one links are always optional, elements of a list of links never.
+    /// Whether the value may be null; for a list, whether its elements may. To-one links are always
+    /// optional, elements of a list of links never.
     package var isOptional: Bool
     package var isPrimaryKey: Bool
     package var isIndexed: Bool
@@ -53,8 +56,10 @@ package struct PropertySchema: Sendable, Equatable {
     package var origin: String?
 
     package init(
-        _ name: String, _ type: PropertyType, collection: CollectionKind = .none, isOptional: Bool = false, isPrimaryKey: Bool = false,
-        isIndexed: Bool = false, target: String? = nil, origin: String? = nil, persistedName: String? = nil
+        _ name: String, _ type: PropertyType, collection: CollectionKind = .none,
+        isOptional: Bool = false, isPrimaryKey: Bool = false,
+        isIndexed: Bool = false, target: String? = nil, origin: String? = nil,
+        persistedName: String? = nil
     ) {
         self.name = name
         self.persistedName = persistedName ?? name
@@ -78,13 +83,16 @@ package struct PropertySchema: Sendable, Equatable {
     }
 
     /// The inverse of property `origin` of class `target`.
-    package static func linkingObjects(_ name: String, from target: String, _ origin: String) -> PropertySchema {
+    package static func linkingObjects(_ name: String, from target: String, _ origin: String)
+        -> PropertySchema
+    {
         PropertySchema(name, .linkingObjects, target: target, origin: origin)
     }
 }
 
 extension String {
-    /// Names are equal when their bytes are: upper and lower case differ, and so do different spellings of an accented letter.
+    /// Names are equal when their bytes are: upper and lower case differ, and so do different
+    /// spellings of an accented letter.
     func isSameName(as other: String) -> Bool {
         utf8.elementsEqual(other.utf8)
     }

@@ -1,13 +1,16 @@
 internal import ToftStorage
 
-/// Carries a plan out within a write transaction: makes trees and columns, fills indexes from the rows that are there, writes the records.
+/// Carries a plan out within a write transaction: makes trees and columns, fills indexes from the
+/// rows that are there, writes the records.
 struct SchemaBuilder {
     private let writing: WriteTransaction
     private var schema: StoredSchema
     private var changedClasses: Set<ClassID> = []
 
     /// Returns the schema as it then lies in the file.
-    static func carryOut(_ plan: SchemaPlan, in transaction: WriteTransaction) throws(ModelError) -> StoredSchema {
+    static func carryOut(_ plan: SchemaPlan, in transaction: WriteTransaction) throws(ModelError)
+        -> StoredSchema
+    {
         var builder = SchemaBuilder(writing: transaction, schema: plan.target)
         for change in plan.changes { try builder.carryOut(change) }
         try builder.writeRecords()
@@ -43,8 +46,12 @@ struct SchemaBuilder {
     private mutating func createTable(_ id: ClassID) throws(ModelError) {
         let index = try classIndex(id)
         let columns = schema.classes[index].properties.compactMap(\.column)
-        schema.classes[index].table = try stored { () throws(StorageError) in try writing.createTable(columns: columns) }
-        if schema.classes[index].primaryKeyID != nil { schema.classes[index].primaryKeyTree = try createTree() }
+        schema.classes[index].table = try stored { () throws(StorageError) in
+            try writing.createTable(columns: columns)
+        }
+        if schema.classes[index].primaryKeyID != nil {
+            schema.classes[index].primaryKeyTree = try createTree()
+        }
         changedClasses.insert(id)
     }
 
@@ -59,22 +66,29 @@ struct SchemaBuilder {
         try stored { () throws(StorageError) in try writing.createOrderedTree() }
     }
 
-    private mutating func edit(_ id: ClassID, _ property: PropertyID, _ body: (inout StoredProperty) -> Void) throws(ModelError) {
+    private mutating func edit(
+        _ id: ClassID, _ property: PropertyID, _ body: (inout StoredProperty) -> Void
+    ) throws(ModelError) {
         let index = try classIndex(id)
-        guard let place = schema.classes[index].propertyIndex(id: property) else { throw .inconsistent("a plan names property \(property)") }
+        guard let place = schema.classes[index].propertyIndex(id: property) else {
+            throw .inconsistent("a plan names property \(property)")
+        }
         body(&schema.classes[index].properties[place])
         changedClasses.insert(id)
     }
 
     private func classIndex(_ id: ClassID) throws(ModelError) -> Int {
-        guard let index = schema.classIndex(id: id) else { throw .inconsistent("a plan names class \(id)") }
+        guard let index = schema.classIndex(id: id) else {
+            throw .inconsistent("a plan names class \(id)")
+        }
         return index
     }
 
     // MARK: Indexes
 
     /// Makes an entry for each row that is there.
-    private func fillIndex(_ id: ClassID, _ property: PropertyID, _ tree: UInt64) throws(ModelError) {
+    private func fillIndex(_ id: ClassID, _ property: PropertyID, _ tree: UInt64) throws(ModelError)
+    {
         let owner = schema.classes[try classIndex(id)]
         guard let indexed = owner.property(id: property) else { return }
         let table = try stored { () throws(StorageError) in try writing.view.table(owner.table) }
@@ -84,21 +98,29 @@ struct SchemaBuilder {
         defer { batch.deallocate() }
         while rank < table.rowCount {
             rank += try collect(indexed, owner, table, at: rank, into: &batch)
-            try batch.forEachInOrder { entry throws(ModelError) in try pending.put(0, tree: tree, batch.key(entry)) }
+            try batch.forEachInOrder { entry throws(ModelError) in
+                try pending.put(0, tree: tree, batch.key(entry))
+            }
             batch.removeAll()
         }
         try stored { () throws(StorageError) in try pending.bringAll() }
     }
 
-    /// Makes the entries of one cluster's rows from `rank` on: apart from the tree, whose changes may move the cluster. Returns how many.
+    /// Makes the entries of one cluster's rows from `rank` on: apart from the tree, whose changes
+    /// may move the cluster. Returns how many.
     private func collect(
-        _ indexed: StoredProperty, _ owner: StoredClass, _ table: Table, at rank: Int, into batch: inout EntryBuffer
+        _ indexed: StoredProperty, _ owner: StoredClass, _ table: Table, at rank: Int,
+        into batch: inout EntryBuffer
     ) throws(ModelError) -> Int {
-        let (cluster, first) = try stored { () throws(StorageError) in try table.cluster(atRank: rank) }
+        let (cluster, first) = try stored { () throws(StorageError) in
+            try table.cluster(atRank: rank)
+        }
         for row in first..<cluster.count {
             let cell = try stored { () throws(StorageError) in try cluster.cell(row, indexed.id) }
             try KeyBytes.with { bytes throws(ModelError) in
-                guard bytes.put(cell, optional: indexed.isOptional) else { throw .inconsistent("'\(owner.name).\(indexed.name)' can't be indexed") }
+                guard bytes.put(cell, optional: indexed.isOptional) else {
+                    throw .inconsistent("'\(owner.name).\(indexed.name)' can't be indexed")
+                }
                 bytes.put(cluster.keys[row])
                 batch.put(bytes.bytes, 0, length: 0, isNew: true)
             }

@@ -11,7 +11,8 @@ struct SchemaWriter {
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// Writes a part with its length before it, so that a reader who knows fewer fields skips the rest.
+    /// Writes a part with its length before it, so that a reader who knows fewer fields skips the
+    /// rest.
     mutating func putCounted(_ build: (inout SchemaWriter) -> Void) {
         var part = SchemaWriter()
         build(&part)
@@ -34,15 +35,23 @@ struct SchemaReader {
         return bytes.prefix(count)
     }
 
-    mutating func number<Number: FixedWidthInteger>(_: Number.Type = Number.self) throws(ModelError) -> Number {
+    mutating func number<Number: FixedWidthInteger>(_: Number.Type = Number.self) throws(ModelError)
+        -> Number
+    {
         let taken = try take(MemoryLayout<Number>.size)
-        return taken.reversed().reduce(into: Number.zero) { $0 = ($0 << 8) | Number(truncatingIfNeeded: $1) }
+        return taken.reversed().reduce(into: Number.zero) {
+            $0 = ($0 << 8) | Number(truncatingIfNeeded: $1)
+        }
     }
 
     mutating func text(limit: Int) throws(ModelError) -> String {
         let count = Int(try number(UInt16.self))
-        guard count > 0, count <= limit else { throw .damagedSchema("a name is \(count) bytes long") }
-        guard let text = String(validating: try take(count), as: UTF8.self) else { throw .damagedSchema("a name is not UTF-8") }
+        guard count > 0, count <= limit else {
+            throw .damagedSchema("a name is \(count) bytes long")
+        }
+        guard let text = String(validating: try take(count), as: UTF8.self) else {
+            throw .damagedSchema("a name is not UTF-8")
+        }
         return text
     }
 

@@ -1,15 +1,20 @@
-/// How the schema lies in the schema tree: a header under the key 00, and each class under the key 01, class id (big-endian).
+/// How the schema lies in the schema tree: a header under the key 00, and each class under the key
+/// 01, class id (big-endian).
 ///
 /// ```
 /// header    encoding u8 = 1, schema version u64, generation u64, next class id u32, ...
-/// class     encoding u8 = 1, kind u8 (0 ordinary; 1 embedded, 2 asymmetric are reserved), id u32, flags u32, name, next property id u32,
-///           table u64, primary key property u32, primary key tree u64, property count u32, properties (each with its length u32), ...
-/// property  id u32, flags u32, type u8, collection u8, index kind u8 (0 none, 1 ordered; 2 unique, 3 full text are reserved), 0 u8, name,
+/// class     encoding u8 = 1, kind u8 (0 ordinary; 1 embedded, 2 asymmetric are reserved), id u32,
+/// flags u32, name, next property id u32,
+///           table u64, primary key property u32, primary key tree u64, property count u32,
+///           properties (each with its length u32), ... property  id u32, flags u32, type u8,
+///           collection u8, index kind u8 (0 none, 1 ordered; 2 unique, 3 full text are reserved),
+///           0 u8, name,
 ///           target class u32, origin property u32, index tree u64, backlink tree u64, ...
 /// name      length u16, UTF-8
 /// ```
-/// All little-endian; 0 stands for "none". Whatever follows the fields of a record, where the dots are, is for later versions and skipped.
-/// Of the flags, bit 0 means hidden, bit 1 optional; unknown low bits are skipped, unknown high ones (16...31) need a newer version.
+/// All little-endian; 0 stands for "none". Whatever follows the fields of a record, where the dots
+/// are, is for later versions and skipped. Of the flags, bit 0 means hidden, bit 1 optional;
+/// unknown low bits are skipped, unknown high ones (16...31) need a newer version.
 enum SchemaEncoding {
     static let encodingVersion: UInt8 = 1
     static let headerKey: [UInt8] = [0]
@@ -66,7 +71,9 @@ extension StoredClass {
 extension StoredProperty {
     fileprivate func encode(into writer: inout SchemaWriter) {
         writer.put(id)
-        writer.put((isHidden ? SchemaEncoding.hiddenFlag : 0) | (isOptional ? SchemaEncoding.optionalFlag : 0))
+        writer.put(
+            (isHidden ? SchemaEncoding.hiddenFlag : 0)
+                | (isOptional ? SchemaEncoding.optionalFlag : 0))
         writer.put(type.rawValue)
         writer.put(collection.rawValue)
         writer.put(indexTree == nil ? 0 : SchemaEncoding.orderedIndex)
@@ -82,7 +89,8 @@ extension StoredProperty {
 // MARK: - Reading
 
 extension StoredSchema {
-    /// Reads the header; the classes follow one by one through `StoredClass(decoding:)`, then `validate()`.
+    /// Reads the header; the classes follow one by one through `StoredClass(decoding:)`, then
+    /// `validate()`.
     init(decodingHeader bytes: [UInt8]) throws(ModelError) {
         var reader = SchemaReader(bytes[...])
         try reader.takeEncodingVersion()
@@ -97,7 +105,9 @@ extension StoredSchema {
         var names = Set<[UInt8]>(), trees = Set<UInt64>()
         var previous: ClassID = 0
         for stored in classes {
-            guard stored.id > previous, stored.id < nextClassID else { throw .damagedSchema("class id \(stored.id) is out of order") }
+            guard stored.id > previous, stored.id < nextClassID else {
+                throw .damagedSchema("class id \(stored.id) is out of order")
+            }
             previous = stored.id
             guard names.insert(Array(stored.persistedName.utf8)).inserted else {
                 throw .damagedSchema("two classes are named '\(stored.persistedName)'")
@@ -117,14 +127,19 @@ extension StoredClass {
         let flags = try reader.takeFlags()
         let name = try reader.text(limit: Limits.classNameBytes)
         guard kind == 0 else {
-            throw .unsupportedSchema("class '\(name)' is of kind \(SchemaEncoding.reservedKinds[kind] ?? String(kind))")
+            throw .unsupportedSchema(
+                "class '\(name)' is of kind \(SchemaEncoding.reservedKinds[kind] ?? String(kind))")
         }
-        self.init(id: id, name: name, isHidden: flags & SchemaEncoding.hiddenFlag != 0, nextPropertyID: try reader.number())
+        self.init(
+            id: id, name: name, isHidden: flags & SchemaEncoding.hiddenFlag != 0,
+            nextPropertyID: try reader.number())
         table = try reader.number()
         primaryKeyID = try reader.optionalNumber()
         primaryKeyTree = try reader.optionalNumber()
         let count = try reader.number(UInt32.self)
-        guard count <= Limits.propertiesPerClass else { throw .damagedSchema("class '\(name)' has \(count) properties") }
+        guard count <= Limits.propertiesPerClass else {
+            throw .damagedSchema("class '\(name)' has \(count) properties")
+        }
         for _ in 0..<count {
             var part = try reader.counted()
             var property = try StoredProperty(decoding: &part, className: name)
@@ -133,17 +148,20 @@ extension StoredClass {
         }
     }
 
-    fileprivate func validate(in schema: StoredSchema, trees: inout Set<UInt64>) throws(ModelError) {
+    fileprivate func validate(in schema: StoredSchema, trees: inout Set<UInt64>) throws(ModelError)
+    {
         var names = Set<[UInt8]>()
         var previous: PropertyID = 0
         try claim(table, in: &trees)
         for property in properties {
             guard property.id > previous, property.id < nextPropertyID else {
-                throw .damagedSchema("property id \(property.id) of class '\(name)' is out of order")
+                throw .damagedSchema(
+                    "property id \(property.id) of class '\(name)' is out of order")
             }
             previous = property.id
             guard names.insert(Array(property.persistedName.utf8)).inserted else {
-                throw .damagedSchema("two properties of class '\(name)' are named '\(property.persistedName)'")
+                throw .damagedSchema(
+                    "two properties of class '\(name)' are named '\(property.persistedName)'")
             }
             try validate(property, in: schema)
             if let tree = property.indexTree { try claim(tree, in: &trees) }
@@ -154,11 +172,16 @@ extension StoredClass {
 
     private func validatePrimaryKey(trees: inout Set<UInt64>) throws(ModelError) {
         guard let id = primaryKeyID else {
-            guard primaryKeyTree == nil else { throw .damagedSchema("class '\(name)' has a tree for a primary key, but none") }
+            guard primaryKeyTree == nil else {
+                throw .damagedSchema("class '\(name)' has a tree for a primary key, but none")
+            }
             return
         }
-        guard let property = property(id: id), property.type.canBePrimaryKey, !property.isList, let tree = primaryKeyTree else {
-            throw .damagedSchema("the primary key of class '\(name)' is not an int or string, or has no tree")
+        guard let property = property(id: id), property.type.canBePrimaryKey, !property.isList,
+            let tree = primaryKeyTree
+        else {
+            throw .damagedSchema(
+                "the primary key of class '\(name)' is not an int or string, or has no tree")
         }
         try claim(tree, in: &trees)
     }
@@ -168,17 +191,28 @@ extension StoredClass {
         let target = property.targetClassID.flatMap { schema.storedClass(id: $0) }
         switch property.type {
         case .link:
-            guard target != nil else { throw .damagedSchema("\(place) links to a class that is not there") }
-            guard property.backlinkTree != nil else { throw .damagedSchema("\(place) is a link and has no backlink tree") }
-            guard property.isOptional != property.isList else { throw .damagedSchema("\(place) is a link that can't be null, or the reverse") }
+            guard target != nil else {
+                throw .damagedSchema("\(place) links to a class that is not there")
+            }
+            guard property.backlinkTree != nil else {
+                throw .damagedSchema("\(place) is a link and has no backlink tree")
+            }
+            guard property.isOptional != property.isList else {
+                throw .damagedSchema("\(place) is a link that can't be null, or the reverse")
+            }
         case .linkingObjects:
-            guard let origin = property.originPropertyID.flatMap({ target?.property(id: $0) }), origin.type == .link,
+            guard let origin = property.originPropertyID.flatMap({ target?.property(id: $0) }),
+                origin.type == .link,
                 origin.targetClassID == id, !property.isOptional, !property.isList
             else { throw .damagedSchema("\(place) is the inverse of a link that is not there") }
         default:
-            guard property.targetClassID == nil else { throw .damagedSchema("\(place) is no link and has a target") }
+            guard property.targetClassID == nil else {
+                throw .damagedSchema("\(place) is no link and has a target")
+            }
         }
-        if property.type != .link, property.backlinkTree != nil { throw .damagedSchema("\(place) is no link and has a backlink tree") }
+        if property.type != .link, property.backlinkTree != nil {
+            throw .damagedSchema("\(place) is no link and has a backlink tree")
+        }
         if property.indexTree != nil, property.isList || !property.type.canBeIndexed {
             throw .damagedSchema("\(place) can't have an index and has one")
         }
@@ -195,44 +229,61 @@ extension StoredProperty {
     fileprivate init(decoding reader: inout SchemaReader, className: String) throws(ModelError) {
         let id = try reader.number(PropertyID.self)
         let flags = try reader.takeFlags()
-        let type = try reader.number(UInt8.self), collection = try reader.number(UInt8.self), index = try reader.number(UInt8.self)
+        let type = try reader.number(UInt8.self), collection = try reader.number(UInt8.self),
+            index = try reader.number(UInt8.self)
         _ = try reader.number(UInt8.self)
         let name = try reader.text(limit: Limits.propertyNameBytes)
         let place = "property '\(className).\(name)'"
         guard let known = PropertyType(rawValue: type) else {
-            throw .unsupportedSchema("\(place) is of type \(PropertyType.reserved[type] ?? String(type))")
+            throw .unsupportedSchema(
+                "\(place) is of type \(PropertyType.reserved[type] ?? String(type))")
         }
         guard let knownCollection = CollectionKind(rawValue: collection) else {
-            throw .unsupportedSchema("\(place) is a \(CollectionKind.reserved[collection] ?? "collection of kind \(collection)")")
+            throw .unsupportedSchema(
+                "\(place) is a "
+                    + "\(CollectionKind.reserved[collection] ?? "collection of kind \(collection)")"
+            )
         }
         guard index <= SchemaEncoding.orderedIndex else {
-            throw .unsupportedSchema("\(place) has an index of kind \(SchemaEncoding.reservedIndexes[index] ?? String(index))")
+            throw .unsupportedSchema(
+                "\(place) has an index of kind "
+                    + "\(SchemaEncoding.reservedIndexes[index] ?? String(index))"
+            )
         }
         self.init(
-            id: id, name: name, type: known, collection: knownCollection, isOptional: flags & SchemaEncoding.optionalFlag != 0,
+            id: id, name: name, type: known, collection: knownCollection,
+            isOptional: flags & SchemaEncoding.optionalFlag != 0,
             isHidden: flags & SchemaEncoding.hiddenFlag != 0)
         targetClassID = try reader.optionalNumber()
         originPropertyID = try reader.optionalNumber()
         indexTree = try reader.optionalNumber()
         backlinkTree = try reader.optionalNumber()
-        guard (index != 0) == (indexTree != nil) else { throw .damagedSchema("\(place) has an index without a tree, or the reverse") }
+        guard (index != 0) == (indexTree != nil) else {
+            throw .damagedSchema("\(place) has an index without a tree, or the reverse")
+        }
     }
 }
 
 extension SchemaReader {
     fileprivate mutating func takeEncodingVersion() throws(ModelError) {
         let version = try number(UInt8.self)
-        guard version == SchemaEncoding.encodingVersion else { throw .unsupportedSchema("its schema has encoding \(version)") }
+        guard version == SchemaEncoding.encodingVersion else {
+            throw .unsupportedSchema("its schema has encoding \(version)")
+        }
     }
 
     fileprivate mutating func takeFlags() throws(ModelError) -> UInt32 {
         let flags = try number(UInt32.self)
-        guard flags & SchemaEncoding.incompatibleFlags == 0 else { throw .unsupportedSchema("its schema has flags \(flags)") }
+        guard flags & SchemaEncoding.incompatibleFlags == 0 else {
+            throw .unsupportedSchema("its schema has flags \(flags)")
+        }
         return flags
     }
 
     /// A number for which 0 means none.
-    fileprivate mutating func optionalNumber<Number: FixedWidthInteger>() throws(ModelError) -> Number? {
+    fileprivate mutating func optionalNumber<Number: FixedWidthInteger>() throws(ModelError)
+        -> Number?
+    {
         let number = try number(Number.self)
         return number == 0 ? nil : number
     }

@@ -1,4 +1,5 @@
-/// What must be done to a file so that a declared schema can be used with it: only additions, and indexes dropped.
+/// What must be done to a file so that a declared schema can be used with it: only additions, and
+/// indexes dropped.
 package struct SchemaPlan: Sendable, Equatable {
     /// The schema afterwards; the trees of what is new are missing until it is carried out.
     package var target: StoredSchema
@@ -22,10 +23,13 @@ package enum SchemaChange: Sendable, Equatable {
 }
 
 extension StoredSchema {
-    /// Compares a valid declared schema with the file's. Classes, properties and indexes that the file lacks are added whatever the version;
-    /// what the declared schema lacks stays in the file. Anything that would lose data throws, with every difference.
+    /// Compares a valid declared schema with the file's. Classes, properties and indexes that the
+    /// file lacks are added whatever the version; what the declared schema lacks stays in the file.
+    /// Anything that would lose data throws, with every difference.
     package func plan(for schema: Schema, version: UInt64) throws(ModelError) -> SchemaPlan {
-        guard version >= self.version else { throw .schemaVersionTooLow(stored: self.version, given: version) }
+        guard version >= self.version else {
+            throw .schemaVersionTooLow(stored: self.version, given: version)
+        }
         var comparison = SchemaComparison(stored: self, schema: schema)
         comparison.run()
         if !comparison.differences.isEmpty { throw .schemaMismatch(comparison.differences) }
@@ -60,7 +64,9 @@ private struct SchemaComparison {
     // MARK: Classes
 
     private mutating func addClassIfMissing(_ declared: ClassSchema) {
-        if let stored = plan.target.classes.first(where: { $0.persistedName.isSameName(as: declared.persistedName) }) {
+        if let stored = plan.target.classes.first(where: {
+            $0.persistedName.isSameName(as: declared.persistedName)
+        }) {
             return ids.append(stored.id)
         }
         let id = plan.target.nextClassID
@@ -78,21 +84,31 @@ private struct SchemaComparison {
             compareProperty(property, declared: declared, classAt: index, isNewClass: isNew)
         }
         if isNew {
-            let key = declared.primaryKey.flatMap { key in plan.target.classes[index].stored(as: key.persistedName) }
+            let key = declared.primaryKey.flatMap { key in
+                plan.target.classes[index].stored(as: key.persistedName)
+            }
             plan.target.classes[index].primaryKeyID = key?.id
         } else {
             comparePrimaryKey(declared, classAt: index)
         }
         if plan.target.classes[index].properties.count > Limits.propertiesPerClass {
-            add(declared, nil, "would have more than \(Limits.propertiesPerClass) properties, hidden ones included")
+            add(
+                declared, nil,
+                "would have more than \(Limits.propertiesPerClass) properties, hidden ones included"
+            )
         }
     }
 
     private mutating func comparePrimaryKey(_ declared: ClassSchema, classAt index: Int) {
-        let stored = plan.target.classes[index].primaryKey?.persistedName, given = declared.primaryKey?.persistedName
+        let stored = plan.target.classes[index].primaryKey?.persistedName,
+            given = declared.primaryKey?.persistedName
         guard !(stored ?? "").isSameName(as: given ?? "") else { return }
         let text = { (name: String?) in name.map { "'\($0)'" } ?? "none" }
-        add(declared, nil, "has the primary key \(text(stored)) in the file and \(text(given)) in the declared schema")
+        add(
+            declared, nil,
+            "has the primary key \(text(stored)) in the file and \(text(given)) in the declared "
+                + "schema"
+        )
     }
 
     private mutating func show(classAt index: Int) {
@@ -103,9 +119,16 @@ private struct SchemaComparison {
 
     // MARK: Properties
 
-    private mutating func compareProperty(_ declared: PropertySchema, declared owner: ClassSchema, classAt index: Int, isNewClass: Bool) {
+    private mutating func compareProperty(
+        _ declared: PropertySchema, declared owner: ClassSchema, classAt index: Int,
+        isNewClass: Bool
+    ) {
         let stored = plan.target.classes[index]
-        guard let place = stored.properties.firstIndex(where: { $0.persistedName.isSameName(as: declared.persistedName) }) else {
+        guard
+            let place = stored.properties.firstIndex(where: {
+                $0.persistedName.isSameName(as: declared.persistedName)
+            })
+        else {
             return addProperty(declared, classAt: index, isNewClass: isNewClass)
         }
         let was = typeName(of: stored.properties[place]), now = typeName(of: declared)
@@ -116,9 +139,12 @@ private struct SchemaComparison {
         compareIndex(declared, propertyAt: place, classAt: index)
     }
 
-    private mutating func addProperty(_ declared: PropertySchema, classAt index: Int, isNewClass: Bool) {
+    private mutating func addProperty(
+        _ declared: PropertySchema, classAt index: Int, isNewClass: Bool
+    ) {
         let owner = plan.target.classes[index]
-        var property = StoredProperty(id: owner.nextPropertyID, name: declared.persistedName, type: declared.type)
+        var property = StoredProperty(
+            id: owner.nextPropertyID, name: declared.persistedName, type: declared.type)
         property.collection = declared.collection
         property.isOptional = declared.isOptional
         property.isPrimaryKey = declared.isPrimaryKey
@@ -127,10 +153,14 @@ private struct SchemaComparison {
         plan.target.classes[index].properties.append(property)
         if !isNewClass { plan.changes.append(.addColumn(owner.id, property.id)) }
         if declared.type == .link { plan.changes.append(.createBacklinks(owner.id, property.id)) }
-        if declared.isIndexed, !declared.isPrimaryKey { plan.changes.append(.createIndex(owner.id, property.id)) }
+        if declared.isIndexed, !declared.isPrimaryKey {
+            plan.changes.append(.createIndex(owner.id, property.id))
+        }
     }
 
-    private mutating func compareIndex(_ declared: PropertySchema, propertyAt place: Int, classAt index: Int) {
+    private mutating func compareIndex(
+        _ declared: PropertySchema, propertyAt place: Int, classAt index: Int
+    ) {
         let owner = plan.target.classes[index], property = owner.properties[place]
         let wanted = declared.isIndexed && !declared.isPrimaryKey
         if wanted, property.indexTree == nil {
@@ -157,21 +187,29 @@ private struct SchemaComparison {
     }
 
     /// An inverse link holds no data, so it may follow another link at any time.
-    private mutating func compareInverse(_ declared: PropertySchema, declared owner: ClassSchema, classAt index: Int) {
+    private mutating func compareInverse(
+        _ declared: PropertySchema, declared owner: ClassSchema, classAt index: Int
+    ) {
         let stored = plan.target.classes[index]
         let target = declared.target.flatMap { classID(named: $0) }
         let origin = originID(of: declared, in: target)
-        if let place = stored.properties.firstIndex(where: { $0.persistedName.isSameName(as: declared.persistedName) }) {
+        if let place = stored.properties.firstIndex(where: {
+            $0.persistedName.isSameName(as: declared.persistedName)
+        }) {
             let was = stored.properties[place]
             guard was.type == .linkingObjects else {
-                return add(owner, declared, "is \(typeName(of: was)) in the file and an inverse link in the declared schema")
+                return add(
+                    owner, declared,
+                    "is \(typeName(of: was)) in the file and an inverse link in the declared schema"
+                )
             }
             show(propertyAt: place, classAt: index)
             guard was.targetClassID != target || was.originPropertyID != origin else { return }
             plan.target.classes[index].properties[place].targetClassID = target
             plan.target.classes[index].properties[place].originPropertyID = origin
         } else {
-            var property = StoredProperty(id: stored.nextPropertyID, name: declared.persistedName, type: .linkingObjects)
+            var property = StoredProperty(
+                id: stored.nextPropertyID, name: declared.persistedName, type: .linkingObjects)
             property.targetClassID = target
             property.originPropertyID = origin
             plan.target.classes[index].nextPropertyID += 1
@@ -207,7 +245,8 @@ private struct SchemaComparison {
     // MARK: Words
 
     private mutating func add(_ owner: ClassSchema, _ property: PropertySchema?, _ text: String) {
-        differences.append(SchemaProblem(className: owner.name, property: property?.name, text: text))
+        differences.append(
+            SchemaProblem(className: owner.name, property: property?.name, text: text))
     }
 
     private func classID(named name: String) -> ClassID? {
@@ -215,12 +254,16 @@ private struct SchemaComparison {
     }
 
     private func typeName(of property: StoredProperty) -> String {
-        property.typeName(target: property.targetClassID.flatMap { plan.target.storedClass(id: $0)?.persistedName })
+        property.typeName(
+            target: property.targetClassID.flatMap {
+                plan.target.storedClass(id: $0)?.persistedName
+            })
     }
 
     private func typeName(of property: PropertySchema) -> String {
         let target = property.target.flatMap { schema.classSchema(named: $0)?.persistedName }
-        return property.type.name(property.collection, isOptional: property.isOptional, target: target)
+        return property.type.name(
+            property.collection, isOptional: property.isOptional, target: target)
     }
 }
 

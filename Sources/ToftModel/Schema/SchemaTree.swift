@@ -22,13 +22,17 @@ enum SchemaTree {
         let bytes = try stored { () throws(StorageError) -> [UInt8]? in
             guard try snapshot.hasTree(id) else { return nil }
             let tree = try snapshot.orderedTree(id)
-            return try SchemaEncoding.headerKey.withBytes { key throws(StorageError) in try tree.value(forKey: key).map(Array.init) }
+            return try SchemaEncoding.headerKey.withBytes { key throws(StorageError) in
+                try tree.value(forKey: key).map(Array.init)
+            }
         }
         guard let bytes else { return nil }
         return try StoredSchema(decodingHeader: bytes)
     }
 
-    private static func readClasses(into schema: inout StoredSchema, _ snapshot: Snapshot) throws(ModelError) {
+    private static func readClasses(into schema: inout StoredSchema, _ snapshot: Snapshot)
+        throws(ModelError)
+    {
         let records = try stored { () throws(StorageError) -> [[UInt8]] in
             var records: [[UInt8]] = []
             let tree = try snapshot.orderedTree(id)

@@ -8,7 +8,10 @@ extension Schema {
     /// Every problem of the declared schema, in the order of its classes and properties.
     package func problems() -> [SchemaProblem] {
         var problems = SchemaProblems()
-        problems.findDuplicates(of: classes.map { ($0.name, $0.persistedName) }, stored: "is the stored name of two classes") {
+        problems.findDuplicates(
+            of: classes.map { ($0.name, $0.persistedName) },
+            stored: "is the stored name of two classes"
+        ) {
             SchemaProblem(className: $0, text: $1)
         }
         for declared in classes {
@@ -29,13 +32,18 @@ private struct SchemaProblems {
     }
 
     /// Names that occur twice, then stored names that occur twice under different names; each once.
-    mutating func findDuplicates(of names: [(name: String, stored: String)], stored storedText: String, problem: (String, String) -> SchemaProblem) {
+    mutating func findDuplicates(
+        of names: [(name: String, stored: String)], stored storedText: String,
+        problem: (String, String) -> SchemaProblem
+    ) {
         var counts: [[UInt8]: Int] = [:], storedCounts: [[UInt8]: Int] = [:]
         for (name, stored) in names {
             counts[Array(name.utf8), default: 0] += 1
             if counts[Array(name.utf8)] == 1 { storedCounts[Array(stored.utf8), default: 0] += 1 }
             if counts[Array(name.utf8)] == 2 { found.append(problem(name, "is declared twice")) }
-            if counts[Array(name.utf8)] == 1, storedCounts[Array(stored.utf8)] == 2 { found.append(problem(stored, storedText)) }
+            if counts[Array(name.utf8)] == 1, storedCounts[Array(stored.utf8)] == 2 {
+                found.append(problem(stored, storedText))
+            }
         }
     }
 
@@ -45,7 +53,11 @@ private struct SchemaProblems {
             checkName(declared.persistedName, limit: Limits.classNameBytes, stored: true)
         }
         if declared.properties.count > Limits.propertiesPerClass {
-            add(nil, "has \(declared.properties.count) properties; the limit is \(Limits.propertiesPerClass)")
+            add(
+                nil,
+                "has \(declared.properties.count) properties; the limit is "
+                    + "\(Limits.propertiesPerClass)"
+            )
         }
         let names = declared.properties.map { ($0.name, $0.persistedName) }
         findDuplicates(of: names, stored: "is the stored name of two properties") {
@@ -56,31 +68,43 @@ private struct SchemaProblems {
         }
         let keys = declared.properties.filter(\.isPrimaryKey)
         if keys.count > 1 {
-            add(nil, "has several primary keys: " + keys.map { "'\($0.name)'" }.joined(separator: ", "))
+            add(
+                nil,
+                "has several primary keys: " + keys.map { "'\($0.name)'" }.joined(separator: ", "))
         }
     }
 
     mutating func check(_ property: PropertySchema, of declared: ClassSchema, in schema: Schema) {
         checkName(property.name, property: property.name, limit: Limits.propertyNameBytes)
         if !property.persistedName.isSameName(as: property.name) {
-            checkName(property.persistedName, property: property.name, limit: Limits.propertyNameBytes, stored: true)
+            checkName(
+                property.persistedName, property: property.name, limit: Limits.propertyNameBytes,
+                stored: true)
         }
         checkTarget(property, of: declared, in: schema)
         checkOptionality(property)
         checkKeys(property)
     }
 
-    mutating func checkTarget(_ property: PropertySchema, of declared: ClassSchema, in schema: Schema) {
+    mutating func checkTarget(
+        _ property: PropertySchema, of declared: ClassSchema, in schema: Schema
+    ) {
         guard property.type == .link || property.type == .linkingObjects else {
-            if property.target != nil { add(property.name, "is of type \(property.type.name) and has no target class") }
-            if property.origin != nil { add(property.name, "is of type \(property.type.name) and has no origin property") }
+            if property.target != nil {
+                add(property.name, "is of type \(property.type.name) and has no target class")
+            }
+            if property.origin != nil {
+                add(property.name, "is of type \(property.type.name) and has no origin property")
+            }
             return
         }
         guard let targetName = property.target, !targetName.isEmpty else {
             return add(property.name, "names no target class")
         }
         guard let target = schema.classSchema(named: targetName) else {
-            return add(property.name, "has the target class '\(targetName)', which the schema does not have")
+            return add(
+                property.name,
+                "has the target class '\(targetName)', which the schema does not have")
         }
         if property.type == .linkingObjects {
             checkOrigin(property, of: declared, in: target)
@@ -89,25 +113,38 @@ private struct SchemaProblems {
         }
     }
 
-    mutating func checkOrigin(_ property: PropertySchema, of declared: ClassSchema, in target: ClassSchema) {
+    mutating func checkOrigin(
+        _ property: PropertySchema, of declared: ClassSchema, in target: ClassSchema
+    ) {
         guard let originName = property.origin, !originName.isEmpty else {
             return add(property.name, "is an inverse link and names no origin property")
         }
         guard let origin = target.property(named: originName) else {
-            return add(property.name, "is the inverse of '\(target.name).\(originName)', which the schema does not have")
+            return add(
+                property.name,
+                "is the inverse of '\(target.name).\(originName)', which the schema does not have")
         }
         if origin.type != .link {
-            add(property.name, "is the inverse of '\(target.name).\(originName)', which is not a link")
+            add(
+                property.name,
+                "is the inverse of '\(target.name).\(originName)', which is not a link")
         } else if !(origin.target ?? "").isSameName(as: declared.name) {
-            add(property.name, "is the inverse of '\(target.name).\(originName)', which links to '\(origin.target ?? "")'")
+            add(
+                property.name,
+                "is the inverse of '\(target.name).\(originName)', which links to "
+                    + "'\(origin.target ?? "")'"
+            )
         }
     }
 
     mutating func checkOptionality(_ property: PropertySchema) {
         switch (property.type, property.collection) {
-        case (.link, .none) where !property.isOptional: add(property.name, "is a to-one link and must be optional")
-        case (.link, .list) where property.isOptional: add(property.name, "is a list of links, whose elements can't be optional")
-        case (.linkingObjects, .none) where property.isOptional: add(property.name, "is an inverse link and can't be optional")
+        case (.link, .none) where !property.isOptional:
+            add(property.name, "is a to-one link and must be optional")
+        case (.link, .list) where property.isOptional:
+            add(property.name, "is a list of links, whose elements can't be optional")
+        case (.linkingObjects, .none) where property.isOptional:
+            add(property.name, "is an inverse link and can't be optional")
         case (.linkingObjects, .list): add(property.name, "is an inverse link and can't be a list")
         default: break
         }
@@ -118,19 +155,29 @@ private struct SchemaProblems {
             if property.collection != .none {
                 add(property.name, "is a list and can't be the primary key")
             } else if !property.type.canBePrimaryKey {
-                add(property.name, "is of type \(property.type.name) and can't be the primary key; int and string can")
+                add(
+                    property.name,
+                    "is of type \(property.type.name) and can't be the primary key; int and "
+                        + "string can"
+                )
             }
         }
         if property.isIndexed {
             if property.collection != .none {
                 add(property.name, "is a list and can't be indexed")
             } else if !property.type.canBeIndexed {
-                add(property.name, "is of type \(property.type.name) and can't be indexed; int, bool, string and date can")
+                add(
+                    property.name,
+                    "is of type \(property.type.name) and can't be indexed; int, bool, string and "
+                        + "date can"
+                )
             }
         }
     }
 
-    mutating func checkName(_ name: String, property: String? = nil, limit: Int, stored: Bool = false) {
+    mutating func checkName(
+        _ name: String, property: String? = nil, limit: Int, stored: Bool = false
+    ) {
         let subject = stored ? "has the stored name '\(name)', which" : "has a name that"
         if name.isEmpty { return add(property, "has an empty \(stored ? "stored " : "")name") }
         if name.utf8.count > limit {
@@ -145,9 +192,13 @@ enum NameRules {
     /// What is wrong with a name that is not empty; nil when nothing is.
     static func problem(of name: String) -> String? {
         guard let first = name.unicodeScalars.first else { return nil }
-        if first == "@" || first == "$" { return "begins with '\(first)', which queries use themselves" }
+        if first == "@" || first == "$" {
+            return "begins with '\(first)', which queries use themselves"
+        }
         if name.utf8.starts(with: "__".utf8) { return "begins with '__', which is reserved" }
-        if first == "-" || ("0"..."9").contains(first) { return "begins with '\(first)'; a letter or '_' is needed" }
+        if first == "-" || ("0"..."9").contains(first) {
+            return "begins with '\(first)'; a letter or '_' is needed"
+        }
         for scalar in name.unicodeScalars where !isAllowed(scalar) {
             return "contains \(display(scalar)); letters, digits, '_', '-' and '$' are allowed"
         }
@@ -162,6 +213,7 @@ enum NameRules {
     }
 
     private static func display(_ scalar: Unicode.Scalar) -> String {
-        scalar.value > 0x20 && scalar.value < 0x7F ? "'\(scalar)'" : "U+" + String(scalar.value, radix: 16, uppercase: true)
+        scalar.value > 0x20 && scalar.value < 0x7F
+            ? "'\(scalar)'" : "U+" + String(scalar.value, radix: 16, uppercase: true)
     }
 }

@@ -1,10 +1,13 @@
 extension StoredSchema {
-    /// What a session with this declared schema sees: classes and properties that it lacks are hidden, the others have its names.
+    /// What a session with this declared schema sees: classes and properties that it lacks are
+    /// hidden, the others have its names.
     package func restricted(to schema: Schema) -> StoredSchema {
         var seen = self
         for index in seen.classes.indices {
             let stored = seen.classes[index]
-            let declared = schema.classes.first { $0.persistedName.isSameName(as: stored.persistedName) }
+            let declared = schema.classes.first {
+                $0.persistedName.isSameName(as: stored.persistedName)
+            }
             seen.classes[index].restrict(to: declared)
         }
         return seen
@@ -17,7 +20,9 @@ extension StoredClass {
         name = declared?.name ?? persistedName
         for index in properties.indices {
             let persistedName = properties[index].persistedName
-            let property = declared?.properties.first { $0.persistedName.isSameName(as: persistedName) }
+            let property = declared?.properties.first {
+                $0.persistedName.isSameName(as: persistedName)
+            }
             properties[index].isHidden = property == nil
             properties[index].name = property?.name ?? persistedName
         }

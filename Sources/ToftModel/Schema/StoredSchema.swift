@@ -1,19 +1,25 @@
 package import ToftStorage
 
-/// The schema as the file holds it: ids that are never used twice, the trees that hold the data, and what is hidden.
+/// The schema as the file holds it: ids that are never used twice, the trees that hold the data,
+/// and what is hidden.
 ///
-/// A value of this type is also what a session sees: `restricted(to:)` hides what its declared schema lacks and gives the declared names.
+/// A value of this type is also what a session sees: `restricted(to:)` hides what its declared
+/// schema lacks and gives the declared names.
 package struct StoredSchema: Sendable, Equatable {
     /// The schema version that callers count, 0 in a file that never had one.
     package var version: UInt64
-    /// Goes up by one with every change of the schema, so that a reader sees in one look whether it knows this one.
+    /// Goes up by one with every change of the schema, so that a reader sees in one look whether it
+    /// knows this one.
     package var generation: UInt64
     /// The id that the next class gets.
     package var nextClassID: ClassID
     /// In the order of their ids.
     package var classes: [StoredClass]
 
-    package init(version: UInt64 = 0, generation: UInt64 = 0, nextClassID: ClassID = 1, classes: [StoredClass] = []) {
+    package init(
+        version: UInt64 = 0, generation: UInt64 = 0, nextClassID: ClassID = 1,
+        classes: [StoredClass] = []
+    ) {
         self.version = version
         self.generation = generation
         self.nextClassID = nextClassID
@@ -42,8 +48,10 @@ package struct StoredClass: Sendable, Equatable {
     package var properties: [StoredProperty]
 
     package init(
-        id: ClassID, name: String, persistedName: String? = nil, isHidden: Bool = false, nextPropertyID: PropertyID = 1, table: UInt64 = 0,
-        primaryKeyID: PropertyID? = nil, primaryKeyTree: UInt64? = nil, properties: [StoredProperty] = []
+        id: ClassID, name: String, persistedName: String? = nil, isHidden: Bool = false,
+        nextPropertyID: PropertyID = 1, table: UInt64 = 0,
+        primaryKeyID: PropertyID? = nil, primaryKeyTree: UInt64? = nil,
+        properties: [StoredProperty] = []
     ) {
         self.id = id
         self.name = name
@@ -81,8 +89,10 @@ package struct StoredProperty: Sendable, Equatable {
     package var backlinkTree: UInt64?
 
     package init(
-        id: PropertyID, name: String, persistedName: String? = nil, type: PropertyType, collection: CollectionKind = .none, isOptional: Bool = false,
-        isPrimaryKey: Bool = false, isHidden: Bool = false, targetClassID: ClassID? = nil, originPropertyID: PropertyID? = nil,
+        id: PropertyID, name: String, persistedName: String? = nil, type: PropertyType,
+        collection: CollectionKind = .none, isOptional: Bool = false,
+        isPrimaryKey: Bool = false, isHidden: Bool = false, targetClassID: ClassID? = nil,
+        originPropertyID: PropertyID? = nil,
         indexTree: UInt64? = nil, backlinkTree: UInt64? = nil
     ) {
         self.id = id
@@ -129,9 +139,13 @@ extension StoredSchema {
     }
 
     /// Every stored link property, hidden ones too, whose target is this class.
-    package func linkProperties(targeting id: ClassID) -> [(origin: StoredClass, property: StoredProperty)] {
+    package func linkProperties(targeting id: ClassID) -> [(
+        origin: StoredClass, property: StoredProperty
+    )] {
         classes.flatMap { origin in
-            origin.properties.filter { $0.type == .link && $0.targetClassID == id }.map { (origin, $0) }
+            origin.properties.filter { $0.type == .link && $0.targetClassID == id }.map {
+                (origin, $0)
+            }
         }
     }
 }
@@ -168,7 +182,9 @@ extension StoredProperty {
     package var column: Column? {
         guard let columnType = type.columnType else { return nil }
         if isList {
-            return Column(id: id, type: .list, isNullable: false, elementType: columnType, elementIsNullable: isOptional)
+            return Column(
+                id: id, type: .list, isNullable: false, elementType: columnType,
+                elementIsNullable: isOptional)
         }
         return Column(id: id, type: columnType, isNullable: isOptional)
     }

@@ -1,6 +1,7 @@
 package import ToftStorage
 
-/// One value that a caller hands in, or a whole list: text and bytes stay the caller's and are copied before anything changes.
+/// One value that a caller hands in, or a whole list: text and bytes stay the caller's and are
+/// copied before anything changes.
 package enum BorrowedValue {
     case null
     case bool(Bool)
@@ -40,7 +41,9 @@ extension BorrowedValue {
 
 extension Value {
     /// Lends the value for the time of the call.
-    package func withBorrowed<Result>(_ body: (BorrowedValue) throws(ModelError) -> Result) throws(ModelError) -> Result {
+    package func withBorrowed<Result>(_ body: (BorrowedValue) throws(ModelError) -> Result)
+        throws(ModelError) -> Result
+    {
         switch self {
         case .null: return try body(.null)
         case .bool(let value): return try body(.bool(value))
@@ -54,7 +57,9 @@ extension Value {
         case .string(let text):
             var copy = text
             let utf8: Swift.Result<Result, ModelError> = copy.withUTF8 { buffer in
-                do throws(ModelError) { return .success(try body(.string(UnsafeRawBufferPointer(buffer)))) } catch { return .failure(error) }
+                do throws(ModelError) {
+                    return .success(try body(.string(UnsafeRawBufferPointer(buffer))))
+                } catch { return .failure(error) }
             }
             return try utf8.get()
         }

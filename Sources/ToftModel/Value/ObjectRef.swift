@@ -1,6 +1,8 @@
-/// The name of an object within one database: its class and its key. A key is never used twice in a class.
+/// The name of an object within one database: its class and its key. A key is never used twice in a
+/// class.
 ///
-/// Keys of objects are 0 or greater; the negative half is kept for links whose target has not arrived yet.
+/// Keys of objects are 0 or greater; the negative half is kept for links whose target has not
+/// arrived yet.
 package struct ObjectRef: Hashable, Sendable {
     package var classID: ClassID
     package var key: Int64

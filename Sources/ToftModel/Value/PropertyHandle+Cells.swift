@@ -1,7 +1,8 @@
 internal import ToftStorage
 
 extension PropertyHandle {
-    /// Checks a value for this property (no list) by itself, and makes it a cell. A link's target is not looked up here.
+    /// Checks a value for this property (no list) by itself, and makes it a cell. A link's target
+    /// is not looked up here.
     @inline(__always)
     func checkedCell(_ value: BorrowedValue, in schema: ModelSchema) throws(ModelError) -> Cell {
         guard rule.isOneValue else { throw notSettable(value) }
@@ -19,27 +20,34 @@ extension PropertyHandle {
     func rejection(of value: BorrowedValue, _ schema: ModelSchema) -> ModelError {
         switch (value, type) {
         case (.string(let text), .string):
-            text.count > Limits.valueBytes ? tooLong(text.count) : .invalidText(className: className, property: name)
+            text.count > Limits.valueBytes
+                ? tooLong(text.count) : .invalidText(className: className, property: name)
         case (.data(let bytes), .data): tooLong(bytes.count)
         case (.date, .date): .invalidDate(className: className, property: name)
         case (.link(let target), .link): wrongTarget(target, schema)
         case (.null, _): .nullNotAllowed(className: className, property: name)
-        default: .typeMismatch(className: className, property: name, expected: typeName, found: value.kindName)
+        default:
+            .typeMismatch(
+                className: className, property: name, expected: typeName, found: value.kindName)
         }
     }
 
     private func tooLong(_ length: Int) -> ModelError {
-        .valueTooLong(className: className, property: name, length: length, limit: Limits.valueBytes)
+        .valueTooLong(
+            className: className, property: name, length: length, limit: Limits.valueBytes)
     }
 
     private func wrongTarget(_ target: ObjectRef, _ schema: ModelSchema) -> ModelError {
         let found = schema.anyClass(id: target.classID)?.name ?? "#\(target.classID)"
-        return .wrongLinkTarget(className: className, property: name, expected: targetName ?? "?", found: found)
+        return .wrongLinkTarget(
+            className: className, property: name, expected: targetName ?? "?", found: found)
     }
 
     /// Why a value is none for a property that does not hold one value.
     func notSettable(_ value: BorrowedValue) -> ModelError {
-        isStored ? .isAList(className: className, property: name) : .propertyNotWritable(className: className, property: name)
+        isStored
+            ? .isAList(className: className, property: name)
+            : .propertyNotWritable(className: className, property: name)
     }
 }
 

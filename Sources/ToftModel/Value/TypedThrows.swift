@@ -7,11 +7,16 @@ func stored<Result>(_ body: () throws(StorageError) -> Result) throws(ModelError
 }
 
 extension [UInt8] {
-    /// Lends the array's bytes; the standard function forgets what kind of error its closure throws.
+    /// Lends the array's bytes; the standard function forgets what kind of error its closure
+    /// throws.
     @inline(__always)
-    func withBytes<Success, Failure>(_ body: (UnsafeRawBufferPointer) throws(Failure) -> Success) throws(Failure) -> Success {
+    func withBytes<Success, Failure>(_ body: (UnsafeRawBufferPointer) throws(Failure) -> Success)
+        throws(Failure) -> Success
+    {
         let result: Result<Success, Failure> = withUnsafeBytes { buffer in
-            do throws(Failure) { return .success(try body(buffer)) } catch { return .failure(error) }
+            do throws(Failure) { return .success(try body(buffer)) } catch {
+                return .failure(error)
+            }
         }
         return try result.get()
     }

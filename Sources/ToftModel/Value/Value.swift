@@ -1,8 +1,10 @@
 package import ToftStorage
 
-/// One value, owned: what callers hand in and what they may keep. Reading many values without copying goes through `Cell`.
+/// One value, owned: what callers hand in and what they may keep. Reading many values without
+/// copying goes through `Cell`.
 ///
-/// Equality is that of the database: strings by their UTF-8 bytes (not by Unicode equivalence), NaN equals NaN, -0.0 equals 0.0.
+/// Equality is that of the database: strings by their UTF-8 bytes (not by Unicode equivalence), NaN
+/// equals NaN, -0.0 equals 0.0.
 package enum Value: Sendable {
     case null
     case bool(Bool)
@@ -77,7 +79,9 @@ extension Value: CustomStringConvertible {
         case .int(let value): "\(value)"
         case .float(let value): "\(value)"
         case .double(let value): "\(value)"
-        case .string(let value): value.utf8.count <= 60 ? "'\(value)'" : "'\(value.prefix(50))…' (\(value.utf8.count) bytes)"
+        case .string(let value):
+            value.utf8.count <= 60
+                ? "'\(value)'" : "'\(value.prefix(50))…' (\(value.utf8.count) bytes)"
         case .data(let value): "\(value.count) bytes of data"
         case .date(let value): "T\(value.seconds):\(value.nanoseconds)"
         case .link(let value): "object \(value.key)"

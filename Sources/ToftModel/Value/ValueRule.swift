@@ -1,6 +1,7 @@
 internal import ToftStorage
 
-/// Which values a property takes, as few words: what most values pass is asked here, what does not pass is explained by the property.
+/// Which values a property takes, as few words: what most values pass is asked here, what does not
+/// pass is explained by the property.
 struct ValueRule {
     let type: PropertyType
     let isOptional: Bool
@@ -18,7 +19,8 @@ struct ValueRule {
     func cell(_ value: BorrowedValue) -> Cell? {
         switch (value, type) {
         case (.int(let value), .int): .int64(value)
-        case (.string(let text), .string): text.count <= Limits.valueBytes && UTF8Text.isValid(text) ? .bytes(text) : nil
+        case (.string(let text), .string):
+            text.count <= Limits.valueBytes && UTF8Text.isValid(text) ? .bytes(text) : nil
         case (.bool(let value), .bool): .bool(value)
         case (.double(let value), .double): .float64(value)
         case (.float(let value), .float): .float32(value)

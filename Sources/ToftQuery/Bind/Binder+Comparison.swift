@@ -9,17 +9,24 @@ extension Binder {
         }
         let left = try operand(comparison.left)
         let right = try operand(comparison.right)
-        let context = Comparing(comparator: comparison.comparator, options: comparison.options, offset: comparison.offset)
+        let context = Comparing(
+            comparator: comparison.comparator, options: comparison.options,
+            offset: comparison.offset)
         if context.comparator == .between { return try between(left, right, context) }
         if context.comparator == .in { try requireCollection(right, context) }
         switch (left, right) {
         case (.expression(let left), .constant(let right)): return try test(left, right, context)
-        case (.constant(let left), .expression(let right)): return try reversedTest(left, right, context)
-        case (.expression(let left), .list(let quantifier, let constants)): return try listTest(left, quantifier, constants, context)
-        case (.list(let quantifier, let constants), .expression(let right)): return try reversedListTest(quantifier, constants, right, context)
+        case (.constant(let left), .expression(let right)):
+            return try reversedTest(left, right, context)
+        case (.expression(let left), .list(let quantifier, let constants)):
+            return try listTest(left, quantifier, constants, context)
+        case (.list(let quantifier, let constants), .expression(let right)):
+            return try reversedListTest(quantifier, constants, right, context)
         case (.expression(let left), .expression(let right)): return try pair(left, right, context)
         default:
-            throw failure(.typeMismatch, "Two constants are compared.", hint: "At least one side must name a property.", at: comparison.offset)
+            throw failure(
+                .typeMismatch, "Two constants are compared.",
+                hint: "At least one side must name a property.", at: comparison.offset)
         }
     }
 
@@ -34,7 +41,8 @@ extension Binder {
             Comparing(comparator: comparator, options: options, offset: offset)
         }
 
-        /// The operator that says the same with the sides exchanged; nil for BEGINSWITH and its kin.
+        /// The operator that says the same with the sides exchanged; nil for BEGINSWITH and its
+        /// kin.
         var reversed: Comparator? {
             switch comparator {
             case .equal, .notEqual: comparator
@@ -52,55 +60,78 @@ extension Binder {
         switch operand {
         case .list: return
         case .expression(let expression) where expression.multiplePath != nil: return
-        default: throw failure(.invalidArgument, "IN needs a list or a collection on its right.", hint: "Write age IN {1, 2} or 5 IN ints.", at: context.offset)
+        default:
+            throw failure(
+                .invalidArgument, "IN needs a list or a collection on its right.",
+                hint: "Write age IN {1, 2} or 5 IN ints.", at: context.offset)
         }
     }
 
     // MARK: Against one constant
 
-    private func test(_ expression: BoundExpression, _ given: GivenConstant, _ context: Comparing) throws(QueryError) -> BoundPredicate {
-        .test(expression, try constantTest(expression, given, context), expression.quantifier ?? .any)
+    private func test(_ expression: BoundExpression, _ given: GivenConstant, _ context: Comparing)
+        throws(QueryError) -> BoundPredicate
+    {
+        .test(
+            expression, try constantTest(expression, given, context), expression.quantifier ?? .any)
     }
 
-    private func reversedTest(_ given: GivenConstant, _ expression: BoundExpression, _ context: Comparing) throws(QueryError) -> BoundPredicate {
-        if let reversed = context.reversed { return try test(expression, given, context.with(reversed)) }
+    private func reversedTest(
+        _ given: GivenConstant, _ expression: BoundExpression, _ context: Comparing
+    ) throws(QueryError) -> BoundPredicate {
+        if let reversed = context.reversed {
+            return try test(expression, given, context.with(reversed))
+        }
         let constant = try converted(given, for: expression, context)
-        return .pair(.constant(constant), context.comparator, context.options, expression, .any, expression.quantifier ?? .any)
+        return .pair(
+            .constant(constant), context.comparator, context.options, expression, .any,
+            expression.quantifier ?? .any)
     }
 
-    private func constantTest(_ expression: BoundExpression, _ given: GivenConstant, _ context: Comparing) throws(QueryError) -> ConstantTest {
+    private func constantTest(
+        _ expression: BoundExpression, _ given: GivenConstant, _ context: Comparing
+    ) throws(QueryError) -> ColumnPredicate {
         let constant = try converted(given, for: expression, context)
         guard let type = expression.type else { return .constant(false) }
-        return ConstantTest(type, context.comparator, constant, options: context.options)
+        return ColumnPredicate(type, context.comparator, constant, options: context.options)
     }
 
     // MARK: Against a list of constants
 
     private func listTest(
-        _ expression: BoundExpression, _ listQuantifier: Quantifier?, _ constants: [GivenConstant], _ context: Comparing
+        _ expression: BoundExpression, _ listQuantifier: Quantifier?, _ constants: [GivenConstant],
+        _ context: Comparing
     ) throws(QueryError) -> BoundPredicate {
-        if let whole = try wholeList(expression, listQuantifier, constants, context) { return whole }
+        if let whole = try wholeList(expression, listQuantifier, constants, context) {
+            return whole
+        }
         // `age != {1, 18}` denies `age == {1, 18}`.
         if context.comparator == .notEqual, listQuantifier == nil {
             return Self.negation(of: try listTest(expression, nil, constants, context.with(.equal)))
         }
-        var tests: [ConstantTest] = []
+        var tests: [ColumnPredicate] = []
         for constant in constants { tests.append(try constantTest(expression, constant, context)) }
-        let test: ConstantTest =
+        let test: ColumnPredicate =
             switch listQuantifier ?? .any {
-            case .any: ConstantTest.anyOf(tests)
+            case .any: ColumnPredicate.anyOf(tests)
             case .all: .all(tests)
-            case .none: .not(ConstantTest.anyOf(tests))
+            case .none: .not(ColumnPredicate.anyOf(tests))
             }
         return .test(expression, test, expression.quantifier ?? .any)
     }
 
     private func reversedListTest(
-        _ listQuantifier: Quantifier?, _ constants: [GivenConstant], _ expression: BoundExpression, _ context: Comparing
+        _ listQuantifier: Quantifier?, _ constants: [GivenConstant], _ expression: BoundExpression,
+        _ context: Comparing
     ) throws(QueryError) -> BoundPredicate {
-        if let reversed = context.reversed, let whole = try wholeList(expression, listQuantifier, constants, context.with(reversed)) { return whole }
+        if let reversed = context.reversed,
+            let whole = try wholeList(expression, listQuantifier, constants, context.with(reversed))
+        {
+            return whole
+        }
         if context.comparator == .notEqual, listQuantifier == nil {
-            return Self.negation(of: try reversedListTest(nil, constants, expression, context.with(.equal)))
+            return Self.negation(
+                of: try reversedListTest(nil, constants, expression, context.with(.equal)))
         }
         var parts: [BoundPredicate] = []
         for constant in constants { parts.append(try reversedTest(constant, expression, context)) }
@@ -111,16 +142,19 @@ extension Binder {
         }
     }
 
-    /// A collection without ANY, ALL or NONE on either side is compared with a list as a whole; IN asks for any element.
+    /// A collection without ANY, ALL or NONE on either side is compared with a list as a whole; IN
+    /// asks for any element.
     private func wholeList(
-        _ expression: BoundExpression, _ listQuantifier: Quantifier?, _ constants: [GivenConstant], _ context: Comparing
+        _ expression: BoundExpression, _ listQuantifier: Quantifier?, _ constants: [GivenConstant],
+        _ context: Comparing
     ) throws(QueryError) -> BoundPredicate? {
-        guard listQuantifier == nil, expression.quantifier == nil, context.comparator != .in, let path = expression.multiplePath,
+        guard listQuantifier == nil, expression.quantifier == nil, context.comparator != .in,
+            let path = expression.multiplePath,
             !path.isOneElement
         else { return nil }
         let isNegated = context.comparator == .notEqual
         let positive = isNegated ? context.with(.equal) : context
-        var tests: [ConstantTest] = []
+        var tests: [ColumnPredicate] = []
         for constant in constants { tests.append(try constantTest(expression, constant, positive)) }
         let whole = BoundPredicate.wholeList(expression, tests)
         return isNegated ? .not(whole) : whole
@@ -128,73 +162,113 @@ extension Binder {
 
     // MARK: Between
 
-    private func between(_ left: Operand, _ right: Operand, _ context: Comparing) throws(QueryError) -> BoundPredicate {
-        guard case .expression(let expression) = left, case .list(let listQuantifier, let bounds) = right else {
-            throw failure(.invalidQuery, "BETWEEN needs a property and a list of two values.", at: context.offset)
+    private func between(_ left: Operand, _ right: Operand, _ context: Comparing) throws(QueryError)
+        -> BoundPredicate
+    {
+        guard case .expression(let expression) = left,
+            case .list(let listQuantifier, let bounds) = right
+        else {
+            throw failure(
+                .invalidQuery, "BETWEEN needs a property and a list of two values.",
+                at: context.offset)
         }
         guard bounds.count == 2, listQuantifier == nil else {
-            throw failure(.invalidQuery, "BETWEEN needs a list of exactly two values.", hint: "Write BETWEEN {18, 30}.", at: context.offset)
+            throw failure(
+                .invalidQuery, "BETWEEN needs a list of exactly two values.",
+                hint: "Write BETWEEN {18, 30}.", at: context.offset)
         }
         let quantifier = expression.quantifier ?? .any
         if let path = expression.multiplePath, path.leaf.isCollection, quantifier != .all {
-            throw failure(.invalidQuery, "On a list of values BETWEEN goes with ALL only.", hint: "Write ALL \(path.description) BETWEEN {…}.", at: context.offset)
+            throw failure(
+                .invalidQuery, "On a list of values BETWEEN goes with ALL only.",
+                hint: "Write ALL \(path.description) BETWEEN {…}.", at: context.offset)
         }
         let lower = try constantTest(expression, bounds[0], context.with(.greaterOrEqual))
         let upper = try constantTest(expression, bounds[1], context.with(.lessOrEqual))
         if expression.multiplePath == nil || quantifier == .all {
-            return .test(expression, ConstantTest.both(lower, upper), quantifier)
+            return .test(expression, ColumnPredicate.both(lower, upper), quantifier)
         }
         return .and([.test(expression, lower, quantifier), .test(expression, upper, quantifier)])
     }
 
     // MARK: Two expressions
 
-    private func pair(_ left: BoundExpression, _ right: BoundExpression, _ context: Comparing) throws(QueryError) -> BoundPredicate {
+    private func pair(_ left: BoundExpression, _ right: BoundExpression, _ context: Comparing)
+        throws(QueryError) -> BoundPredicate
+    {
         guard let leftType = left.type, let rightType = right.type else { return .constant(false) }
         guard leftType.isComparable(with: rightType) else {
             throw failure(
-                .typeMismatch, "\(left.description) is \(typeName(leftType)), but \(right.description) is \(typeName(rightType)).", at: context.offset)
+                .typeMismatch,
+                "\(left.description) is \(typeName(leftType)), but \(right.description) is "
+                    + "\(typeName(rightType)).",
+                at: context.offset)
         }
         try requireOperator(context, fits: leftType, left.description)
-        if left.isListOfValues, right.isListOfValues, left.quantifier == nil, right.quantifier == nil {
-            throw failure(.invalidQuery, "Two lists of values cannot be compared as a whole.", hint: "Put ANY, ALL or NONE before one of them.", at: context.offset)
+        if left.isListOfValues, right.isListOfValues, left.quantifier == nil,
+            right.quantifier == nil
+        {
+            throw failure(
+                .invalidQuery, "Two lists of values cannot be compared as a whole.",
+                hint: "Put ANY, ALL or NONE before one of them.", at: context.offset)
         }
         let comparator: Comparator = context.comparator == .in ? .equal : context.comparator
-        return .pair(left, comparator, context.options, right, left.quantifier ?? .any, right.quantifier ?? .any)
+        return .pair(
+            left, comparator, context.options, right, left.quantifier ?? .any,
+            right.quantifier ?? .any)
     }
 
     // MARK: Types
 
     private func typeName(_ type: ValueType) -> String {
-        guard case .link(let classID) = type, let target = schema.storedClass(id: classID) else { return type.name }
+        guard case .link(let classID) = type, let target = schema.storedClass(id: classID) else {
+            return type.name
+        }
         return "a link to \(target.name)"
     }
 
     /// Whether the operator means something for values of this type.
-    private func requireOperator(_ context: Comparing, fits type: ValueType, _ description: String) throws(QueryError) {
+    private func requireOperator(_ context: Comparing, fits type: ValueType, _ description: String)
+        throws(QueryError)
+    {
         if context.comparator.isStringOperator, !type.isText {
-            throw failure(.typeMismatch, "\(context.comparator.rawValue) works on strings and data, but \(description) is \(typeName(type)).", at: context.offset)
+            throw failure(
+                .typeMismatch,
+                "\(context.comparator.rawValue) works on strings and data, but \(description) is "
+                    + "\(typeName(type)).",
+                at: context.offset)
         }
         if !context.options.isEmpty, !type.isText {
             throw failure(
-                .typeMismatch, "\(context.options.spelling) works on strings and data, but \(description) is \(typeName(type)).", at: context.offset)
+                .typeMismatch,
+                "\(context.options.spelling) works on strings and data, but \(description) is "
+                    + "\(typeName(type)).",
+                at: context.offset)
         }
         if case .link = type {
             switch context.comparator {
             case .equal, .notEqual, .in: break
             default:
-                throw failure(.typeMismatch, "Links can be compared with == and != only, not with \(context.comparator.rawValue).", at: context.offset)
+                throw failure(
+                    .typeMismatch,
+                    "Links can be compared with == and != only, not with "
+                        + "\(context.comparator.rawValue).",
+                    at: context.offset)
             }
         }
     }
 
     /// The constant as it is compared with `expression`; throws when the two do not go together.
-    private func converted(_ given: GivenConstant, for expression: BoundExpression, _ context: Comparing) throws(QueryError) -> Constant {
+    private func converted(
+        _ given: GivenConstant, for expression: BoundExpression, _ context: Comparing
+    ) throws(QueryError) -> Constant {
         guard let type = expression.type else { return given.constant }
         try requireOperator(context, fits: type, expression.description)
         guard let constantType = given.constant.type else {
             if let path = expression.multiplePath, case .object = path.leaf {
-                throw failure(.typeMismatch, "'\(path.description)' is a collection and never null.", hint: "Write \(path.description).@count == 0.", at: given.offset)
+                throw failure(
+                    .typeMismatch, "'\(path.description)' is a collection and never null.",
+                    hint: "Write \(path.description).@count == 0.", at: given.offset)
             }
             return given.constant
         }
@@ -204,11 +278,21 @@ extension Binder {
             return number
         }
         guard type.isComparable(with: constantType) else {
-            let what = given.argument.map { "argument $\($0), \(given.constant.description)," } ?? given.constant.description
-            throw failure(.typeMismatch, "\(expression.description) is \(typeName(type)), but \(what) is \(typeName(constantType)).", at: given.offset)
+            let what =
+                given.argument.map { "argument $\($0), \(given.constant.description)," }
+                ?? given.constant.description
+            throw failure(
+                .typeMismatch,
+                "\(expression.description) is \(typeName(type)), but \(what) is "
+                    + "\(typeName(constantType)).",
+                at: given.offset)
         }
-        if case .path = expression, type == .int, let number = given.constant.number, number.isInfinite, !given.constant.isLarge {
-            throw failure(.typeMismatch, "\(expression.description) is int and never infinite.", at: given.offset)
+        if case .path = expression, type == .int, let number = given.constant.number,
+            number.isInfinite, !given.constant.isLarge
+        {
+            throw failure(
+                .typeMismatch, "\(expression.description) is int and never infinite.",
+                at: given.offset)
         }
         return given.constant
     }
@@ -219,7 +303,8 @@ extension BoundPath {
     var isOneElement: Bool {
         if case .element = leaf { return true }
         let collections = steps.filter(\.isCollection)
-        return !leaf.isCollection && collections.count == 1 && { if case .element? = collections.first { true } else { false } }()
+        return !leaf.isCollection && collections.count == 1
+            && { if case .element? = collections.first { true } else { false } }()
     }
 }
 
@@ -235,35 +320,56 @@ extension Constant {
     fileprivate var isLarge: Bool { if case .large = self { true } else { false } }
 }
 
-extension ConstantTest {
+extension ColumnPredicate {
     /// Passes what any of `tests` passes. Equalities with integers become one sorted set.
-    static func anyOf(_ tests: [ConstantTest]) -> ConstantTest {
+    static func anyOf(_ tests: [ColumnPredicate]) -> ColumnPredicate {
         guard tests.count != 1 else { return tests[0] }
         var integers: [Int64] = []
-        var others: [ConstantTest] = []
+        var others: [ColumnPredicate] = []
         for test in tests {
-            if case .int(let low, let high, isInverted: false) = test, low == high { integers.append(low) } else { others.append(test) }
+            if case .int(let low, let high, isInverted: false) = test, low == high {
+                integers.append(low)
+            } else {
+                others.append(test)
+            }
         }
         guard integers.count > 2 else { return .any(tests) }
-        let set = ConstantTest.ints(Array(Set(integers)).sorted(), isInverted: false)
+        let set = ColumnPredicate.ints(Array(Set(integers)).sorted(), isInverted: false)
         return others.isEmpty ? set : .any([set] + others)
     }
 
     /// Passes what both pass: one range where both are ranges.
-    static func both(_ left: ConstantTest, _ right: ConstantTest) -> ConstantTest {
+    static func both(_ left: ColumnPredicate, _ right: ColumnPredicate) -> ColumnPredicate {
         switch (left, right) {
-        case (.int(let low, let high, isInverted: false), .int(let otherLow, let otherHigh, isInverted: false)):
-            return .range(max(low, otherLow), min(high, otherHigh)) { .int($0, $1, isInverted: false) }
-        case (.double(let low, let high, isInverted: false, passesNaN: false), .double(let otherLow, let otherHigh, isInverted: false, passesNaN: false)):
-            return .range(max(low, otherLow), min(high, otherHigh)) { .double($0, $1, isInverted: false, passesNaN: false) }
-        case (.date(let low, let high, isInverted: false), .date(let otherLow, let otherHigh, isInverted: false)):
-            return .range(max(low, otherLow), min(high, otherHigh)) { .date($0, $1, isInverted: false) }
+        case (
+            .int(let low, let high, isInverted: false),
+            .int(let otherLow, let otherHigh, isInverted: false)
+        ):
+            return .range(max(low, otherLow), min(high, otherHigh)) {
+                .int($0, $1, isInverted: false)
+            }
+        case (
+            .double(let low, let high, isInverted: false, passesNaN: false),
+            .double(let otherLow, let otherHigh, isInverted: false, passesNaN: false)
+        ):
+            return .range(max(low, otherLow), min(high, otherHigh)) {
+                .double($0, $1, isInverted: false, passesNaN: false)
+            }
+        case (
+            .date(let low, let high, isInverted: false),
+            .date(let otherLow, let otherHigh, isInverted: false)
+        ):
+            return .range(max(low, otherLow), min(high, otherHigh)) {
+                .date($0, $1, isInverted: false)
+            }
         default:
             return .all([left, right])
         }
     }
 
-    private static func range<Bound: Comparable>(_ low: Bound, _ high: Bound, _ make: (Bound, Bound) -> ConstantTest) -> ConstantTest {
+    private static func range<Bound: Comparable>(
+        _ low: Bound, _ high: Bound, _ make: (Bound, Bound) -> ColumnPredicate
+    ) -> ColumnPredicate {
         low <= high ? make(low, high) : .constant(false)
     }
 }

@@ -9,13 +9,16 @@ extension Binder {
             steps.append(step)
         }
         switch path.leaf {
-        case .property(let property, _), .elements(let property, _), .element(let property, _, _), .lengths(let property), .size(let property):
+        case .property(let property, _), .elements(let property, _), .element(let property, _, _),
+            .lengths(let property), .size(let property):
             note(steps, property)
         case .object, .subquery: break
         case .count(let collection): record(collection, at: steps)
         case .aggregate(_, let collection, let property, _):
             record(collection, at: steps)
-            if let property, let step = collection.step(to: property.classID) { note(steps + [step], property) }
+            if let property, let step = collection.step(to: property.classID) {
+                note(steps + [step], property)
+            }
         }
     }
 
@@ -23,7 +26,8 @@ extension Binder {
         switch collection {
         case .list(let property), .link(let property): note(steps, property)
         case .backlinks(let origin): note(steps, origin, isOfOthers: true)
-        case .allBacklinks(let origins): for origin in origins { note(steps, origin, isOfOthers: true) }
+        case .allBacklinks(let origins):
+            for origin in origins { note(steps, origin, isOfOthers: true) }
         }
     }
 
@@ -38,7 +42,8 @@ extension PathStep {
 }
 
 extension BoundCollection {
-    /// The step to the objects of the collection, which are of class `target`; nil where it holds no objects.
+    /// The step to the objects of the collection, which are of class `target`; nil where it holds
+    /// no objects.
     func step(to target: ClassID) -> PathStep? {
         switch self {
         case .list(let property): .list(property, target: target)

@@ -22,27 +22,40 @@ extension Binder {
         switch ordering {
         case .sort(let keys):
             var bound: [BoundSortKey] = []
-            for key in keys { bound.append(try sortKey(key.path, isAscending: key.isAscending, purpose: "sorted")) }
+            for key in keys {
+                bound.append(try sortKey(key.path, isAscending: key.isAscending, purpose: "sorted"))
+            }
             return .sort(bound)
         case .distinct(let paths):
             var bound: [BoundSortKey] = []
-            for path in paths { bound.append(try sortKey(path, isAscending: true, purpose: "told apart")) }
+            for path in paths {
+                bound.append(try sortKey(path, isAscending: true, purpose: "told apart"))
+            }
             return .distinct(bound)
         case .limit(let count):
             return .limit(max(0, count))
         }
     }
 
-    private mutating func sortKey(_ syntax: PathSyntax, isAscending: Bool, purpose: String) throws(QueryError) -> BoundSortKey {
+    private mutating func sortKey(_ syntax: PathSyntax, isAscending: Bool, purpose: String)
+        throws(QueryError) -> BoundSortKey
+    {
         let path = try bind(syntax)
         guard !path.isMultiple, syntax.quantifier == nil else {
             throw failure(
-                .invalidQuery, "Objects cannot be \(purpose) by '\(path.description)', which has more than one value.",
-                hint: "Only properties and paths over links to one object have an order.", at: syntax.offset)
+                .invalidQuery,
+                "Objects cannot be \(purpose) by '\(path.description)', which has more than one "
+                    + "value.",
+                hint: "Only properties and paths over links to one object have an order.",
+                at: syntax.offset)
         }
         guard case .property(let property, let type) = path.leaf else {
-            throw failure(.invalidQuery, "Objects cannot be \(purpose) by '\(path.description)'.", at: syntax.offset)
+            throw failure(
+                .invalidQuery, "Objects cannot be \(purpose) by '\(path.description)'.",
+                at: syntax.offset)
         }
-        return BoundSortKey(steps: path.steps, property: property, type: type, isAscending: isAscending, description: path.description)
+        return BoundSortKey(
+            steps: path.steps, property: property, type: type, isAscending: isAscending,
+            description: path.description)
     }
 }

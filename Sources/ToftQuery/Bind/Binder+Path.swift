@@ -8,11 +8,18 @@ extension Binder {
     mutating func bind(_ syntax: PathSyntax) throws(QueryError) -> BoundPath {
         let elements = try expandedElements(syntax)
         guard elements.count <= Self.pathLimit else {
-            throw failure(.invalidQuery, "The path has \(elements.count) steps; \(Self.pathLimit) are the most.", at: syntax.offset)
+            throw failure(
+                .invalidQuery,
+                "The path has \(elements.count) steps; \(Self.pathLimit) are the most.",
+                at: syntax.offset)
         }
-        var walk = PathWalk(description: Self.description(syntax, elements), offset: syntax.offset, classID: scopes[scopes.count - 1].classID)
+        var walk = PathWalk(
+            description: Self.description(syntax, elements), offset: syntax.offset,
+            classID: scopes[scopes.count - 1].classID)
         var rest = elements[...]
-        if case .name(let name) = elements[0].kind, let depth = scopes.lastIndex(where: { $0.variable == name }) {
+        if case .name(let name) = elements[0].kind,
+            let depth = scopes.lastIndex(where: { $0.variable == name })
+        {
             walk.scope = scopes.count - 1 - depth
             walk.classID = scopes[depth].classID
             rest = rest.dropFirst()
@@ -24,10 +31,13 @@ extension Binder {
         }
         let leaf = walk.leaf ?? .object(walk.classID)
         let path = BoundPath(
-            scope: walk.scope, classID: origin.classID, steps: walk.steps, leaf: leaf, quantifier: syntax.quantifier, description: walk.description)
+            scope: walk.scope, classID: origin.classID, steps: walk.steps, leaf: leaf,
+            quantifier: syntax.quantifier, description: walk.description)
         if let quantifier = syntax.quantifier, !path.isMultiple, !walk.hasCollection {
             throw failure(
-                .invalidQuery, "\(quantifier.rawValue) needs a collection, but '\(path.description)' has only one value.",
+                .invalidQuery,
+                "\(quantifier.rawValue) needs a collection, but '\(path.description)' has only "
+                    + "one value.",
                 hint: "Leave \(quantifier.rawValue) out.", at: syntax.offset)
         }
         record(path, from: origin.steps)
@@ -37,7 +47,9 @@ extension Binder {
     /// A subquery: the predicate is bound to the objects that the path leads to.
     mutating func bind(_ syntax: SubquerySyntax) throws(QueryError) -> BoundPath {
         let collection = try bind(syntax.collection)
-        guard case .object(let target) = collection.leaf, collection.steps.contains(where: \.isCollection) else {
+        guard case .object(let target) = collection.leaf,
+            collection.steps.contains(where: \.isCollection)
+        else {
             let isPrimitive = collection.leaf.isCollection
             throw failure(
                 .invalidQuery,
@@ -47,14 +59,19 @@ extension Binder {
                 at: syntax.collection.offset)
         }
         if scopes.contains(where: { $0.variable == syntax.variable }) {
-            throw failure(.invalidQuery, "The variable '\(syntax.variable)' is already in use further out.", hint: "Give each subquery its own.", at: syntax.offset)
+            throw failure(
+                .invalidQuery, "The variable '\(syntax.variable)' is already in use further out.",
+                hint: "Give each subquery its own.", at: syntax.offset)
         }
         let outer = scopes[scopes.count - 1 - collection.scope]
-        scopes.append(Scope(classID: target, variable: syntax.variable, steps: outer.steps + collection.steps))
+        scopes.append(
+            Scope(classID: target, variable: syntax.variable, steps: outer.steps + collection.steps)
+        )
         defer { scopes.removeLast() }
         let predicate = try bind(syntax.predicate)
         return BoundPath(
-            scope: collection.scope, classID: outer.classID, steps: [], leaf: .subquery(collection.steps, predicate), quantifier: nil,
+            scope: collection.scope, classID: outer.classID, steps: [],
+            leaf: .subquery(collection.steps, predicate), quantifier: nil,
             description: "SUBQUERY(\(collection.description), \(syntax.variable), …).@count")
     }
 
@@ -68,14 +85,16 @@ extension Binder {
         var scope = 0
         var steps: [PathStep] = []
         var leaf: PathLeaf?
-        /// The property that the path stands at, when it has been read and could still be counted or indexed.
+        /// The property that the path stands at, when it has been read and could still be counted
+        /// or indexed.
         var property: StoredProperty?
         /// A collection is on the path, even if only one value comes out of it.
         var hasCollection = false
     }
 
     private mutating func walkElement(
-        _ element: PathSyntax.Element, _ rest: inout ArraySlice<PathSyntax.Element>, _ walk: inout PathWalk
+        _ element: PathSyntax.Element, _ rest: inout ArraySlice<PathSyntax.Element>,
+        _ walk: inout PathWalk
     ) throws(QueryError) {
         if walk.leaf != nil {
             throw try afterLeaf(element, walk)
@@ -84,14 +103,20 @@ extension Binder {
         case .name(let name): try walkName(name, element, &rest, &walk)
         case .operation(.links): try walkBacklinks(element, &rest, &walk)
         case .operation(let operation):
-            throw failure(.typeMismatch, "\(operation.rawValue) needs a property before it.", at: element.offset)
-        case .index: throw failure(.invalidQuery, "An index needs a list before it.", at: element.offset)
-        case .argument: throw failure(.invalidArgument, "A key path argument may not hold another.", at: element.offset)
+            throw failure(
+                .typeMismatch, "\(operation.rawValue) needs a property before it.",
+                at: element.offset)
+        case .index:
+            throw failure(.invalidQuery, "An index needs a list before it.", at: element.offset)
+        case .argument:
+            throw failure(
+                .invalidArgument, "A key path argument may not hold another.", at: element.offset)
         }
     }
 
     private mutating func walkName(
-        _ name: String, _ element: PathSyntax.Element, _ rest: inout ArraySlice<PathSyntax.Element>, _ walk: inout PathWalk
+        _ name: String, _ element: PathSyntax.Element, _ rest: inout ArraySlice<PathSyntax.Element>,
+        _ walk: inout PathWalk
     ) throws(QueryError) {
         let owner = try storedClass(walk.classID, at: element.offset)
         guard let property = owner.property(named: name) else {
@@ -100,10 +125,16 @@ extension Binder {
         let reference = PropertyRef(classID: owner.id, propertyID: property.id)
         walk.property = property
         if property.type == .linkingObjects {
-            guard let origin = property.targetClassID, let originProperty = property.originPropertyID else {
-                throw failure(.invalidQuery, "The inverse link '\(owner.name).\(name)' leads nowhere.", at: element.offset)
+            guard let origin = property.targetClassID,
+                let originProperty = property.originPropertyID
+            else {
+                throw failure(
+                    .invalidQuery, "The inverse link '\(owner.name).\(name)' leads nowhere.",
+                    at: element.offset)
             }
-            try walkCollection(.backlinks(origin: PropertyRef(classID: origin, propertyID: originProperty)), element, &rest, &walk)
+            try walkCollection(
+                .backlinks(origin: PropertyRef(classID: origin, propertyID: originProperty)),
+                element, &rest, &walk)
         } else if property.type == .link {
             try walkLink(property, reference, element, &rest, &walk)
         } else {
@@ -113,35 +144,53 @@ extension Binder {
 
     /// `@links.@count` or `@links.Class.property`
     private mutating func walkBacklinks(
-        _ element: PathSyntax.Element, _ rest: inout ArraySlice<PathSyntax.Element>, _ walk: inout PathWalk
+        _ element: PathSyntax.Element, _ rest: inout ArraySlice<PathSyntax.Element>,
+        _ walk: inout PathWalk
     ) throws(QueryError) {
         walk.hasCollection = true
-        if case .operation(let operation)? = rest.first?.kind, operation == .count || operation == .size {
+        if case .operation(let operation)? = rest.first?.kind,
+            operation == .count || operation == .size
+        {
             rest = rest.dropFirst()
-            let origins = schema.linkProperties(targeting: walk.classID).map { PropertyRef(classID: $0.origin.id, propertyID: $0.property.id) }
+            let origins = schema.linkProperties(targeting: walk.classID).map {
+                PropertyRef(classID: $0.origin.id, propertyID: $0.property.id)
+            }
             walk.leaf = .count(.allBacklinks(origins))
             return
         }
-        guard case .name(let className)? = rest.first?.kind, case .name(let propertyName)? = rest.dropFirst().first?.kind else {
-            throw failure(.invalidQuery, "After @links come a class and its property, or @count.", hint: "Write @links.Person.dogs.", at: element.offset)
+        guard case .name(let className)? = rest.first?.kind,
+            case .name(let propertyName)? = rest.dropFirst().first?.kind
+        else {
+            throw failure(
+                .invalidQuery, "After @links come a class and its property, or @count.",
+                hint: "Write @links.Person.dogs.", at: element.offset)
         }
         rest = rest.dropFirst(2)
-        guard let origin = schema.storedClass(named: className), let property = origin.property(named: propertyName),
+        guard let origin = schema.storedClass(named: className),
+            let property = origin.property(named: propertyName),
             property.type == .link, property.targetClassID == walk.classID
         else {
             let here = try storedClass(walk.classID, at: element.offset).name
-            throw failure(.invalidQuery, "There is no property '\(propertyName)' of a class '\(className)' that links to '\(here)'.", at: element.offset)
+            throw failure(
+                .invalidQuery,
+                "There is no property '\(propertyName)' of a class '\(className)' that links to "
+                    + "'\(here)'.",
+                at: element.offset)
         }
         walk.property = nil
-        try walkCollection(.backlinks(origin: PropertyRef(classID: origin.id, propertyID: property.id)), element, &rest, &walk)
+        try walkCollection(
+            .backlinks(origin: PropertyRef(classID: origin.id, propertyID: property.id)), element,
+            &rest, &walk)
     }
 
     private mutating func walkLink(
-        _ property: StoredProperty, _ reference: PropertyRef, _ element: PathSyntax.Element, _ rest: inout ArraySlice<PathSyntax.Element>,
+        _ property: StoredProperty, _ reference: PropertyRef, _ element: PathSyntax.Element,
+        _ rest: inout ArraySlice<PathSyntax.Element>,
         _ walk: inout PathWalk
     ) throws(QueryError) {
         guard let target = property.targetClassID else {
-            throw failure(.invalidQuery, "The link '\(property.name)' leads nowhere.", at: element.offset)
+            throw failure(
+                .invalidQuery, "The link '\(property.name)' leads nowhere.", at: element.offset)
         }
         if property.isList {
             return try walkCollection(.list(reference, target: target), element, &rest, &walk)
@@ -154,19 +203,29 @@ extension Binder {
         case .name, .operation(.links):
             walk.steps.append(.link(reference, target: target))
             walk.classID = target
-        case .index: throw failure(.invalidQuery, "'\(property.name)' links to one object and has no index.", at: rest[rest.startIndex].offset)
-        case .operation(let operation): throw wrongAggregate(operation, property.name, at: rest[rest.startIndex].offset)
-        case .argument: throw failure(.invalidArgument, "A key path argument may not hold another.", at: element.offset)
+        case .index:
+            throw failure(
+                .invalidQuery, "'\(property.name)' links to one object and has no index.",
+                at: rest[rest.startIndex].offset)
+        case .operation(let operation):
+            throw wrongAggregate(operation, property.name, at: rest[rest.startIndex].offset)
+        case .argument:
+            throw failure(
+                .invalidArgument, "A key path argument may not hold another.", at: element.offset)
         }
     }
 
     /// Objects at the other end of `step`: counted, aggregated, indexed, or walked on from.
     private mutating func walkCollection(
-        _ step: PathStep, _ element: PathSyntax.Element, _ rest: inout ArraySlice<PathSyntax.Element>, _ walk: inout PathWalk
+        _ step: PathStep, _ element: PathSyntax.Element,
+        _ rest: inout ArraySlice<PathSyntax.Element>, _ walk: inout PathWalk
     ) throws(QueryError) {
         walk.hasCollection = true
         var step = step
-        let collection: BoundCollection = if case .backlinks(let origin) = step { .backlinks(origin: origin) } else { .list(step.property) }
+        let collection: BoundCollection =
+            if case .backlinks(let origin) = step { .backlinks(origin: origin) } else {
+                .list(step.property)
+            }
         switch rest.first?.kind {
         case .operation(.count), .operation(.size), .index(.size):
             rest = rest.dropFirst()
@@ -176,14 +235,19 @@ extension Binder {
             if let aggregate = AggregateOperation(rawValue: operation.rawValue) {
                 let offset = rest[rest.startIndex].offset
                 rest = rest.dropFirst()
-                walk.leaf = try objectAggregate(aggregate, collection, target: step.target, &rest, walk, at: offset)
+                walk.leaf = try objectAggregate(
+                    aggregate, collection, target: step.target, &rest, walk, at: offset)
                 return
             }
-            guard operation == .links else { throw wrongAggregate(operation, walk.description, at: rest[rest.startIndex].offset) }
+            guard operation == .links else {
+                throw wrongAggregate(operation, walk.description, at: rest[rest.startIndex].offset)
+            }
         case .index(let index):
             if let position = try position(index, at: rest[rest.startIndex].offset) {
                 guard case .list(let reference, let target) = step else {
-                    throw failure(.invalidQuery, "Inverse links have no order and no index.", at: rest[rest.startIndex].offset)
+                    throw failure(
+                        .invalidQuery, "Inverse links have no order and no index.",
+                        at: rest[rest.startIndex].offset)
                 }
                 step = .element(reference, position, target: target)
             }
@@ -195,12 +259,15 @@ extension Binder {
     }
 
     private mutating func walkScalar(
-        _ property: StoredProperty, _ reference: PropertyRef, _ rest: inout ArraySlice<PathSyntax.Element>, _ walk: inout PathWalk
+        _ property: StoredProperty, _ reference: PropertyRef,
+        _ rest: inout ArraySlice<PathSyntax.Element>, _ walk: inout PathWalk
     ) throws(QueryError) {
         guard let type = ValueType(property) else { return }
         guard property.isList else {
             walk.leaf = .property(reference, type)
-            if type.isText, case .operation(let operation)? = rest.first?.kind, operation == .count || operation == .size {
+            if type.isText, case .operation(let operation)? = rest.first?.kind,
+                operation == .count || operation == .size
+            {
                 rest = rest.dropFirst()
                 walk.leaf = .size(reference)
             }
@@ -213,10 +280,12 @@ extension Binder {
             walk.leaf = .count(.list(reference))
         case .operation(let operation):
             let offset = rest[rest.startIndex].offset
-            guard let aggregate = AggregateOperation(rawValue: operation.rawValue), type.isNumeric else {
+            guard let aggregate = AggregateOperation(rawValue: operation.rawValue), type.isNumeric
+            else {
                 throw wrongAggregate(operation, property.name, at: offset)
             }
-            walk.leaf = .aggregate(aggregate, .list(reference), of: nil, Self.type(of: aggregate, over: type))
+            walk.leaf = .aggregate(
+                aggregate, .list(reference), of: nil, Self.type(of: aggregate, over: type))
         case .index(let index):
             if let position = try position(index, at: rest[rest.startIndex].offset) {
                 walk.leaf = .element(reference, position, type)
@@ -230,24 +299,35 @@ extension Binder {
 
     /// After `dogs.@max`: the property of the objects that is aggregated.
     private func objectAggregate(
-        _ operation: AggregateOperation, _ collection: BoundCollection, target: ClassID, _ rest: inout ArraySlice<PathSyntax.Element>,
+        _ operation: AggregateOperation, _ collection: BoundCollection, target: ClassID,
+        _ rest: inout ArraySlice<PathSyntax.Element>,
         _ walk: PathWalk, at offset: Int
     ) throws(QueryError) -> PathLeaf {
         guard case .name(let name)? = rest.first?.kind else {
             throw failure(
-                .typeMismatch, "\(operation.rawValue) over objects needs to know of which property.", hint: "Write dogs.\(operation.rawValue).age.", at: offset)
+                .typeMismatch,
+                "\(operation.rawValue) over objects needs to know of which property.",
+                hint: "Write dogs.\(operation.rawValue).age.", at: offset)
         }
         let nameOffset = rest[rest.startIndex].offset
         rest = rest.dropFirst()
         let owner = try storedClass(target, at: nameOffset)
-        guard let property = owner.property(named: name) else { throw unknownProperty(name, of: owner, at: nameOffset) }
+        guard let property = owner.property(named: name) else {
+            throw unknownProperty(name, of: owner, at: nameOffset)
+        }
         let isOrdered = operation == .minimum || operation == .maximum
-        guard let type = ValueType(property), !property.isList, type.isNumeric || (type == .date && isOrdered) else {
+        guard let type = ValueType(property), !property.isList,
+            type.isNumeric || (type == .date && isOrdered)
+        else {
             throw failure(
-                .typeMismatch, "\(operation.rawValue) cannot be made of '\(owner.name).\(name)', which is \(property.isList ? "a list" : property.type.name).",
+                .typeMismatch,
+                "\(operation.rawValue) cannot be made of '\(owner.name).\(name)', which is "
+                    + "\(property.isList ? "a list" : property.type.name).",
                 at: nameOffset)
         }
-        return .aggregate(operation, collection, of: PropertyRef(classID: target, propertyID: property.id), Self.type(of: operation, over: type))
+        return .aggregate(
+            operation, collection, of: PropertyRef(classID: target, propertyID: property.id),
+            Self.type(of: operation, over: type))
     }
 
     static func type(of operation: AggregateOperation, over type: ValueType) -> ValueType {
@@ -266,33 +346,51 @@ extension Binder {
         case .last: return .last
         case .every: return nil
         case .argument(let argumentIndex):
-            guard case .value(.int(let position)) = try argument(argumentIndex, at: offset), position >= 0 else {
-                throw failure(.invalidQuery, "The index $\(argumentIndex) must be a whole number from 0 on.", at: offset)
+            guard case .value(.int(let position)) = try argument(argumentIndex, at: offset),
+                position >= 0
+            else {
+                throw failure(
+                    .invalidQuery, "The index $\(argumentIndex) must be a whole number from 0 on.",
+                    at: offset)
             }
             return .index(Int(position))
-        case .key: throw failure(.invalidQuery, "A list has numbers as indexes; texts belong to dictionaries.", at: offset)
+        case .key:
+            throw failure(
+                .invalidQuery, "A list has numbers as indexes; texts belong to dictionaries.",
+                at: offset)
         case .size: throw failure(.invalidQuery, "SIZE is no position in a list.", at: offset)
         }
     }
 
     // MARK: Errors
 
-    private func afterLeaf(_ element: PathSyntax.Element, _ walk: PathWalk) throws(QueryError) -> QueryError {
+    private func afterLeaf(_ element: PathSyntax.Element, _ walk: PathWalk) throws(QueryError)
+        -> QueryError
+    {
         let name = walk.property?.name ?? walk.description
         let owner = try storedClass(walk.classID, at: element.offset).name
         switch element.kind {
         case .name(let next):
-            return failure(.invalidQuery, "Property '\(owner).\(name)' has no property '\(next)'.", at: element.offset)
-        case .index: return failure(.invalidQuery, "Property '\(owner).\(name)' has no index.", at: element.offset)
+            return failure(
+                .invalidQuery, "Property '\(owner).\(name)' has no property '\(next)'.",
+                at: element.offset)
+        case .index:
+            return failure(
+                .invalidQuery, "Property '\(owner).\(name)' has no index.", at: element.offset)
         case .operation(let operation): return wrongAggregate(operation, name, at: element.offset)
-        case .argument: return failure(.invalidArgument, "A key path argument may not hold another.", at: element.offset)
+        case .argument:
+            return failure(
+                .invalidArgument, "A key path argument may not hold another.", at: element.offset)
         }
     }
 
-    private func wrongAggregate(_ operation: PathOperation, _ name: String, at offset: Int) -> QueryError {
+    private func wrongAggregate(_ operation: PathOperation, _ name: String, at offset: Int)
+        -> QueryError
+    {
         switch operation {
         case .type, .keys, .values: notSupportedYet("\(operation.rawValue) is", at: offset)
-        default: failure(.typeMismatch, "\(operation.rawValue) cannot be made of '\(name)'.", at: offset)
+        default:
+            failure(.typeMismatch, "\(operation.rawValue) cannot be made of '\(name)'.", at: offset)
         }
     }
 
@@ -309,7 +407,8 @@ extension Binder {
         return "Did you mean '\(near)'?"
     }
 
-    /// How many letters have to be put in, taken out or changed, letter case aside; long names count as far.
+    /// How many letters have to be put in, taken out or changed, letter case aside; long names
+    /// count as far.
     private static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left.lowercased().utf8)
         let right = Array(right.lowercased().utf8)
@@ -337,24 +436,34 @@ extension Binder {
                 elements.append(element)
                 continue
             }
-            guard case .value(.string(let text)) = try argument(index, at: element.offset), !text.isEmpty else {
-                throw failure(.invalidArgument, "$K\(index) must be a key path as text.", at: element.offset)
+            guard case .value(.string(let text)) = try argument(index, at: element.offset),
+                !text.isEmpty
+            else {
+                throw failure(
+                    .invalidArgument, "$K\(index) must be a key path as text.", at: element.offset)
             }
             elements += text.split(separator: ".", omittingEmptySubsequences: false).map { part in
                 let name = String(part)
-                return PathSyntax.Element(PathOperation(rawValue: name).map { .operation($0) } ?? .name(name), offset: element.offset)
+                return PathSyntax.Element(
+                    PathOperation(rawValue: name).map { .operation($0) } ?? .name(name),
+                    offset: element.offset)
             }
         }
-        guard !elements.isEmpty else { throw failure(.invalidQuery, "A path needs at least one name.", at: syntax.offset) }
+        guard !elements.isEmpty else {
+            throw failure(.invalidQuery, "A path needs at least one name.", at: syntax.offset)
+        }
         return elements
     }
 
-    private static func description(_ syntax: PathSyntax, _ elements: [PathSyntax.Element]) -> String {
+    private static func description(_ syntax: PathSyntax, _ elements: [PathSyntax.Element])
+        -> String
+    {
         var text = ""
         for element in elements {
             switch element.kind {
             case .name(let name): text += text.isEmpty ? name : "." + name
-            case .operation(let operation): text += text.isEmpty ? operation.rawValue : "." + operation.rawValue
+            case .operation(let operation):
+                text += text.isEmpty ? operation.rawValue : "." + operation.rawValue
             case .index(let index): text += "[\(index.description)]"
             case .argument(let index): text += "$K\(index)"
             }

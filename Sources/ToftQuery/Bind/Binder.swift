@@ -1,7 +1,7 @@
 internal import ToftModel
 
-/// Holds a syntax tree against a schema: finds what names mean, checks that types go together, and brings constants into the types that they
-/// are compared with.
+/// Holds a syntax tree against a schema: finds what names mean, checks that types go together, and
+/// brings constants into the types that they are compared with.
 struct Binder {
     let schema: StoredSchema
     let arguments: [QueryArgument]
@@ -20,7 +20,8 @@ struct Binder {
         var steps: [PathStep]
     }
 
-    init(_ schema: StoredSchema, classID: ClassID, arguments: [QueryArgument], source: QuerySource) {
+    init(_ schema: StoredSchema, classID: ClassID, arguments: [QueryArgument], source: QuerySource)
+    {
         self.schema = schema
         self.arguments = arguments
         self.source = source
@@ -29,7 +30,9 @@ struct Binder {
 
     // MARK: Errors
 
-    func failure(_ kind: QueryError.Kind, _ summary: String, hint: String? = nil, at offset: Int) -> QueryError {
+    func failure(_ kind: QueryError.Kind, _ summary: String, hint: String? = nil, at offset: Int)
+        -> QueryError
+    {
         QueryError(kind, summary, hint: hint, at: offset, in: source)
     }
 
@@ -40,7 +43,9 @@ struct Binder {
 
     /// The class with this id, which the schema has: ids come from it.
     func storedClass(_ id: ClassID, at offset: Int) throws(QueryError) -> StoredClass {
-        guard let found = schema.storedClass(id: id) else { throw failure(.invalidQuery, "The class of this path is gone.", at: offset) }
+        guard let found = schema.storedClass(id: id) else {
+            throw failure(.invalidQuery, "The class of this path is gone.", at: offset)
+        }
         return found
     }
 
@@ -56,7 +61,8 @@ struct Binder {
         }
     }
 
-    private mutating func bindAll(_ parts: [PredicateSyntax]) throws(QueryError) -> [BoundPredicate] {
+    private mutating func bindAll(_ parts: [PredicateSyntax]) throws(QueryError) -> [BoundPredicate]
+    {
         var bound: [BoundPredicate] = []
         bound.reserveCapacity(parts.count)
         for part in parts { bound.append(try bind(part)) }
@@ -92,17 +98,23 @@ struct Binder {
         switch expression {
         case .literal(.argument(let index), let offset):
             switch try argument(index, at: offset) {
-            case .value(let value): return .constant(GivenConstant(constant: Constant(value), offset: offset, argument: index))
+            case .value(let value):
+                return .constant(
+                    GivenConstant(constant: Constant(value), offset: offset, argument: index))
             case .list(let values): return Self.list(nil, values, index, at: offset)
             }
         case .quantifiedArgument(let quantifier, let index, let offset):
             guard case .list(let values) = try argument(index, at: offset) else {
-                throw failure(.invalidArgument, "\(quantifier.rawValue) needs a list, but $\(index) is one value.", at: offset)
+                throw failure(
+                    .invalidArgument,
+                    "\(quantifier.rawValue) needs a list, but $\(index) is one value.", at: offset)
             }
             return Self.list(quantifier, values, index, at: offset)
         case .list(let quantifier, let elements, _):
             var constants: [GivenConstant] = []
-            for element in elements { constants.append(try given(element.literal, at: element.offset)) }
+            for element in elements {
+                constants.append(try given(element.literal, at: element.offset))
+            }
             return .list(quantifier, constants)
         case .literal(let literal, let offset):
             return .constant(try given(literal, at: offset))
@@ -113,13 +125,20 @@ struct Binder {
         }
     }
 
-    private static func list(_ quantifier: Quantifier?, _ values: [Value], _ index: Int, at offset: Int) -> Operand {
-        .list(quantifier, values.map { GivenConstant(constant: Constant($0), offset: offset, argument: index) })
+    private static func list(
+        _ quantifier: Quantifier?, _ values: [Value], _ index: Int, at offset: Int
+    ) -> Operand {
+        .list(
+            quantifier,
+            values.map { GivenConstant(constant: Constant($0), offset: offset, argument: index) })
     }
 
-    private mutating func given(_ literal: Literal, at offset: Int) throws(QueryError) -> GivenConstant {
+    private mutating func given(_ literal: Literal, at offset: Int) throws(QueryError)
+        -> GivenConstant
+    {
         let index: Int? = if case .argument(let index) = literal { index } else { nil }
-        return GivenConstant(constant: try constant(literal, at: offset), offset: offset, argument: index)
+        return GivenConstant(
+            constant: try constant(literal, at: offset), offset: offset, argument: index)
     }
 
     /// A constant; an argument must be one value.
@@ -137,7 +156,9 @@ struct Binder {
         case .objectID: throw notSupportedYet("Object ids are", at: offset)
         case .argument(let index):
             guard case .value(let value) = try argument(index, at: offset) else {
-                throw failure(.invalidArgument, "$\(index) is a list, but one value is needed here.", at: offset)
+                throw failure(
+                    .invalidArgument, "$\(index) is a list, but one value is needed here.",
+                    at: offset)
             }
             return Constant(value)
         case .object(let className, let key): return try object(className, key, at: offset)
@@ -146,18 +167,31 @@ struct Binder {
 
     func argument(_ index: Int, at offset: Int) throws(QueryError) -> QueryArgument {
         guard index < arguments.count else {
-            let given = arguments.isEmpty ? "no argument was given" : arguments.count == 1 ? "only $0 was given" : "only $0 to $\(arguments.count - 1) were given"
-            throw failure(.invalidArgument, "The query asks for $\(index), but \(given).", hint: "Hand in a value for every $n.", at: offset)
+            let given =
+                arguments.isEmpty
+                ? "no argument was given"
+                : arguments.count == 1
+                    ? "only $0 was given" : "only $0 to $\(arguments.count - 1) were given"
+            throw failure(
+                .invalidArgument, "The query asks for $\(index), but \(given).",
+                hint: "Hand in a value for every $n.", at: offset)
         }
         return arguments[index]
     }
 
-    private mutating func object(_ className: String, _ key: Literal.PrimaryKeyLiteral, at offset: Int) throws(QueryError) -> Constant {
+    private mutating func object(
+        _ className: String, _ key: Literal.PrimaryKeyLiteral, at offset: Int
+    ) throws(QueryError) -> Constant {
         guard let target = schema.storedClass(named: className) else {
-            throw failure(.invalidQuery, "There is no class '\(className)'.", hint: suggestion(for: className, among: schema.visibleClasses.map(\.name)), at: offset)
+            throw failure(
+                .invalidQuery, "There is no class '\(className)'.",
+                hint: suggestion(for: className, among: schema.visibleClasses.map(\.name)),
+                at: offset)
         }
         guard let primaryKey = target.primaryKey else {
-            throw failure(.invalidQuery, "Class '\(className)' has no primary key to find an object by.", at: offset)
+            throw failure(
+                .invalidQuery, "Class '\(className)' has no primary key to find an object by.",
+                at: offset)
         }
         let value = try primaryKeyValue(key, at: offset)
         switch (value, primaryKey.type) {
@@ -166,22 +200,29 @@ struct Binder {
             return .objectWithKey(target.id, value)
         default:
             throw failure(
-                .typeMismatch, "The primary key '\(className).\(primaryKey.name)' is \(primaryKey.type.name), but \(value.description) is \(value.kindName).",
+                .typeMismatch,
+                "The primary key '\(className).\(primaryKey.name)' is \(primaryKey.type.name), "
+                    + "but \(value.description) is \(value.kindName).",
                 at: offset)
         }
     }
 
-    private func primaryKeyValue(_ key: Literal.PrimaryKeyLiteral, at offset: Int) throws(QueryError) -> Value {
+    private func primaryKeyValue(_ key: Literal.PrimaryKeyLiteral, at offset: Int)
+        throws(QueryError) -> Value
+    {
         switch key {
         case .null: return .null
         case .integer(let value): return .int(value)
         case .string(let value): return .string(value)
         case .argument(let index):
             guard case .value(let value) = try argument(index, at: offset) else {
-                throw failure(.invalidArgument, "$\(index) is a list, but a primary key is needed here.", at: offset)
+                throw failure(
+                    .invalidArgument, "$\(index) is a list, but a primary key is needed here.",
+                    at: offset)
             }
             return value
-        case .other: throw failure(.typeMismatch, "A primary key is a whole number or a text.", at: offset)
+        case .other:
+            throw failure(.typeMismatch, "A primary key is a whole number or a text.", at: offset)
         }
     }
 
@@ -200,20 +241,27 @@ struct Binder {
     }
 
     private mutating func arithmetic(
-        _ operation: ArithmeticOperator, _ left: ExpressionSyntax, _ right: ExpressionSyntax, at offset: Int
+        _ operation: ArithmeticOperator, _ left: ExpressionSyntax, _ right: ExpressionSyntax,
+        at offset: Int
     ) throws(QueryError) -> BoundExpression {
         let boundLeft = try bind(left)
         let boundRight = try bind(right)
-        if case .constant(let leftConstant) = boundLeft, case .constant(let rightConstant) = boundRight {
+        if case .constant(let leftConstant) = boundLeft,
+            case .constant(let rightConstant) = boundRight
+        {
             return .constant(Arithmetic.fold(operation, leftConstant, rightConstant))
         }
         for operand in [boundLeft, boundRight] where operand.type?.isNumeric != true {
             throw failure(
                 .typeMismatch,
-                "'\(operation.rawValue)' needs numbers, but \(operand.description) is \(operand.type?.name ?? "null").", at: offset)
+                "'\(operation.rawValue)' needs numbers, but \(operand.description) is "
+                    + "\(operand.type?.name ?? "null").",
+                at: offset)
         }
         if boundLeft.multiplePath != nil, boundRight.multiplePath != nil {
-            throw failure(.invalidQuery, "Two collections cannot be computed with each other.", hint: "Use an aggregate such as @sum of one of them.", at: offset)
+            throw failure(
+                .invalidQuery, "Two collections cannot be computed with each other.",
+                hint: "Use an aggregate such as @sum of one of them.", at: offset)
         }
         return .arithmetic(operation, boundLeft, boundRight)
     }

@@ -19,13 +19,16 @@ package enum PathStep: Hashable, Sendable {
         }
     }
 
-    /// Whether an object has none, one or several at the other end, rather than exactly one or null.
+    /// Whether an object has none, one or several at the other end, rather than exactly one or
+    /// null.
     var isCollection: Bool { if case .link = self { false } else { true } }
 
     /// The property that the step reads.
     package var property: PropertyRef {
         switch self {
-        case .link(let property, _), .list(let property, _), .element(let property, _, _), .backlinks(let property): property
+        case .link(let property, _), .list(let property, _), .element(let property, _, _),
+            .backlinks(let property):
+            property
         }
     }
 }
@@ -89,7 +92,9 @@ indirect enum PathLeaf: Sendable {
 
     var type: ValueType {
         switch self {
-        case .property(_, let type), .elements(_, let type), .element(_, _, let type), .aggregate(_, _, _, let type): type
+        case .property(_, let type), .elements(_, let type), .element(_, _, let type),
+            .aggregate(_, _, _, let type):
+            type
         case .object(let classID): .link(classID)
         case .lengths, .count, .size, .subquery: .int
         }
@@ -106,7 +111,8 @@ indirect enum PathLeaf: Sendable {
 
 /// A path bound to a schema.
 struct BoundPath: Sendable {
-    /// How many subqueries further out the path begins: 0 is the object that the predicate is asked of.
+    /// How many subqueries further out the path begins: 0 is the object that the predicate is asked
+    /// of.
     var scope: Int
     /// The class of the object that the path begins at.
     var classID: ClassID
@@ -121,8 +127,8 @@ struct BoundPath: Sendable {
     /// Whether it stands for none, one or several values rather than for exactly one.
     var isMultiple: Bool { leaf.isCollection || steps.contains(where: \.isCollection) }
 
-    /// The steps that lead to several objects, and those that then lead from each to one. Behind a collection a null link leads nowhere: it is no
-    /// element, rather than one that is null.
+    /// The steps that lead to several objects, and those that then lead from each to one. Behind a
+    /// collection a null link leads nowhere: it is no element, rather than one that is null.
     var splitSteps: (collections: [PathStep], rest: [PathStep]) {
         isMultiple ? (steps, []) : ([], steps)
     }

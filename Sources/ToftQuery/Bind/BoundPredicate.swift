@@ -5,14 +5,15 @@ indirect enum BoundPredicate: Sendable {
     case and([BoundPredicate])
     case or([BoundPredicate])
     /// One value against constants; for a multiple value, how many of its elements must pass.
-    case test(BoundExpression, ConstantTest, Quantifier)
+    case test(BoundExpression, ColumnPredicate, Quantifier)
     /// The whole of a multiple value against a list of constants, element by element, in order.
-    case wholeList(BoundExpression, [ConstantTest])
+    case wholeList(BoundExpression, [ColumnPredicate])
     /// Two values against each other.
     case pair(BoundExpression, Comparator, StringOptions, BoundExpression, Quantifier, Quantifier)
 }
 
-/// A value bound to a schema: constants are folded, so at least one path is in it, or it is a constant.
+/// A value bound to a schema: constants are folded, so at least one path is in it, or it is a
+/// constant.
 indirect enum BoundExpression: Sendable {
     case constant(Constant)
     case path(BoundPath)
@@ -23,7 +24,8 @@ indirect enum BoundExpression: Sendable {
         switch self {
         case .constant(let constant): constant.type
         case .path(let path): path.type
-        case .arithmetic(_, let left, let right): left.type == .int && right.type == .int ? .int : .double
+        case .arithmetic(_, let left, let right):
+            left.type == .int && right.type == .int ? .int : .double
         }
     }
 
@@ -50,7 +52,8 @@ indirect enum BoundExpression: Sendable {
         switch self {
         case .constant(let constant): constant.description
         case .path(let path): path.description
-        case .arithmetic(let operation, let left, let right): "(\(left.description) \(operation.rawValue) \(right.description))"
+        case .arithmetic(let operation, let left, let right):
+            "(\(left.description) \(operation.rawValue) \(right.description))"
         }
     }
 }

@@ -59,7 +59,8 @@ package enum Constant: Sendable {
         case .large(let value): value.description
         case .float(let value): "\(value)f"
         case .double(let value): "\(value)"
-        case .string(let text): Value.string(String(decoding: text.bytes, as: UTF8.self)).description
+        case .string(let text):
+            Value.string(String(decoding: text.bytes, as: UTF8.self)).description
         case .data(let bytes): "\(bytes.count) bytes of data"
         case .date(let date): "T\(date.seconds):\(date.nanoseconds)"
         case .link(let object): "object \(object.key)"
@@ -89,7 +90,9 @@ package struct LargeInteger: Sendable {
 
     init(isNegative: Bool, digits: [UInt8]) {
         let magnitude = Double(String(decoding: digits, as: UTF8.self)) ?? .infinity
-        let order = magnitude.isInfinite ? 1 : WideInteger(magnitude).order(to: WideInteger(decimalDigits: digits))
+        let order =
+            magnitude.isInfinite
+            ? 1 : WideInteger(magnitude).order(to: WideInteger(decimalDigits: digits))
         nearest = isNegative ? -magnitude : magnitude
         orderOfNearest = isNegative ? -order : order
         description = (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self)
@@ -99,17 +102,23 @@ package struct LargeInteger: Sendable {
 }
 
 extension Constant {
-    /// What a number within quotes stands for where a number is expected; nil when the whole text is none.
+    /// What a number within quotes stands for where a number is expected; nil when the whole text
+    /// is none.
     static func number(spelledBy bytes: [UInt8], allowingInfinity: Bool) -> Constant? {
         let text = String(decoding: bytes, as: UTF8.self)
         let signed = text.first == "-" || text.first == "+"
         let unsigned = (signed ? String(text.dropFirst()) : text).lowercased()
         if allowingInfinity {
             if unsigned == "nan" { return .double(.nan) }
-            if unsigned == "inf" || unsigned == "infinity" { return .double(text.first == "-" ? -.infinity : .infinity) }
+            if unsigned == "inf" || unsigned == "infinity" {
+                return .double(text.first == "-" ? -.infinity : .infinity)
+            }
         }
         guard let first = unsigned.utf8.first, Lexer.isDigit(first) || first == UInt8(ascii: "."),
-            unsigned.utf8.allSatisfy({ Lexer.isDigit($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "e") || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") })
+            unsigned.utf8.allSatisfy({
+                Lexer.isDigit($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "e")
+                    || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+")
+            })
         else { return nil }
         if unsigned.utf8.allSatisfy(Lexer.isDigit) {
             let literal = Lexer.integer(digits: ArraySlice(Array(unsigned.utf8)))
@@ -121,7 +130,8 @@ extension Constant {
     init(_ literal: IntegerLiteral) {
         switch literal {
         case .small(let value): self = .int(value)
-        case .large(let isNegative, let digits): self = .large(LargeInteger(isNegative: isNegative, digits: digits))
+        case .large(let isNegative, let digits):
+            self = .large(LargeInteger(isNegative: isNegative, digits: digits))
         }
     }
 }

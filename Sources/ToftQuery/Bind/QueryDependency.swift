@@ -6,7 +6,8 @@ package struct QueryDependency: Hashable, Sendable {
     package var steps: [PathStep]
     /// The property that is read there; for a collection its membership.
     package var property: PropertyRef
-    /// The property is read of other objects than that one: of those that link to it, or of the one that is looked up by its primary key.
+    /// The property is read of other objects than that one: of those that link to it, or of the one
+    /// that is looked up by its primary key.
     package var isOfOthers: Bool
 
     package init(steps: [PathStep], property: PropertyRef, isOfOthers: Bool = false) {

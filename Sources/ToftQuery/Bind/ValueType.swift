@@ -12,7 +12,8 @@ package enum ValueType: Hashable, Sendable {
     /// A link to an object of this class, or the object itself.
     case link(ClassID)
 
-    /// The type of a stored property, or of the elements of a list; nil for inverse links, which are objects.
+    /// The type of a stored property, or of the elements of a list; nil for inverse links, which
+    /// are objects.
     init?(_ property: StoredProperty) {
         self.init(property.type, target: property.targetClassID)
     }

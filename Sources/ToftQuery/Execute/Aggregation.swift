@@ -20,7 +20,7 @@ struct Aggregation {
         self.type = type
     }
 
-    mutating func add(_ vector: Vector, _ wanted: Mask) {
+    mutating func add(_ vector: Vector, _ wanted: Selection) {
         let rows = wanted.subtracting(vector.nulls)
         switch vector.layout {
         case .int: addInts(vector.integers, rows)
@@ -30,7 +30,7 @@ struct Aggregation {
         }
     }
 
-    private mutating func addInts(_ values: IntegerColumn, _ rows: Mask) {
+    private mutating func addInts(_ values: IntegerColumn, _ rows: Selection) {
         count &+= rows.count
         switch values.width {
         case .one: addInts(values.base.assumingMemoryBound(to: Int8.self), rows)
@@ -41,7 +41,9 @@ struct Aggregation {
     }
 
     @inline(__always)
-    private mutating func addInts<Integer: FixedWidthInteger & SignedInteger>(_ values: UnsafePointer<Integer>, _ mask: Mask) {
+    private mutating func addInts<Integer: FixedWidthInteger & SignedInteger>(
+        _ values: UnsafePointer<Integer>, _ mask: Selection
+    ) {
         let isSum = operation == .sum || operation == .average
         for index in 0..<4 {
             var word = mask.word(index)
@@ -58,9 +60,12 @@ struct Aggregation {
         }
     }
 
-    /// The sum of 64 integers. Of small ones it fits into half the bits, twice as many of which are added at once.
+    /// The sum of 64 integers. Of small ones it fits into half the bits, twice as many of which are
+    /// added at once.
     @inline(__always)
-    private static func sum<Integer: FixedWidthInteger & SignedInteger>(_ values: UnsafePointer<Integer>) -> Int64 {
+    private static func sum<Integer: FixedWidthInteger & SignedInteger>(
+        _ values: UnsafePointer<Integer>
+    ) -> Int64 {
         if Integer.bitWidth <= 16 {
             var sum: Int32 = 0
             for row in 0..<64 { sum &+= Int32(truncatingIfNeeded: values[row]) }
@@ -72,7 +77,9 @@ struct Aggregation {
     }
 
     @inline(__always)
-    private static func extremes<Integer: FixedWidthInteger & SignedInteger>(_ values: UnsafePointer<Integer>) -> (least: Int64, greatest: Int64) {
+    private static func extremes<Integer: FixedWidthInteger & SignedInteger>(
+        _ values: UnsafePointer<Integer>
+    ) -> (least: Int64, greatest: Int64) {
         var (least, greatest) = (Integer.max, Integer.min)
         for row in 0..<64 {
             least = min(least, values[row])
@@ -87,7 +94,7 @@ struct Aggregation {
         greatestInt = max(greatestInt, extremes.greatest)
     }
 
-    private mutating func addDoubles(_ values: UnsafePointer<Double>, _ mask: Mask) {
+    private mutating func addDoubles(_ values: UnsafePointer<Double>, _ mask: Selection) {
         var rows = mask.rows
         var (sum, least, greatest, seen) = (doubleSum, leastDouble, greatestDouble, count)
         while let row = rows.next() {
@@ -101,7 +108,7 @@ struct Aggregation {
         (doubleSum, leastDouble, greatestDouble, count) = (sum, least, greatest, seen)
     }
 
-    private mutating func addDates(_ vector: Vector, _ mask: Mask) {
+    private mutating func addDates(_ vector: Vector, _ mask: Selection) {
         var rows = mask.rows
         while let row = rows.next() {
             let date = Timestamp(seconds: vector.ints[row], nanoseconds: vector.nanoseconds[row])
@@ -133,7 +140,8 @@ struct Aggregation {
 }
 
 extension Aggregation {
-    /// Whether values of a type have such an aggregate: numbers have all, dates a least and a greatest.
+    /// Whether values of a type have such an aggregate: numbers have all, dates a least and a
+    /// greatest.
     static func isPossible(_ operation: AggregateOperation, of type: ValueType) -> Bool {
         switch type {
         case .int, .float, .double: true

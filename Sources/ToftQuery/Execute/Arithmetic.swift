@@ -1,7 +1,10 @@
-/// The rules of `+ - * /`: null with anything is null; so are division by zero and what does not fit 64 bits.
+/// The rules of `+ - * /`: null with anything is null; so are division by zero and what does not
+/// fit 64 bits.
 enum Arithmetic {
     /// Two constants; what are no numbers give null.
-    static func fold(_ operation: ArithmeticOperator, _ left: Constant, _ right: Constant) -> Constant {
+    static func fold(_ operation: ArithmeticOperator, _ left: Constant, _ right: Constant)
+        -> Constant
+    {
         if case .int(let left) = left, case .int(let right) = right {
             return compute(operation, left, right).map { .int($0) } ?? .null
         }
@@ -22,7 +25,8 @@ enum Arithmetic {
     }
 
     @inline(__always)
-    static func compute(_ operation: ArithmeticOperator, _ left: Double, _ right: Double) -> Double? {
+    static func compute(_ operation: ArithmeticOperator, _ left: Double, _ right: Double) -> Double?
+    {
         switch operation {
         case .add: left + right
         case .subtract: left - right

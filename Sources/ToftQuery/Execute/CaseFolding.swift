@@ -1,4 +1,5 @@
-/// Brings texts to the form in which `[c]` and `[d]` compare them: Unicode simple case folding, and letters without their accents.
+/// Brings texts to the form in which `[c]` and `[d]` compare them: Unicode simple case folding, and
+/// letters without their accents.
 enum CaseFolding {
     /// The text, folded. Bytes that are not UTF-8 stay as they are.
     static func folded(_ bytes: [UInt8], _ options: StringOptions) -> [UInt8] {
@@ -8,7 +9,9 @@ enum CaseFolding {
     }
 
     /// Replaces `result` by the folded text.
-    static func fold(_ bytes: UnsafeRawBufferPointer, _ options: StringOptions, into result: inout [UInt8]) {
+    static func fold(
+        _ bytes: UnsafeRawBufferPointer, _ options: StringOptions, into result: inout [UInt8]
+    ) {
         result.removeAll(keepingCapacity: true)
         let foldsCase = options.contains(.caseInsensitive)
         let stripsAccents = options.contains(.diacriticInsensitive)
@@ -34,15 +37,19 @@ enum CaseFolding {
         byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
     }
 
-    /// The code point that stands for `scalar`; nil for an accent of its own when accents do not count.
-    static func fold(_ scalar: UInt32, case foldsCase: Bool, accents stripsAccents: Bool) -> UInt32? {
+    /// The code point that stands for `scalar`; nil for an accent of its own when accents do not
+    /// count.
+    static func fold(_ scalar: UInt32, case foldsCase: Bool, accents stripsAccents: Bool) -> UInt32?
+    {
         var result = scalar
         if stripsAccents {
             if isMark(result) { return nil }
             result = map(result, FoldingTable.bareLetters)
         }
         if foldsCase {
-            result = result < 0x80 ? UInt32(lowercased(UInt8(result))) : map(result, FoldingTable.caseFolding)
+            result =
+                result < 0x80
+                ? UInt32(lowercased(UInt8(result))) : map(result, FoldingTable.caseFolding)
         }
         return result
     }
@@ -50,7 +57,8 @@ enum CaseFolding {
     /// The blocks of combining diacritical marks.
     private static func isMark(_ scalar: UInt32) -> Bool {
         switch scalar {
-        case 0x0300...0x036F, 0x1AB0...0x1AFF, 0x1DC0...0x1DFF, 0x20D0...0x20FF, 0xFE20...0xFE2F: true
+        case 0x0300...0x036F, 0x1AB0...0x1AFF, 0x1DC0...0x1DFF, 0x20D0...0x20FF, 0xFE20...0xFE2F:
+            true
         default: false
         }
     }
@@ -93,12 +101,17 @@ enum CaseFolding {
 
 /// Code points of UTF-8 that may be damaged or no text at all.
 enum UTF8Decoding {
-    /// The code point at `index` and its length in bytes. A byte that begins no character counts as one of its own, beyond all code points.
-    static func scalar(_ bytes: UnsafeRawBufferPointer, at index: Int) -> (scalar: UInt32, length: Int) {
+    /// The code point at `index` and its length in bytes. A byte that begins no character counts as
+    /// one of its own, beyond all code points.
+    static func scalar(_ bytes: UnsafeRawBufferPointer, at index: Int) -> (
+        scalar: UInt32, length: Int
+    ) {
         let first = bytes[index]
         if first < 0x80 { return (UInt32(first), 1) }
         let length = first >= 0xF0 && first < 0xF8 ? 4 : first >= 0xE0 ? 3 : 2
-        guard first >= 0xC2, first < 0xF8, index + length <= bytes.count else { return (0x110000 + UInt32(first), 1) }
+        guard first >= 0xC2, first < 0xF8, index + length <= bytes.count else {
+            return (0x110000 + UInt32(first), 1)
+        }
         var scalar = UInt32(first) & (0x7F >> UInt32(length))
         for offset in 1..<length {
             let byte = bytes[index + offset]

@@ -16,12 +16,13 @@ struct ColumnRead {
     }
 }
 
-/// Reads columns of one class into vectors: in place from a cluster, row by row from wherever the objects of a frame lie, or from a copy of
-/// the whole column when most of it will be needed in no order.
+/// Reads columns of one class into vectors: in place from a cluster, row by row from wherever the
+/// objects of a frame lie, or from a copy of the whole column when most of it will be needed in no
+/// order.
 final class ClassReader {
     let table: Table
     private unowned let source: DataSource
-    private var wholeColumns: [UInt32: WholeColumn] = [:]
+    private var wholeColumns: [UInt32: MaterializedColumn] = [:]
     /// Columns that turned out not worth a copy.
     private var scattered: Set<UInt32> = []
 
@@ -30,10 +31,15 @@ final class ClassReader {
         self.source = source
     }
 
-    /// Fills `vector` with the column's values of the rows of `frame`; of rows that are not wanted it says nothing.
-    func read(_ column: ColumnRead, _ frame: Frame, wanted: Mask, into vector: Vector) throws(ModelError) {
+    /// Fills `vector` with the column's values of the rows of `frame`; of rows that are not wanted
+    /// it says nothing.
+    func read(_ column: ColumnRead, _ frame: RowBatch, wanted: Selection, into vector: Vector)
+        throws(ModelError)
+    {
         if let cluster = frame.cluster {
-            do { try ClusterColumn(cluster, column).read(into: vector, wanted: wanted) } catch { throw .storage(error) }
+            do { try ClusterColumn(cluster, column).read(into: vector, wanted: wanted) } catch {
+                throw .storage(error)
+            }
             return
         }
         if let whole = try wholeColumn(column) {
@@ -43,7 +49,9 @@ final class ClassReader {
         try gather(column, frame, into: vector)
     }
 
-    private func gather(_ column: ColumnRead, _ frame: Frame, into vector: Vector) throws(ModelError) {
+    private func gather(_ column: ColumnRead, _ frame: RowBatch, into vector: Vector)
+        throws(ModelError)
+    {
         let places = try frame.located()
         vector.useOwnStorage()
         vector.nulls = frame.absent
@@ -65,12 +73,18 @@ final class ClassReader {
     // MARK: Whole columns
 
     /// The copy of a column, when so many rows will ask for it that reading it at once pays.
-    private func wholeColumn(_ column: ColumnRead) throws(ModelError) -> WholeColumn? {
+    private func wholeColumn(_ column: ColumnRead) throws(ModelError) -> MaterializedColumn? {
         if let known = wholeColumns[column.column] { return known }
-        guard table.rowCount > Mask.capacity * 4, source.baseCount >= table.rowCount / 4, !scattered.contains(column.column) else { return nil }
-        let copied: WholeColumn?
-        do { copied = try WholeColumn(column, of: table) } catch { throw .storage(error) }
-        if let copied { wholeColumns[column.column] = copied } else { scattered.insert(column.column) }
+        guard table.rowCount > Selection.capacity * 4, source.baseCount >= table.rowCount / 4,
+            !scattered.contains(column.column)
+        else { return nil }
+        let copied: MaterializedColumn?
+        do { copied = try MaterializedColumn(column, of: table) } catch { throw .storage(error) }
+        if let copied {
+            wholeColumns[column.column] = copied
+        } else {
+            scattered.insert(column.column)
+        }
         return copied
     }
 
@@ -78,7 +92,8 @@ final class ClassReader {
 
     /// The list of each wanted row that has an object, in the order of rows.
     func forEachList(
-        _ column: UInt32, _ frame: Frame, wanted: Mask, _ body: (Int, ListView) throws(ModelError) -> Void
+        _ column: UInt32, _ frame: RowBatch, wanted: Selection,
+        _ body: (Int, ListView) throws(ModelError) -> Void
     ) throws(ModelError) {
         if let cluster = frame.cluster {
             var rows = wanted.rows
@@ -89,16 +104,23 @@ final class ClassReader {
         var clusterOfRow = [UInt8](repeating: 0, count: frame.count)
         var start = 0
         for (index, end) in places.ends.enumerated() {
-            for position in start..<end { clusterOfRow[Int(places.order[position])] = UInt8(truncatingIfNeeded: index) }
+            for position in start..<end {
+                clusterOfRow[Int(places.order[position])] = UInt8(truncatingIfNeeded: index)
+            }
             start = end
         }
         var rows = wanted.subtracting(frame.absent).rows
         while let row = rows.next() {
-            try body(row, try Self.list(places.clusters[Int(clusterOfRow[row])], column, Int(places.places[row])))
+            try body(
+                row,
+                try Self.list(
+                    places.clusters[Int(clusterOfRow[row])], column, Int(places.places[row])))
         }
     }
 
-    private static func list(_ cluster: ClusterView, _ column: UInt32, _ row: Int) throws(ModelError) -> ListView {
+    private static func list(_ cluster: ClusterView, _ column: UInt32, _ row: Int)
+        throws(ModelError) -> ListView
+    {
         do { return try cluster.list(column, row) } catch { throw .storage(error) }
     }
 }

@@ -6,8 +6,8 @@ struct ClusterColumn {
     private let layout: Vector.Layout
     private let isFloat: Bool
     /// Rows that are null.
-    private let nulls: Mask
-    private let bits: Mask
+    private let nulls: Selection
+    private let bits: Selection
     private let ints: IntegerColumn?
     private let floats: UnsafePointer<Float>?
     private let doubles: UnsafePointer<Double>?
@@ -19,15 +19,18 @@ struct ClusterColumn {
         layout = column.layout
         isFloat = column.type == .float
         let view = try cluster.column(column.column)
-        nulls = view.nulls.map { Mask(bitmap: UnsafeRawPointer($0), count: cluster.count) } ?? .empty
-        var bits = Mask.empty
+        nulls =
+            view.nulls.map { Selection(bitmap: UnsafeRawPointer($0), count: cluster.count) }
+            ?? .empty
+        var bits = Selection.empty
         var ints: IntegerColumn?
         var floats: UnsafePointer<Float>?
         var doubles: UnsafePointer<Double>?
         var nanoseconds: UnsafePointer<Int32>?
         var texts: BytesColumn?
         switch column.layout {
-        case .bool: bits = Mask(bitmap: UnsafeRawPointer(try view.bools()), count: cluster.count)
+        case .bool:
+            bits = Selection(bitmap: UnsafeRawPointer(try view.bools()), count: cluster.count)
         case .int: ints = try view.integers()
         case .double where isFloat: floats = try view.float32s()
         case .double: doubles = try view.float64s()
@@ -46,7 +49,7 @@ struct ClusterColumn {
     }
 
     /// Makes `vector` the whole column, in place where values lie as the vector has them.
-    func read(into vector: Vector, wanted: Mask) throws(StorageError) {
+    func read(into vector: Vector, wanted: Selection) throws(StorageError) {
         vector.useOwnStorage()
         vector.nulls = nulls
         if let texts {
@@ -76,11 +79,13 @@ struct ClusterColumn {
         switch layout {
         case .bool: if bits[place] { vector.bits.insert(row) }
         case .int: vector.ownInts[row] = ints?[place] ?? 0
-        case .double: vector.ownDoubles[row] = isFloat ? Double(floats?[place] ?? 0) : doubles?[place] ?? 0
+        case .double:
+            vector.ownDoubles[row] = isFloat ? Double(floats?[place] ?? 0) : doubles?[place] ?? 0
         case .date:
             vector.ownInts[row] = ints?[place] ?? 0
             vector.ownNanoseconds[row] = nanoseconds?[place] ?? 0
-        case .text: vector.ownTexts[row] = try texts?[place] ?? UnsafeRawBufferPointer(start: nil, count: 0)
+        case .text:
+            vector.ownTexts[row] = try texts?[place] ?? UnsafeRawBufferPointer(start: nil, count: 0)
         }
     }
 }

@@ -18,28 +18,33 @@ final class CountNode: ValueNode {
         super.init(.int)
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
         let nulls = try links?.evaluate(frame, wanted: wanted).nulls
         vector.useOwnStorage()
         for row in 0..<frame.count { vector.ownInts[row] = 0 }
         switch collection {
         case .list(let property):
-            try frame.reader?.forEachList(property.propertyID, frame, wanted: wanted) { row, list throws(ModelError) in
+            try frame.reader?.forEachList(property.propertyID, frame, wanted: wanted) {
+                row, list throws(ModelError) in
                 vector.ownInts[row] = Int64(list.count)
             }
         case .link:
             var rows = wanted.subtracting(nulls ?? .empty).rows
             while let row = rows.next() { vector.ownInts[row] = 1 }
         case .backlinks(let origin): try countBacklinks(origin, frame, wanted)
-        case .allBacklinks(let origins): for origin in origins { try countBacklinks(origin, frame, wanted) }
+        case .allBacklinks(let origins):
+            for origin in origins { try countBacklinks(origin, frame, wanted) }
         }
         return vector
     }
 
-    private func countBacklinks(_ origin: PropertyRef, _ frame: Frame, _ wanted: Mask) throws(ModelError) {
+    private func countBacklinks(_ origin: PropertyRef, _ frame: RowBatch, _ wanted: Selection)
+        throws(ModelError)
+    {
         var rows = wanted.subtracting(frame.absent).rows
         while let row = rows.next() {
-            try source.forEachBacklink(to: frame.keys[row], through: origin) { _, links throws(ModelError) in
+            try source.forEachBacklink(to: frame.keys[row], through: origin) {
+                _, links throws(ModelError) in
                 vector.ownInts[row] += Int64(links)
             }
         }
@@ -55,25 +60,30 @@ final class CountNode: ValueNode {
     }
 }
 
-/// @min, @max, @sum or @avg of the elements of a list, or of a property of the objects of a collection. Null and NaN do not count.
+/// @min, @max, @sum or @avg of the elements of a list, or of a property of the objects of a
+/// collection. Null and NaN do not count.
 final class AggregateNode: ValueNode {
-    private let walker: Walker
+    private let walker: PathExpander
     private let value: ValueNode
     private let operation: AggregateOperation
     private var accumulators: [Accumulator]
 
     /// `value` is computed for what `walker` leads to.
-    init(_ operation: AggregateOperation, _ walker: Walker, _ value: ValueNode, _ type: ValueType) {
+    init(
+        _ operation: AggregateOperation, _ walker: PathExpander, _ value: ValueNode,
+        _ type: ValueType
+    ) {
         self.operation = operation
         self.walker = walker
         self.value = value
-        accumulators = Array(repeating: Accumulator(), count: Mask.capacity)
+        accumulators = Array(repeating: Accumulator(), count: Selection.capacity)
         super.init(Vector.Layout(type))
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
         for row in 0..<frame.count { accumulators[row] = Accumulator() }
-        try walker.forEachBatch(from: frame, base: frame, wanted: wanted) { batch throws(ModelError) in
+        try walker.forEachBatch(from: frame, base: frame, wanted: wanted) {
+            batch throws(ModelError) in
             let values = try value.evaluate(batch, wanted: batch.rows)
             for row in 0..<batch.count { accumulators[Int(batch.owners[row])].add(values, row) }
         }
@@ -137,10 +147,12 @@ struct Accumulator {
             return
         }
         switch (operation, vector.layout) {
-        case (.sum, .int): if hasOverflowed { vector.nulls.insert(row) } else { vector.ownInts[row] = sum }
+        case (.sum, .int):
+            if hasOverflowed { vector.nulls.insert(row) } else { vector.ownInts[row] = sum }
         case (.sum, _): vector.ownDoubles[row] = total
         case (.average, _): vector.ownDoubles[row] = total / Double(count)
-        case (_, .int): vector.ownInts[row] = operation == .minimum ? minimum.seconds : maximum.seconds
+        case (_, .int):
+            vector.ownInts[row] = operation == .minimum ? minimum.seconds : maximum.seconds
         case (_, .double): vector.ownDoubles[row] = operation == .minimum ? lowest : highest
         default: vector.set(row, .timestamp(operation == .minimum ? minimum : maximum))
         }
@@ -149,21 +161,22 @@ struct Accumulator {
 
 /// How many of the objects that a path leads to satisfy a predicate.
 final class SubqueryNode: ValueNode {
-    private let start: OuterStart
-    private let walker: Walker
+    private let start: OuterRows
+    private let walker: PathExpander
     private let predicate: PredicateNode
 
-    init(_ start: OuterStart, _ walker: Walker, _ predicate: PredicateNode) {
+    init(_ start: OuterRows, _ walker: PathExpander, _ predicate: PredicateNode) {
         self.start = start
         self.walker = walker
         self.predicate = predicate
         super.init(.int)
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
         vector.useOwnStorage()
         for row in 0..<frame.count { vector.ownInts[row] = 0 }
-        try walker.forEachBatch(from: start.frame(for: frame), base: frame, wanted: wanted) { batch throws(ModelError) in
+        try walker.forEachBatch(from: start.frame(for: frame), base: frame, wanted: wanted) {
+            batch throws(ModelError) in
             var rows = (try predicate.evaluate(batch, wanted: batch.rows) & batch.rows).rows
             while let row = rows.next() { vector.ownInts[Int(batch.owners[row])] += 1 }
         }

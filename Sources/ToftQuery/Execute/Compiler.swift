@@ -1,7 +1,8 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// Makes a bound query ready to run against one source: resolves objects that are named by primary key, allocates what batches need.
+/// Makes a bound query ready to run against one source: resolves objects that are named by primary
+/// key, allocates what batches need.
 struct Compiler {
     let source: DataSource
 
@@ -13,10 +14,15 @@ struct Compiler {
         case .not(let inner): return NotNode(try predicate(inner))
         case .and(let parts): return AndNode(try predicates(parts))
         case .or(let parts): return OrNode(try predicates(parts))
-        case .test(let expression, let test, let quantifier): return try self.test(expression, try rowTest(test), quantifier)
+        case .test(let expression, let test, let quantifier):
+            return try self.test(expression, try rowTest(test), quantifier)
         case .wholeList(let expression, let tests): return try wholeList(expression, tests)
-        case .pair(let left, let comparator, let options, let right, let leftQuantifier, let rightQuantifier):
-            return try pair(left, right, PairTest(comparator: comparator, options: options), leftQuantifier, rightQuantifier)
+        case .pair(
+            let left, let comparator, let options, let right, let leftQuantifier,
+            let rightQuantifier):
+            return try pair(
+                left, right, PairTest(comparator: comparator, options: options), leftQuantifier,
+                rightQuantifier)
         }
     }
 
@@ -26,31 +32,43 @@ struct Compiler {
         return nodes
     }
 
-    private func test(_ expression: BoundExpression, _ test: RowTest, _ quantifier: Quantifier) throws(ModelError) -> PredicateNode {
+    private func test(_ expression: BoundExpression, _ test: RowPredicate, _ quantifier: Quantifier)
+        throws(ModelError) -> PredicateNode
+    {
         guard let path = expression.multiplePath else {
             let node = direct(expression, test, TestNode(try value(expression), test))
             return quantifier == .none ? NotNode(node) : node
         }
-        return CollectionTestNode(try start(path), try walker(path), try elementValue(expression), test, quantifier)
+        return CollectionTestNode(
+            try start(path), try walker(path), try elementValue(expression), test, quantifier)
     }
 
-    /// A test of a property of the objects themselves needs less than one of any value, where it is of integers.
-    private func direct(_ expression: BoundExpression, _ test: RowTest, _ node: TestNode) -> PredicateNode {
-        guard case .path(let path) = expression, let property = path.directProperty, case .property(_, let type) = path.leaf,
+    /// A test of a property of the objects themselves needs less than one of any value, where it is
+    /// of integers.
+    private func direct(_ expression: BoundExpression, _ test: RowPredicate, _ node: TestNode)
+        -> PredicateNode
+    {
+        guard case .path(let path) = expression, let property = path.directProperty,
+            case .property(_, let type) = path.leaf,
             Vector.Layout(type) == .int, let range = (test as? IntRangeTest)?.range
         else { return node }
-        return IntRangeNode(property.propertyID, range.lowerBound, range.upperBound, scattered: node)
+        return IntRangeNode(
+            property.propertyID, range.lowerBound, range.upperBound, scattered: node)
     }
 
-    private func wholeList(_ expression: BoundExpression, _ tests: [ConstantTest]) throws(ModelError) -> PredicateNode {
+    private func wholeList(_ expression: BoundExpression, _ tests: [ColumnPredicate])
+        throws(ModelError) -> PredicateNode
+    {
         guard let path = expression.multiplePath else { return FixedNode(false) }
-        var rowTests: [RowTest] = []
+        var rowTests: [RowPredicate] = []
         for test in tests { rowTests.append(try rowTest(test)) }
-        return WholeListNode(try start(path), try walker(path), try elementValue(expression), rowTests)
+        return WholeListNode(
+            try start(path), try walker(path), try elementValue(expression), rowTests)
     }
 
     private func pair(
-        _ left: BoundExpression, _ right: BoundExpression, _ test: PairTest, _ leftQuantifier: Quantifier, _ rightQuantifier: Quantifier
+        _ left: BoundExpression, _ right: BoundExpression, _ test: PairTest,
+        _ leftQuantifier: Quantifier, _ rightQuantifier: Quantifier
     ) throws(ModelError) -> PredicateNode {
         switch (left.multiplePath, right.multiplePath) {
         case (nil, nil):
@@ -58,15 +76,19 @@ struct Compiler {
             return (leftQuantifier == .none) != (rightQuantifier == .none) ? NotNode(node) : node
         case (let path?, nil):
             return CollectionPairNode(
-                try start(path), try walker(path), try elementValue(left), BroadcastNode(try value(right)), test, leftQuantifier)
+                try start(path), try walker(path), try elementValue(left),
+                BroadcastNode(try value(right)), test, leftQuantifier)
         case (nil, let path?):
             return CollectionPairNode(
-                try start(path), try walker(path), BroadcastNode(try value(left)), try elementValue(right), test, rightQuantifier)
+                try start(path), try walker(path), BroadcastNode(try value(left)),
+                try elementValue(right), test, rightQuantifier)
         case (let leftPath?, let rightPath?):
             let leftSide = CrossPairNode.Side(
-                start: try start(leftPath), walker: try walker(leftPath), value: try elementValue(left), quantifier: leftQuantifier)
+                start: try start(leftPath), walker: try walker(leftPath),
+                value: try elementValue(left), quantifier: leftQuantifier)
             let rightSide = CrossPairNode.Side(
-                start: try start(rightPath), walker: try walker(rightPath), value: try elementValue(right), quantifier: rightQuantifier)
+                start: try start(rightPath), walker: try walker(rightPath),
+                value: try elementValue(right), quantifier: rightQuantifier)
             return CrossPairNode(leftSide, rightSide, test)
         }
     }
@@ -78,11 +100,13 @@ struct Compiler {
         switch expression {
         case .constant(let constant): return Self.constant(constant)
         case .path(let path): return try value(path)
-        case .arithmetic(let operation, let left, let right): return ArithmeticNode(operation, try value(left), try value(right))
+        case .arithmetic(let operation, let left, let right):
+            return ArithmeticNode(operation, try value(left), try value(right))
         }
     }
 
-    /// The same expression for the rows that its collection leads to: what does not come from the collection is broadcast.
+    /// The same expression for the rows that its collection leads to: what does not come from the
+    /// collection is broadcast.
     private func elementValue(_ expression: BoundExpression) throws(ModelError) -> ValueNode {
         switch expression {
         case .path(let path) where path.isMultiple:
@@ -103,31 +127,36 @@ struct Compiler {
         return path.scope == 0 ? node : OuterNode(path.scope, node, try source.reader(path.classID))
     }
 
-    private func leafNode(_ leaf: PathLeaf, scope: Int, classID: ClassID) throws(ModelError) -> ValueNode {
+    private func leafNode(_ leaf: PathLeaf, scope: Int, classID: ClassID) throws(ModelError)
+        -> ValueNode
+    {
         switch leaf {
         case .property(let property, let type): return PropertyNode(ColumnRead(property, type))
         case .object: return ObjectNode()
-        case .elements(_, let type), .element(_, _, let type): return ElementNode(Vector.Layout(type))
+        case .elements(_, let type), .element(_, _, let type):
+            return ElementNode(Vector.Layout(type))
         case .lengths: return LengthNode(ElementNode(.text))
         case .count(let collection): return CountNode(collection, source)
         case .size(let property): return LengthNode(PropertyNode(ColumnRead(property, .string)))
-        case .aggregate(let operation, let collection, let property, let type): return try aggregate(operation, collection, property, type)
+        case .aggregate(let operation, let collection, let property, let type):
+            return try aggregate(operation, collection, property, type)
         case .subquery(let steps, let inner):
-            let start = OuterStart(scope, try source.reader(classID))
-            return SubqueryNode(start, try Walker(steps, leaf, source), try predicate(inner))
+            let start = OuterRows(scope, try source.reader(classID))
+            return SubqueryNode(start, try PathExpander(steps, leaf, source), try predicate(inner))
         }
     }
 
     private func aggregate(
-        _ operation: AggregateOperation, _ collection: BoundCollection, _ property: PropertyRef?, _ type: ValueType
+        _ operation: AggregateOperation, _ collection: BoundCollection, _ property: PropertyRef?,
+        _ type: ValueType
     ) throws(ModelError) -> ValueNode {
         guard let property, let step = collection.step(to: property.classID) else {
             guard case .list(let list) = collection else { return ConstantNode(.null, as: type) }
             let elementType = source.valueType(of: list) ?? type
-            let walker = try Walker([], .elements(list, elementType), source)
+            let walker = try PathExpander([], .elements(list, elementType), source)
             return AggregateNode(operation, walker, ElementNode(Vector.Layout(elementType)), type)
         }
-        let walker = try Walker([step], .object(property.classID), source)
+        let walker = try PathExpander([step], .object(property.classID), source)
         let column = ColumnRead(property, source.valueType(of: property) ?? type)
         return AggregateNode(operation, walker, PropertyNode(column), type)
     }
@@ -142,25 +171,28 @@ struct Compiler {
 
     // MARK: Collections
 
-    private func start(_ path: BoundPath) throws(ModelError) -> OuterStart {
-        OuterStart(path.scope, try source.reader(path.classID))
+    private func start(_ path: BoundPath) throws(ModelError) -> OuterRows {
+        OuterRows(path.scope, try source.reader(path.classID))
     }
 
-    private func walker(_ path: BoundPath) throws(ModelError) -> Walker {
-        try Walker(path.splitSteps.collections, path.leaf, source)
+    private func walker(_ path: BoundPath) throws(ModelError) -> PathExpander {
+        try PathExpander(path.splitSteps.collections, path.leaf, source)
     }
 
     // MARK: Tests
 
-    func rowTest(_ test: ConstantTest) throws(ModelError) -> RowTest {
+    func rowTest(_ test: ColumnPredicate) throws(ModelError) -> RowPredicate {
         switch test {
         case .null(let passes): return NullTest(passes: passes)
         case .constant(let value): return FixedTest(value)
         case .bool(let value, let isInverted): return BoolTest(value, isInverted: isInverted)
-        case .int(let low, let high, let isInverted): return IntRangeTest(low, high, isInverted: isInverted)
+        case .int(let low, let high, let isInverted):
+            return IntRangeTest(low, high, isInverted: isInverted)
         case .ints(let values, let isInverted): return IntSetTest(values, isInverted: isInverted)
-        case .double(let low, let high, let isInverted, let passesNaN): return DoubleRangeTest(low, high, isInverted: isInverted, passesNaN: passesNaN)
-        case .date(let low, let high, let isInverted): return DateRangeTest(low, high, isInverted: isInverted)
+        case .double(let low, let high, let isInverted, let passesNaN):
+            return DoubleRangeTest(low, high, isInverted: isInverted, passesNaN: passesNaN)
+        case .date(let low, let high, let isInverted):
+            return DateRangeTest(low, high, isInverted: isInverted)
         case .text(let text): return TextRowTest(TextMatcher(text))
         case .link(let target, let isInverted):
             // An object that does not exist equals a null link.
@@ -172,14 +204,14 @@ struct Compiler {
         }
     }
 
-    private func rowTests(_ tests: [ConstantTest]) throws(ModelError) -> [RowTest] {
-        var rowTests: [RowTest] = []
+    private func rowTests(_ tests: [ColumnPredicate]) throws(ModelError) -> [RowPredicate] {
+        var rowTests: [RowPredicate] = []
         for test in tests { rowTests.append(try rowTest(test)) }
         return rowTests
     }
 
     /// The key of an object that a link is compared with; nil where it does not exist.
-    func key(of target: ConstantTest.LinkConstant) throws(ModelError) -> Int64? {
+    func key(of target: ColumnPredicate.LinkConstant) throws(ModelError) -> Int64? {
         switch target {
         case .key(let key): key
         case .primaryKey(let classID, let value): try source.find(value, classID)

@@ -1,10 +1,12 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// What a query reads: the tables of classes, and the look-ups that go through trees of their own. One per run; not shared between threads.
+/// What a query reads: the tables of classes, and the look-ups that go through trees of their own.
+/// One per run; not shared between threads.
 class DataSource {
     private var readers: [ClassID: ClassReader] = [:]
-    /// How many objects the query is asked of: what that many rows link to is better read at once than one by one.
+    /// How many objects the query is asked of: what that many rows link to is better read at once
+    /// than one by one.
     var baseCount = 0
 
     /// Reads the objects of a class.
@@ -18,8 +20,11 @@ class DataSource {
     /// The table of a class.
     func table(_ classID: ClassID) throws(ModelError) -> Table { throw .noSuchClass("#\(classID)") }
 
-    /// The only objects that can pass all of `filter`, in ascending order, where an index tells; else nil.
-    func candidates(_ filter: [BoundPredicate], _ reader: ClassReader) throws(ModelError) -> [Int64]? { nil }
+    /// The only objects that can pass all of `filter`, in ascending order, where an index tells;
+    /// else nil.
+    func candidates(_ filter: [BoundPredicate], _ reader: ClassReader) throws(ModelError)
+        -> [Int64]?
+    { nil }
 
     /// The type of a property's value, or of the elements of a list.
     func valueType(of property: PropertyRef) -> ValueType? { nil }
@@ -27,9 +32,11 @@ class DataSource {
     /// The key of the object with this primary key.
     func find(_ primaryKey: Value, _ classID: ClassID) throws(ModelError) -> Int64? { nil }
 
-    /// Calls `body` with each object that links to `target` through `origin`, and with how many times, in the order of their keys.
+    /// Calls `body` with each object that links to `target` through `origin`, and with how many
+    /// times, in the order of their keys.
     func forEachBacklink(
-        to target: Int64, through origin: PropertyRef, _ body: (Int64, Int) throws(ModelError) -> Void
+        to target: Int64, through origin: PropertyRef,
+        _ body: (Int64, Int) throws(ModelError) -> Void
     ) throws(ModelError) {}
 }
 
@@ -45,7 +52,9 @@ final class ViewSource: DataSource {
         try view.table(try owner(classID))
     }
 
-    override func candidates(_ filter: [BoundPredicate], _ reader: ClassReader) throws(ModelError) -> [Int64]? {
+    override func candidates(_ filter: [BoundPredicate], _ reader: ClassReader) throws(ModelError)
+        -> [Int64]?
+    {
         guard let plan = IndexPlan.best(for: filter, handle: handle) else { return nil }
         return try plan.candidates(in: view, atMost: max(64, reader.table.rowCount / 8))
     }
@@ -61,17 +70,21 @@ final class ViewSource: DataSource {
     }
 
     override func forEachBacklink(
-        to target: Int64, through origin: PropertyRef, _ body: (Int64, Int) throws(ModelError) -> Void
+        to target: Int64, through origin: PropertyRef,
+        _ body: (Int64, Int) throws(ModelError) -> Void
     ) throws(ModelError) {
         guard let property = handle(origin) else { return }
-        try view.forEachBacklink(to: target, through: property) { source, links throws(ModelError) in
+        try view.forEachBacklink(to: target, through: property) {
+            source, links throws(ModelError) in
             try body(source, links)
             return true
         }
     }
 
     private func owner(_ classID: ClassID) throws(ModelError) -> ClassHandle {
-        guard let owner = view.schema.anyClass(id: classID) else { throw .noSuchClass("#\(classID)") }
+        guard let owner = view.schema.anyClass(id: classID) else {
+            throw .noSuchClass("#\(classID)")
+        }
         return owner
     }
 

@@ -33,7 +33,8 @@ final class Execution {
         var limit: Int? { if case .limit(let count)? = ordering { count } else { nil } }
     }
 
-    /// The stages in segments. Filters move before sorts, which they do not disturb; a sort that nothing looks at is left out.
+    /// The stages in segments. Filters move before sorts, which they do not disturb; a sort that
+    /// nothing looks at is left out.
     static func segments(_ stages: [BoundQuery.Stage], orderMatters: Bool) -> [Segment] {
         var segments = [Segment()]
         for stage in stages {
@@ -67,7 +68,9 @@ final class Execution {
         var rows = try prepared(base, for: segments[0].filter)
         var limits = segments.dropFirst().map { $0.filter.isEmpty ? $0.limit : nil }
         limits.append(nil)
-        for (segment, limit) in zip(segments, limits) { rows = .keys(try run(segment, rows, thenLimitedTo: limit)) }
+        for (segment, limit) in zip(segments, limits) {
+            rows = .keys(try run(segment, rows, thenLimitedTo: limit))
+        }
         return try list(rows)
     }
 
@@ -86,8 +89,11 @@ final class Execution {
         return count
     }
 
-    /// Calls `body` with each batch of results, in no particular order of the whole unless the query has none.
-    func forEachResult(_ base: QueryBase, _ body: (Frame, Mask) throws(ModelError) -> Void) throws(ModelError) {
+    /// Calls `body` with each batch of results, in no particular order of the whole unless the
+    /// query has none.
+    func forEachResult(_ base: QueryBase, _ body: (RowBatch, Selection) throws(ModelError) -> Void)
+        throws(ModelError)
+    {
         var segments = Self.segments(query.stages, orderMatters: false)
         let last = segments.removeLast()
         var rows = try prepared(base, for: segments.first?.filter ?? last.filter)
@@ -99,9 +105,13 @@ final class Execution {
     }
 
     /// The objects to begin with: those that an index gives, where one serves the first filter.
-    private func prepared(_ base: QueryBase, for filter: [BoundPredicate]) throws(ModelError) -> QueryBase {
+    private func prepared(_ base: QueryBase, for filter: [BoundPredicate]) throws(ModelError)
+        -> QueryBase
+    {
         var rows = base
-        if case .all = base, let candidates = try source.candidates(filter, reader) { rows = .keys(candidates) }
+        if case .all = base, let candidates = try source.candidates(filter, reader) {
+            rows = .keys(candidates)
+        }
         switch rows {
         case .all: source.baseCount = reader.table.rowCount
         case .keys(let keys): source.baseCount = keys.count
@@ -114,7 +124,9 @@ final class Execution {
         return try run(Segment(), base)
     }
 
-    private func run(_ segment: Segment, _ rows: QueryBase, thenLimitedTo limit: Int? = nil) throws(ModelError) -> [Int64] {
+    private func run(_ segment: Segment, _ rows: QueryBase, thenLimitedTo limit: Int? = nil)
+        throws(ModelError) -> [Int64]
+    {
         switch segment.ordering {
         case nil: return try filtered(rows, segment.filter, limit: .max)
         case .limit(let count): return try filtered(rows, segment.filter, limit: count)
@@ -123,8 +135,12 @@ final class Execution {
         }
     }
 
-    private func filtered(_ rows: QueryBase, _ filter: [BoundPredicate], limit: Int) throws(ModelError) -> [Int64] {
-        if case .keys(let keys) = rows, filter.isEmpty { return keys.count <= limit ? keys : Array(keys[..<limit]) }
+    private func filtered(_ rows: QueryBase, _ filter: [BoundPredicate], limit: Int)
+        throws(ModelError) -> [Int64]
+    {
+        if case .keys(let keys) = rows, filter.isEmpty {
+            return keys.count <= limit ? keys : Array(keys[..<limit])
+        }
         var found: [Int64] = []
         guard limit > 0 else { return found }
         try forEachBatch(rows, filter) { frame, passing in
@@ -151,7 +167,9 @@ final class Execution {
         return table.sortedKeys(limit: limit ?? .max)
     }
 
-    private func distinct(_ rows: QueryBase, _ filter: [BoundPredicate], _ keys: [BoundSortKey]) throws(ModelError) -> [Int64] {
+    private func distinct(_ rows: QueryBase, _ filter: [BoundPredicate], _ keys: [BoundSortKey])
+        throws(ModelError) -> [Int64]
+    {
         let table = SortTable(try columns(keys), isAscending: keys.map(\.isAscending))
         try forEachBatch(rows, filter) { frame, passing throws(ModelError) in
             try table.appendDistinct(frame, passing)
@@ -164,29 +182,37 @@ final class Execution {
         var columns: [SortColumn] = []
         for key in keys {
             let property = PropertyNode(ColumnRead(key.property, key.type))
-            columns.append(SortColumn(key.steps.isEmpty ? property : try LinkedNode(key.steps, property, source)))
+            columns.append(
+                SortColumn(
+                    key.steps.isEmpty ? property : try LinkedNode(key.steps, property, source)))
         }
         return columns
     }
 
     // MARK: Batches
 
-    /// Calls `body` with frames of the base and the rows of them that pass all of `filter`, until it returns false.
+    /// Calls `body` with frames of the base and the rows of them that pass all of `filter`, until
+    /// it returns false.
     private func forEachBatch(
-        _ rows: QueryBase, _ filter: [BoundPredicate], _ body: (Frame, Mask) throws(ModelError) -> Bool
+        _ rows: QueryBase, _ filter: [BoundPredicate],
+        _ body: (RowBatch, Selection) throws(ModelError) -> Bool
     ) throws(ModelError) {
-        let predicate = filter.isEmpty ? nil : try compiler.predicate(filter.count == 1 ? filter[0] : .and(filter))
-        let frame = Frame(reader)
+        let predicate =
+            filter.isEmpty
+            ? nil : try compiler.predicate(filter.count == 1 ? filter[0] : .and(filter))
+        let frame = RowBatch(reader)
         switch rows {
         case .all:
             var failure: ModelError?
-            let zones = ZoneTest.conjuncts(of: filter)
+            let zones = ZoneMapFilter.conjuncts(of: filter)
             do {
-                try reader.table.forEachCluster(reading: zones.map(\.column)) { cluster throws(StorageError) in
+                try reader.table.forEachCluster(reading: zones.map(\.column)) {
+                    cluster throws(StorageError) in
                     for zone in zones where try zone.excludes(cluster) { return true }
                     frame.fill(cluster)
                     do throws(ModelError) {
-                        let passing = try predicate?.evaluate(frame, wanted: frame.rows) ?? frame.rows
+                        let passing =
+                            try predicate?.evaluate(frame, wanted: frame.rows) ?? frame.rows
                         return try body(frame, passing & frame.rows)
                     } catch {
                         failure = error

@@ -36,8 +36,9 @@ final class LikeMatcher {
         self.units = units
     }
 
-    /// Whether the whole text matches. Every run is as short as the rest allows; one that was too short grows by a character and all after it
-    /// is tried again, so the time is at most the product of both lengths.
+    /// Whether the whole text matches. Every run is as short as the rest allows; one that was too
+    /// short grows by a character and all after it is tried again, so the time is at most the
+    /// product of both lengths.
     func matches(_ text: UnsafeRawBufferPointer) -> Bool {
         units.withUnsafeBufferPointer { units in
             var position = 0
@@ -51,13 +52,16 @@ final class LikeMatcher {
                     continue
                 }
                 let character = next(text, position)
-                if let character, unit < units.count, units[unit] == Self.anyCharacter || units[unit] == character.scalar {
+                if let character, unit < units.count,
+                    units[unit] == Self.anyCharacter || units[unit] == character.scalar
+                {
                     unit &+= 1
                     position = character.end
                     continue
                 }
                 if character == nil, unit == units.count { return true }
-                guard let (runEnd, runPosition) = retry, let skipped = next(text, runPosition) else { return false }
+                guard let (runEnd, runPosition) = retry, let skipped = next(text, runPosition)
+                else { return false }
                 retry = (runEnd, skipped.end)
                 unit = runEnd
                 position = skipped.end
@@ -67,13 +71,17 @@ final class LikeMatcher {
 
     /// The character at `position`, folded, and where the next one begins; nil at the end.
     @inline(__always)
-    private func next(_ text: UnsafeRawBufferPointer, _ position: Int) -> (scalar: UInt32, end: Int)? {
+    private func next(_ text: UnsafeRawBufferPointer, _ position: Int) -> (
+        scalar: UInt32, end: Int
+    )? {
         var position = position
         while position < text.count {
             let (scalar, length) = UTF8Decoding.scalar(text, at: position)
             position &+= length
             if !foldsCase && !stripsAccents || scalar > 0x10FFFF { return (scalar, position) }
-            if let folded = CaseFolding.fold(scalar, case: foldsCase, accents: stripsAccents) { return (folded, position) }
+            if let folded = CaseFolding.fold(scalar, case: foldsCase, accents: stripsAccents) {
+                return (folded, position)
+            }
         }
         return nil
     }

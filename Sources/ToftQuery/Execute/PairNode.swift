@@ -7,7 +7,7 @@ struct PairTest {
     let options: StringOptions
 
     /// The wanted rows for which `left comparator right` holds.
-    func evaluate(_ left: Vector, _ right: Vector, wanted: Mask) -> Mask {
+    func evaluate(_ left: Vector, _ right: Vector, wanted: Selection) -> Selection {
         let open = wanted.subtracting(left.nulls | right.nulls)
         let bothNull = left.nulls & right.nulls
         let oneNull = (left.nulls | right.nulls).subtracting(bothNull)
@@ -29,22 +29,29 @@ struct PairTest {
     }
 
     /// BEGINSWITH and its kin.
-    private func texts(_ left: Vector, _ right: Vector, _ open: Mask) -> Mask {
-        guard left.layout == .text, right.layout == .text, let operation = TextTest.Operation(comparator) else { return .empty }
-        var found = Mask.empty
+    private func texts(_ left: Vector, _ right: Vector, _ open: Selection) -> Selection {
+        guard left.layout == .text, right.layout == .text,
+            let operation = TextTest.Operation(comparator)
+        else { return .empty }
+        var found = Selection.empty
         var rows = open.rows
         while let row = rows.next() {
-            if TextMatcher.matches(operation, options, left.texts[row], right.texts[row]) { found.insert(row) }
+            if TextMatcher.matches(operation, options, left.texts[row], right.texts[row]) {
+                found.insert(row)
+            }
         }
         return found
     }
 
-    private func equal(_ left: Vector, _ right: Vector, _ open: Mask) -> Mask {
-        guard left.layout == .text, right.layout == .text else { return ordered(left, right, open).equal }
-        var found = Mask.empty
+    private func equal(_ left: Vector, _ right: Vector, _ open: Selection) -> Selection {
+        guard left.layout == .text, right.layout == .text else {
+            return ordered(left, right, open).equal
+        }
+        var found = Selection.empty
         var rows = open.rows
         while let row = rows.next() {
-            let isEqual = options.isEmpty
+            let isEqual =
+                options.isEmpty
                 ? ByteSearch.isEqual(left.texts[row], right.texts[row])
                 : TextMatcher.matches(.equal, options, left.texts[row], right.texts[row])
             if isEqual { found.insert(row) }
@@ -53,14 +60,22 @@ struct PairTest {
     }
 
     /// Which rows are less, equal, greater; NaN with a number is none of them.
-    private func ordered(_ left: Vector, _ right: Vector, _ open: Mask) -> (less: Mask, equal: Mask, greater: Mask) {
-        var less = Mask.empty
-        var equal = Mask.empty
-        var greater = Mask.empty
+    private func ordered(_ left: Vector, _ right: Vector, _ open: Selection) -> (
+        less: Selection, equal: Selection, greater: Selection
+    ) {
+        var less = Selection.empty
+        var equal = Selection.empty
+        var greater = Selection.empty
         var rows = open.rows
         while let row = rows.next() {
             guard let order = Self.order(left, right, row) else { continue }
-            if order < 0 { less.insert(row) } else if order == 0 { equal.insert(row) } else { greater.insert(row) }
+            if order < 0 {
+                less.insert(row)
+            } else if order == 0 {
+                equal.insert(row)
+            } else {
+                greater.insert(row)
+            }
         }
         return (less, equal, greater)
     }
@@ -69,8 +84,12 @@ struct PairTest {
         switch (left.layout, right.layout) {
         case (.int, .int): compare(left.ints[row], right.ints[row])
         case (.double, .double): compare(left.doubles[row], right.doubles[row])
-        case (.double, .int): left.doubles[row].isNaN ? nil : ConstantTest.order(of: left.doubles[row], to: right.ints[row])
-        case (.int, .double): right.doubles[row].isNaN ? nil : -ConstantTest.order(of: right.doubles[row], to: left.ints[row])
+        case (.double, .int):
+            left.doubles[row].isNaN
+                ? nil : ColumnPredicate.order(of: left.doubles[row], to: right.ints[row])
+        case (.int, .double):
+            right.doubles[row].isNaN
+                ? nil : -ColumnPredicate.order(of: right.doubles[row], to: left.ints[row])
         case (.bool, .bool): compare(left.bits[row] ? 1 : 0, right.bits[row] ? 1 : 0)
         case (.date, .date):
             compare(
@@ -103,8 +122,10 @@ final class PairNode: PredicateNode {
         self.test = test
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
-        test.evaluate(try left.evaluate(frame, wanted: wanted), try right.evaluate(frame, wanted: wanted), wanted: wanted)
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
+        test.evaluate(
+            try left.evaluate(frame, wanted: wanted), try right.evaluate(frame, wanted: wanted),
+            wanted: wanted)
     }
 
     override var cost: Double { left.cost + right.cost + 5 }
@@ -112,15 +133,18 @@ final class PairNode: PredicateNode {
 
 /// A value of a collection of each row against another value, which is broadcast.
 final class CollectionPairNode: PredicateNode {
-    private let start: OuterStart
-    private let walker: Walker
+    private let start: OuterRows
+    private let walker: PathExpander
     private let left: ValueNode
     private let right: ValueNode
     private let test: PairTest
     private let quantifier: Quantifier
 
     /// `left` and `right` are computed for what `walker` leads to.
-    init(_ start: OuterStart, _ walker: Walker, _ left: ValueNode, _ right: ValueNode, _ test: PairTest, _ quantifier: Quantifier) {
+    init(
+        _ start: OuterRows, _ walker: PathExpander, _ left: ValueNode, _ right: ValueNode,
+        _ test: PairTest, _ quantifier: Quantifier
+    ) {
         self.start = start
         self.walker = walker
         self.left = left
@@ -129,9 +153,10 @@ final class CollectionPairNode: PredicateNode {
         self.quantifier = quantifier
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
-        var verdicts = Verdicts()
-        try walker.forEachBatch(from: start.frame(for: frame), base: frame, wanted: wanted) { batch throws(ModelError) in
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
+        var verdicts = RowVerdicts()
+        try walker.forEachBatch(from: start.frame(for: frame), base: frame, wanted: wanted) {
+            batch throws(ModelError) in
             let leftValues = try left.evaluate(batch, wanted: batch.rows)
             let rightValues = try right.evaluate(batch, wanted: batch.rows)
             verdicts.note(test.evaluate(leftValues, rightValues, wanted: batch.rows), of: batch)
@@ -142,8 +167,8 @@ final class CollectionPairNode: PredicateNode {
     override var cost: Double { 150 }
 }
 
-/// The values of two collections of each row against each other, every one with every other: for each left value the right quantifier decides,
-/// then the left one.
+/// The values of two collections of each row against each other, every one with every other: for
+/// each left value the right quantifier decides, then the left one.
 final class CrossPairNode: PredicateNode {
     private let left: Side
     private let right: Side
@@ -151,8 +176,8 @@ final class CrossPairNode: PredicateNode {
 
     /// A collection, what is computed of its elements, and how many of them must agree.
     struct Side {
-        let start: OuterStart
-        let walker: Walker
+        let start: OuterRows
+        let walker: PathExpander
         let value: ValueNode
         let quantifier: Quantifier
     }
@@ -163,14 +188,18 @@ final class CrossPairNode: PredicateNode {
         self.test = test
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
-        var outer = Verdicts()
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
+        var outer = RowVerdicts()
         let single = Vector(left.value.layout)
-        try left.walker.forEachBatch(from: left.start.frame(for: frame), base: frame, wanted: wanted) { batch throws(ModelError) in
+        try left.walker.forEachBatch(
+            from: left.start.frame(for: frame), base: frame, wanted: wanted
+        ) { batch throws(ModelError) in
             let values = try left.value.evaluate(batch, wanted: batch.rows)
-            var passing = Mask.empty
+            var passing = Selection.empty
             for row in 0..<batch.count {
-                if try passes(values, row, owner: Int(batch.owners[row]), frame, single) { passing.insert(row) }
+                if try passes(values, row, owner: Int(batch.owners[row]), frame, single) {
+                    passing.insert(row)
+                }
             }
             outer.note(passing, of: batch)
         }
@@ -178,13 +207,19 @@ final class CrossPairNode: PredicateNode {
     }
 
     /// Whether one left value agrees with the right values of the same owner.
-    private func passes(_ values: Vector, _ row: Int, owner: Int, _ frame: Frame, _ single: Vector) throws(ModelError) -> Bool {
+    private func passes(
+        _ values: Vector, _ row: Int, owner: Int, _ frame: RowBatch, _ single: Vector
+    )
+        throws(ModelError) -> Bool
+    {
         single.useOwnStorage()
-        for place in 0..<Mask.capacity { single.copy(place, from: values, row) }
-        var only = Mask.empty
+        for place in 0..<Selection.capacity { single.copy(place, from: values, row) }
+        var only = Selection.empty
         only.insert(owner)
-        var inner = Verdicts()
-        try right.walker.forEachBatch(from: right.start.frame(for: frame), base: frame, wanted: only) { batch throws(ModelError) in
+        var inner = RowVerdicts()
+        try right.walker.forEachBatch(
+            from: right.start.frame(for: frame), base: frame, wanted: only
+        ) { batch throws(ModelError) in
             let others = try right.value.evaluate(batch, wanted: batch.rows)
             inner.note(test.evaluate(single, others, wanted: batch.rows), of: batch)
         }

@@ -1,10 +1,11 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// A predicate made ready to run: finds the rows of a frame that satisfy it. One virtual call per batch; loops inside.
+/// A predicate made ready to run: finds the rows of a frame that satisfy it. One virtual call per
+/// batch; loops inside.
 class PredicateNode {
     /// The rows of `wanted` that satisfy the predicate; what it says of other rows means nothing.
-    func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask { wanted }
+    func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection { wanted }
 
     /// How long a row takes, roughly, in nanoseconds.
     var cost: Double { 0 }
@@ -17,7 +18,9 @@ final class FixedNode: PredicateNode {
         self.value = value
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask { value ? wanted : .empty }
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
+        value ? wanted : .empty
+    }
 }
 
 final class NotNode: PredicateNode {
@@ -27,7 +30,7 @@ final class NotNode: PredicateNode {
         self.inner = inner
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
         wanted.subtracting(try inner.evaluate(frame, wanted: wanted))
     }
 
@@ -42,7 +45,7 @@ final class AndNode: PredicateNode {
         self.parts = parts.stablySorted { $0.cost }
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
         var left = wanted
         for part in parts {
             left &= try part.evaluate(frame, wanted: left)
@@ -62,8 +65,8 @@ final class OrNode: PredicateNode {
         self.parts = parts.stablySorted { $0.cost }
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
-        var found = Mask.empty
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
+        var found = Selection.empty
         var open = wanted
         for part in parts {
             let more = try part.evaluate(frame, wanted: open) & open
@@ -79,29 +82,32 @@ final class OrNode: PredicateNode {
 
 extension Array where Element == PredicateNode {
     fileprivate func stablySorted(by cost: (PredicateNode) -> Double) -> [PredicateNode] {
-        enumerated().sorted { (cost($0.element), $0.offset) < (cost($1.element), $1.offset) }.map(\.element)
+        enumerated().sorted { (cost($0.element), $0.offset) < (cost($1.element), $1.offset) }.map(
+            \.element)
     }
 }
 
 /// One value of each row against constants.
 final class TestNode: PredicateNode {
     private let value: ValueNode
-    private let test: RowTest
+    private let test: RowPredicate
 
-    init(_ value: ValueNode, _ test: RowTest) {
+    init(_ value: ValueNode, _ test: RowPredicate) {
         self.value = value
         self.test = test
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
         if let cluster = frame.cluster, value.verdict(test, cluster) == .noRow { return .empty }
-        return test.evaluate(try value.evaluate(frame, wanted: wanted), count: frame.count, wanted: wanted)
+        return test.evaluate(
+            try value.evaluate(frame, wanted: wanted), count: frame.count, wanted: wanted)
     }
 
     override var cost: Double { value.cost + 1 }
 }
 
-/// An integer or a link of the objects themselves from `low` to `high`: compared as it lies in its cluster, without a vector in between.
+/// An integer or a link of the objects themselves from `low` to `high`: compared as it lies in its
+/// cluster, without a vector in between.
 final class IntRangeNode: PredicateNode {
     private let column: UInt32
     private let low: Int64
@@ -116,34 +122,42 @@ final class IntRangeNode: PredicateNode {
         self.scattered = scattered
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
-        guard let cluster = frame.cluster else { return try scattered.evaluate(frame, wanted: wanted) }
-        do { return try rows(of: try cluster.column(column), cluster.count) } catch { throw .storage(error) }
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
+        guard let cluster = frame.cluster else {
+            return try scattered.evaluate(frame, wanted: wanted)
+        }
+        do { return try rows(of: try cluster.column(column), cluster.count) } catch {
+            throw .storage(error)
+        }
     }
 
-    private func rows(of values: ColumnView, _ count: Int) throws(StorageError) -> Mask {
+    private func rows(of values: ColumnView, _ count: Int) throws(StorageError) -> Selection {
         let within = IntLoops.range(try values.integers(), count: count, low, high)
         guard let nulls = values.nulls else { return within }
-        return within.subtracting(Mask(bitmap: UnsafeRawPointer(nulls), count: count))
+        return within.subtracting(Selection(bitmap: UnsafeRawPointer(nulls), count: count))
     }
 
     override var cost: Double { scattered.cost }
 }
 
 /// Collects, for the rows of a base, what was found out about the elements that belong to them.
-struct Verdicts {
-    private var passed = Mask.empty
-    private var failed = Mask.empty
+struct RowVerdicts {
+    private var passed = Selection.empty
+    private var failed = Selection.empty
 
     /// Notes which rows of a batch pass.
-    mutating func note(_ passing: Mask, of batch: Frame) {
+    mutating func note(_ passing: Selection, of batch: RowBatch) {
         for row in 0..<batch.count {
-            if passing[row] { passed.insert(Int(batch.owners[row])) } else { failed.insert(Int(batch.owners[row])) }
+            if passing[row] {
+                passed.insert(Int(batch.owners[row]))
+            } else {
+                failed.insert(Int(batch.owners[row]))
+            }
         }
     }
 
     /// The rows whose elements pass as `quantifier` asks.
-    func rows(_ quantifier: Quantifier) -> Mask {
+    func rows(_ quantifier: Quantifier) -> Selection {
         switch quantifier {
         case .any: passed
         case .all: ~failed
@@ -154,13 +168,16 @@ struct Verdicts {
 
 /// The values of a collection of each row against constants, one by one.
 final class CollectionTestNode: PredicateNode {
-    private let start: OuterStart
-    private let walker: Walker
+    private let start: OuterRows
+    private let walker: PathExpander
     private let value: ValueNode
-    private let test: RowTest
+    private let test: RowPredicate
     private let quantifier: Quantifier
 
-    init(_ start: OuterStart, _ walker: Walker, _ value: ValueNode, _ test: RowTest, _ quantifier: Quantifier) {
+    init(
+        _ start: OuterRows, _ walker: PathExpander, _ value: ValueNode, _ test: RowPredicate,
+        _ quantifier: Quantifier
+    ) {
         self.start = start
         self.walker = walker
         self.value = value
@@ -168,9 +185,10 @@ final class CollectionTestNode: PredicateNode {
         self.quantifier = quantifier
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
-        var verdicts = Verdicts()
-        try walker.forEachBatch(from: start.frame(for: frame), base: frame, wanted: wanted) { batch throws(ModelError) in
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
+        var verdicts = RowVerdicts()
+        try walker.forEachBatch(from: start.frame(for: frame), base: frame, wanted: wanted) {
+            batch throws(ModelError) in
             let values = try value.evaluate(batch, wanted: batch.rows)
             verdicts.note(test.evaluate(values, count: batch.count, wanted: batch.rows), of: batch)
         }
@@ -180,33 +198,39 @@ final class CollectionTestNode: PredicateNode {
     override var cost: Double { 100 + value.cost }
 }
 
-/// The values of a collection of each row as a whole: as many as there are tests, each passing its own.
+/// The values of a collection of each row as a whole: as many as there are tests, each passing its
+/// own.
 final class WholeListNode: PredicateNode {
-    private let start: OuterStart
-    private let walker: Walker
+    private let start: OuterRows
+    private let walker: PathExpander
     private let value: ValueNode
-    private let tests: [RowTest]
-    private var counts = [Int](repeating: 0, count: Mask.capacity)
+    private let tests: [RowPredicate]
+    private var counts = [Int](repeating: 0, count: Selection.capacity)
 
-    init(_ start: OuterStart, _ walker: Walker, _ value: ValueNode, _ tests: [RowTest]) {
+    init(_ start: OuterRows, _ walker: PathExpander, _ value: ValueNode, _ tests: [RowPredicate]) {
         self.start = start
         self.walker = walker
         self.value = value
         self.tests = tests
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Mask {
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
         for row in 0..<frame.count { counts[row] = 0 }
-        var failed = Mask.empty
-        try walker.forEachBatch(from: start.frame(for: frame), base: frame, wanted: wanted) { batch throws(ModelError) in
+        var failed = Selection.empty
+        try walker.forEachBatch(from: start.frame(for: frame), base: frame, wanted: wanted) {
+            batch throws(ModelError) in
             let values = try value.evaluate(batch, wanted: batch.rows)
             for row in 0..<batch.count {
                 let owner = Int(batch.owners[row])
                 let index = counts[owner]
                 counts[owner] += 1
-                var only = Mask.empty
+                var only = Selection.empty
                 only.insert(row)
-                if index >= tests.count || !tests[index].evaluate(values, count: batch.count, wanted: only)[row] { failed.insert(owner) }
+                if index >= tests.count
+                    || !tests[index].evaluate(values, count: batch.count, wanted: only)[row]
+                {
+                    failed.insert(owner)
+                }
             }
         }
         for row in 0..<frame.count where counts[row] != tests.count { failed.insert(row) }

@@ -16,7 +16,7 @@ final class SortColumn {
         layout = node.layout
     }
 
-    func evaluate(_ frame: Frame, _ wanted: Mask) throws(ModelError) -> Vector {
+    func evaluate(_ frame: RowBatch, _ wanted: Selection) throws(ModelError) -> Vector {
         try node.evaluate(frame, wanted: wanted)
     }
 
@@ -31,7 +31,8 @@ final class SortColumn {
         case .date:
             ints.append(isNull ? 0 : vector.ints[row])
             nanoseconds.append(isNull ? 0 : vector.nanoseconds[row])
-        case .text: texts.append(isNull ? UnsafeRawBufferPointer(start: nil, count: 0) : vector.texts[row])
+        case .text:
+            texts.append(isNull ? UnsafeRawBufferPointer(start: nil, count: 0) : vector.texts[row])
         }
     }
 
@@ -48,7 +49,8 @@ final class SortColumn {
         }
     }
 
-    /// A number that orders rows as their values do, except that different values may have the same.
+    /// A number that orders rows as their values do, except that different values may have the
+    /// same.
     func prefix(_ row: Int) -> UInt64 {
         switch layout {
         case .bool, .int, .date: UInt64(bitPattern: ints[row]) ^ (1 << 63)
@@ -80,9 +82,12 @@ final class SortColumn {
         return prefix
     }
 
-    /// Less than, equal to or greater than 0 as the value of `left` sorts before, with or after that of `right`; null first.
+    /// Less than, equal to or greater than 0 as the value of `left` sorts before, with or after
+    /// that of `right`; null first.
     func order(_ left: Int, _ right: Int) -> Int {
-        if nulls[left] || nulls[right] { return nulls[left] == nulls[right] ? 0 : nulls[left] ? -1 : 1 }
+        if nulls[left] || nulls[right] {
+            return nulls[left] == nulls[right] ? 0 : nulls[left] ? -1 : 1
+        }
         let leftPrefix = prefix(left)
         let rightPrefix = prefix(right)
         if leftPrefix != rightPrefix { return leftPrefix < rightPrefix ? -1 : 1 }
@@ -121,7 +126,7 @@ final class SortTable {
     }
 
     /// Adds the objects of the rows of `passing`.
-    func append(_ frame: Frame, _ passing: Mask) throws(ModelError) {
+    func append(_ frame: RowBatch, _ passing: Selection) throws(ModelError) {
         for column in columns {
             let vector = try column.evaluate(frame, passing)
             var rows = passing.rows
@@ -132,7 +137,7 @@ final class SortTable {
     }
 
     /// Adds those objects whose values no object has had before.
-    func appendDistinct(_ frame: Frame, _ passing: Mask) throws(ModelError) {
+    func appendDistinct(_ frame: RowBatch, _ passing: Selection) throws(ModelError) {
         var vectors: [Vector] = []
         for column in columns { vectors.append(try column.evaluate(frame, passing)) }
         var rows = passing.rows
@@ -164,11 +169,15 @@ final class SortTable {
 
     /// The first keys in sorted order; equal ones stay in theirs.
     func sortedKeys(limit: Int) -> [Int64] {
-        guard let first = columns.first else { return limit < keys.count ? Array(keys[..<limit]) : keys }
+        guard let first = columns.first else {
+            return limit < keys.count ? Array(keys[..<limit]) : keys
+        }
         let flip: UInt64 = isAscending[0] ? 0 : .max
         var records = (0..<keys.count).map { row in
             let isNull = first.nulls[row]
-            return Record(prefix: isNull ? 0 : first.prefix(row) ^ flip, rank: isNull == isAscending[0] ? 0 : 1, row: UInt32(row))
+            return Record(
+                prefix: isNull ? 0 : first.prefix(row) ^ flip,
+                rank: isNull == isAscending[0] ? 0 : 1, row: UInt32(row))
         }
         if limit < records.count / 4 { records = least(limit, of: records) }
         records.sort { isBefore($0, $1) }

@@ -1,6 +1,7 @@
 /// Compares texts with one constant text, byte by byte, as `[c]` and `[d]` allow.
 ///
-/// Most texts are ASCII: those are folded on the way. A text with other characters is folded as a whole first, and then compared as bytes.
+/// Most texts are ASCII: those are folded on the way. A text with other characters is folded as a
+/// whole first, and then compared as bytes.
 final class TextMatcher {
     let operation: TextTest.Operation
     private let needle: UnsafeMutableRawBufferPointer
@@ -21,18 +22,24 @@ final class TextMatcher {
     deinit { needle.deallocate() }
 
     private let needleCount: Int
-    private var needleBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: needle.baseAddress, count: needleCount) }
+    private var needleBytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: needle.baseAddress, count: needleCount)
+    }
 
     /// Whether `text operation needle` holds.
     func matches(_ text: UnsafeRawBufferPointer) -> Bool {
         if let pattern { return pattern.matches(text) }
         guard !options.isEmpty else { return matchesBytes(text, needleBytes) }
-        if let verdict = ByteSearch.quickVerdict(operation, text, needleBytes, options) { return verdict }
+        if let verdict = ByteSearch.quickVerdict(operation, text, needleBytes, options) {
+            return verdict
+        }
         CaseFolding.fold(text, options, into: &scratch)
         return scratch.withUnsafeBytes { matchesBytes($0, needleBytes) }
     }
 
-    private func matchesBytes(_ text: UnsafeRawBufferPointer, _ needle: UnsafeRawBufferPointer) -> Bool {
+    private func matchesBytes(_ text: UnsafeRawBufferPointer, _ needle: UnsafeRawBufferPointer)
+        -> Bool
+    {
         switch operation {
         case .equal: ByteSearch.isEqual(text, needle)
         case .notEqual: !ByteSearch.isEqual(text, needle)
@@ -49,11 +56,13 @@ final class TextMatcher {
 
     /// Whether `text operation other` holds for two texts that are both no constants.
     static func matches(
-        _ operation: TextTest.Operation, _ options: StringOptions, _ text: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer
+        _ operation: TextTest.Operation, _ options: StringOptions, _ text: UnsafeRawBufferPointer,
+        _ other: UnsafeRawBufferPointer
     ) -> Bool {
         let bytes = Array(other)
         let test = TextTest(
-            operation: operation, needle: options.isEmpty ? bytes : CaseFolding.folded(bytes, options), options: options,
+            operation: operation,
+            needle: options.isEmpty ? bytes : CaseFolding.folded(bytes, options), options: options,
             pattern: operation == .like ? LikePattern(bytes) : nil)
         return TextMatcher(test).matches(text)
     }
@@ -66,23 +75,30 @@ enum ByteSearch {
         left.count == right.count && isSame(left, right, count: right.count)
     }
 
-    static func hasPrefix(_ text: UnsafeRawBufferPointer, _ prefix: UnsafeRawBufferPointer) -> Bool {
+    static func hasPrefix(_ text: UnsafeRawBufferPointer, _ prefix: UnsafeRawBufferPointer) -> Bool
+    {
         text.count >= prefix.count && isSame(text, prefix, count: prefix.count)
     }
 
-    static func hasSuffix(_ text: UnsafeRawBufferPointer, _ suffix: UnsafeRawBufferPointer) -> Bool {
+    static func hasSuffix(_ text: UnsafeRawBufferPointer, _ suffix: UnsafeRawBufferPointer) -> Bool
+    {
         text.count >= suffix.count
-            && isSame(UnsafeRawBufferPointer(rebasing: text[(text.count - suffix.count)...]), suffix, count: suffix.count)
+            && isSame(
+                UnsafeRawBufferPointer(rebasing: text[(text.count - suffix.count)...]), suffix,
+                count: suffix.count)
     }
 
-    /// Less than, equal to or greater than 0 as `left` sorts before, with or after `right`: bytes as unsigned, then the shorter first.
+    /// Less than, equal to or greater than 0 as `left` sorts before, with or after `right`: bytes
+    /// as unsigned, then the shorter first.
     static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         let common = min(left.count, right.count)
         if common > 0, let leftBase = left.baseAddress, let rightBase = right.baseAddress {
             var index = 0
             while index &+ 8 <= common {
-                let leftWord = UInt64(bigEndian: leftBase.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-                let rightWord = UInt64(bigEndian: rightBase.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                let leftWord = UInt64(
+                    bigEndian: leftBase.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                let rightWord = UInt64(
+                    bigEndian: rightBase.loadUnaligned(fromByteOffset: index, as: UInt64.self))
                 if leftWord != rightWord { return leftWord < rightWord ? -1 : 1 }
                 index &+= 8
             }
@@ -96,17 +112,27 @@ enum ByteSearch {
 
     /// Whether the first `count` bytes are the same.
     @inline(__always)
-    private static func isSame(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, count: Int) -> Bool {
-        guard count > 0, let leftBase = left.baseAddress, let rightBase = right.baseAddress else { return true }
+    private static func isSame(
+        _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, count: Int
+    ) -> Bool {
+        guard count > 0, let leftBase = left.baseAddress, let rightBase = right.baseAddress else {
+            return true
+        }
         var index = 0
         while index &+ 8 <= count {
-            if leftBase.loadUnaligned(fromByteOffset: index, as: UInt64.self) != rightBase.loadUnaligned(fromByteOffset: index, as: UInt64.self) {
+            if leftBase.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                != rightBase.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            {
                 return false
             }
             index &+= 8
         }
         while index < count {
-            if leftBase.load(fromByteOffset: index, as: UInt8.self) != rightBase.load(fromByteOffset: index, as: UInt8.self) { return false }
+            if leftBase.load(fromByteOffset: index, as: UInt8.self)
+                != rightBase.load(fromByteOffset: index, as: UInt8.self)
+            {
+                return false
+            }
             index &+= 1
         }
         return true
@@ -116,35 +142,53 @@ enum ByteSearch {
         firstIndex(of: needle, in: text, from: 0) != nil
     }
 
-    /// Where `needle` begins in `text`, at `start` or later. Eight places are looked at together for the needle's first byte.
-    static func firstIndex(of needle: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer, from start: Int) -> Int? {
-        guard needle.count > 0, let first = needle.first else { return start <= text.count ? start : nil }
+    /// Where `needle` begins in `text`, at `start` or later. Eight places are looked at together
+    /// for the needle's first byte.
+    static func firstIndex(
+        of needle: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer, from start: Int
+    ) -> Int? {
+        guard needle.count > 0, let first = needle.first else {
+            return start <= text.count ? start : nil
+        }
         guard let base = text.baseAddress, text.count &- start >= needle.count else { return nil }
         let last = text.count &- needle.count
         let pattern = UInt64(first) &* 0x0101_0101_0101_0101
         var index = start
         while index &+ 8 <= text.count, index <= last {
             let difference = base.loadUnaligned(fromByteOffset: index, as: UInt64.self) ^ pattern
-            // A zero byte in `difference` is a hit; the lowest bit found is exact, those above it may be false and are checked.
+            // A zero byte in `difference` is a hit; the lowest bit found is exact, those above it
+            // may be false and are checked.
             var hits = (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
             while hits != 0 {
                 let candidate = index &+ UInt64(littleEndian: hits).trailingZeroBitCount >> 3
                 if candidate > last { return nil }
-                if isSame(UnsafeRawBufferPointer(start: base + candidate, count: needle.count), needle, count: needle.count) { return candidate }
+                if isSame(
+                    UnsafeRawBufferPointer(start: base + candidate, count: needle.count), needle,
+                    count: needle.count)
+                {
+                    return candidate
+                }
                 hits &= hits &- 1
             }
             index &+= 8
         }
         while index <= last {
-            if isSame(UnsafeRawBufferPointer(start: base + index, count: needle.count), needle, count: needle.count) { return index }
+            if isSame(
+                UnsafeRawBufferPointer(start: base + index, count: needle.count), needle,
+                count: needle.count)
+            {
+                return index
+            }
             index &+= 1
         }
         return nil
     }
 
-    /// What can be said about a text without folding it: nil unless what would be looked at is ASCII.
+    /// What can be said about a text without folding it: nil unless what would be looked at is
+    /// ASCII.
     static func quickVerdict(
-        _ operation: TextTest.Operation, _ text: UnsafeRawBufferPointer, _ needle: UnsafeRawBufferPointer, _ options: StringOptions
+        _ operation: TextTest.Operation, _ text: UnsafeRawBufferPointer,
+        _ needle: UnsafeRawBufferPointer, _ options: StringOptions
     ) -> Bool? {
         guard options.contains(.caseInsensitive) else { return nil }
         switch operation {
@@ -156,7 +200,9 @@ enum ByteSearch {
     }
 
     /// Compares from the front, as long as both are ASCII. `needle` is folded.
-    private static func asciiPrefix(_ text: UnsafeRawBufferPointer, _ needle: UnsafeRawBufferPointer, mustEnd: Bool) -> Bool? {
+    private static func asciiPrefix(
+        _ text: UnsafeRawBufferPointer, _ needle: UnsafeRawBufferPointer, mustEnd: Bool
+    ) -> Bool? {
         for index in 0..<needle.count {
             guard index < text.count else { return false }
             let byte = text[index]

@@ -1,7 +1,8 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// An expression made ready to run: computes a vector for the rows of a frame. One virtual call per batch; loops inside.
+/// An expression made ready to run: computes a vector for the rows of a frame. One virtual call per
+/// batch; loops inside.
 class ValueNode {
     /// Where the result is left, unless it is that of another node.
     let vector: Vector
@@ -12,11 +13,12 @@ class ValueNode {
 
     var layout: Vector.Layout { vector.layout }
 
-    /// The values of the wanted rows; of other rows the result says nothing. It is good until the next call.
-    func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector { vector }
+    /// The values of the wanted rows; of other rows the result says nothing. It is good until the
+    /// next call.
+    func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector { vector }
 
     /// What the zone map of a cluster says about a test of this value.
-    func verdict(_ test: RowTest, _ cluster: ClusterView) -> ZoneVerdict { .unknown }
+    func verdict(_ test: RowPredicate, _ cluster: ClusterView) -> ZoneVerdict { .unknown }
 
     /// How long a row takes, roughly, in nanoseconds: the cheaper of two conditions is asked first.
     var cost: Double { 1 }
@@ -26,7 +28,7 @@ class ValueNode {
 final class ConstantNode: ValueNode {
     init(_ constant: Constant, as type: ValueType) {
         super.init(Vector.Layout(type))
-        for row in 0..<Mask.capacity { Self.set(vector, row, constant) }
+        for row in 0..<Selection.capacity { Self.set(vector, row, constant) }
     }
 
     private static func set(_ vector: Vector, _ row: Int, _ constant: Constant) {
@@ -35,7 +37,12 @@ final class ConstantNode: ValueNode {
         case (.link(let object), .int): vector.ownInts[row] = object.key
         case (.bool(let value), .bool): if value { vector.bits.insert(row) }
         case (.date(let value), .date): vector.set(row, .timestamp(value))
-        case (_, .double): if let number = constant.number { vector.ownDoubles[row] = number } else { vector.nulls.insert(row) }
+        case (_, .double):
+            if let number = constant.number {
+                vector.ownDoubles[row] = number
+            } else {
+                vector.nulls.insert(row)
+            }
         default: vector.nulls.insert(row)
         }
     }
@@ -49,7 +56,7 @@ final class ConstantTextNode: ValueNode {
         bytes = .allocate(byteCount: text.count, alignment: 8)
         bytes.copyBytes(from: text)
         super.init(.text)
-        for row in 0..<Mask.capacity { vector.ownTexts[row] = UnsafeRawBufferPointer(bytes) }
+        for row in 0..<Selection.capacity { vector.ownTexts[row] = UnsafeRawBufferPointer(bytes) }
     }
 
     deinit { bytes.deallocate() }
@@ -64,12 +71,12 @@ final class PropertyNode: ValueNode {
         super.init(column.layout)
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
         try frame.reader?.read(column, frame, wanted: wanted, into: vector)
         return vector
     }
 
-    override func verdict(_ test: RowTest, _ cluster: ClusterView) -> ZoneVerdict {
+    override func verdict(_ test: RowPredicate, _ cluster: ClusterView) -> ZoneVerdict {
         cluster.verdict(test, column)
     }
 
@@ -82,7 +89,7 @@ final class ObjectNode: ValueNode {
         super.init(.int)
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
         vector.use(IntegerColumn(frame.keys, count: frame.count))
         vector.nulls = frame.absent
         return vector
@@ -91,7 +98,7 @@ final class ObjectNode: ValueNode {
 
 /// The elements of a list, in a frame of elements.
 final class ElementNode: ValueNode {
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
         frame.elements ?? vector
     }
 }
@@ -105,7 +112,7 @@ final class LengthNode: ValueNode {
         super.init(.int)
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
         let texts = try inner.evaluate(frame, wanted: wanted)
         vector.useOwnStorage()
         vector.nulls = texts.nulls
@@ -122,16 +129,16 @@ final class LinkedNode: ValueNode {
     private let hops: [Hop]
     private let inner: ValueNode
     /// Where the last hop leads.
-    private var last: Frame?
+    private var last: RowBatch?
 
     private final class Hop {
         let column: ColumnRead
         let links = Vector(.int)
-        let frame: Frame
+        let frame: RowBatch
 
         init(_ step: PathStep, _ source: DataSource) throws(ModelError) {
             column = ColumnRead(step.property, .link(step.target))
-            frame = Frame(try source.reader(step.target))
+            frame = RowBatch(try source.reader(step.target))
         }
     }
 
@@ -143,7 +150,7 @@ final class LinkedNode: ValueNode {
         super.init(inner.layout)
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
         var current = frame
         for hop in hops {
             try current.reader?.read(hop.column, current, wanted: wanted, into: hop.links)
@@ -169,7 +176,7 @@ final class ArithmeticNode: ValueNode {
         super.init(left.layout == .int && right.layout == .int ? .int : .double)
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
         let first = try left.evaluate(frame, wanted: wanted)
         let second = try right.evaluate(frame, wanted: wanted)
         vector.useOwnStorage()
@@ -183,7 +190,7 @@ final class ArithmeticNode: ValueNode {
         return vector
     }
 
-    private func computeInts(_ first: Vector, _ second: Vector, _ open: Mask) {
+    private func computeInts(_ first: Vector, _ second: Vector, _ open: Selection) {
         var rows = open.rows
         while let row = rows.next() {
             if let result = Arithmetic.compute(operation, first.ints[row], second.ints[row]) {
@@ -194,7 +201,7 @@ final class ArithmeticNode: ValueNode {
         }
     }
 
-    private func computeDoubles(_ first: Vector, _ second: Vector, _ open: Mask) {
+    private func computeDoubles(_ first: Vector, _ second: Vector, _ open: Selection) {
         var rows = open.rows
         while let row = rows.next() {
             if let result = Arithmetic.compute(operation, first.number(row), second.number(row)) {
@@ -227,14 +234,16 @@ final class BroadcastNode: ValueNode {
         super.init(inner.layout)
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
         guard let base = frame.base else { return try inner.evaluate(frame, wanted: wanted) }
         vector.gather(try values(of: base), frame.owners, count: frame.count)
         return vector
     }
 
-    private func values(of base: Frame) throws(ModelError) -> Vector {
-        if let known, known.frame == ObjectIdentifier(base), known.generation == base.generation { return known.vector }
+    private func values(of base: RowBatch) throws(ModelError) -> Vector {
+        if let known, known.frame == ObjectIdentifier(base), known.generation == base.generation {
+            return known.vector
+        }
         let values = try inner.evaluate(base, wanted: base.rows)
         known = (ObjectIdentifier(base), base.generation, values)
         return values
@@ -243,18 +252,19 @@ final class BroadcastNode: ValueNode {
     override var cost: Double { inner.cost + 2 }
 }
 
-/// A value of an object further out, seen from within a subquery: for each row the object of the enclosing row.
+/// A value of an object further out, seen from within a subquery: for each row the object of the
+/// enclosing row.
 final class OuterNode: ValueNode {
-    private let start: OuterStart
+    private let start: OuterRows
     private let inner: ValueNode
 
     init(_ depth: Int, _ inner: ValueNode, _ reader: ClassReader) {
-        start = OuterStart(depth, reader)
+        start = OuterRows(depth, reader)
         self.inner = inner
         super.init(inner.layout)
     }
 
-    override func evaluate(_ frame: Frame, wanted: Mask) throws(ModelError) -> Vector {
+    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
         try inner.evaluate(start.frame(for: frame), wanted: wanted)
     }
 
@@ -262,17 +272,17 @@ final class OuterNode: ValueNode {
 }
 
 /// Where a path begins: at the objects of the frame, or at those some subqueries further out.
-final class OuterStart {
+final class OuterRows {
     private let depth: Int
-    private let outer: Frame
+    private let outer: RowBatch
 
     init(_ depth: Int, _ reader: ClassReader) {
         self.depth = depth
-        outer = Frame(reader)
+        outer = RowBatch(reader)
     }
 
     /// The frame whose rows are where the path begins, one for each row of `frame`.
-    func frame(for frame: Frame) -> Frame {
+    func frame(for frame: RowBatch) -> RowBatch {
         guard depth > 0 else { return frame }
         var ancestor = frame
         for _ in 0..<depth { ancestor = ancestor.base ?? ancestor }
@@ -292,5 +302,5 @@ final class OuterStart {
 
 extension ClusterView {
     /// What the zone map of `column` says about a test of it.
-    func verdict(_ test: RowTest, _ column: ColumnRead) -> ZoneVerdict { .unknown }
+    func verdict(_ test: RowPredicate, _ column: ColumnRead) -> ZoneVerdict { .unknown }
 }

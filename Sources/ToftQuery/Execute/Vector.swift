@@ -1,8 +1,10 @@
 internal import ToftStorage
 
-/// The values of up to `Mask.capacity` rows, one type for all: where an expression leaves its result.
+/// The values of up to `Selection.capacity` rows, one type for all: where an expression leaves its
+/// result.
 ///
-/// The pointers lead into a cluster where the values can be read in place, else into storage of the vector's own, which lives as long as it.
+/// The pointers lead into a cluster where the values can be read in place, else into storage of the
+/// vector's own, which lives as long as it.
 final class Vector {
     /// How values lie in a vector.
     enum Layout {
@@ -27,9 +29,9 @@ final class Vector {
 
     let layout: Layout
     /// Rows without a value. What lies in the arrays for them means nothing.
-    var nulls = Mask.empty
+    var nulls = Selection.empty
     /// The rows that are true, for bool.
-    var bits = Mask.empty
+    var bits = Selection.empty
     /// Int; the seconds of dates: as wide as they are where they lie.
     private(set) var integers: IntegerColumn
     private var wideInts: UnsafePointer<Int64>
@@ -42,13 +44,17 @@ final class Vector {
 
     init(_ layout: Layout) {
         self.layout = layout
-        let size = layout == .text ? Mask.capacity * MemoryLayout<UnsafeRawBufferPointer>.stride : Mask.capacity * 12
+        let size =
+            layout == .text
+            ? Selection.capacity * MemoryLayout<UnsafeRawBufferPointer>.stride
+            : Selection.capacity * 12
         storage = .allocate(byteCount: size, alignment: 64)
         storage.initializeMemory(as: UInt8.self, repeating: 0, count: size)
         wideInts = UnsafePointer(storage.assumingMemoryBound(to: Int64.self))
-        integers = IntegerColumn(wideInts, count: Mask.capacity)
+        integers = IntegerColumn(wideInts, count: Selection.capacity)
         doubles = UnsafePointer(storage.assumingMemoryBound(to: Double.self))
-        nanoseconds = UnsafePointer((storage + Mask.capacity * 8).assumingMemoryBound(to: Int32.self))
+        nanoseconds = UnsafePointer(
+            (storage + Selection.capacity * 8).assumingMemoryBound(to: Int32.self))
         texts = UnsafePointer(storage.assumingMemoryBound(to: UnsafeRawBufferPointer.self))
     }
 
@@ -56,8 +62,12 @@ final class Vector {
 
     var ownInts: UnsafeMutablePointer<Int64> { storage.assumingMemoryBound(to: Int64.self) }
     var ownDoubles: UnsafeMutablePointer<Double> { storage.assumingMemoryBound(to: Double.self) }
-    var ownNanoseconds: UnsafeMutablePointer<Int32> { (storage + Mask.capacity * 8).assumingMemoryBound(to: Int32.self) }
-    var ownTexts: UnsafeMutablePointer<UnsafeRawBufferPointer> { storage.assumingMemoryBound(to: UnsafeRawBufferPointer.self) }
+    var ownNanoseconds: UnsafeMutablePointer<Int32> {
+        (storage + Selection.capacity * 8).assumingMemoryBound(to: Int32.self)
+    }
+    var ownTexts: UnsafeMutablePointer<UnsafeRawBufferPointer> {
+        storage.assumingMemoryBound(to: UnsafeRawBufferPointer.self)
+    }
 
     /// Int; the seconds of dates: with eight bytes each.
     var ints: UnsafePointer<Int64> {
@@ -86,7 +96,7 @@ final class Vector {
 
     /// Points the vector at its own storage again.
     func useOwnStorage() {
-        use(IntegerColumn(UnsafePointer(ownInts), count: Mask.capacity))
+        use(IntegerColumn(UnsafePointer(ownInts), count: Selection.capacity))
         doubles = UnsafePointer(ownDoubles)
         nanoseconds = UnsafePointer(ownNanoseconds)
         texts = UnsafePointer(ownTexts)
@@ -94,7 +104,8 @@ final class Vector {
         bits = .empty
     }
 
-    /// Sets one row of the vector's own storage from a cell of the right type; anything else counts as null.
+    /// Sets one row of the vector's own storage from a cell of the right type; anything else counts
+    /// as null.
     @inline(__always)
     func set(_ row: Int, _ cell: Cell) {
         switch (cell, layout) {
@@ -110,7 +121,8 @@ final class Vector {
         }
     }
 
-    /// Makes row `row` of this vector's own storage a copy of row `other` of `source`, which has the same layout.
+    /// Makes row `row` of this vector's own storage a copy of row `other` of `source`, which has
+    /// the same layout.
     @inline(__always)
     func copy(_ row: Int, from source: Vector, _ other: Int) {
         if source.nulls[other] {

@@ -8,23 +8,37 @@ struct Explanation {
     init(_ query: BoundQuery, _ view: ModelView, _ base: QueryBase) throws(ModelError) {
         let owner = view.schema.anyClass(id: query.classID)
         let segments = Execution.segments(query.stages, orderMatters: true)
-        addBase(base, segments[0].filter, owner, view, rows: try owner.map { owner throws(ModelError) in try view.count(owner) } ?? 0)
+        addBase(
+            base, segments[0].filter, owner, view,
+            rows: try owner.map { owner throws(ModelError) in try view.count(owner) } ?? 0)
         for segment in segments { add(segment) }
     }
 
-    private mutating func addBase(_ base: QueryBase, _ filter: [BoundPredicate], _ owner: ClassHandle?, _ view: ModelView, rows: Int) {
+    private mutating func addBase(
+        _ base: QueryBase, _ filter: [BoundPredicate], _ owner: ClassHandle?, _ view: ModelView,
+        rows: Int
+    ) {
         let name = owner?.name ?? "?"
         switch base {
         case .keys(let keys): line("take \(keys.count) objects of \(name)")
         case .all:
             let plan = IndexPlan.best(for: filter) { reference in
-                view.schema.anyClass(id: reference.classID)?.properties.first { $0.id == reference.propertyID }
+                view.schema.anyClass(id: reference.classID)?.properties.first {
+                    $0.id == reference.propertyID
+                }
             }
             if let plan {
-                line("look up \(plan.description) (scan \(name) instead when it gives more than an eighth of \(rows) objects)")
+                line(
+                    "look up \(plan.description) (scan \(name) instead when it gives more than an "
+                        + "eighth of \(rows) objects)"
+                )
             } else {
-                let zones = ZoneTest.conjuncts(of: filter).count
-                line("scan \(rows) objects of \(name)" + (zones > 0 ? ", skipping clusters by the bounds of \(zones) column\(zones == 1 ? "" : "s")" : ""))
+                let zones = ZoneMapFilter.conjuncts(of: filter).count
+                line(
+                    "scan \(rows) objects of \(name)"
+                        + (zones > 0
+                            ? ", skipping clusters by the bounds of \(zones) column\(zones == 1 ? "" : "s")"
+                            : ""))
             }
         }
     }
@@ -37,8 +51,14 @@ struct Explanation {
         switch segment.ordering {
         case nil: break
         case .limit(let count)?: line("limit to \(count)")
-        case .sort(let keys)?: line("sort by " + keys.map { "\($0.description) \($0.isAscending ? "ascending" : "descending")" }.joined(separator: ", "))
-        case .distinct(let keys)?: line("keep the first of each " + keys.map(\.description).joined(separator: ", "))
+        case .sort(let keys)?:
+            line(
+                "sort by "
+                    + keys.map {
+                        "\($0.description) \($0.isAscending ? "ascending" : "descending")"
+                    }.joined(separator: ", "))
+        case .distinct(let keys)?:
+            line("keep the first of each " + keys.map(\.description).joined(separator: ", "))
         }
     }
 
@@ -53,11 +73,17 @@ extension BoundPredicate {
         switch self {
         case .constant(let value): value ? "everything" : "nothing"
         case .not(let inner): "not (\(inner.explanation))"
-        case .and(let parts): parts.map { $0.isCompound ? "(\($0.explanation))" : $0.explanation }.joined(separator: " and ")
-        case .or(let parts): parts.map { $0.isCompound ? "(\($0.explanation))" : $0.explanation }.joined(separator: " or ")
-        case .test(let value, let test, let quantifier): "\(Self.prefix(quantifier, value))\(value.description) \(test.explanation)"
+        case .and(let parts):
+            parts.map { $0.isCompound ? "(\($0.explanation))" : $0.explanation }.joined(
+                separator: " and ")
+        case .or(let parts):
+            parts.map { $0.isCompound ? "(\($0.explanation))" : $0.explanation }.joined(
+                separator: " or ")
+        case .test(let value, let test, let quantifier):
+            "\(Self.prefix(quantifier, value))\(value.description) \(test.explanation)"
         case .wholeList(let value, let tests): "\(value.description) is a list of \(tests.count)"
-        case .pair(let left, let comparator, _, let right, _, _): "\(left.description) \(comparator) \(right.description)"
+        case .pair(let left, let comparator, _, let right, _, _):
+            "\(left.description) \(comparator) \(right.description)"
         }
     }
 
@@ -73,25 +99,37 @@ extension BoundPredicate {
     }
 }
 
-extension ConstantTest {
+extension ColumnPredicate {
     fileprivate var explanation: String {
         switch self {
         case .null(let passes): passes ? "is null" : "is not null"
         case .constant(let value): value ? "is anything" : "is nothing"
         case .bool(let value, let isInverted): "is \(isInverted ? "not " : "")\(value)"
-        case .int(let low, let high, let isInverted): Self.range("\(low)", "\(high)", low == high, isInverted)
-        case .ints(let values, let isInverted): "is \(isInverted ? "none" : "one") of \(values.count) integers"
-        case .double(let low, let high, let isInverted, _): Self.range("\(low)", "\(high)", low == high, isInverted)
-        case .date(let low, let high, let isInverted): Self.range("T\(low.seconds):\(low.nanoseconds)", "T\(high.seconds):\(high.nanoseconds)", low == high, isInverted)
-        case .text(let text): "\(text.operation)\(text.options.isEmpty ? "" : "[c]") '\(String(decoding: text.needle.prefix(60), as: UTF8.self))'"
+        case .int(let low, let high, let isInverted):
+            Self.range("\(low)", "\(high)", low == high, isInverted)
+        case .ints(let values, let isInverted):
+            "is \(isInverted ? "none" : "one") of \(values.count) integers"
+        case .double(let low, let high, let isInverted, _):
+            Self.range("\(low)", "\(high)", low == high, isInverted)
+        case .date(let low, let high, let isInverted):
+            Self.range(
+                "T\(low.seconds):\(low.nanoseconds)", "T\(high.seconds):\(high.nanoseconds)",
+                low == high, isInverted)
+        case .text(let text):
+            "\(text.operation)\(text.options.isEmpty ? "" : "[c]") "
+                + "'\(String(decoding: text.needle.prefix(60), as: UTF8.self))'"
         case .link(_, let isInverted): "is \(isInverted ? "not " : "")one object"
-        case .any(let tests): tests.count > 4 ? "is one of \(tests.count)" : tests.map(\.explanation).joined(separator: " or ")
+        case .any(let tests):
+            tests.count > 4
+                ? "is one of \(tests.count)" : tests.map(\.explanation).joined(separator: " or ")
         case .all(let tests): tests.map(\.explanation).joined(separator: " and ")
         case .not(let test): "not (\(test.explanation))"
         }
     }
 
-    private static func range(_ low: String, _ high: String, _ isOne: Bool, _ isInverted: Bool) -> String {
+    private static func range(_ low: String, _ high: String, _ isOne: Bool, _ isInverted: Bool)
+        -> String
+    {
         "is \(isInverted ? "not " : "")\(isOne ? low : "in \(low)...\(high)")"
     }
 }

@@ -1,12 +1,14 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// A look-up in an index or among primary keys that gives every object that can pass a filter, and perhaps some that do not.
+/// A look-up in an index or among primary keys that gives every object that can pass a filter, and
+/// perhaps some that do not.
 ///
-/// Which one is taken: a primary key before an indexed value, one value before several, several before a range.
+/// Which one is taken: a primary key before an indexed value, one value before several, several
+/// before a range.
 struct IndexPlan {
     enum LookUp {
-        case equal([ConstantTest])
+        case equal([ColumnPredicate])
         case integers(Int64, Int64)
         case dates(Timestamp, Timestamp)
         case prefix([UInt8])
@@ -16,36 +18,47 @@ struct IndexPlan {
     let lookUp: LookUp
 
     /// The best plan for predicates all of which must hold; nil where no index serves.
-    static func best(for filter: [BoundPredicate], handle: (PropertyRef) -> PropertyHandle?) -> IndexPlan? {
+    static func best(for filter: [BoundPredicate], handle: (PropertyRef) -> PropertyHandle?)
+        -> IndexPlan?
+    {
         plans(for: filter, handle: handle).min { $0.rank < $1.rank }
     }
 
-    private static func plans(for filter: [BoundPredicate], handle: (PropertyRef) -> PropertyHandle?) -> [IndexPlan] {
+    private static func plans(
+        for filter: [BoundPredicate], handle: (PropertyRef) -> PropertyHandle?
+    ) -> [IndexPlan] {
         filter.flatMap { predicate -> [IndexPlan] in
             switch predicate {
             case .and(let parts): return plans(for: parts, handle: handle)
             case .test(.path(let path), let test, let quantifier) where quantifier != .none:
-                guard let reference = path.directProperty, let property = handle(reference), property.isPrimaryKey || property.isIndexed else { return [] }
-                return lookUp(test, property).map { [IndexPlan(property: property, lookUp: $0)] } ?? []
+                guard let reference = path.directProperty, let property = handle(reference),
+                    property.isPrimaryKey || property.isIndexed
+                else { return [] }
+                return lookUp(test, property).map { [IndexPlan(property: property, lookUp: $0)] }
+                    ?? []
             default: return []
             }
         }
     }
 
-    private static func lookUp(_ test: ConstantTest, _ property: PropertyHandle) -> LookUp? {
+    private static func lookUp(_ test: ColumnPredicate, _ property: PropertyHandle) -> LookUp? {
         if isEquality(test) { return .equal([test]) }
         switch test {
         case .any(let parts): return parts.allSatisfy(isEquality) ? .equal(parts) : nil
-        case .ints(let values, isInverted: false): return .equal(values.map { .int($0, $0, isInverted: false) })
-        case .int(let low, let high, isInverted: false): return property.isIndexed ? .integers(low, high) : nil
-        case .date(let low, let high, isInverted: false): return property.isIndexed ? .dates(low, high) : nil
-        case .text(let text) where text.operation == .beginsWith && text.options.isEmpty && !text.needle.isEmpty:
+        case .ints(let values, isInverted: false):
+            return .equal(values.map { .int($0, $0, isInverted: false) })
+        case .int(let low, let high, isInverted: false):
+            return property.isIndexed ? .integers(low, high) : nil
+        case .date(let low, let high, isInverted: false):
+            return property.isIndexed ? .dates(low, high) : nil
+        case .text(let text)
+        where text.operation == .beginsWith && text.options.isEmpty && !text.needle.isEmpty:
             return property.isIndexed ? .prefix(text.needle) : nil
         default: return nil
         }
     }
 
-    private static func isEquality(_ test: ConstantTest) -> Bool {
+    private static func isEquality(_ test: ColumnPredicate) -> Bool {
         switch test {
         case .int(let low, let high, isInverted: false): low == high
         case .date(let low, let high, isInverted: false): low == high
@@ -66,7 +79,9 @@ struct IndexPlan {
     var description: String {
         let index = property.isPrimaryKey ? "primary key" : "index"
         return switch lookUp {
-        case .equal(let tests): "\(index) \(property.className).\(property.name), \(tests.count == 1 ? "one value" : "\(tests.count) values")"
+        case .equal(let tests):
+            "\(index) \(property.className).\(property.name), "
+                + "\(tests.count == 1 ? "one value" : "\(tests.count) values")"
         case .integers, .dates: "\(index) \(property.className).\(property.name), a range"
         case .prefix: "\(index) \(property.className).\(property.name), a prefix"
         }
@@ -74,7 +89,8 @@ struct IndexPlan {
 
     // MARK: Running
 
-    /// The objects found, ascending, each once; nil when they are more than `limit`, so that reading all in order is cheaper.
+    /// The objects found, ascending, each once; nil when they are more than `limit`, so that
+    /// reading all in order is cheaper.
     func candidates(in view: ModelView, atMost limit: Int) throws(ModelError) -> [Int64]? {
         var found: [Int64] = []
         switch lookUp {
@@ -83,7 +99,11 @@ struct IndexPlan {
                 guard try collectEqual(test, view, limit, &found) else { return nil }
             }
         case .integers(let low, let high):
-            guard try collect(from: .including(.int64(low)), to: .including(.int64(high)), view, limit, &found) else { return nil }
+            guard
+                try collect(
+                    from: .including(.int64(low)), to: .including(.int64(high)), view, limit, &found
+                )
+            else { return nil }
         case .dates(let low, let high):
             let least = property.isOptional ? IndexBound.excluding(.null) : .unbounded
             let lower = low == .minimum ? least : .including(.timestamp(low))
@@ -93,14 +113,20 @@ struct IndexPlan {
             guard try collectPrefixed(prefix, view, limit, &found) else { return nil }
         }
         found.sort()
-        return found.reduce(into: []) { unique, key in if unique.last != key { unique.append(key) } }
+        return found.reduce(into: []) { unique, key in if unique.last != key { unique.append(key) }
+        }
     }
 
-    private func collectEqual(_ test: ConstantTest, _ view: ModelView, _ limit: Int, _ found: inout [Int64]) throws(ModelError) -> Bool {
+    private func collectEqual(
+        _ test: ColumnPredicate, _ view: ModelView, _ limit: Int, _ found: inout [Int64]
+    ) throws(ModelError) -> Bool {
         switch test {
-        case .int(let value, _, _): return try collect(.int64(value), .int(value), view, limit, &found)
-        case .date(let value, _, _): return try collect(.timestamp(value), .date(value), view, limit, &found)
-        case .null: return property.isOptional ? try collect(.null, .null, view, limit, &found) : true
+        case .int(let value, _, _):
+            return try collect(.int64(value), .int(value), view, limit, &found)
+        case .date(let value, _, _):
+            return try collect(.timestamp(value), .date(value), view, limit, &found)
+        case .null:
+            return property.isOptional ? try collect(.null, .null, view, limit, &found) : true
         case .text(let text):
             let collected: Result<Bool, ModelError> = text.needle.withUnsafeBytes { bytes in
                 do throws(ModelError) {
@@ -115,7 +141,9 @@ struct IndexPlan {
     }
 
     /// The objects with one value.
-    private func collect(_ cell: Cell, _ key: BorrowedValue, _ view: ModelView, _ limit: Int, _ found: inout [Int64]) throws(ModelError) -> Bool {
+    private func collect(
+        _ cell: Cell, _ key: BorrowedValue, _ view: ModelView, _ limit: Int, _ found: inout [Int64]
+    ) throws(ModelError) -> Bool {
         if property.isPrimaryKey {
             guard let owner = view.schema.anyClass(id: property.classID) else { return false }
             if let object = try view.find(key, owner) { found.append(object) }
@@ -130,7 +158,10 @@ struct IndexPlan {
         return found.count <= limit
     }
 
-    private func collect(from lower: IndexBound, to upper: IndexBound, _ view: ModelView, _ limit: Int, _ found: inout [Int64]) throws(ModelError) -> Bool {
+    private func collect(
+        from lower: IndexBound, to upper: IndexBound, _ view: ModelView, _ limit: Int,
+        _ found: inout [Int64]
+    ) throws(ModelError) -> Bool {
         var keys: [Int64] = []
         try view.forEachIndexed(property, from: lower, to: upper) { object throws(ModelError) in
             keys.append(object)
@@ -141,7 +172,9 @@ struct IndexPlan {
     }
 
     /// Strings that begin with `prefix` lie between it and the next string that does not.
-    private func collectPrefixed(_ prefix: [UInt8], _ view: ModelView, _ limit: Int, _ found: inout [Int64]) throws(ModelError) -> Bool {
+    private func collectPrefixed(
+        _ prefix: [UInt8], _ view: ModelView, _ limit: Int, _ found: inout [Int64]
+    ) throws(ModelError) -> Bool {
         var next = prefix
         while let last = next.last, last == 0xFF { next.removeLast() }
         if let last = next.popLast() { next.append(last + 1) }
@@ -150,7 +183,8 @@ struct IndexPlan {
             next.withUnsafeBytes { high in
                 do throws(ModelError) {
                     let upper: IndexBound = high.isEmpty ? .unbounded : .excluding(.bytes(high))
-                    return .success(try collect(from: .including(.bytes(low)), to: upper, view, limit, &keys))
+                    return .success(
+                        try collect(from: .including(.bytes(low)), to: upper, view, limit, &keys))
                 } catch {
                     return .failure(error)
                 }

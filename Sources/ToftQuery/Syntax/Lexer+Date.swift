@@ -5,15 +5,24 @@ extension Lexer {
     mutating func timestamp() throws(QueryError) -> Timestamp? {
         let start = position
         var index = position + 1
-        guard let seconds = signedDigits(&index), index < source.bytes.count, source.bytes[index] == UInt8(ascii: ":") else { return nil }
+        guard let seconds = signedDigits(&index), index < source.bytes.count,
+            source.bytes[index] == UInt8(ascii: ":")
+        else { return nil }
         index += 1
         guard let nanoseconds = signedDigits(&index) else { return nil }
         move(to: index)
-        guard let wholeSeconds = seconds.value, let wholeNanoseconds = nanoseconds.value, wholeNanoseconds.magnitude < 1_000_000_000 else {
+        guard let wholeSeconds = seconds.value, let wholeNanoseconds = nanoseconds.value,
+            wholeNanoseconds.magnitude < 1_000_000_000
+        else {
             throw failure(
-                "This date is out of range.", hint: "After T come 64-bit seconds since 1970, ':' and at most 999999999 nanoseconds.", at: start)
+                "This date is out of range.",
+                hint:
+                    "After T come 64-bit seconds since 1970, ':' and at most 999999999 "
+                    + "nanoseconds.",
+                at: start)
         }
-        if (wholeSeconds < 0 && wholeNanoseconds > 0) || (wholeSeconds > 0 && wholeNanoseconds < 0) {
+        if (wholeSeconds < 0 && wholeNanoseconds > 0) || (wholeSeconds > 0 && wholeNanoseconds < 0)
+        {
             throw failure(
                 "Seconds and nanoseconds of a date must have the same sign.",
                 hint: "Write half a second before T-1:0 as T-1:-500000000.", at: start)
@@ -24,26 +33,36 @@ extension Lexer {
     /// An optional sign and digits; a nil value where they do not fit 64 bits.
     private func signedDigits(_ index: inout Int) -> (value: Int64?, Void)? {
         let start = index
-        if index < source.bytes.count, source.bytes[index] == UInt8(ascii: "-") || source.bytes[index] == UInt8(ascii: "+") { index += 1 }
+        if index < source.bytes.count,
+            source.bytes[index] == UInt8(ascii: "-") || source.bytes[index] == UInt8(ascii: "+")
+        {
+            index += 1
+        }
         let firstDigit = index
         while index < source.bytes.count, Self.isDigit(source.bytes[index]) { index += 1 }
         guard index > firstDigit else { return nil }
         return (Int64(String(decoding: source.bytes[start..<index], as: UTF8.self)), ())
     }
 
-    /// At a digit: `2020-01-31@23:59:59` with `:nanoseconds` or without, `T` also in the place of `@`. Anything else is a number.
+    /// At a digit: `2020-01-31@23:59:59` with `:nanoseconds` or without, `T` also in the place of
+    /// `@`. Anything else is a number.
     mutating func date() throws(QueryError) -> Token.Kind? {
         guard let (fields, end) = dateFields() else { return nil }
         let start = position
-        for (field, limits) in zip(fields.dropFirst(), Self.limits(year: fields[0].value, month: fields[1].value)) {
+        for (field, limits) in zip(
+            fields.dropFirst(), Self.limits(year: fields[0].value, month: fields[1].value))
+        {
             guard limits.range.contains(field.value) else {
                 throw failure(
-                    "The \(limits.name) of this date is out of range.", hint: "It goes from \(limits.range.lowerBound) to \(limits.range.upperBound).",
+                    "The \(limits.name) of this date is out of range.",
+                    hint: "It goes from \(limits.range.lowerBound) to \(limits.range.upperBound).",
                     at: field.offset)
             }
         }
         guard fields[0].value <= Self.lastYear else {
-            throw failure("The year of this date is out of range.", hint: "It goes from 0 to \(Self.lastYear).", at: start)
+            throw failure(
+                "The year of this date is out of range.",
+                hint: "It goes from 0 to \(Self.lastYear).", at: start)
         }
         move(to: end)
         return .date(Self.timestamp(fields.map(\.value)))
@@ -57,7 +76,8 @@ extension Lexer {
     /// Year, month, day, hour, minute, second and, when written, nanoseconds.
     private func dateFields() -> ([Field], end: Int)? {
         let separators: [[UInt8]] = [
-            [UInt8(ascii: "-")], [UInt8(ascii: "-")], [UInt8(ascii: "@"), UInt8(ascii: "T")], [UInt8(ascii: ":")], [UInt8(ascii: ":")],
+            [UInt8(ascii: "-")], [UInt8(ascii: "-")], [UInt8(ascii: "@"), UInt8(ascii: "T")],
+            [UInt8(ascii: ":")], [UInt8(ascii: ":")],
             [UInt8(ascii: ":")],
         ]
         var index = position
@@ -65,7 +85,9 @@ extension Lexer {
         var fields = [year]
         for allowed in separators {
             let isOptional = fields.count == 6
-            guard index < source.bytes.count, allowed.contains(source.bytes[index]) else { return isOptional ? (fields, index) : nil }
+            guard index < source.bytes.count, allowed.contains(source.bytes[index]) else {
+                return isOptional ? (fields, index) : nil
+            }
             var next = index + 1
             guard let field = digits(&next) else { return isOptional ? (fields, index) : nil }
             fields.append(field)
@@ -85,26 +107,36 @@ extension Lexer {
     }
 
     /// What may stand in the fields after the year.
-    private static func limits(year: Int64, month: Int64) -> [(name: String, range: ClosedRange<Int64>)] {
+    private static func limits(year: Int64, month: Int64) -> [(
+        name: String, range: ClosedRange<Int64>
+    )] {
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         let lengths: [Int64] = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
         let days = (1...12).contains(month) ? lengths[Int(month) - 1] : 31
-        return [("month", 1...12), ("day", 1...days), ("hour", 0...23), ("minute", 0...59), ("second", 0...59), ("nanosecond", 0...999_999_999)]
+        return [
+            ("month", 1...12), ("day", 1...days), ("hour", 0...23), ("minute", 0...59),
+            ("second", 0...59), ("nanosecond", 0...999_999_999),
+        ]
     }
 
-    /// Fields that are within their limits, as UTC. Before 1970 the nanoseconds count backwards from the second, as in Realm, since both
-    /// parts of a timestamp have one sign.
+    /// Fields that are within their limits, as UTC. Before 1970 the nanoseconds count backwards
+    /// from the second, as in Realm, since both parts of a timestamp have one sign.
     private static func timestamp(_ fields: [Int64]) -> Timestamp {
-        let seconds = daysSince1970(fields[0], fields[1], fields[2]) * 86_400 + fields[3] * 3_600 + fields[4] * 60 + fields[5]
+        let seconds =
+            daysSince1970(fields[0], fields[1], fields[2]) * 86_400 + fields[3] * 3_600 + fields[4]
+            * 60 + fields[5]
         let nanoseconds = Int32(fields.count > 6 ? fields[6] : 0)
         return Timestamp(seconds: seconds, nanoseconds: seconds < 0 ? -nanoseconds : nanoseconds)
     }
 
-    /// Days from 1970-01-01 in the Gregorian calendar: years counted from March, so that the leap day ends one.
+    /// Days from 1970-01-01 in the Gregorian calendar: years counted from March, so that the leap
+    /// day ends one.
     private static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let marchYear = month > 2 ? year : year - 1
         let monthFromMarch = month > 2 ? month - 3 : month + 9
-        let leapDays = marchYear.floorDivided(by: 4) - marchYear.floorDivided(by: 100) + marchYear.floorDivided(by: 400)
+        let leapDays =
+            marchYear.floorDivided(by: 4) - marchYear.floorDivided(by: 100)
+            + marchYear.floorDivided(by: 400)
         return 365 * marchYear + leapDays + (153 * monthFromMarch + 2) / 5 + day - 1 - 719_468
     }
 }

@@ -10,7 +10,9 @@ extension Lexer {
         let isWhole = !skipFraction() && !skipExponent()
         if !isWhole { _ = skipExponent() }
         let text = source.bytes[start..<position]
-        if peek() == UInt8(ascii: "f"), !(peek(1).map { Self.beginsName($0) || Self.isDigit($0) } ?? false) {
+        if peek() == UInt8(ascii: "f"),
+            !(peek(1).map { Self.beginsName($0) || Self.isDigit($0) } ?? false)
+        {
             advance()
             return .float(Float(Self.normalized(text)) ?? .nan)
         }
@@ -43,7 +45,7 @@ extension Lexer {
     private static func normalized(_ bytes: ArraySlice<UInt8>) -> String {
         var text = bytes.first == UInt8(ascii: ".") ? "0" : ""
         for byte in bytes {
-            if byte != UInt8(ascii: "."), text.last == "." , !isDigit(byte) { text += "0" }
+            if byte != UInt8(ascii: "."), text.last == ".", !isDigit(byte) { text += "0" }
             text.unicodeScalars.append(Unicode.Scalar(byte))
         }
         return text.last == "." ? text + "0" : text
@@ -79,7 +81,9 @@ extension IntegerLiteral {
     var negated: IntegerLiteral {
         switch self {
         case .small(let value):
-            value == .min ? .large(isNegative: false, digits: Array("9223372036854775808".utf8)) : .small(-value)
+            value == .min
+                ? .large(isNegative: false, digits: Array("9223372036854775808".utf8))
+                : .small(-value)
         case .large(let isNegative, let digits):
             !isNegative && digits.elementsEqual("9223372036854775808".utf8)
                 ? .small(.min) : .large(isNegative: !isNegative, digits: digits)

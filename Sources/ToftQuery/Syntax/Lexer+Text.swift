@@ -1,8 +1,8 @@
 extension Lexer {
     /// At a quote: the text up to the same quote, escapes resolved.
     ///
-    /// Besides the text itself it keeps what LIKE would match: there `\*`, `\?` and `\\` stand for the character, a bare `*` or `?` for a
-    /// wildcard.
+    /// Besides the text itself it keeps what LIKE would match: there `\*`, `\?` and `\\` stand for
+    /// the character, a bare `*` or `?` for a wildcard.
     mutating func string() throws(QueryError) -> StringLiteral {
         let start = position
         let quote = peek()
@@ -27,7 +27,8 @@ extension Lexer {
             pattern.append(plain: resolved)
         }
         throw failure(
-            "The text that begins here has no end.", hint: "Close it with the same quote.", at: start)
+            "The text that begins here has no end.", hint: "Close it with the same quote.",
+            at: start)
     }
 
     /// At a backslash: the bytes that the escape means.
@@ -35,11 +36,14 @@ extension Lexer {
         let start = position
         advance()
         guard let byte = peek() else {
-            throw failure("The text ends within an escape.", hint: "Close the text with its quote.", at: start)
+            throw failure(
+                "The text ends within an escape.", hint: "Close the text with its quote.", at: start
+            )
         }
         advance()
         switch byte {
-        case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "*"), UInt8(ascii: "?"):
+        case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "/"), UInt8(ascii: "\\"),
+            UInt8(ascii: "*"), UInt8(ascii: "?"):
             return [byte]
         case UInt8(ascii: "b"): return [0x08]
         case UInt8(ascii: "f"): return [0x0C]
@@ -51,7 +55,8 @@ extension Lexer {
         default:
             throw failure(
                 "A backslash does not go with what follows it.",
-                hint: #"The escapes are \' \" \\ \/ \b \f \n \r \t \0 \uXXXX, and \* \? for LIKE."#, at: start)
+                hint: #"The escapes are \' \" \\ \/ \b \f \n \r \t \0 \uXXXX, and \* \? for LIKE."#,
+                at: start)
         }
     }
 
@@ -61,7 +66,9 @@ extension Lexer {
             throw failure("\\u needs four hexadecimal digits.", at: start)
         }
         var code = unit
-        if (0xD800..<0xDC00).contains(unit), skip("\\u"), let low = fourHexadecimalDigits(), (0xDC00..<0xE000).contains(low) {
+        if (0xD800..<0xDC00).contains(unit), skip("\\u"), let low = fourHexadecimalDigits(),
+            (0xDC00..<0xE000).contains(low)
+        {
             code = 0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00)
         }
         guard let scalar = Unicode.Scalar(code) else {
@@ -73,7 +80,9 @@ extension Lexer {
     private mutating func fourHexadecimalDigits() -> UInt32? {
         var value: UInt32 = 0
         for distance in 0..<4 {
-            guard let byte = peek(distance), let digit = Self.hexadecimalDigit(byte) else { return nil }
+            guard let byte = peek(distance), let digit = Self.hexadecimalDigit(byte) else {
+                return nil
+            }
             value = value << 4 | UInt32(digit)
         }
         advance(4)
@@ -112,7 +121,8 @@ extension Lexer {
                 bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
             }
         }
-        throw failure("The base 64 text that begins here has no end.", hint: "Close it with \".", at: start)
+        throw failure(
+            "The base 64 text that begins here has no end.", hint: "Close it with \".", at: start)
     }
 
     private static func base64Digit(_ byte: UInt8) -> UInt8? {
@@ -131,7 +141,9 @@ extension Lexer {
     /// `uuid(8-4-4-4-12)` or `oid(24 digits)`, exactly so; anything else leaves the position alone.
     mutating func identifierLiteral() -> Token.Kind? {
         let start = position
-        if skip("uuid("), let bytes = hexadecimalGroups([8, 4, 4, 4, 12]), skip(")") { return .uuid(bytes) }
+        if skip("uuid("), let bytes = hexadecimalGroups([8, 4, 4, 4, 12]), skip(")") {
+            return .uuid(bytes)
+        }
         move(to: start)
         if skip("oid("), let bytes = hexadecimalGroups([24]), skip(")") { return .objectID(bytes) }
         move(to: start)
@@ -143,7 +155,9 @@ extension Lexer {
         for (index, length) in lengths.enumerated() {
             if index > 0, !skip("-") { return nil }
             for _ in 0..<length / 2 {
-                guard let high = peek().flatMap(Self.hexadecimalDigit), let low = peek(1).flatMap(Self.hexadecimalDigit) else { return nil }
+                guard let high = peek().flatMap(Self.hexadecimalDigit),
+                    let low = peek(1).flatMap(Self.hexadecimalDigit)
+                else { return nil }
                 bytes.append(high << 4 | low)
                 advance(2)
             }

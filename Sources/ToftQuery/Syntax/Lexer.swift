@@ -2,9 +2,10 @@ internal import ToftStorage
 
 /// Cuts the text of a query into words, one at a time.
 ///
-/// Letters and digits follow the rules of Realm's query language: a name begins with a letter, `_`, `$` or anything beyond ASCII, and a
-/// backslash before a blank makes the blank part of the name. Two rules are ours: a sign is a word of its own (so `age-1` subtracts), and a
-/// hyphen belongs to a name only where the schema has such a name.
+/// Letters and digits follow the rules of Realm's query language: a name begins with a letter, `_`,
+/// `$` or anything beyond ASCII, and a backslash before a blank makes the blank part of the name.
+/// Two rules are ours: a sign is a word of its own (so `age-1` subtracts), and a hyphen belongs to
+/// a name only where the schema has such a name.
 struct Lexer {
     let source: QuerySource
     /// Where the next word is looked for.
@@ -76,13 +77,17 @@ struct Lexer {
     mutating func skip(_ text: StaticString) -> Bool {
         let length = text.utf8CodeUnitCount
         guard position + length <= source.bytes.count else { return false }
-        for index in 0..<length where source.bytes[position + index] != text.utf8Start[index] { return false }
+        for index in 0..<length where source.bytes[position + index] != text.utf8Start[index] {
+            return false
+        }
         position += length
         return true
     }
 
     private mutating func skipBlanks() {
-        while let byte = peek(), byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A { position += 1 }
+        while let byte = peek(), byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A {
+            position += 1
+        }
     }
 
     func failure(_ summary: String, hint: String? = nil, at offset: Int) -> QueryError {
@@ -94,7 +99,8 @@ struct Lexer {
     }
 
     static func beginsName(_ byte: UInt8) -> Bool {
-        byte >= 0x80 || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$") || (byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A)
+        byte >= 0x80 || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$")
+            || (byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A)
     }
 
     private static func continuesName(_ byte: UInt8) -> Bool {
@@ -114,7 +120,9 @@ struct Lexer {
         while let byte = peek() {
             if Self.continuesName(byte) {
                 position += 1
-            } else if byte == UInt8(ascii: "\\"), let next = peek(1), Self.blank(forEscape: next) != nil {
+            } else if byte == UInt8(ascii: "\\"), let next = peek(1),
+                Self.blank(forEscape: next) != nil
+            {
                 position += 2
             } else {
                 return
@@ -126,20 +134,24 @@ struct Lexer {
     private mutating func escapedName() throws(QueryError) -> Token.Kind {
         guard let next = peek(1), Self.blank(forEscape: next) != nil else {
             throw failure(
-                "A backslash here begins nothing.", hint: #"Outside of quotes a backslash only escapes a blank in a name: full\ name."#,
+                "A backslash here begins nothing.",
+                hint: #"Outside of quotes a backslash only escapes a blank in a name: full\ name."#,
                 at: position)
         }
         return name()
     }
 
-    /// At a hyphen: steps over it and what follows as long as the schema has a name that goes on this way.
+    /// At a hyphen: steps over it and what follows as long as the schema has a name that goes on
+    /// this way.
     private mutating func extendsOverHyphen(from start: Int) -> Bool {
         guard !hyphenatedNames.isEmpty else { return false }
         let hyphen = position
         position += 1
         skipNamePart()
         let longer = Self.unescapedName(source.bytes[start..<position])
-        if hyphenatedNames.contains(where: { $0 == longer || $0.hasPrefix(longer + "-") }) { return true }
+        if hyphenatedNames.contains(where: { $0 == longer || $0.hasPrefix(longer + "-") }) {
+            return true
+        }
         position = hyphen
         return false
     }
@@ -156,11 +168,15 @@ struct Lexer {
 
     /// The name that `bytes` spell, blanks restored.
     static func unescapedName(_ bytes: ArraySlice<UInt8>) -> String {
-        guard bytes.contains(UInt8(ascii: "\\")) else { return String(decoding: bytes, as: UTF8.self) }
+        guard bytes.contains(UInt8(ascii: "\\")) else {
+            return String(decoding: bytes, as: UTF8.self)
+        }
         var name: [UInt8] = []
         var index = bytes.startIndex
         while index < bytes.endIndex {
-            if bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.endIndex, let blank = blank(forEscape: bytes[index + 1]) {
+            if bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.endIndex,
+                let blank = blank(forEscape: bytes[index + 1])
+            {
                 name.append(blank)
                 index += 2
             } else {
@@ -196,7 +212,9 @@ struct Lexer {
         guard let operation = PathOperation(rawValue: spelling) else {
             throw failure(
                 "There is no operation '\(spelling)'.",
-                hint: "The operations are @count, @size, @min, @max, @sum, @avg, @links, @type, @keys and @values, written in lower case.",
+                hint:
+                    "The operations are @count, @size, @min, @max, @sum, @avg, @links, @type, "
+                    + "@keys and @values, written in lower case.",
                 at: start)
         }
         return .operation(operation)
@@ -231,12 +249,15 @@ struct Lexer {
         case UInt8(ascii: "/"): return symbol(.divide, length: 1)
         case UInt8(ascii: "="): return equalSign(second)
         case UInt8(ascii: "!"):
-            return second == UInt8(ascii: "=") ? symbol(.notEqual, length: 2) : symbol(.not, length: 1)
+            return second == UInt8(ascii: "=")
+                ? symbol(.notEqual, length: 2) : symbol(.not, length: 1)
         case UInt8(ascii: "<"):
             if second == UInt8(ascii: ">") { return symbol(.notEqual, length: 2) }
-            return second == UInt8(ascii: "=") ? symbol(.lessOrEqual, length: 2) : symbol(.less, length: 1)
+            return second == UInt8(ascii: "=")
+                ? symbol(.lessOrEqual, length: 2) : symbol(.less, length: 1)
         case UInt8(ascii: ">"):
-            return second == UInt8(ascii: "=") ? symbol(.greaterOrEqual, length: 2) : symbol(.greater, length: 1)
+            return second == UInt8(ascii: "=")
+                ? symbol(.greaterOrEqual, length: 2) : symbol(.greater, length: 1)
         case UInt8(ascii: "&") where second == first: return symbol(.and, length: 2)
         case UInt8(ascii: "|") where second == first: return symbol(.or, length: 2)
         default: throw unknownCharacter(first)
@@ -258,12 +279,16 @@ struct Lexer {
             case UInt8(ascii: "`"): "Write text between ' or \"."
             case UInt8(ascii: "&"): "Write AND or &&."
             case UInt8(ascii: "|"): "Write OR or ||."
-            case UInt8(ascii: "%"): "Arguments are written $0, $1...; there is no remainder operator."
+            case UInt8(ascii: "%"):
+                "Arguments are written $0, $1...; there is no remainder operator."
             case UInt8(ascii: ";"): "Elements of a list are separated by commas."
             default: nil
             }
         let isVisible = byte > 0x20 && byte < 0x7F
-        let shown = isVisible ? "'\(Character(Unicode.Scalar(byte)))'" : "The control character 0x\(String(byte, radix: 16))"
+        let shown =
+            isVisible
+            ? "'\(Character(Unicode.Scalar(byte)))'"
+            : "The control character 0x\(String(byte, radix: 16))"
         return failure("\(shown) has no meaning here.", hint: hint, at: position)
     }
 }

@@ -1,4 +1,5 @@
-/// What LIKE matches a text with: characters, `?` for any one character and `*` for any run of them.
+/// What LIKE matches a text with: characters, `?` for any one character and `*` for any run of
+/// them.
 package struct LikePattern: Sendable, Hashable {
     /// Bytes of UTF-8 below 256, and the two wildcards.
     private(set) var units: [UInt16]

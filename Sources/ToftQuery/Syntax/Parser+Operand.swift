@@ -1,17 +1,24 @@
 internal import ToftStorage
 
 extension Parser {
-    /// One operand: a constant, a list, a path, a subquery, TRUEPREDICATE, or anything in parentheses.
+    /// One operand: a constant, a list, a path, a subquery, TRUEPREDICATE, or anything in
+    /// parentheses.
     mutating func operand() throws(QueryError) -> Part {
         let offset = token.range.lowerBound
         switch token.kind {
         case .symbol(.openParenthesis): return try parenthesized()
         case .symbol(.openBrace): return .expression(try list(nil, at: offset))
-        case .symbol(.plus), .symbol(.minus): return .expression(.literal(try literal(), offset: offset))
+        case .symbol(.plus), .symbol(.minus):
+            return .expression(.literal(try literal(), offset: offset))
         case .operation(.links), .keyPathArgument: return .expression(.path(try path(nil)))
         case .identifier: return try word(at: offset)
         case .end, .symbol, .options, .operation:
-            throw unexpected("a value", hint: "A value is a property, a constant such as 18 or 'text', or an argument such as $0.")
+            throw unexpected(
+                "a value",
+                hint:
+                    "A value is a property, a constant such as 18 or 'text', or an argument such "
+                    + "as $0."
+            )
         default: return .expression(.literal(try literal(), offset: offset))
         }
     }
@@ -37,8 +44,10 @@ extension Parser {
         case .allOf: return .expression(try quantified(.all, at: offset))
         case .noneOf: return .expression(try quantified(.none, at: offset))
         case .subquery: return .expression(.subquery(try subquery(at: offset)))
-        case .binary where isBeforeParenthesis: return .expression(.literal(try literal(), offset: offset))
-        case .true, .false, .null, .infinity, .nan, .object: return .expression(.literal(try literal(), offset: offset))
+        case .binary where isBeforeParenthesis:
+            return .expression(.literal(try literal(), offset: offset))
+        case .true, .false, .null, .infinity, .nan, .object:
+            return .expression(.literal(try literal(), offset: offset))
         case _ where keyword.canBeName: return .expression(.path(try path(nil)))
         default: throw unexpected("a value")
         }
@@ -47,11 +56,15 @@ extension Parser {
     /// Whether `(` follows the present word, blanks aside.
     private var isBeforeParenthesis: Bool {
         var index = token.range.upperBound
-        while index < source.bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(source.bytes[index]) { index += 1 }
+        while index < source.bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(source.bytes[index]) {
+            index += 1
+        }
         return index < source.bytes.count && source.bytes[index] == UInt8(ascii: "(")
     }
 
-    private mutating func quantified(_ quantifier: Quantifier, at offset: Int) throws(QueryError) -> ExpressionSyntax {
+    private mutating func quantified(_ quantifier: Quantifier, at offset: Int) throws(QueryError)
+        -> ExpressionSyntax
+    {
         try advance()
         if isAt(.openBrace) { return try list(quantifier, at: offset) }
         if case .argument(let index) = token.kind {
@@ -66,7 +79,9 @@ extension Parser {
 
     // MARK: Constants
 
-    private mutating func list(_ quantifier: Quantifier?, at offset: Int) throws(QueryError) -> ExpressionSyntax {
+    private mutating func list(_ quantifier: Quantifier?, at offset: Int) throws(QueryError)
+        -> ExpressionSyntax
+    {
         try advance()
         var elements: [ExpressionSyntax.ListElement] = []
         if try accept(.closeBrace) { return .list(quantifier, elements, offset: offset) }
@@ -109,7 +124,10 @@ extension Parser {
         case .nan: literal = .double(.nan)
         case .binary: return try binary()
         case .object: return try objectLiteral()
-        default: throw unexpected("a constant", hint: "Only constants and arguments may stand here; text stands between quotes.")
+        default:
+            throw unexpected(
+                "a constant",
+                hint: "Only constants and arguments may stand here; text stands between quotes.")
         }
         try advance()
         return literal
@@ -120,7 +138,9 @@ extension Parser {
         let isNegative = isAt(.minus)
         let signEnd = token.range.upperBound
         try advance()
-        guard token.range.lowerBound == signEnd else { throw unexpected("a number right after the sign") }
+        guard token.range.lowerBound == signEnd else {
+            throw unexpected("a number right after the sign")
+        }
         switch token.kind {
         case .integer(let integer):
             try advance()
@@ -136,7 +156,8 @@ extension Parser {
             try advance()
             return .double(isNegative ? -value : value)
         default:
-            throw unexpected("a number after the sign", hint: "To change the sign of a property write 0 - age.")
+            throw unexpected(
+                "a number after the sign", hint: "To change the sign of a property write 0 - age.")
         }
     }
 
@@ -159,7 +180,9 @@ extension Parser {
     private mutating func objectLiteral() throws(QueryError) -> Literal {
         try advance()
         try expect(.openParenthesis, "after obj")
-        guard case .string(let name) = token.kind else { throw unexpected("the name of a class in quotes", hint: "Write obj('Person', 5).") }
+        guard case .string(let name) = token.kind else {
+            throw unexpected("the name of a class in quotes", hint: "Write obj('Person', 5).")
+        }
         try advance()
         try expect(.comma, "and the primary key of the object")
         let key = try primaryKeyLiteral()
@@ -200,7 +223,10 @@ extension Parser {
         switch token.kind {
         case .identifier:
             if let keyword, !keyword.canBeName {
-                throw unexpected("the name of a property", hint: "This word has a meaning of its own and cannot name a property in a query.")
+                throw unexpected(
+                    "the name of a property",
+                    hint:
+                        "This word has a meaning of its own and cannot name a property in a query.")
             }
             kind = .name(Lexer.unescapedName(tokenBytes))
         case .operation(let operation): kind = .operation(operation)
@@ -244,7 +270,8 @@ extension Parser {
         let predicate = try nested { (parser) throws(QueryError) in try parser.predicate() }
         try expect(.closeParenthesis, "to close SUBQUERY")
         try expect(.dot, "and @count after SUBQUERY(...)")
-        guard case .operation(let operation) = token.kind, operation == .count || operation == .size else {
+        guard case .operation(let operation) = token.kind, operation == .count || operation == .size
+        else {
             throw unexpected("@count after SUBQUERY(...)")
         }
         try advance()
@@ -252,8 +279,12 @@ extension Parser {
     }
 
     private mutating func subqueryVariable() throws(QueryError) -> String {
-        guard case .identifier = token.kind, tokenBytes.first == UInt8(ascii: "$"), tokenBytes.count > 1 else {
-            throw unexpected("the variable of the subquery", hint: "It begins with '$' and a letter: SUBQUERY(dogs, $dog, $dog.age > 5).@count")
+        guard case .identifier = token.kind, tokenBytes.first == UInt8(ascii: "$"),
+            tokenBytes.count > 1
+        else {
+            throw unexpected(
+                "the variable of the subquery",
+                hint: "It begins with '$' and a letter: SUBQUERY(dogs, $dog, $dog.age > 5).@count")
         }
         let name = Lexer.unescapedName(tokenBytes)
         try advance()
@@ -293,7 +324,8 @@ extension Parser {
         repeat {
             let path = try orderingPath()
             guard let keyword, keyword == .ascending || keyword == .descending else {
-                throw unexpected("ASC or DESC", hint: "Write SORT(\(path.isPlain ? "name" : "path") ASC).")
+                throw unexpected(
+                    "ASC or DESC", hint: "Write SORT(\(path.isPlain ? "name" : "path") ASC).")
             }
             try advance()
             keys.append(OrderingSyntax.SortKey(path, isAscending: keyword == .ascending))
@@ -317,7 +349,9 @@ extension Parser {
         let path = try path(nil)
         for element in path.elements {
             if case .operation(let operation) = element.kind {
-                throw failure("\(operation.rawValue) cannot be sorted by.", hint: "SORT and DISTINCT take properties and paths over links to one object.",
+                throw failure(
+                    "\(operation.rawValue) cannot be sorted by.",
+                    hint: "SORT and DISTINCT take properties and paths over links to one object.",
                     at: element.offset)
             }
         }

@@ -1,7 +1,8 @@
 /// Turns the text of a query into a syntax tree.
 ///
-/// Predicates and values share the parenthesis, so they are parsed by one descent, by precedence (OR, AND, NOT, comparison, `+ -`, `* /`),
-/// and told apart by what comes out. Nesting is limited, so that no text can exhaust a thread's stack.
+/// Predicates and values share the parenthesis, so they are parsed by one descent, by precedence
+/// (OR, AND, NOT, comparison, `+ -`, `* /`), and told apart by what comes out. Nesting is limited,
+/// so that no text can exhaust a thread's stack.
 package struct Parser {
     private var lexer: Lexer
     /// The word that is looked at.
@@ -12,8 +13,11 @@ package struct Parser {
     /// Parentheses, NOT, SUBQUERY and chains of arithmetic together may nest this deep.
     package static let depthLimit = 100
 
-    /// Parses a whole query. `hyphenatedNames` are the names of the schema that contain a hyphen, which elsewhere subtracts.
-    package static func parse(_ text: String, hyphenatedNames: Set<String> = []) throws(QueryError) -> QuerySyntax {
+    /// Parses a whole query. `hyphenatedNames` are the names of the schema that contain a hyphen,
+    /// which elsewhere subtracts.
+    package static func parse(_ text: String, hyphenatedNames: Set<String> = []) throws(QueryError)
+        -> QuerySyntax
+    {
         let source = QuerySource(text)
         var parser = try Parser(source, hyphenatedNames: hyphenatedNames)
         let predicate = try parser.wholePredicate()
@@ -60,7 +64,9 @@ package struct Parser {
 
     /// The error that something else was expected here.
     func unexpected(_ expected: String, hint: String? = nil) -> QueryError {
-        failure("Expected \(expected), but \(tokenDescription).", hint: hint, at: token.range.lowerBound)
+        failure(
+            "Expected \(expected), but \(tokenDescription).", hint: hint, at: token.range.lowerBound
+        )
     }
 
     func failure(_ summary: String, hint: String? = nil, at offset: Int) -> QueryError {
@@ -74,10 +80,13 @@ package struct Parser {
     }
 
     /// Counts one more level of nesting for the time of `body`.
-    mutating func nested<Result>(_ body: (inout Parser) throws(QueryError) -> Result) throws(QueryError) -> Result {
+    mutating func nested<Result>(_ body: (inout Parser) throws(QueryError) -> Result)
+        throws(QueryError) -> Result
+    {
         guard depth < Self.depthLimit else {
             throw failure(
-                "The query nests deeper than \(Self.depthLimit) levels.", hint: "Split it, or use IN for long chains of alternatives.",
+                "The query nests deeper than \(Self.depthLimit) levels.",
+                hint: "Split it, or use IN for long chains of alternatives.",
                 at: token.range.lowerBound)
         }
         depth += 1
@@ -95,7 +104,8 @@ package struct Parser {
 
     private mutating func wholePredicate() throws(QueryError) -> PredicateSyntax {
         if case .end = token.kind {
-            throw failure("The query is empty.", hint: "TRUEPREDICATE stands for all objects.", at: 0)
+            throw failure(
+                "The query is empty.", hint: "TRUEPREDICATE stands for all objects.", at: 0)
         }
         return try predicate()
     }
@@ -111,7 +121,8 @@ package struct Parser {
             return .constant(true)
         }
         throw unexpected(
-            "a comparison such as ==, < or CONTAINS", hint: "A value alone is not a condition: write active == true, not active.")
+            "a comparison such as ==, < or CONTAINS",
+            hint: "A value alone is not a condition: write active == true, not active.")
     }
 
     mutating func alternatives() throws(QueryError) -> Part {
@@ -157,9 +168,14 @@ package struct Parser {
             return .predicate(.comparison(try between(leftExpression, at: offset)))
         }
         guard case .expression(let right) = try sum() else {
-            throw unexpected("a value on the right of \(comparator.rawValue)", hint: "Conditions are joined with AND and OR, not compared.")
+            throw unexpected(
+                "a value on the right of \(comparator.rawValue)",
+                hint: "Conditions are joined with AND and OR, not compared.")
         }
-        return .predicate(.comparison(ComparisonSyntax(leftExpression, comparator, options: options, right, offset: offset)))
+        return .predicate(
+            .comparison(
+                ComparisonSyntax(
+                    leftExpression, comparator, options: options, right, offset: offset)))
     }
 
     /// The comparison operator that stands here.
@@ -188,27 +204,40 @@ package struct Parser {
         }
     }
 
-    private mutating func stringOptions(after comparator: Comparator) throws(QueryError) -> StringOptions {
+    private mutating func stringOptions(after comparator: Comparator) throws(QueryError)
+        -> StringOptions
+    {
         guard case .options(let options) = token.kind else { return [] }
         switch comparator {
         case .equal, .notEqual, .in, .beginsWith, .endsWith, .contains, .like:
             try advance()
             return options
         default:
-            throw unexpected("a value", hint: "\(options.spelling) goes with ==, !=, IN, BEGINSWITH, ENDSWITH, CONTAINS and LIKE.")
+            throw unexpected(
+                "a value",
+                hint:
+                    "\(options.spelling) goes with ==, !=, IN, BEGINSWITH, ENDSWITH, CONTAINS and "
+                    + "LIKE."
+            )
         }
     }
 
     /// After BETWEEN: a list literal, and on the left a path.
-    private mutating func between(_ left: ExpressionSyntax, at offset: Int) throws(QueryError) -> ComparisonSyntax {
+    private mutating func between(_ left: ExpressionSyntax, at offset: Int) throws(QueryError)
+        -> ComparisonSyntax
+    {
         switch left {
         case .path, .subquery: break
         default:
-            throw failure("BETWEEN needs a property on its left.", hint: "Write the two comparisons with >= and <= instead.", at: offset)
+            throw failure(
+                "BETWEEN needs a property on its left.",
+                hint: "Write the two comparisons with >= and <= instead.", at: offset)
         }
         let right = try operand()
         guard case .expression(.list) = right else {
-            throw failure("BETWEEN needs a list of two values on its right.", hint: "Write BETWEEN {18, 30}.", at: offset)
+            throw failure(
+                "BETWEEN needs a list of two values on its right.", hint: "Write BETWEEN {18, 30}.",
+                at: offset)
         }
         guard case .expression(let list) = right else { throw unexpected("a list") }
         return ComparisonSyntax(left, .between, list, offset: offset)
@@ -219,16 +248,21 @@ package struct Parser {
     private mutating func sum() throws(QueryError) -> Part {
         let first = try product()
         guard isAt(.plus) || isAt(.minus) else { return first }
-        return try chain(from: first, of: [.plus: .add, .minus: .subtract]) { (parser) throws(QueryError) in try parser.product() }
+        return try chain(from: first, of: [.plus: .add, .minus: .subtract]) {
+            (parser) throws(QueryError) in try parser.product()
+        }
     }
 
     private mutating func product() throws(QueryError) -> Part {
         let first = try operand()
         guard isAt(.times) || isAt(.divide) else { return first }
-        return try chain(from: first, of: [.times: .multiply, .divide: .divide]) { (parser) throws(QueryError) in try parser.operand() }
+        return try chain(from: first, of: [.times: .multiply, .divide: .divide]) {
+            (parser) throws(QueryError) in try parser.operand()
+        }
     }
 
-    /// Operands of the same precedence, joined from the left. Each operator deepens the tree, so each counts as a level.
+    /// Operands of the same precedence, joined from the left. Each operator deepens the tree, so
+    /// each counts as a level.
     private mutating func chain(
         from first: Part, of operators: [Token.Symbol: ArithmeticOperator],
         _ next: (inout Parser) throws(QueryError) -> Part
@@ -241,7 +275,8 @@ package struct Parser {
             try advance()
             let left = result
             result = try nested { (parser) throws(QueryError) in
-                .arithmetic(arithmetic, left, try parser.requireOperand(try next(&parser)), offset: offset)
+                .arithmetic(
+                    arithmetic, left, try parser.requireOperand(try next(&parser)), offset: offset)
             }
             depth += 1
         }
@@ -250,7 +285,9 @@ package struct Parser {
 
     private func requireOperand(_ part: Part) throws(QueryError) -> ExpressionSyntax {
         guard case .expression(let expression) = part else {
-            throw unexpected("AND, OR or the end of the condition", hint: "There is no arithmetic with conditions.")
+            throw unexpected(
+                "AND, OR or the end of the condition",
+                hint: "There is no arithmetic with conditions.")
         }
         return expression
     }

@@ -1,7 +1,8 @@
 package import ToftStorage
 
-// A query as it is written, before it is held against a schema. The parser makes these from text; a door that builds queries from code
-// makes them directly (offsets are then `-1`) and hands them to the same binder.
+// A query as it is written, before it is held against a schema. The parser makes these from text; a
+// door that builds queries from code makes them directly (offsets are then `-1`) and hands them to
+// the same binder.
 
 /// A predicate, then what is done with the objects that satisfy it, in order.
 package struct QuerySyntax: Sendable {
@@ -10,7 +11,9 @@ package struct QuerySyntax: Sendable {
     /// The text, for messages.
     package var source: QuerySource
 
-    package init(_ predicate: PredicateSyntax, orderings: [OrderingSyntax] = [], source: QuerySource = .none) {
+    package init(
+        _ predicate: PredicateSyntax, orderings: [OrderingSyntax] = [], source: QuerySource = .none
+    ) {
         self.predicate = predicate
         self.orderings = orderings
         self.source = source
@@ -39,7 +42,8 @@ package struct ComparisonSyntax: Sendable {
     package var offset: Int
 
     package init(
-        _ left: ExpressionSyntax, _ comparator: Comparator, options: StringOptions = [], _ right: ExpressionSyntax, offset: Int = -1
+        _ left: ExpressionSyntax, _ comparator: Comparator, options: StringOptions = [],
+        _ right: ExpressionSyntax, offset: Int = -1
     ) {
         self.left = left
         self.comparator = comparator
@@ -92,7 +96,10 @@ package struct StringOptions: OptionSet, Hashable, Sendable {
 
     /// As it is written in a query; "" when empty.
     package var spelling: String {
-        isEmpty ? "" : "[" + (contains(.caseInsensitive) ? "c" : "") + (contains(.diacriticInsensitive) ? "d" : "") + "]"
+        isEmpty
+            ? ""
+            : "[" + (contains(.caseInsensitive) ? "c" : "")
+                + (contains(.diacriticInsensitive) ? "d" : "") + "]"
     }
 }
 
@@ -128,7 +135,9 @@ package indirect enum ExpressionSyntax: Sendable {
     /// Where the expression begins.
     package var offset: Int {
         switch self {
-        case .literal(_, let offset), .list(_, _, let offset), .quantifiedArgument(_, _, let offset): offset
+        case .literal(_, let offset), .list(_, _, let offset),
+            .quantifiedArgument(_, _, let offset):
+            offset
         case .path(let path): path.offset
         case .arithmetic(_, let left, _, _): left.offset
         case .subquery(let subquery): subquery.offset
@@ -148,7 +157,8 @@ package enum Literal: Sendable {
     case null
     case bool(Bool)
     case integer(IntegerLiteral)
-    /// A number with a point or an exponent, infinity or NaN. Its text is what a decimal will be compared with.
+    /// A number with a point or an exponent, infinity or NaN. Its text is what a decimal will be
+    /// compared with.
     case double(Double)
     /// A number that ends in `f`.
     case float(Float)
@@ -186,7 +196,8 @@ package enum IntegerLiteral: Hashable, Sendable {
 package struct StringLiteral: Sendable {
     /// UTF-8, or whatever bytes a `B64"..."` held.
     package var bytes: [UInt8]
-    /// What LIKE matches, when the text was written in a query: there a backslash makes `*`, `?` and `\` ordinary.
+    /// What LIKE matches, when the text was written in a query: there a backslash makes `*`, `?`
+    /// and `\` ordinary.
     package var pattern: LikePattern?
 
     package init(_ text: String) {
@@ -268,7 +279,9 @@ package struct SubquerySyntax: Sendable {
     package var predicate: PredicateSyntax
     package var offset: Int
 
-    package init(_ collection: PathSyntax, variable: String, _ predicate: PredicateSyntax, offset: Int = -1) {
+    package init(
+        _ collection: PathSyntax, variable: String, _ predicate: PredicateSyntax, offset: Int = -1
+    ) {
         self.collection = collection
         self.variable = variable
         self.predicate = predicate

@@ -79,7 +79,8 @@ enum Keyword: String {
     /// Whether a property may have this name and still be found.
     var canBeName: Bool {
         switch self {
-        case .contains, .like, .between, .in, .text, .geoWithin, .sort, .distinct, .limit, .ascending, .descending, .binary, .first, .last, .size,
+        case .contains, .like, .between, .in, .text, .geoWithin, .sort, .distinct, .limit,
+            .ascending, .descending, .binary, .first, .last, .size,
             .beginsWith, .endsWith:
             true
         default:
@@ -98,7 +99,9 @@ enum Keyword: String {
             uppercase += isUppercase ? 1 : 0
             lowered.append(isUppercase ? byte | 0x20 : byte)
         }
-        guard let keyword = Self.spellings[String(decoding: lowered, as: UTF8.self)] else { return nil }
+        guard let keyword = Self.spellings[String(decoding: lowered, as: UTF8.self)] else {
+            return nil
+        }
         if keyword.isCaseSensitive, uppercase != 0, uppercase != bytes.count { return nil }
         self = keyword
     }
@@ -112,12 +115,18 @@ enum Keyword: String {
     }
 
     private static let spellings: [String: Keyword] = [
-        "and": .and, "or": .or, "not": .not, "any": .anyOf, "some": .anyOf, "all": .allOf, "none": .noneOf,
-        "beginswith": .beginsWith, "endswith": .endsWith, "contains": .contains, "like": .like, "between": .between, "in": .in,
-        "text": .text, "geowithin": .geoWithin, "truepredicate": .truePredicate, "falsepredicate": .falsePredicate,
-        "true": .true, "false": .false, "null": .null, "nil": .null, "inf": .infinity, "infinity": .infinity, "nan": .nan,
-        "sort": .sort, "distinct": .distinct, "limit": .limit, "asc": .ascending, "ascending": .ascending,
-        "desc": .descending, "descending": .descending, "subquery": .subquery, "obj": .object, "bin": .binary, "binary": .binary,
+        "and": .and, "or": .or, "not": .not, "any": .anyOf, "some": .anyOf, "all": .allOf,
+        "none": .noneOf,
+        "beginswith": .beginsWith, "endswith": .endsWith, "contains": .contains, "like": .like,
+        "between": .between, "in": .in,
+        "text": .text, "geowithin": .geoWithin, "truepredicate": .truePredicate,
+        "falsepredicate": .falsePredicate,
+        "true": .true, "false": .false, "null": .null, "nil": .null, "inf": .infinity,
+        "infinity": .infinity, "nan": .nan,
+        "sort": .sort, "distinct": .distinct, "limit": .limit, "asc": .ascending,
+        "ascending": .ascending,
+        "desc": .descending, "descending": .descending, "subquery": .subquery, "obj": .object,
+        "bin": .binary, "binary": .binary,
         "first": .first, "last": .last, "size": .size,
     ]
 }

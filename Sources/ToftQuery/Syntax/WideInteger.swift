@@ -1,4 +1,5 @@
-/// A whole number of any length, not negative: for literals beyond 64 bits, which are compared exactly.
+/// A whole number of any length, not negative: for literals beyond 64 bits, which are compared
+/// exactly.
 struct WideInteger {
     /// 32 bits each, least significant first, without zeros at the end.
     private(set) var words: [UInt32]
@@ -19,7 +20,9 @@ struct WideInteger {
         guard double >= 1 else { return }
         let exponent = Int(double.exponent)
         let significand = double.significandBitPattern | 1 << 52
-        words = [UInt32(truncatingIfNeeded: significand), UInt32(truncatingIfNeeded: significand >> 32)]
+        words = [
+            UInt32(truncatingIfNeeded: significand), UInt32(truncatingIfNeeded: significand >> 32),
+        ]
         if exponent < 52 {
             let value = significand >> UInt64(52 - exponent)
             words = [UInt32(truncatingIfNeeded: value), UInt32(truncatingIfNeeded: value >> 32)]
@@ -66,7 +69,9 @@ struct WideInteger {
 
     /// -1, 0 or 1 as this number is less than, equal to or greater than `other`.
     func order(to other: WideInteger) -> Int {
-        guard words.count == other.words.count else { return words.count < other.words.count ? -1 : 1 }
+        guard words.count == other.words.count else {
+            return words.count < other.words.count ? -1 : 1
+        }
         for index in words.indices.reversed() where words[index] != other.words[index] {
             return words[index] < other.words[index] ? -1 : 1
         }

@@ -15,9 +15,11 @@ package struct CheckReport: Sendable {
     package init() {}
 }
 
-/// Walks a version: every checksum, order, count and bound, and that each page of the file is exactly one of used, freed or free.
+/// Walks a version: every checksum, order, count and bound, and that each page of the file is
+/// exactly one of used, freed or free.
 ///
-/// It reads everything and changes nothing. Damage becomes a line of the report; the walk goes on where it can.
+/// It reads everything and changes nothing. Damage becomes a line of the report; the walk goes on
+/// where it can.
 package struct StoreCheck {
     private let snapshot: Snapshot
     private var report = CheckReport()
@@ -45,7 +47,9 @@ package struct StoreCheck {
         attempt("free space") { (check) throws(StorageError) in try check.walkFreeSpace() }
     }
 
-    private mutating func attempt(_ what: String, _ step: (inout StoreCheck) throws(StorageError) -> Void) {
+    private mutating func attempt(
+        _ what: String, _ step: (inout StoreCheck) throws(StorageError) -> Void
+    ) {
         do throws(StorageError) {
             try step(&self)
         } catch {
@@ -55,7 +59,8 @@ package struct StoreCheck {
 
     private mutating func visit(_ ref: Ref, _ what: String) {
         guard ref.page >= Page.firstData, ref.page &+ UInt64(ref.pageCount) <= report.pages else {
-            report.problems.append("\(what) lies at page \(ref.page), outside the file of \(report.pages) pages")
+            report.problems.append(
+                "\(what) lies at page \(ref.page), outside the file of \(report.pages) pages")
             return
         }
         report.usedPages += UInt64(ref.pageCount)
@@ -83,7 +88,9 @@ package struct StoreCheck {
 
     private mutating func walkTree(_ id: UInt64) throws(StorageError) {
         let reached = TreeExtents()
-        let entry = try TreeKey.with(id) { key throws(StorageError) in try snapshot.catalog.value(forKey: key) }
+        let entry = try TreeKey.with(id) { key throws(StorageError) in
+            try snapshot.catalog.value(forKey: key)
+        }
         guard let entry else { throw .noSuchTree(id) }
         switch try OpenTree(decoding: entry, id: id, in: snapshot).tree {
         case .table(let tree): try tree.check(reached)
@@ -101,7 +108,9 @@ package struct StoreCheck {
     private mutating func walkFreeSpace() throws(StorageError) {
         let space = snapshot.space
         visit(snapshot.root.directory, "the directory of regions")
-        if snapshot.root.batchList != .nowhere { visit(snapshot.root.batchList, "the list of batches") }
+        if snapshot.root.batchList != .nowhere {
+            visit(snapshot.root.batchList, "the list of batches")
+        }
         var runs = try RootTail.runs(of: snapshot.rootRef, in: space)
         for batch in try FreeSpaceReader.batches(snapshot.root.batchList, in: space) {
             visit(batch.ref, "a batch of freed runs")
@@ -114,7 +123,10 @@ package struct StoreCheck {
         for (index, region) in regions.enumerated() {
             let bitmap = Bitmap(page: try space.view(region.bitmap, as: .bitmap))
             if bitmap.freePages != region.freePages {
-                report.problems.append("region \(index) has \(bitmap.freePages) free pages, its directory says \(region.freePages)")
+                report.problems.append(
+                    "region \(index) has \(bitmap.freePages) free pages, its directory says "
+                        + "\(region.freePages)"
+                )
             }
             compare(bitmap, region: index)
         }
@@ -126,22 +138,31 @@ package struct StoreCheck {
             let region = Page.region(of: segment.page)
             guard region < bitmaps.count else { continue }
             let bitmap = Bitmap(page: try snapshot.space.view(bitmaps[region], as: .bitmap))
-            let isFree = !bitmap.isUsed(Page.indexInRegion(segment.page)) || freed.contains(segment.page)
+            let isFree =
+                !bitmap.isUsed(Page.indexInRegion(segment.page)) || freed.contains(segment.page)
             if isFree && snapshot.version < snapshot.store.coordinator.durableVersion { continue }
-            visit(Ref(page: segment.page, birth: 0, checksum: 0, pageCount: UInt32(truncatingIfNeeded: segment.pageCount)), "the log")
+            visit(
+                Ref(
+                    page: segment.page, birth: 0, checksum: 0,
+                    pageCount: UInt32(truncatingIfNeeded: segment.pageCount)), "the log")
         }
     }
 
     private mutating func visitFreed(_ run: FreeSpace.Run) {
         guard run.birth < run.death, run.death <= snapshot.version else {
-            report.problems.append("the freed run at page \(run.page) lived from version \(run.birth) to \(run.death)")
+            report.problems.append(
+                "the freed run at page \(run.page) lived from version \(run.birth) to \(run.death)")
             return
         }
         guard run.page >= Page.firstData, run.page &+ UInt64(run.count) <= report.pages else {
             report.problems.append("the freed run at page \(run.page) leaves the file")
             return
         }
-        if run.isReady { report.freePages += UInt64(run.count) } else { report.pinnedFreePages += UInt64(run.count) }
+        if run.isReady {
+            report.freePages += UInt64(run.count)
+        } else {
+            report.pinnedFreePages += UInt64(run.count)
+        }
         for page in run.page..<(run.page + UInt64(run.count)) {
             if !visited.insert(page) { report.problems.append("page \(page) is freed and used") }
             _ = freed.insert(page)
@@ -155,7 +176,8 @@ package struct StoreCheck {
             let reached = visited.word(from: page)
             if bitmap.word(index) != reached { describe(bitmap.word(index), reached, from: page) }
             let present = report.pages > page ? min(report.pages - page, 64) : 0
-            report.freePages += UInt64((~reached & (present == 64 ? .max : 1 << present - 1)).nonzeroBitCount)
+            report.freePages += UInt64(
+                (~reached & (present == 64 ? .max : 1 << present - 1)).nonzeroBitCount)
         }
     }
 
@@ -163,7 +185,9 @@ package struct StoreCheck {
         for bit in UInt64(0)..<64 where (used ^ reached) >> bit & 1 == 1 {
             let page = first + bit
             report.problems.append(
-                reached >> bit & 1 == 1 ? "page \(page) is in use and its bit says free" : "page \(page) is lost: its bit says used and nothing reaches it")
+                reached >> bit & 1 == 1
+                    ? "page \(page) is in use and its bit says free"
+                    : "page \(page) is lost: its bit says used and nothing reaches it")
         }
     }
 }

@@ -12,8 +12,9 @@ struct ClusterSource {
     init(_ cluster: ClusterPage) { self.init(cluster: cluster, rows: 0..<cluster.rowCount) }
 }
 
-/// Writes a cluster anew from rows of others: to grow, to seal, to split, to merge, to take in new columns. Cells of a column come to lie side by side
-/// in row order, bounds become tight, garbage and dropped columns stay behind.
+/// Writes a cluster anew from rows of others: to grow, to seal, to split, to merge, to take in new
+/// columns. Cells of a column come to lie side by side in row order, bounds become tight, garbage
+/// and dropped columns stay behind.
 ///
 /// All pages of the sources have been verified.
 struct ClusterBuilder {
@@ -27,11 +28,18 @@ struct ClusterBuilder {
     /// The width of each column's integers.
     private var widths: [IntegerWidth] = []
 
-    init(_ columns: [Column], _ sources: [ClusterSource], appending newKey: Int64? = nil, like model: ClusterBuilder? = nil) throws(StorageError) {
+    init(
+        _ columns: [Column], _ sources: [ClusterSource], appending newKey: Int64? = nil,
+        like model: ClusterBuilder? = nil
+    ) throws(StorageError) {
         self.columns = columns
         self.sources = sources
         self.newKey = newKey
-        if let model { widths = model.widths } else { for column in columns { widths.append(try Self.width(column, sources)) } }
+        if let model {
+            widths = model.widths
+        } else {
+            for column in columns { widths.append(try Self.width(column, sources)) }
+        }
         var rows = newKey == nil ? 0 : 1
         var heap = 0
         for source in sources {
@@ -42,8 +50,11 @@ struct ClusterBuilder {
         liveHeap = heap
     }
 
-    /// As few bytes as the bounds of the values need, which are tight in clusters that are written anew. Nothing is known of rows to come.
-    private static func width(_ column: Column, _ sources: [ClusterSource]) throws(StorageError) -> IntegerWidth {
+    /// As few bytes as the bounds of the values need, which are tight in clusters that are written
+    /// anew. Nothing is known of rows to come.
+    private static func width(_ column: Column, _ sources: [ClusterSource]) throws(StorageError)
+        -> IntegerWidth
+    {
         guard column.type.hasIntegers, !sources.isEmpty else { return .eight }
         var low = Int64.max
         var high = Int64.min
@@ -57,15 +68,20 @@ struct ClusterBuilder {
 
     /// Makes a column so wide that it can take a value.
     mutating func widen(_ id: UInt32, for value: Int64) {
-        guard let index = columns.firstIndex(where: { $0.id == id }), !widths[index].holds(value) else { return }
+        guard let index = columns.firstIndex(where: { $0.id == id }), !widths[index].holds(value)
+        else { return }
         widths[index] = IntegerWidth(value, value)
     }
 
     private func geometry(_ index: Int, _ capacity: Int) -> ColumnGeometry {
-        ColumnGeometry(type: columns[index].type, isNullable: columns[index].isNullable, capacity: capacity, width: widths[index])
+        ColumnGeometry(
+            type: columns[index].type, isNullable: columns[index].isNullable, capacity: capacity,
+            width: widths[index])
     }
 
-    private static func liveHeap(_ source: ClusterSource, _ columns: [Column]) throws(StorageError) -> Int {
+    private static func liveHeap(_ source: ClusterSource, _ columns: [Column]) throws(StorageError)
+        -> Int
+    {
         var sum = 0
         for column in columns where column.hasHeap {
             guard let slice = try source.cluster.slice(ofColumn: column) else { continue }
@@ -82,7 +98,9 @@ struct ClusterBuilder {
     func pages(_ shape: ClusterShape) -> Int {
         let payload = fixedBytes(shape.rowCapacity) + shape.heap
         var pages = (payload + ExtentHeader.size + Page.size - 1) / Page.size
-        while ExtentHeader.payloadStart(.cluster, pageCount: pages) + payload > pages * Page.size { pages += 1 }
+        while ExtentHeader.payloadStart(.cluster, pageCount: pages) + payload > pages * Page.size {
+            pages += 1
+        }
         return pages
     }
 
@@ -93,9 +111,13 @@ struct ClusterBuilder {
     }
 
     /// Writes the cluster. The shape has room for all rows.
-    func build(_ shape: ClusterShape, in space: PageSpace) throws(StorageError) -> (ref: Ref, base: UnsafeMutableRawPointer) {
+    func build(_ shape: ClusterShape, in space: PageSpace) throws(StorageError) -> (
+        ref: Ref, base: UnsafeMutableRawPointer
+    ) {
         let pages = pages(shape)
-        guard pages <= ExtentLimit.pages else { throw .valueTooLong(length: pages * Page.size, limit: ExtentLimit.pages * Page.size) }
+        guard pages <= ExtentLimit.pages else {
+            throw .valueTooLong(length: pages * Page.size, limit: ExtentLimit.pages * Page.size)
+        }
         let (ref, base) = try space.allocate(.cluster, pageCount: pages)
         let header = ExtentHeader.payloadStart(.cluster, pageCount: pages)
         let keys = header + ClusterLayout.headerSize + columns.count * ClusterLayout.entrySize
@@ -111,7 +133,8 @@ struct ClusterBuilder {
         for (index, column) in columns.enumerated() {
             let entry = header + ClusterLayout.headerSize + index * ClusterLayout.entrySize
             let geometry = geometry(index, shape.rowCapacity)
-            try writer.write(column, geometry, entry: entry, start: start, from: sources, rowCount: rowCount)
+            try writer.write(
+                column, geometry, entry: entry, start: start, from: sources, rowCount: rowCount)
             start += geometry.size
         }
         base.storeUInt32(writer.heapEnd, at: header + ClusterLayout.heapEnd)
@@ -121,7 +144,9 @@ struct ClusterBuilder {
     private func copyKeys(to base: UnsafeMutableRawPointer, at start: Int) {
         var place = start
         for source in sources {
-            base.store(source.cluster.keys + source.rows.lowerBound, count: source.rows.count * 8, at: place)
+            base.store(
+                source.cluster.keys + source.rows.lowerBound, count: source.rows.count * 8,
+                at: place)
             place += source.rows.count * 8
         }
         if let newKey { base.storeInt64(newKey, at: place) }
@@ -136,10 +161,16 @@ extension Column {
 extension ClusterPage {
     /// The bytes of a heap cell without the room that a list keeps.
     @inline(__always)
-    func neededBytes(_ slice: ColumnSlice, _ row: Int) throws(StorageError) -> UnsafeRawBufferPointer {
+    func neededBytes(_ slice: ColumnSlice, _ row: Int) throws(StorageError)
+        -> UnsafeRawBufferPointer
+    {
         let cell = slice.heapCell(row)
         let bytes = try heapBytes(cell)
-        guard slice.geometry.type == .list, cell.length >= ElementLayout.values, !cell.isElsewhere, let base = bytes.baseAddress else { return bytes }
-        return UnsafeRawBufferPointer(start: base, count: min(base.uint32(at: ElementLayout.length).roundedUpToEight, cell.length))
+        guard slice.geometry.type == .list, cell.length >= ElementLayout.values, !cell.isElsewhere,
+            let base = bytes.baseAddress
+        else { return bytes }
+        return UnsafeRawBufferPointer(
+            start: base,
+            count: min(base.uint32(at: ElementLayout.length).roundedUpToEight, cell.length))
     }
 }

@@ -25,7 +25,8 @@ struct ClusterEditor {
         base.storeUInt16(count &+ 1, at: cluster.header &+ ClusterLayout.rowCount)
     }
 
-    /// Closes the place of a row. What its cells have elsewhere has been freed; its heap becomes garbage.
+    /// Closes the place of a row. What its cells have elsewhere has been freed; its heap becomes
+    /// garbage.
     func eraseRow(at row: Int) throws(StorageError) {
         let count = cluster.rowCount
         for index in 0..<cluster.columnCount {
@@ -39,15 +40,19 @@ struct ClusterEditor {
     }
 
     private func openPlaces(_ slice: ColumnSlice, at row: Int, _ count: Int) {
-        forEachArray(slice, { openPlace($0, width: $1, at: row, count) }, { insertBit(row, at: $0) })
+        forEachArray(
+            slice, { openPlace($0, width: $1, at: row, count) }, { insertBit(row, at: $0) })
     }
 
     private func closePlaces(_ slice: ColumnSlice, at row: Int, _ count: Int) {
-        forEachArray(slice, { closePlace($0, width: $1, at: row, count) }, { removeBit(row, at: $0) })
+        forEachArray(
+            slice, { closePlace($0, width: $1, at: row, count) }, { removeBit(row, at: $0) })
     }
 
     @inline(__always)
-    private func forEachArray(_ slice: ColumnSlice, _ array: (Int, Int) -> Void, _ bitmap: (Int) -> Void) {
+    private func forEachArray(
+        _ slice: ColumnSlice, _ array: (Int, Int) -> Void, _ bitmap: (Int) -> Void
+    ) {
         let geometry = slice.geometry
         if geometry.isNullable { bitmap(slice.start) }
         let values = slice.start &+ geometry.values
@@ -96,7 +101,9 @@ struct ClusterEditor {
         let first = row >> 6
         var index = bitmapWords - 1
         while index > first {
-            let word = base.reading.uint64(at: bitmap + index * 8) << 1 | base.reading.uint64(at: bitmap + index * 8 - 8) >> 63
+            let word =
+                base.reading.uint64(at: bitmap + index * 8) << 1 | base.reading.uint64(
+                    at: bitmap + index * 8 - 8) >> 63
             base.storeUInt64(word, at: bitmap + index * 8)
             index -= 1
         }
@@ -112,13 +119,15 @@ struct ClusterEditor {
             let word = base.reading.uint64(at: bitmap + index * 8)
             let carry = index < last ? base.reading.uint64(at: bitmap + index * 8 + 8) << 63 : 0
             let below: UInt64 = index == first ? (1 << UInt64(row & 63)) &- 1 : 0
-            base.storeUInt64((word & below) | ((word >> 1 | carry) & ~below), at: bitmap + index * 8)
+            base.storeUInt64(
+                (word & below) | ((word >> 1 | carry) & ~below), at: bitmap + index * 8)
         }
     }
 
     // MARK: Cells
 
-    /// Sets a cell of a column without heap to a value of its type; false where an integer does not fit into the column's width.
+    /// Sets a cell of a column without heap to a value of its type; false where an integer does not
+    /// fit into the column's width.
     @inline(__always)
     func setFixed(_ slice: ColumnSlice, _ row: Int, _ cell: Cell) -> Bool {
         let values = slice.start &+ slice.geometry.values
@@ -135,7 +144,9 @@ struct ClusterEditor {
             widen(slice, value)
         case .timestamp(let value):
             guard setInteger(slice, row, value.seconds) else { return false }
-            base.storeUInt32(Int(UInt32(bitPattern: value.nanoseconds)), at: slice.start &+ slice.geometry.nanoseconds &+ row &* 4)
+            base.storeUInt32(
+                Int(UInt32(bitPattern: value.nanoseconds)),
+                at: slice.start &+ slice.geometry.nanoseconds &+ row &* 4)
         case .null, .bytes: break
         }
         clearNull(slice, row)
@@ -146,7 +157,8 @@ struct ClusterEditor {
     private func setInteger(_ slice: ColumnSlice, _ row: Int, _ value: Int64) -> Bool {
         let width = slice.geometry.width
         guard width.holds(value) else { return false }
-        base.storeInteger(value, width, at: slice.start &+ slice.geometry.values &+ row &* width.bytes)
+        base.storeInteger(
+            value, width, at: slice.start &+ slice.geometry.values &+ row &* width.bytes)
         widen(slice, value)
         return true
     }
@@ -167,7 +179,9 @@ struct ClusterEditor {
     }
 
     @inline(__always)
-    private func setNullCount(_ slice: ColumnSlice, _ count: Int) { base.storeUInt16(count, at: slice.entry &+ ClusterLayout.entryNullCount) }
+    private func setNullCount(_ slice: ColumnSlice, _ count: Int) {
+        base.storeUInt16(count, at: slice.entry &+ ClusterLayout.entryNullCount)
+    }
 
     // MARK: Heap
 
@@ -182,9 +196,13 @@ struct ClusterEditor {
         base.storeUInt32(0, at: slice.start &+ slice.geometry.values &+ row &* 4)
     }
 
-    /// Gives a cell new bytes, in the old ones' place where they fit; false where the heap has no room. `reserve` bytes at least are kept for
-    /// them; those of lists begin at a multiple of eight and keep all that they have.
-    func setHeap(_ slice: ColumnSlice, _ row: Int, _ bytes: UnsafeRawBufferPointer, reserve: Int, isElsewhere: Bool) throws(StorageError) -> Bool {
+    /// Gives a cell new bytes, in the old ones' place where they fit; false where the heap has no
+    /// room. `reserve` bytes at least are kept for them; those of lists begin at a multiple of
+    /// eight and keep all that they have.
+    func setHeap(
+        _ slice: ColumnSlice, _ row: Int, _ bytes: UnsafeRawBufferPointer, reserve: Int,
+        isElsewhere: Bool
+    ) throws(StorageError) -> Bool {
         guard let source = bytes.baseAddress else { return false }
         let old = slice.heapCell(row)
         _ = try cluster.heapBytes(old)
@@ -232,14 +250,22 @@ struct ClusterEditor {
 
     @inline(__always)
     private func widen(_ slice: ColumnSlice, _ value: Int64) {
-        if value < Int64(bitPattern: slice.low) { base.storeInt64(value, at: slice.entry &+ ClusterLayout.entryLow) }
-        if value > Int64(bitPattern: slice.high) { base.storeInt64(value, at: slice.entry &+ ClusterLayout.entryHigh) }
+        if value < Int64(bitPattern: slice.low) {
+            base.storeInt64(value, at: slice.entry &+ ClusterLayout.entryLow)
+        }
+        if value > Int64(bitPattern: slice.high) {
+            base.storeInt64(value, at: slice.entry &+ ClusterLayout.entryHigh)
+        }
     }
 
     @inline(__always)
     private func widen(_ slice: ColumnSlice, _ value: Double) {
-        if value < Double(bitPattern: slice.low) { base.storeUInt64(value.bitPattern, at: slice.entry &+ ClusterLayout.entryLow) }
-        if value > Double(bitPattern: slice.high) { base.storeUInt64(value.bitPattern, at: slice.entry &+ ClusterLayout.entryHigh) }
+        if value < Double(bitPattern: slice.low) {
+            base.storeUInt64(value.bitPattern, at: slice.entry &+ ClusterLayout.entryLow)
+        }
+        if value > Double(bitPattern: slice.high) {
+            base.storeUInt64(value.bitPattern, at: slice.entry &+ ClusterLayout.entryHigh)
+        }
         if value.isNaN {
             let flags = slice.entry &+ ClusterLayout.entryFlags
             base.storeUInt8(base.reading.uint8(at: flags) | ClusterLayout.unboundedFlag, at: flags)
@@ -247,7 +273,11 @@ struct ClusterEditor {
     }
 
     private func widenHeap(_ slice: ColumnSlice, _ low: Int, _ high: Int) {
-        if UInt64(low) < slice.low { base.storeUInt64(UInt64(low), at: slice.entry &+ ClusterLayout.entryLow) }
-        if UInt64(high) > slice.high { base.storeUInt64(UInt64(high), at: slice.entry &+ ClusterLayout.entryHigh) }
+        if UInt64(low) < slice.low {
+            base.storeUInt64(UInt64(low), at: slice.entry &+ ClusterLayout.entryLow)
+        }
+        if UInt64(high) > slice.high {
+            base.storeUInt64(UInt64(high), at: slice.entry &+ ClusterLayout.entryHigh)
+        }
     }
 }

@@ -1,5 +1,6 @@
-/// A cluster's bytes, for reading. The header is verified when it is made, a column's place when it is asked for, a heap cell when it is read:
-/// what has been verified is then read without further tests.
+/// A cluster's bytes, for reading. The header is verified when it is made, a column's place when it
+/// is asked for, a heap cell when it is read: what has been verified is then read without further
+/// tests.
 struct ClusterPage {
     let base: UnsafeRawPointer
     let page: UInt64
@@ -14,7 +15,9 @@ struct ClusterPage {
 
     @inline(__always)
     init(_ base: UnsafeRawPointer, page: UInt64, pageCount: UInt32) throws(StorageError) {
-        guard pageCount > 0, pageCount <= ExtentLimit.pages else { throw .corrupt(page: page, reason: "a cluster of too many pages") }
+        guard pageCount > 0, pageCount <= ExtentLimit.pages else {
+            throw .corrupt(page: page, reason: "a cluster of too many pages")
+        }
         let header = ExtentHeader.size &+ (Int(pageCount) &- 1) &* ExtentHeader.checksumSize
         self.base = base
         self.page = page
@@ -25,13 +28,17 @@ struct ClusterPage {
         columnCount = base.uint16(at: header &+ ClusterLayout.columnCount)
         heapStart = base.uint32(at: header &+ ClusterLayout.heapStart)
         heapEnd = base.uint32(at: header &+ ClusterLayout.heapEnd)
-        guard ExtentHeader.isPlain(base), rowCount > 0, rowCount <= rowCapacity, rowCapacity <= ClusterLimits.rows,
-            columnCount <= ClusterLimits.columns, columnsStart <= heapStart, heapStart <= heapEnd, heapEnd <= byteCount
+        guard ExtentHeader.isPlain(base), rowCount > 0, rowCount <= rowCapacity,
+            rowCapacity <= ClusterLimits.rows,
+            columnCount <= ClusterLimits.columns, columnsStart <= heapStart, heapStart <= heapEnd,
+            heapEnd <= byteCount
         else { throw .corrupt(page: page, reason: "a cluster contradicts itself") }
     }
 
     @inline(__always)
-    func entry(_ index: Int) -> Int { header &+ ClusterLayout.headerSize &+ index &* ClusterLayout.entrySize }
+    func entry(_ index: Int) -> Int {
+        header &+ ClusterLayout.headerSize &+ index &* ClusterLayout.entrySize
+    }
 
     /// Where the keys begin.
     @inline(__always)
@@ -100,14 +107,18 @@ struct ClusterPage {
     }
 
     @inline(__always)
-    private func columnID(_ index: Int) -> UInt32 { UInt32(truncatingIfNeeded: base.uint32(at: entry(index) &+ ClusterLayout.entryID)) }
+    private func columnID(_ index: Int) -> UInt32 {
+        UInt32(truncatingIfNeeded: base.uint32(at: entry(index) &+ ClusterLayout.entryID))
+    }
 
     /// A column's arrays, verified to lie between the keys and the heap.
     @inline(__always)
     func slice(ofColumn column: Column) throws(StorageError) -> ColumnSlice? {
         guard let index = index(ofColumn: column.id) else { return nil }
         let slice = try slice(index)
-        guard slice.geometry.type == column.type else { throw .corrupt(page: page, reason: "a column has another type than its table says") }
+        guard slice.geometry.type == column.type else {
+            throw .corrupt(page: page, reason: "a column has another type than its table says")
+        }
         return slice
     }
 
@@ -115,10 +126,15 @@ struct ClusterPage {
     func slice(_ index: Int) throws(StorageError) -> ColumnSlice {
         let entry = entry(index)
         let flags = base.uint8(at: entry &+ ClusterLayout.entryFlags)
-        guard let type = ColumnType(rawValue: UInt8(truncatingIfNeeded: base.uint8(at: entry &+ ClusterLayout.entryType))),
+        guard
+            let type = ColumnType(
+                rawValue: UInt8(
+                    truncatingIfNeeded: base.uint8(at: entry &+ ClusterLayout.entryType))),
             let width = width(index), width == .eight || type.hasIntegers
         else { throw .corrupt(page: page, reason: "a column of unknown type or encoding") }
-        let geometry = ColumnGeometry(type: type, isNullable: flags & ClusterLayout.nullableFlag != 0, capacity: rowCapacity, width: width)
+        let geometry = ColumnGeometry(
+            type: type, isNullable: flags & ClusterLayout.nullableFlag != 0, capacity: rowCapacity,
+            width: width)
         let start = base.uint32(at: entry &+ ClusterLayout.entryOffset)
         guard start & 7 == 0, start >= columnsStart, start &+ geometry.size <= heapStart else {
             throw .corrupt(page: page, reason: "a column lies outside its cluster")
@@ -128,12 +144,15 @@ struct ClusterPage {
 
     /// The width of a column's integers; nil for an encoding that there is not.
     @inline(__always)
-    func width(_ index: Int) -> IntegerWidth? { IntegerWidth(encoding: base.uint8(at: entry(index) &+ ClusterLayout.entryEncoding)) }
+    func width(_ index: Int) -> IntegerWidth? {
+        IntegerWidth(encoding: base.uint8(at: entry(index) &+ ClusterLayout.entryEncoding))
+    }
 
     /// The bytes of a heap cell, verified to lie in the heap.
     @inline(__always)
     func heapBytes(_ cell: HeapCell) throws(StorageError) -> UnsafeRawBufferPointer {
-        guard cell.offset >= heapStart && cell.offset &+ cell.length <= heapEnd || cell.raw == 0 else {
+        guard cell.offset >= heapStart && cell.offset &+ cell.length <= heapEnd || cell.raw == 0
+        else {
             throw .corrupt(page: page, reason: "a cell lies outside its cluster's heap")
         }
         return UnsafeRawBufferPointer(start: base + cell.offset, count: cell.length)
@@ -160,7 +179,9 @@ struct ColumnSlice {
     var nullCount: Int { base.uint16(at: entry &+ ClusterLayout.entryNullCount) }
 
     @inline(__always)
-    var isUnbounded: Bool { base.uint8(at: entry &+ ClusterLayout.entryFlags) & ClusterLayout.unboundedFlag != 0 }
+    var isUnbounded: Bool {
+        base.uint8(at: entry &+ ClusterLayout.entryFlags) & ClusterLayout.unboundedFlag != 0
+    }
 
     @inline(__always)
     var low: UInt64 { base.uint64(at: entry &+ ClusterLayout.entryLow) }
@@ -172,7 +193,9 @@ struct ColumnSlice {
     func isNull(_ row: Int) -> Bool { geometry.isNullable && bit(row, at: start) }
 
     @inline(__always)
-    private func bit(_ row: Int, at bitmap: Int) -> Bool { base.uint64(at: bitmap &+ (row >> 6) &* 8) & (1 << UInt64(row & 63)) != 0 }
+    private func bit(_ row: Int, at bitmap: Int) -> Bool {
+        base.uint64(at: bitmap &+ (row >> 6) &* 8) & (1 << UInt64(row & 63)) != 0
+    }
 
     /// The integers, or the seconds of timestamps, of a range of rows.
     @inline(__always)
@@ -192,12 +215,16 @@ struct ColumnSlice {
         switch geometry.type {
         case .bool: return .bool(bit(row, at: start &+ geometry.values))
         case .int64: return .int64(integer(row))
-        case .float32: return .float32(Float(bitPattern: UInt32(truncatingIfNeeded: values.uint32(at: row &* 4))))
+        case .float32:
+            return .float32(
+                Float(bitPattern: UInt32(truncatingIfNeeded: values.uint32(at: row &* 4))))
         case .float64: return .float64(Double(bitPattern: values.uint64(at: row &* 8)))
         case .timestamp:
             let nanoseconds = base.uint32(at: start &+ geometry.nanoseconds &+ row &* 4)
             return .timestamp(
-                Timestamp(seconds: integer(row), nanoseconds: Int32(bitPattern: UInt32(truncatingIfNeeded: nanoseconds))))
+                Timestamp(
+                    seconds: integer(row),
+                    nanoseconds: Int32(bitPattern: UInt32(truncatingIfNeeded: nanoseconds))))
         case .bytes, .list: return .null
         }
     }

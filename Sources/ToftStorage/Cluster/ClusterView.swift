@@ -1,7 +1,8 @@
 /// One cluster as a scan sees it: a call for each column, then dense arrays without further tests.
 ///
-/// Arrays have `count` values in the order of `keys`; values of null rows are undefined. Bitmaps hold row n in bit n % 64 of word n / 64; bits
-/// from `count` on are undefined. A column that the cluster does not hold reads as its default. Good until the snapshot is released, in a write
+/// Arrays have `count` values in the order of `keys`; values of null rows are undefined. Bitmaps
+/// hold row n in bit n % 64 of word n / 64; bits from `count` on are undefined. A column that the
+/// cluster does not hold reads as its default. Good until the snapshot is released, in a write
 /// transaction until the table's next change.
 package struct ClusterView {
     private let table: Table
@@ -12,8 +13,11 @@ package struct ClusterView {
         self.leaf = leaf
     }
 
-    /// Names the content for ever: in two committed versions of a table, clusters with equal identities are equal.
-    package var identity: ClusterIdentity { ClusterIdentity(page: leaf.ref.page, birth: leaf.ref.birth) }
+    /// Names the content for ever: in two committed versions of a table, clusters with equal
+    /// identities are equal.
+    package var identity: ClusterIdentity {
+        ClusterIdentity(page: leaf.ref.page, birth: leaf.ref.birth)
+    }
 
     /// Rows of the cluster: 1...256.
     package var count: Int { leaf.cluster.rowCount }
@@ -31,28 +35,42 @@ package struct ClusterView {
     package func column(_ id: UInt32) throws(StorageError) -> ColumnView {
         let table = table
         let column = try table.column(id)
-        guard let slice = try leaf.cluster.slice(ofColumn: column) else { return ColumnView(column, nil, count: count) }
+        guard let slice = try leaf.cluster.slice(ofColumn: column) else {
+            return ColumnView(column, nil, count: count)
+        }
         try table.space.touch(leaf.ref, leaf.cluster.base, slice.range)
         return ColumnView(column, slice, count: count)
     }
 
     /// Which rows are null (1); nil where none is.
-    package func nulls(_ column: UInt32) throws(StorageError) -> UnsafePointer<UInt64>? { try self.column(column).nulls }
+    package func nulls(_ column: UInt32) throws(StorageError) -> UnsafePointer<UInt64>? {
+        try self.column(column).nulls
+    }
 
     /// The bits of a column of bools.
-    package func bools(_ column: UInt32) throws(StorageError) -> UnsafePointer<UInt64> { try self.column(column).bools() }
+    package func bools(_ column: UInt32) throws(StorageError) -> UnsafePointer<UInt64> {
+        try self.column(column).bools()
+    }
 
     /// The values of a column of integers.
-    package func integers(_ column: UInt32) throws(StorageError) -> IntegerColumn { try self.column(column).integers() }
+    package func integers(_ column: UInt32) throws(StorageError) -> IntegerColumn {
+        try self.column(column).integers()
+    }
 
     /// The values of a column of single-precision numbers.
-    package func float32s(_ column: UInt32) throws(StorageError) -> UnsafePointer<Float> { try self.column(column).float32s() }
+    package func float32s(_ column: UInt32) throws(StorageError) -> UnsafePointer<Float> {
+        try self.column(column).float32s()
+    }
 
     /// The values of a column of double-precision numbers.
-    package func float64s(_ column: UInt32) throws(StorageError) -> UnsafePointer<Double> { try self.column(column).float64s() }
+    package func float64s(_ column: UInt32) throws(StorageError) -> UnsafePointer<Double> {
+        try self.column(column).float64s()
+    }
 
     /// The two arrays of a column of timestamps.
-    package func timestamps(_ column: UInt32) throws(StorageError) -> (seconds: IntegerColumn, nanoseconds: UnsafePointer<Int32>) {
+    package func timestamps(_ column: UInt32) throws(StorageError) -> (
+        seconds: IntegerColumn, nanoseconds: UnsafePointer<Int32>
+    ) {
         try self.column(column).timestamps()
     }
 
@@ -75,20 +93,27 @@ package struct ClusterView {
         return try table.cell(leaf, row, try table.column(column))
     }
 
-    /// Bounds that all values that are not null keep, not always the tightest; nil where none are known. `isEmpty`: no row has a value.
+    /// Bounds that all values that are not null keep, not always the tightest; nil where none are
+    /// known. `isEmpty`: no row has a value.
     package func zone(_ column: UInt32) throws(StorageError) -> Zone? {
         let column = try table.column(column)
-        guard let slice = try leaf.cluster.slice(ofColumn: column), !slice.isUnbounded else { return nil }
+        guard let slice = try leaf.cluster.slice(ofColumn: column), !slice.isUnbounded else {
+            return nil
+        }
         switch column.type {
-        case .int64, .timestamp: return .integers(Int64(bitPattern: slice.low), Int64(bitPattern: slice.high))
-        case .float32, .float64: return .numbers(Double(bitPattern: slice.low), Double(bitPattern: slice.high))
+        case .int64, .timestamp:
+            return .integers(Int64(bitPattern: slice.low), Int64(bitPattern: slice.high))
+        case .float32, .float64:
+            return .numbers(Double(bitPattern: slice.low), Double(bitPattern: slice.high))
         case .bool, .bytes, .list: return nil
         }
     }
 
     private func typed(_ id: UInt32, _ type: ColumnType) throws(StorageError) -> Column {
         let column = try table.column(id)
-        guard column.type == type else { throw .typeMismatch("column \(id) holds \(column.type), not \(type)") }
+        guard column.type == type else {
+            throw .typeMismatch("column \(id) holds \(column.type), not \(type)")
+        }
         return column
     }
 
@@ -105,7 +130,8 @@ package struct ClusterIdentity: Hashable, Sendable {
     let birth: UInt64
 }
 
-/// What the values of a column in a cluster lie between, both ends included; low > high where there are none.
+/// What the values of a column in a cluster lie between, both ends included; low > high where there
+/// are none.
 package enum Zone {
     /// Of int64 columns, and of the seconds of timestamps.
     case integers(Int64, Int64)

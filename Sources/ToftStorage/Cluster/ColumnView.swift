@@ -19,7 +19,9 @@ package struct ColumnView {
     }
 
     /// The bits of a column of bools.
-    package func bools() throws(StorageError) -> UnsafePointer<UInt64> { try array(.bool).assumingMemoryBound(to: UInt64.self) }
+    package func bools() throws(StorageError) -> UnsafePointer<UInt64> {
+        try array(.bool).assumingMemoryBound(to: UInt64.self)
+    }
 
     /// The values of a column of integers.
     package func integers() throws(StorageError) -> IntegerColumn {
@@ -28,14 +30,22 @@ package struct ColumnView {
     }
 
     /// The values of a column of single-precision numbers.
-    package func float32s() throws(StorageError) -> UnsafePointer<Float> { try array(.float32).assumingMemoryBound(to: Float.self) }
+    package func float32s() throws(StorageError) -> UnsafePointer<Float> {
+        try array(.float32).assumingMemoryBound(to: Float.self)
+    }
 
     /// The values of a column of double-precision numbers.
-    package func float64s() throws(StorageError) -> UnsafePointer<Double> { try array(.float64).assumingMemoryBound(to: Double.self) }
+    package func float64s() throws(StorageError) -> UnsafePointer<Double> {
+        try array(.float64).assumingMemoryBound(to: Double.self)
+    }
 
     /// The two arrays of a column of timestamps.
-    package func timestamps() throws(StorageError) -> (seconds: IntegerColumn, nanoseconds: UnsafePointer<Int32>) {
-        guard let slice = try slice(.timestamp) else { return (zeros, DefaultArrays.zeros.assumingMemoryBound(to: Int32.self)) }
+    package func timestamps() throws(StorageError) -> (
+        seconds: IntegerColumn, nanoseconds: UnsafePointer<Int32>
+    ) {
+        guard let slice = try slice(.timestamp) else {
+            return (zeros, DefaultArrays.zeros.assumingMemoryBound(to: Int32.self))
+        }
         let nanoseconds = slice.base + (slice.start + slice.geometry.nanoseconds)
         return (slice.integers(0..<count), nanoseconds.assumingMemoryBound(to: Int32.self))
     }
@@ -46,7 +56,9 @@ package struct ColumnView {
     }
 
     private func slice(_ type: ColumnType) throws(StorageError) -> ColumnSlice? {
-        guard column.type == type else { throw .typeMismatch("column \(column.id) holds \(column.type), not \(type)") }
+        guard column.type == type else {
+            throw .typeMismatch("column \(column.id) holds \(column.type), not \(type)")
+        }
         return slice
     }
 
@@ -61,7 +73,8 @@ enum DefaultArrays {
     nonisolated(unsafe) static let ones = filled(0xFF).assumingMemoryBound(to: UInt64.self)
 
     private static func filled(_ byte: UInt8) -> UnsafeRawPointer {
-        let bytes = UnsafeMutableRawPointer.allocate(byteCount: ClusterLimits.rows * 8, alignment: 64)
+        let bytes = UnsafeMutableRawPointer.allocate(
+            byteCount: ClusterLimits.rows * 8, alignment: 64)
         bytes.initializeMemory(as: UInt8.self, repeating: byte, count: ClusterLimits.rows * 8)
         return UnsafeRawPointer(bytes)
     }

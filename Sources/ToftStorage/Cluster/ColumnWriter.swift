@@ -4,14 +4,18 @@ struct ColumnWriter {
     var heapEnd: Int
     let heapLimit: Int
 
-    /// Writes a column's entry, arrays and heap. Rows that no source has get their default. The memory is zeroed.
+    /// Writes a column's entry, arrays and heap. Rows that no source has get their default. The
+    /// memory is zeroed.
     mutating func write(
-        _ column: Column, _ geometry: ColumnGeometry, entry: Int, start: Int, from sources: [ClusterSource], rowCount: Int
+        _ column: Column, _ geometry: ColumnGeometry, entry: Int, start: Int,
+        from sources: [ClusterSource], rowCount: Int
     ) throws(StorageError) {
         base.storeUInt32(Int(column.id), at: entry + ClusterLayout.entryID)
         base.storeUInt8(Int(column.type.rawValue), at: entry + ClusterLayout.entryType)
         base.storeUInt8(geometry.width.encoding, at: entry + ClusterLayout.entryEncoding)
-        base.storeUInt8(column.isNullable ? ClusterLayout.nullableFlag : 0, at: entry + ClusterLayout.entryFlags)
+        base.storeUInt8(
+            column.isNullable ? ClusterLayout.nullableFlag : 0, at: entry + ClusterLayout.entryFlags
+        )
         base.storeUInt32(start, at: entry + ClusterLayout.entryOffset)
         let target = ColumnSlice(base: base, entry: entry, start: start, geometry: geometry)
         var row = 0
@@ -26,45 +30,68 @@ struct ColumnWriter {
             row += source.rows.count
         }
         if column.isNullable { fillBits(rowCount - row, at: start, row) }
-        if geometry.isNullable { base.storeUInt16(countBits(rowCount, at: start), at: entry + ClusterLayout.entryNullCount) }
+        if geometry.isNullable {
+            base.storeUInt16(
+                countBits(rowCount, at: start), at: entry + ClusterLayout.entryNullCount)
+        }
         setBounds(target, rows: rowCount, heap: heapStart..<heapEnd)
     }
 
     // MARK: Values
 
-    private mutating func copy(_ slice: ColumnSlice, _ source: ClusterSource, to target: ColumnSlice, at row: Int) throws(StorageError) {
+    private mutating func copy(
+        _ slice: ColumnSlice, _ source: ClusterSource, to target: ColumnSlice, at row: Int
+    ) throws(StorageError) {
         let rows = source.rows
         if target.geometry.isNullable && slice.geometry.isNullable {
             copyBits(from: slice.base + slice.start, rows, to: target.start, row)
         } else if slice.geometry.isNullable && slice.nullCount > 0 {
-            throw .corrupt(page: source.cluster.page, reason: "nulls in a column that may not be null")
+            throw .corrupt(
+                page: source.cluster.page, reason: "nulls in a column that may not be null")
         }
         let values = target.start + target.geometry.values
         switch target.geometry.type {
         case .bool: copyBits(from: slice.values, rows, to: values, row)
-        case .int64: base.store(slice.integers(rows), target.geometry.width, at: values + row * target.geometry.width.bytes)
-        case .float64: base.store(slice.values + rows.lowerBound * 8, count: rows.count * 8, at: values + row * 8)
-        case .float32: base.store(slice.values + rows.lowerBound * 4, count: rows.count * 4, at: values + row * 4)
+        case .int64:
+            base.store(
+                slice.integers(rows), target.geometry.width,
+                at: values + row * target.geometry.width.bytes)
+        case .float64:
+            base.store(
+                slice.values + rows.lowerBound * 8, count: rows.count * 8, at: values + row * 8)
+        case .float32:
+            base.store(
+                slice.values + rows.lowerBound * 4, count: rows.count * 4, at: values + row * 4)
         case .timestamp:
-            base.store(slice.integers(rows), target.geometry.width, at: values + row * target.geometry.width.bytes)
-            let nanoseconds = slice.base + (slice.start + slice.geometry.nanoseconds + rows.lowerBound * 4)
-            base.store(nanoseconds, count: rows.count * 4, at: target.start + target.geometry.nanoseconds + row * 4)
+            base.store(
+                slice.integers(rows), target.geometry.width,
+                at: values + row * target.geometry.width.bytes)
+            let nanoseconds =
+                slice.base + (slice.start + slice.geometry.nanoseconds + rows.lowerBound * 4)
+            base.store(
+                nanoseconds, count: rows.count * 4,
+                at: target.start + target.geometry.nanoseconds + row * 4)
         case .bytes, .list:
             try copyHeap(slice, source, to: values + row * 4)
         }
     }
 
-    private mutating func copyHeap(_ slice: ColumnSlice, _ source: ClusterSource, to cells: Int) throws(StorageError) {
+    private mutating func copyHeap(_ slice: ColumnSlice, _ source: ClusterSource, to cells: Int)
+        throws(StorageError)
+    {
         var place = cells
         for row in source.rows {
             let old = slice.heapCell(row)
             if old.raw != 0 {
                 let bytes = try source.cluster.neededBytes(slice, row)
                 guard let from = bytes.baseAddress, heapEnd &+ bytes.count <= heapLimit else {
-                    throw .corrupt(page: source.cluster.page, reason: "the cells of a cluster overlap")
+                    throw .corrupt(
+                        page: source.cluster.page, reason: "the cells of a cluster overlap")
                 }
                 base.store(from, count: bytes.count, at: heapEnd)
-                base.storeUInt32(HeapCell(offset: heapEnd, length: bytes.count, isElsewhere: old.isElsewhere).raw, at: place)
+                base.storeUInt32(
+                    HeapCell(offset: heapEnd, length: bytes.count, isElsewhere: old.isElsewhere)
+                        .raw, at: place)
                 heapEnd &+= bytes.count
             }
             place &+= 4
@@ -73,7 +100,9 @@ struct ColumnWriter {
 
     // MARK: Bits
 
-    private func copyBits(from source: UnsafeRawPointer, _ rows: Range<Int>, to bitmap: Int, _ row: Int) {
+    private func copyBits(
+        from source: UnsafeRawPointer, _ rows: Range<Int>, to bitmap: Int, _ row: Int
+    ) {
         var done = 0
         while done < rows.count {
             let from = rows.lowerBound + done
@@ -96,7 +125,9 @@ struct ColumnWriter {
 
     private func countBits(_ rows: Int, at bitmap: Int) -> Int {
         var sum = 0
-        for word in 0..<(rows + 63) / 64 { sum += base.reading.uint64(at: bitmap + word * 8).nonzeroBitCount }
+        for word in 0..<(rows + 63) / 64 {
+            sum += base.reading.uint64(at: bitmap + word * 8).nonzeroBitCount
+        }
         return sum
     }
 
@@ -108,7 +139,8 @@ struct ColumnWriter {
         case .bool: bounds = (0, 0)
         case .int64, .timestamp: bounds = integerBounds(target, rows)
         case .float32, .float64: bounds = numberBounds(target, rows)
-        case .bytes, .list: bounds = heap.isEmpty ? (.max, 0) : (UInt64(heap.lowerBound), UInt64(heap.upperBound))
+        case .bytes, .list:
+            bounds = heap.isEmpty ? (.max, 0) : (UInt64(heap.lowerBound), UInt64(heap.upperBound))
         }
         base.storeUInt64(bounds.low, at: target.entry + ClusterLayout.entryLow)
         base.storeUInt64(bounds.high, at: target.entry + ClusterLayout.entryHigh)
@@ -134,7 +166,8 @@ struct ColumnWriter {
         let values = target.values
         let hasNulls = target.nullCount > 0
         for row in 0..<rows where !hasNulls || !target.isNull(row) {
-            let value = isDouble
+            let value =
+                isDouble
                 ? Double(bitPattern: values.uint64(at: row &* 8))
                 : Double(Float(bitPattern: UInt32(truncatingIfNeeded: values.uint32(at: row &* 4))))
             if value < low { low = value }

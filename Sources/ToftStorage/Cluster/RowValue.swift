@@ -5,7 +5,8 @@ package struct RowValue {
     package var tag: Int32
     /// The value; null for a list.
     package var cell: Cell
-    /// A list's elements are those from `listStart` on that come with the row, `listCount` of them; -1: it is no list.
+    /// A list's elements are those from `listStart` on that come with the row, `listCount` of them;
+    /// -1: it is no list.
     package var listStart: Int32
     package var listCount: Int32
 
@@ -42,5 +43,7 @@ package struct RowContent {
 
     /// The elements of a list.
     @inline(__always)
-    func elements(_ value: RowValue) -> UnsafeBufferPointer<Cell> { UnsafeBufferPointer(rebasing: elements[value.list]) }
+    func elements(_ value: RowValue) -> UnsafeBufferPointer<Cell> {
+        UnsafeBufferPointer(rebasing: elements[value.list])
+    }
 }

@@ -1,10 +1,16 @@
 extension Table {
-    /// Sets a cell to null or to a value of its column's type. O(log rows); O(1) in the row that was changed last. Lists have calls of their own.
+    /// Sets a cell to null or to a value of its column's type. O(log rows); O(1) in the row that
+    /// was changed last. Lists have calls of their own.
     package func setCell(_ key: Int64, _ columnID: UInt32, _ cell: Cell) throws(StorageError) {
         let column = try column(columnID)
-        guard column.accepts(cell) else { throw .typeMismatch("column \(columnID) holds \(column.type)\(column.isNullable ? "" : ", not null")") }
+        guard column.accepts(cell) else {
+            throw .typeMismatch(
+                "column \(columnID) holds \(column.type)\(column.isNullable ? "" : ", not null")")
+        }
         if case .bytes(let bytes) = cell {
-            guard bytes.count <= TreeLimits.value else { throw .valueTooLong(length: bytes.count, limit: TreeLimits.value) }
+            guard bytes.count <= TreeLimits.value else {
+                throw .valueTooLong(length: bytes.count, limit: TreeLimits.value)
+            }
             return try setBytes(key, column, bytes)
         }
         let writer = activeWriter()
@@ -14,8 +20,11 @@ extension Table {
         if !leaf.editor.setFixed(slice, row, cell) { try setWide(key, column, cell, writer) }
     }
 
-    /// Sets an integer for which its cluster has to be written anew, with more bytes for all integers of the column.
-    private func setWide(_ key: Int64, _ column: Column, _ cell: Cell, _ writer: TableWriter) throws(StorageError) {
+    /// Sets an integer for which its cluster has to be written anew, with more bytes for all
+    /// integers of the column.
+    private func setWide(_ key: Int64, _ column: Column, _ cell: Cell, _ writer: TableWriter)
+        throws(StorageError)
+    {
         let widening = cell.integer.map { Widening(column: column.id, value: $0) }
         for _ in 0..<ClusterLimits.rows {
             try makeRoom(key, heap: 0, widening, writer)
@@ -25,31 +34,45 @@ extension Table {
         throw .corrupt(page: root.ref.page, reason: "a cluster cannot be divided")
     }
 
-    /// Where a cell lies, for changing. A cluster that does not hold the column, or holds it without nulls where there may be some, is written anew.
+    /// Where a cell lies, for changing. A cluster that does not hold the column, or holds it
+    /// without nulls where there may be some, is written anew.
     @inline(__always)
-    func cellPlace(_ key: Int64, _ column: Column, _ writer: TableWriter) throws(StorageError) -> (leaf: TableWriter.Leaf, row: Int, slice: ColumnSlice) {
+    func cellPlace(_ key: Int64, _ column: Column, _ writer: TableWriter) throws(StorageError) -> (
+        leaf: TableWriter.Leaf, row: Int, slice: ColumnSlice
+    ) {
         let (leaf, row) = try standing(at: key, writer)
-        if let slice = try leaf.cluster.slice(ofColumn: column), slice.geometry.isNullable == column.isNullable { return (leaf, row, slice) }
+        if let slice = try leaf.cluster.slice(ofColumn: column),
+            slice.geometry.isNullable == column.isNullable
+        {
+            return (leaf, row, slice)
+        }
         return try newCellPlace(key, column, writer)
     }
 
-    private func newCellPlace(_ key: Int64, _ column: Column, _ writer: TableWriter) throws(StorageError)
+    private func newCellPlace(_ key: Int64, _ column: Column, _ writer: TableWriter)
+        throws(StorageError)
         -> (leaf: TableWriter.Leaf, row: Int, slice: ColumnSlice)
     {
         try makeRoom(key, heap: 0, nil, writer)
         let (leaf, row) = try standing(at: key, writer)
-        guard let slice = try leaf.cluster.slice(ofColumn: column) else { throw .noSuchColumn(column.id) }
+        guard let slice = try leaf.cluster.slice(ofColumn: column) else {
+            throw .noSuchColumn(column.id)
+        }
         return (leaf, row, slice)
     }
 
-    private func setBytes(_ key: Int64, _ column: Column, _ bytes: UnsafeRawBufferPointer) throws(StorageError) {
+    private func setBytes(_ key: Int64, _ column: Column, _ bytes: UnsafeRawBufferPointer)
+        throws(StorageError)
+    {
         let writer = activeWriter()
         let (leaf, row, slice) = try cellPlace(key, column, writer)
         if bytes.count > inlineLimit(leaf.cluster, ClusterLimits.inlineBytes) {
             let blob = try space.writeBlob(bytes)
             try freeElsewhere(leaf.cluster, slice, row)
             blob.encode(to: writer.scratch)
-            return try setHeap(key, column, UnsafeRawBufferPointer(start: writer.scratch, count: Ref.size), reserve: Ref.size, isElsewhere: true, writer)
+            return try setHeap(
+                key, column, UnsafeRawBufferPointer(start: writer.scratch, count: Ref.size),
+                reserve: Ref.size, isElsewhere: true, writer)
         }
         if bytes.isEmpty {
             try freeElsewhere(leaf.cluster, slice, row)
@@ -59,26 +82,39 @@ extension Table {
             guard let source = bytes.baseAddress else { return }
             writer.scratch.store(source, count: bytes.count, at: 0)
             try freeElsewhere(leaf.cluster, slice, row)
-            return try setHeap(key, column, UnsafeRawBufferPointer(start: writer.scratch, count: bytes.count), reserve: bytes.count, isElsewhere: false, writer)
+            return try setHeap(
+                key, column, UnsafeRawBufferPointer(start: writer.scratch, count: bytes.count),
+                reserve: bytes.count, isElsewhere: false, writer)
         }
-        if try leaf.editor.setHeap(slice, row, bytes, reserve: bytes.count, isElsewhere: false) { return }
+        if try leaf.editor.setHeap(slice, row, bytes, reserve: bytes.count, isElsewhere: false) {
+            return
+        }
         try setHeap(key, column, bytes, reserve: bytes.count, isElsewhere: false, writer)
     }
 
     /// What fits into a cluster; a single row with very much of its own sends everything elsewhere.
     func inlineLimit(_ cluster: ClusterPage, _ limit: Int) -> Int {
-        cluster.rowCount == 1 && cluster.heapEnd - cluster.heapStart > ClusterLimits.heap ? Ref.size : limit
+        cluster.rowCount == 1 && cluster.heapEnd - cluster.heapStart > ClusterLimits.heap
+            ? Ref.size : limit
     }
 
-    /// Puts bytes into a cell's heap, after making room where there is none. What the cell had elsewhere has been freed.
-    func setHeap(_ key: Int64, _ column: Column, _ bytes: UnsafeRawBufferPointer, reserve: Int, isElsewhere: Bool, _ writer: TableWriter) throws(StorageError) {
+    /// Puts bytes into a cell's heap, after making room where there is none. What the cell had
+    /// elsewhere has been freed.
+    func setHeap(
+        _ key: Int64, _ column: Column, _ bytes: UnsafeRawBufferPointer, reserve: Int,
+        isElsewhere: Bool, _ writer: TableWriter
+    ) throws(StorageError) {
         guard let source = bytes.baseAddress else { return }
         let kept = writer.scratch
         kept.store(source, count: bytes.count, at: 0)
         for _ in 0..<ClusterLimits.rows {
             let (leaf, row, slice) = try cellPlace(key, column, writer)
             let value = UnsafeRawBufferPointer(start: kept, count: bytes.count)
-            if try leaf.editor.setHeap(slice, row, value, reserve: reserve, isElsewhere: isElsewhere) { return }
+            if try leaf.editor.setHeap(
+                slice, row, value, reserve: reserve, isElsewhere: isElsewhere)
+            {
+                return
+            }
             try makeRoom(key, heap: reserve + 8, nil, writer)
         }
         throw .corrupt(page: root.ref.page, reason: "a cluster cannot be divided")
@@ -90,18 +126,27 @@ extension Table {
         let value: Int64
     }
 
-    func builder(of leaf: TableWriter.Leaf, _ widening: Widening?) throws(StorageError) -> ClusterBuilder {
+    func builder(of leaf: TableWriter.Leaf, _ widening: Widening?) throws(StorageError)
+        -> ClusterBuilder
+    {
         var builder = try ClusterBuilder(columns, [ClusterSource(leaf.cluster)])
         if let widening { builder.widen(widening.column, for: widening.value) }
         return builder
     }
 
-    /// Writes the cluster of a row anew with more room in its heap or a wider column, or divides it.
-    private func makeRoom(_ key: Int64, heap: Int, _ widening: Widening?, _ writer: TableWriter) throws(StorageError) {
+    /// Writes the cluster of a row anew with more room in its heap or a wider column, or divides
+    /// it.
+    private func makeRoom(_ key: Int64, heap: Int, _ widening: Widening?, _ writer: TableWriter)
+        throws(StorageError)
+    {
         let (leaf, row) = try standing(at: key, writer)
         try writer.spine.refresh()
         let count = leaf.cluster.rowCount
-        if writer.isAtEnd && row == count - 1, try makeRoomInTail(leaf, heap: heap, widening, writer) { return }
+        if writer.isAtEnd && row == count - 1,
+            try makeRoomInTail(leaf, heap: heap, widening, writer)
+        {
+            return
+        }
         let builder = try builder(of: leaf, widening)
         if let shape = builder.grown(rows: count, from: leaf.cluster.rowCapacity, heap: heap) {
             _ = try rebuild(leaf, builder, shape, writer)
@@ -117,7 +162,9 @@ extension Table {
         guard column.isSound, !columns.contains(where: { $0.id == column.id }) else {
             throw .typeMismatch("column \(column.id) cannot be added")
         }
-        guard columns.count < ClusterLimits.columns else { throw .valueTooLong(length: columns.count + 1, limit: ClusterLimits.columns) }
+        guard columns.count < ClusterLimits.columns else {
+            throw .valueTooLong(length: columns.count + 1, limit: ClusterLimits.columns)
+        }
         columns.append(column)
         columns.sort { $0.id < $1.id }
     }
@@ -150,7 +197,9 @@ extension Column {
     func accepts(_ cell: Cell) -> Bool {
         switch (cell, type) {
         case (.null, _): isNullable
-        case (.bool, .bool), (.int64, .int64), (.float32, .float32), (.float64, .float64), (.timestamp, .timestamp), (.bytes, .bytes): true
+        case (.bool, .bool), (.int64, .int64), (.float32, .float32), (.float64, .float64),
+            (.timestamp, .timestamp), (.bytes, .bytes):
+            true
         default: false
         }
     }

@@ -16,7 +16,8 @@ extension Table {
         for row in 0..<cluster.rowCount { try freeContents(cluster, slice, row, column) }
     }
 
-    /// Frees every extent of the table, its long values and its lists. It has no rows afterwards; keys are still never used again.
+    /// Frees every extent of the table, its long values and its lists. It has no rows afterwards;
+    /// keys are still never used again.
     package func freeAll() throws(StorageError) {
         writer?.leave()
         try root.freeNodes(in: space) { (ref) throws(StorageError) in
@@ -29,10 +30,11 @@ extension Table {
         root.count = 0
     }
 
-    /// Checks every node, row, cell, list and long value: order, bounds, counts, checksums. Reports each extent and each list's tree to
-    /// `visitor`; throws at the first damage.
+    /// Checks every node, row, cell, list and long value: order, bounds, counts, checksums. Reports
+    /// each extent and each list's tree to `visitor`; throws at the first damage.
     package func check(_ visitor: any TreeVisitor) throws(StorageError) {
-        var walker = ClusterWalker(space: space, columns: columns, nextKey: root.nextKey, visitor: visitor)
+        var walker = ClusterWalker(
+            space: space, columns: columns, nextKey: root.nextKey, visitor: visitor)
         try root.check(&walker, in: space, as: .cluster, visitor)
     }
 }
@@ -44,40 +46,59 @@ private struct ClusterWalker: LeafWalker {
     let nextKey: Int64
     let visitor: any TreeVisitor
 
-    func leaf(_ ref: Ref, _ base: UnsafeRawPointer, from low: Separator?, below high: Separator?) throws(StorageError) -> UInt64 {
+    func leaf(_ ref: Ref, _ base: UnsafeRawPointer, from low: Separator?, below high: Separator?)
+        throws(StorageError) -> UInt64
+    {
         let cluster = try ClusterPage(base, page: ref.page, pageCount: ref.pageCount)
         try checkKeys(cluster, low, high)
         var end = cluster.columnsStart
         var heapBytes = 0
         var lastID: UInt32?
         for index in 0..<cluster.columnCount {
-            let id = UInt32(truncatingIfNeeded: base.uint32(at: cluster.entry(index) + ClusterLayout.entryID))
+            let id = UInt32(
+                truncatingIfNeeded: base.uint32(at: cluster.entry(index) + ClusterLayout.entryID))
             let slice = try cluster.slice(index)
             if let lastID, id <= lastID { throw damage(cluster, "columns are out of order") }
             guard slice.start >= end else { throw damage(cluster, "columns overlap") }
             (lastID, end) = (id, slice.range.upperBound)
             heapBytes += try checkColumn(cluster, slice, columns.first { $0.id == id })
         }
-        guard heapBytes <= cluster.heapEnd - cluster.heapStart else { throw damage(cluster, "cells overlap") }
+        guard heapBytes <= cluster.heapEnd - cluster.heapStart else {
+            throw damage(cluster, "cells overlap")
+        }
         return UInt64(cluster.rowCount)
     }
 
-    private func damage(_ cluster: ClusterPage, _ reason: String) -> StorageError { .corrupt(page: cluster.page, reason: reason) }
+    private func damage(_ cluster: ClusterPage, _ reason: String) -> StorageError {
+        .corrupt(page: cluster.page, reason: reason)
+    }
 
-    private func checkKeys(_ cluster: ClusterPage, _ low: Separator?, _ high: Separator?) throws(StorageError) {
+    private func checkKeys(_ cluster: ClusterPage, _ low: Separator?, _ high: Separator?)
+        throws(StorageError)
+    {
         let keys = cluster.keys
-        for row in 1..<max(1, cluster.rowCount) where keys[row - 1] >= keys[row] { throw damage(cluster, "keys are out of order") }
+        for row in 1..<max(1, cluster.rowCount) where keys[row - 1] >= keys[row] {
+            throw damage(cluster, "keys are out of order")
+        }
         let first = Separator(rowKey: keys[0])
         let last = Separator(rowKey: keys[cluster.rowCount - 1])
-        guard low.map({ $0.compare(first) <= 0 }) ?? true, high.map({ last.compare($0) < 0 }) ?? true else {
+        guard low.map({ $0.compare(first) <= 0 }) ?? true,
+            high.map({ last.compare($0) < 0 }) ?? true
+        else {
             throw damage(cluster, "keys lie outside what the parent says")
         }
-        guard keys[cluster.rowCount - 1] < nextKey || nextKey == .max else { throw damage(cluster, "a key could be given again") }
+        guard keys[cluster.rowCount - 1] < nextKey || nextKey == .max else {
+            throw damage(cluster, "a key could be given again")
+        }
     }
 
     /// Checks a column and returns the bytes of heap that its cells take.
-    private func checkColumn(_ cluster: ClusterPage, _ slice: ColumnSlice, _ column: Column?) throws(StorageError) -> Int {
-        if let column, column.type != slice.geometry.type { throw damage(cluster, "a column has another type than its table says") }
+    private func checkColumn(_ cluster: ClusterPage, _ slice: ColumnSlice, _ column: Column?)
+        throws(StorageError) -> Int
+    {
+        if let column, column.type != slice.geometry.type {
+            throw damage(cluster, "a column has another type than its table says")
+        }
         var nulls = 0
         var heap = 0
         for row in 0..<cluster.rowCount {
@@ -89,28 +110,46 @@ private struct ClusterWalker: LeafWalker {
                 try checkBounds(cluster, slice, slice.fixedCell(row))
             }
         }
-        guard !slice.geometry.isNullable || nulls == slice.nullCount else { throw damage(cluster, "a column counts its nulls wrongly") }
+        guard !slice.geometry.isNullable || nulls == slice.nullCount else {
+            throw damage(cluster, "a column counts its nulls wrongly")
+        }
         return heap
     }
 
-    private func checkBounds(_ cluster: ClusterPage, _ slice: ColumnSlice, _ cell: Cell) throws(StorageError) {
+    private func checkBounds(_ cluster: ClusterPage, _ slice: ColumnSlice, _ cell: Cell)
+        throws(StorageError)
+    {
         if slice.isUnbounded { return }
         let isWithin: Bool
         switch cell {
-        case .int64(let value): isWithin = Int64(bitPattern: slice.low) <= value && value <= Int64(bitPattern: slice.high)
-        case .timestamp(let value): isWithin = Int64(bitPattern: slice.low) <= value.seconds && value.seconds <= Int64(bitPattern: slice.high)
-        case .float32(let value): isWithin = Double(bitPattern: slice.low) <= Double(value) && Double(value) <= Double(bitPattern: slice.high)
-        case .float64(let value): isWithin = Double(bitPattern: slice.low) <= value && value <= Double(bitPattern: slice.high)
+        case .int64(let value):
+            isWithin =
+                Int64(bitPattern: slice.low) <= value && value <= Int64(bitPattern: slice.high)
+        case .timestamp(let value):
+            isWithin =
+                Int64(bitPattern: slice.low) <= value.seconds
+                && value.seconds <= Int64(bitPattern: slice.high)
+        case .float32(let value):
+            isWithin =
+                Double(bitPattern: slice.low) <= Double(value)
+                && Double(value) <= Double(bitPattern: slice.high)
+        case .float64(let value):
+            isWithin =
+                Double(bitPattern: slice.low) <= value && value <= Double(bitPattern: slice.high)
         case .bool, .bytes, .null: isWithin = true
         }
         guard isWithin else { throw damage(cluster, "a value lies outside its column's bounds") }
     }
 
-    private func checkHeapCell(_ cluster: ClusterPage, _ slice: ColumnSlice, _ row: Int, _ isNull: Bool, _ column: Column?) throws(StorageError) -> Int {
+    private func checkHeapCell(
+        _ cluster: ClusterPage, _ slice: ColumnSlice, _ row: Int, _ isNull: Bool, _ column: Column?
+    ) throws(StorageError) -> Int {
         let cell = slice.heapCell(row)
         if cell.raw == 0 { return 0 }
         let bytes = try cluster.heapBytes(cell)
-        guard !isNull, cell.length > 0, UInt64(cell.offset) >= slice.low, UInt64(cell.offset + cell.length) <= slice.high else {
+        guard !isNull, cell.length > 0, UInt64(cell.offset) >= slice.low,
+            UInt64(cell.offset + cell.length) <= slice.high
+        else {
             throw damage(cluster, "a cell lies outside its column's heap")
         }
         guard let column else { return cell.length }
@@ -124,8 +163,12 @@ private struct ClusterWalker: LeafWalker {
         return cell.length
     }
 
-    private func checkList(_ cluster: ClusterPage, _ cell: HeapCell, _ bytes: UnsafeRawBufferPointer, _ column: Column) throws(StorageError) {
-        if cell.isElsewhere { return try visitor.visit(sequence: try Table.sequenceID(bytes, cluster.page)) }
+    private func checkList(
+        _ cluster: ClusterPage, _ cell: HeapCell, _ bytes: UnsafeRawBufferPointer, _ column: Column
+    ) throws(StorageError) {
+        if cell.isElsewhere {
+            return try visitor.visit(sequence: try Table.sequenceID(bytes, cluster.page))
+        }
         try Table.block(bytes, cluster.page, column.elementKind).check(in: space, visitor)
     }
 }

@@ -1,19 +1,28 @@
-/// Changes of lists. An index is that of the element; where the list has no such element, `indexOutOfRange` is thrown and nothing has changed.
+/// Changes of lists. An index is that of the element; where the list has no such element,
+/// `indexOutOfRange` is thrown and nothing has changed.
 extension Table {
     /// Elements of a row's list.
-    package func listCount(_ key: Int64, _ columnID: UInt32) throws(StorageError) -> Int { try list(key, columnID).count }
+    package func listCount(_ key: Int64, _ columnID: UInt32) throws(StorageError) -> Int {
+        try list(key, columnID).count
+    }
 
     /// Inserts an element before `index`, or at the end.
-    package func listInsert(_ key: Int64, _ columnID: UInt32, at index: Int, _ cell: Cell) throws(StorageError) {
+    package func listInsert(_ key: Int64, _ columnID: UInt32, at index: Int, _ cell: Cell)
+        throws(StorageError)
+    {
         let column = try listColumn(columnID)
         try column.checkElement(cell)
         let list = try state(key, column)
-        guard index >= 0, index <= list.count else { throw .indexOutOfRange(index: index, count: list.count) }
+        guard index >= 0, index <= list.count else {
+            throw .indexOutOfRange(index: index, count: list.count)
+        }
         try insert(try element(cell, activeWriter()), at: index, list)
     }
 
     /// Replaces an element.
-    package func listSet(_ key: Int64, _ columnID: UInt32, at index: Int, _ cell: Cell) throws(StorageError) {
+    package func listSet(_ key: Int64, _ columnID: UInt32, at index: Int, _ cell: Cell)
+        throws(StorageError)
+    {
         let column = try listColumn(columnID)
         try column.checkElement(cell)
         let list = try state(key, column)
@@ -31,10 +40,14 @@ extension Table {
     }
 
     /// Moves an element to where it then stands at `destination`.
-    package func listMove(_ key: Int64, _ columnID: UInt32, from index: Int, to destination: Int) throws(StorageError) {
+    package func listMove(_ key: Int64, _ columnID: UInt32, from index: Int, to destination: Int)
+        throws(StorageError)
+    {
         let column = try listColumn(columnID)
         let list = try state(key, column)
-        guard destination >= 0, destination < list.count else { throw .indexOutOfRange(index: destination, count: list.count) }
+        guard destination >= 0, destination < list.count else {
+            throw .indexOutOfRange(index: destination, count: list.count)
+        }
         let moved = keep(try list.element(index), at: 0)
         guard index != destination else { return }
         try remove(index, list)
@@ -42,7 +55,9 @@ extension Table {
     }
 
     /// Exchanges two elements.
-    package func listSwap(_ key: Int64, _ columnID: UInt32, _ first: Int, _ second: Int) throws(StorageError) {
+    package func listSwap(_ key: Int64, _ columnID: UInt32, _ first: Int, _ second: Int)
+        throws(StorageError)
+    {
         let column = try listColumn(columnID)
         let list = try state(key, column)
         let one = keep(try list.element(first), at: 0)
@@ -83,7 +98,9 @@ extension Table {
 
         /// An element as it is stored.
         func element(_ index: Int) throws(StorageError) -> Element {
-            guard index >= 0, index < count else { throw .indexOutOfRange(index: index, count: count) }
+            guard index >= 0, index < count else {
+                throw .indexOutOfRange(index: index, count: count)
+            }
             switch content {
             case .empty: return .cell(.null)
             case .block(let block): return try block.element(index)
@@ -100,14 +117,21 @@ extension Table {
         if cell.raw == 0 { return ListState(key: key, column: column, content: .empty) }
         let bytes = try leaf.cluster.heapBytes(cell)
         if cell.isElsewhere {
-            return ListState(key: key, column: column, content: .sequence(try sequence(bytes, leaf.cluster.page, column.elementKind)))
+            return ListState(
+                key: key, column: column,
+                content: .sequence(try sequence(bytes, leaf.cluster.page, column.elementKind)))
         }
-        return ListState(key: key, column: column, content: .block(try Table.block(bytes, leaf.cluster.page, column.elementKind)))
+        return ListState(
+            key: key, column: column,
+            content: .block(try Table.block(bytes, leaf.cluster.page, column.elementKind)))
     }
 
-    /// The element that stores a value: long bytes go to a blob. Short ones are copied, since the caller's may lie in what is about to be rewritten.
+    /// The element that stores a value: long bytes go to a blob. Short ones are copied, since the
+    /// caller's may lie in what is about to be rewritten.
     private func element(_ cell: Cell, _ writer: TableWriter) throws(StorageError) -> Element {
-        guard case .bytes(let bytes) = cell, bytes.count > TreeLimits.inlineValue else { return keep(.cell(cell), at: 0) }
+        guard case .bytes(let bytes) = cell, bytes.count > TreeLimits.inlineValue else {
+            return keep(.cell(cell), at: 0)
+        }
         let place = writer.elements
         try space.writeBlob(bytes).encode(to: place)
         return .blob(UnsafeRawBufferPointer(start: place, count: Ref.size))
@@ -123,13 +147,17 @@ extension Table {
         }
     }
 
-    private func copy(_ bytes: UnsafeRawBufferPointer, to place: UnsafeMutableRawPointer) -> UnsafeRawBufferPointer {
+    private func copy(_ bytes: UnsafeRawBufferPointer, to place: UnsafeMutableRawPointer)
+        -> UnsafeRawBufferPointer
+    {
         if let source = bytes.baseAddress { place.store(source, count: bytes.count, at: 0) }
         return UnsafeRawBufferPointer(start: place, count: bytes.count)
     }
 
     private func freeBlob(of element: Element) throws(StorageError) {
-        if case .blob(let bytes) = element, let ref = bytes.baseAddress { try space.free(Ref(decoding: ref)) }
+        if case .blob(let bytes) = element, let ref = bytes.baseAddress {
+            try space.free(Ref(decoding: ref))
+        }
     }
 
     private func insert(_ element: Element, at index: Int, _ list: ListState) throws(StorageError) {
@@ -137,8 +165,12 @@ extension Table {
         try edit(list, ElementEdit(replacing: index..<index, with: element))
     }
 
-    private func replace(_ index: Int, with element: Element, _ list: ListState) throws(StorageError) {
-        if case .sequence(let tree) = list.content { return try tree.replace(at: index, with: element) }
+    private func replace(_ index: Int, with element: Element, _ list: ListState)
+        throws(StorageError)
+    {
+        if case .sequence(let tree) = list.content {
+            return try tree.replace(at: index, with: element)
+        }
         try edit(list, ElementEdit(replacing: index..<index + 1, with: element))
     }
 
@@ -148,7 +180,8 @@ extension Table {
         try edit(list, ElementEdit(replacing: index..<index + 1, with: nil))
     }
 
-    /// Makes a list empty; the sequence tree that it had goes, with the blobs in it unless they are freed already.
+    /// Makes a list empty; the sequence tree that it had goes, with the blobs in it unless they are
+    /// freed already.
     private func empty(_ list: ListState, isFreed: Bool = false) throws(StorageError) {
         let writer = activeWriter()
         if case .sequence(let tree) = list.content, isFreed { try tree.remove(at: 0) }
@@ -162,29 +195,42 @@ extension Table {
         let writer = activeWriter()
         let kind = list.column.elementKind
         let old = try block(of: list, writer)
-        let new = try edit.apply(to: old, kind: kind, in: writer.blocks, capacity: TableWriter.blockCapacity)
+        let new = try edit.apply(
+            to: old, kind: kind, in: writer.blocks, capacity: TableWriter.blockCapacity)
         let (leaf, _) = try standing(at: list.key, writer)
         let bytes = UnsafeRawBufferPointer(start: new.base, count: new.length)
-        if new.length > inlineLimit(leaf.cluster, ClusterLimits.inlineList) { return try moveToSequence(list, new, kind, writer) }
+        if new.length > inlineLimit(leaf.cluster, ClusterLimits.inlineList) {
+            return try moveToSequence(list, new, kind, writer)
+        }
         let isGrowing = new.length > old.length && old.count > 0
         let reserve = (isGrowing ? new.length + new.length / 2 : new.length).roundedUpToEight
         try setHeap(list.key, list.column, bytes, reserve: reserve, isElsewhere: false, writer)
     }
 
-    private func block(of list: ListState, _ writer: TableWriter) throws(StorageError) -> ElementBlock {
+    private func block(of list: ListState, _ writer: TableWriter) throws(StorageError)
+        -> ElementBlock
+    {
         if case .block(let block) = list.content { return block }
-        _ = ElementWriter(writer.emptyBlock, capacity: ElementLayout.values, kind: list.column.elementKind, count: 0)
-        return try ElementBlock(writer.emptyBlock, available: ElementLayout.values, kind: list.column.elementKind, page: 0)
+        _ = ElementWriter(
+            writer.emptyBlock, capacity: ElementLayout.values, kind: list.column.elementKind,
+            count: 0)
+        return try ElementBlock(
+            writer.emptyBlock, available: ElementLayout.values, kind: list.column.elementKind,
+            page: 0)
     }
 
-    private func moveToSequence(_ list: ListState, _ block: ElementBlock, _ kind: ElementKind, _ writer: TableWriter) throws(StorageError) {
+    private func moveToSequence(
+        _ list: ListState, _ block: ElementBlock, _ kind: ElementKind, _ writer: TableWriter
+    ) throws(StorageError) {
         guard let owner else { throw .closed }
         let id = try owner.newSequence()
         try owner.sequence(id).fill(from: block, kind: kind)
         let place = writer.elements
         place.storeUInt64(id, at: 0)
         let bytes = UnsafeRawBufferPointer(start: place, count: ClusterLayout.sequenceIDSize)
-        try setHeap(list.key, list.column, bytes, reserve: ClusterLayout.sequenceIDSize, isElsewhere: true, writer)
+        try setHeap(
+            list.key, list.column, bytes, reserve: ClusterLayout.sequenceIDSize, isElsewhere: true,
+            writer)
     }
 }
 
@@ -192,7 +238,14 @@ extension Column {
     /// Throws where a list cannot hold an element.
     func checkElement(_ cell: Cell) throws(StorageError) {
         let element = Column(id: id, type: elementType ?? .list, isNullable: elementIsNullable)
-        guard element.accepts(cell) else { throw .typeMismatch("the list in column \(id) holds \(element.type)\(elementIsNullable ? "" : ", not null")") }
-        if case .bytes(let bytes) = cell, bytes.count > TreeLimits.value { throw .valueTooLong(length: bytes.count, limit: TreeLimits.value) }
+        guard element.accepts(cell) else {
+            throw .typeMismatch(
+                "the list in column \(id) holds "
+                    + "\(element.type)\(elementIsNullable ? "" : ", not null")"
+            )
+        }
+        if case .bytes(let bytes) = cell, bytes.count > TreeLimits.value {
+            throw .valueTooLong(length: bytes.count, limit: TreeLimits.value)
+        }
     }
 }

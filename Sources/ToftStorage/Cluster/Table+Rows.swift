@@ -20,7 +20,9 @@ extension Table {
         let isCurrent = atFinger == nil
         let leaf = if let atFinger { atFinger } else { try writer.descend(&root, to: key) }
         let row = leaf.cluster.lowerBound(key)
-        if row < leaf.cluster.rowCount && leaf.cluster.keys[row] == key { throw .duplicateRow(key: key) }
+        if row < leaf.cluster.rowCount && leaf.cluster.keys[row] == key {
+            throw .duplicateRow(key: key)
+        }
         if leaf.cluster.rowCount == leaf.cluster.rowCapacity {
             if !isCurrent { try writer.spine.refresh() }
             return try insertIntoFull(leaf, key, at: row, writer)
@@ -29,7 +31,10 @@ extension Table {
     }
 
     @inline(__always)
-    private func insert(_ leaf: TableWriter.Leaf, _ key: Int64, at row: Int, isSpineCurrent: Bool, _ writer: TableWriter) throws(StorageError) {
+    private func insert(
+        _ leaf: TableWriter.Leaf, _ key: Int64, at row: Int, isSpineCurrent: Bool,
+        _ writer: TableWriter
+    ) throws(StorageError) {
         if !isSpineCurrent { try writer.spine.refresh() }
         try leaf.editor.insertRow(at: row, key: key)
         try writer.spine.addRows(&root, 1)
@@ -46,8 +51,12 @@ extension Table {
 
     /// The cluster and row of a key, for changing; the spine may need a refresh.
     @inline(__always)
-    func standing(at key: Int64, _ writer: TableWriter) throws(StorageError) -> (leaf: TableWriter.Leaf, row: Int) {
-        if let leaf = try writer.leafAtFinger(key), let row = leaf.cluster.row(of: key) { return (leaf, row) }
+    func standing(at key: Int64, _ writer: TableWriter) throws(StorageError) -> (
+        leaf: TableWriter.Leaf, row: Int
+    ) {
+        if let leaf = try writer.leafAtFinger(key), let row = leaf.cluster.row(of: key) {
+            return (leaf, row)
+        }
         guard !root.isEmpty else { throw .noSuchRow(key: key) }
         let leaf = try writer.descend(&root, to: key)
         guard let row = leaf.cluster.row(of: key) else { throw .noSuchRow(key: key) }
@@ -65,12 +74,16 @@ extension Table {
 
     // MARK: Full clusters
 
-    private func insertIntoFull(_ leaf: TableWriter.Leaf, _ key: Int64, at row: Int, _ writer: TableWriter) throws(StorageError) {
+    private func insertIntoFull(
+        _ leaf: TableWriter.Leaf, _ key: Int64, at row: Int, _ writer: TableWriter
+    ) throws(StorageError) {
         let count = leaf.cluster.rowCount
         let isEnd = row == count && writer.isAtEnd
         if isEnd, try appendToFull(leaf, key, writer) { return }
         let builder = try ClusterBuilder(columns, [ClusterSource(leaf.cluster)])
-        if count < ClusterLimits.rows, let shape = builder.grown(rows: count + 1, from: leaf.cluster.rowCapacity, heap: 0) {
+        if count < ClusterLimits.rows,
+            let shape = builder.grown(rows: count + 1, from: leaf.cluster.rowCapacity, heap: 0)
+        {
             let grown = try rebuild(leaf, builder, shape, writer)
             return try insert(grown, key, at: row, isSpineCurrent: true, writer)
         }
@@ -84,22 +97,29 @@ extension Table {
     }
 
     /// Writes the leaf anew in another shape.
-    func rebuild(_ leaf: TableWriter.Leaf, _ builder: ClusterBuilder, _ shape: ClusterShape, _ writer: TableWriter) throws(StorageError) -> TableWriter.Leaf {
+    func rebuild(
+        _ leaf: TableWriter.Leaf, _ builder: ClusterBuilder, _ shape: ClusterShape,
+        _ writer: TableWriter
+    ) throws(StorageError) -> TableWriter.Leaf {
         let (ref, base) = try builder.build(shape, in: space)
         writer.replaceLeaf(&root, by: ref)
         try space.free(leaf.ref)
         return try TableWriter.Leaf(ref, base)
     }
 
-    /// Divides a cluster: rows from `cut` on go to a new one on its right. At the end of the table the left part is sealed. The spine is current.
+    /// Divides a cluster: rows from `cut` on go to a new one on its right. At the end of the table
+    /// the left part is sealed. The spine is current.
     func split(_ leaf: TableWriter.Leaf, at cut: Int, _ writer: TableWriter) throws(StorageError) {
         let count = leaf.cluster.rowCount
-        let left = try ClusterBuilder(columns, [ClusterSource(cluster: leaf.cluster, rows: 0..<cut)])
-        let right = try ClusterBuilder(columns, [ClusterSource(cluster: leaf.cluster, rows: cut..<count)])
+        let left = try ClusterBuilder(
+            columns, [ClusterSource(cluster: leaf.cluster, rows: 0..<cut)])
+        let right = try ClusterBuilder(
+            columns, [ClusterSource(cluster: leaf.cluster, rows: cut..<count)])
         let separator = Separator(rowKey: leaf.cluster.keys[cut])
         let isAppending = writer.isAtEnd && cut == count - 1
         let isBulk = isAppending && writer.appendedRows >= ClusterLimits.rows / 2
-        let (rightRef, _) = try right.build(isBulk ? right.first(like: left) : right.loose, in: space)
+        let (rightRef, _) = try right.build(
+            isBulk ? right.first(like: left) : right.loose, in: space)
         _ = try rebuild(leaf, left, isAppending ? left.sealed : left.loose, writer)
         try writer.spine.insertLeafRight(&root, separator, rightRef, rows: UInt64(count - cut))
         writer.leave()
@@ -113,7 +133,9 @@ extension Table {
         let (leaf, row) = try standing(at: key, writer)
         try writer.spine.refresh()
         for column in columns where column.hasHeap {
-            if let slice = try leaf.cluster.slice(ofColumn: column) { try freeContents(leaf.cluster, slice, row, column) }
+            if let slice = try leaf.cluster.slice(ofColumn: column) {
+                try freeContents(leaf.cluster, slice, row, column)
+            }
         }
         try writer.spine.addRows(&root, -1)
         if leaf.cluster.rowCount == 1 {
@@ -127,7 +149,8 @@ extension Table {
         }
     }
 
-    /// Joins a cluster that has become small with a neighbour, or gives up capacity that it no longer needs. The spine is current.
+    /// Joins a cluster that has become small with a neighbour, or gives up capacity that it no
+    /// longer needs. The spine is current.
     private func tidy(_ leaf: TableWriter.Leaf, _ writer: TableWriter) throws(StorageError) {
         if try join(leaf, distance: 1, writer) { return }
         if try join(leaf, distance: -1, writer) { return }
@@ -137,13 +160,19 @@ extension Table {
     }
 
     /// Pours a cluster and its neighbour below the same parent into one, where that leaves room.
-    private func join(_ leaf: TableWriter.Leaf, distance: Int, _ writer: TableWriter) throws(StorageError) -> Bool {
+    private func join(_ leaf: TableWriter.Leaf, distance: Int, _ writer: TableWriter)
+        throws(StorageError) -> Bool
+    {
         guard let ref = try writer.spine.sibling(distance, root) else { return false }
         let other = try verifiedCluster(ref)
-        guard other.rowCount + leaf.cluster.rowCount <= ClusterLimits.rows * 3 / 4 else { return false }
+        guard other.rowCount + leaf.cluster.rowCount <= ClusterLimits.rows * 3 / 4 else {
+            return false
+        }
         let pair = distance > 0 ? [leaf.cluster, other] : [other, leaf.cluster]
         let builder = try ClusterBuilder(columns, [ClusterSource(pair[0]), ClusterSource(pair[1])])
-        guard builder.pages(builder.loose) * Page.size <= ClusterLimits.bytes * 3 / 4 else { return false }
+        guard builder.pages(builder.loose) * Page.size <= ClusterLimits.bytes * 3 / 4 else {
+            return false
+        }
         let (joined, _) = try builder.build(builder.loose, in: space)
         if distance < 0 { writer.spine.stepLeft() }
         writer.replaceLeaf(&root, by: joined)
@@ -162,19 +191,26 @@ extension Table {
     }
 
     /// Frees all that a cell has outside its cluster.
-    func freeContents(_ cluster: ClusterPage, _ slice: ColumnSlice, _ row: Int, _ column: Column) throws(StorageError) {
+    func freeContents(_ cluster: ClusterPage, _ slice: ColumnSlice, _ row: Int, _ column: Column)
+        throws(StorageError)
+    {
         let cell = slice.heapCell(row)
         if cell.isElsewhere { return try freeElsewhere(cluster, slice, row) }
         guard column.elementType == .bytes, cell.raw != 0 else { return }
-        try Table.block(try cluster.heapBytes(cell), cluster.page, column.elementKind).freeBlobs(in: space)
+        try Table.block(try cluster.heapBytes(cell), cluster.page, column.elementKind).freeBlobs(
+            in: space)
     }
 
     /// Frees the blob of a cell, or the sequence tree of its list.
-    func freeElsewhere(_ cluster: ClusterPage, _ slice: ColumnSlice, _ row: Int) throws(StorageError) {
+    func freeElsewhere(_ cluster: ClusterPage, _ slice: ColumnSlice, _ row: Int)
+        throws(StorageError)
+    {
         let cell = slice.heapCell(row)
         guard cell.isElsewhere else { return }
         let bytes = try cluster.heapBytes(cell)
-        if slice.geometry.type == .bytes { return try space.free(try Table.blobRef(bytes, cluster.page)) }
+        if slice.geometry.type == .bytes {
+            return try space.free(try Table.blobRef(bytes, cluster.page))
+        }
         guard let owner else { throw .closed }
         try owner.dropSequence(try Table.sequenceID(bytes, cluster.page))
     }

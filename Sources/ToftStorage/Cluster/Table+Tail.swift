@@ -1,28 +1,37 @@
 /// The end of a table, where rows are appended.
 ///
-/// A commit copies, hashes and writes each cluster that it changes. So the cluster that small transactions append to, the tail, stays small: a page,
-/// or a few rows where those are long.
+/// A commit copies, hashes and writes each cluster that it changes. So the cluster that small
+/// transactions append to, the tail, stays small: a page, or a few rows where those are long.
 ///
-/// 1. A full tail is poured into the cluster before it, while that has room, or stays as it is; a new tail begins.
-/// 2. A last cluster that is larger, as many rows at once leave it, is not copied for a row: a tail begins beside it.
-/// 3. Whoever appends many rows pours the tail that it began with into the cluster before, and goes on there as long as that can grow.
+/// 1. A full tail is poured into the cluster before it, while that has room, or stays as it is; a
+///    new tail begins.
+/// 2. A last cluster that is larger, as many rows at once leave it, is not copied for a row: a tail
+///    begins beside it.
+/// 3. Whoever appends many rows pours the tail that it began with into the cluster before, and goes
+///    on there as long as that can grow.
 extension Table {
-    /// Begins a tail, where the key goes to the end of the table and the last cluster is too large to be copied for it. Otherwise the spine no longer
-    /// leads to the finger.
+    /// Begins a tail, where the key goes to the end of the table and the last cluster is too large
+    /// to be copied for it. Otherwise the spine no longer leads to the finger.
     func beginTail(_ key: Int64, _ writer: TableWriter) throws(StorageError) -> Bool {
         guard key >= root.nextKey else { return false }
         let last = try writer.approachEnd(&root)
-        guard last.birth != space.version, last.pageCount > 1, try writer.spine.leafRows(root) > ClusterLimits.tailRows else { return false }
+        guard last.birth != space.version, last.pageCount > 1,
+            try writer.spine.leafRows(root) > ClusterLimits.tailRows
+        else { return false }
         try append(key, like: nil, writer)
         return true
     }
 
-    /// Appends a row to a full last cluster, after making room in a tail or in the cluster before; false where it shall grow like any other. The spine
-    /// is current.
-    func appendToFull(_ leaf: TableWriter.Leaf, _ key: Int64, _ writer: TableWriter) throws(StorageError) -> Bool {
+    /// Appends a row to a full last cluster, after making room in a tail or in the cluster before;
+    /// false where it shall grow like any other. The spine is current.
+    func appendToFull(_ leaf: TableWriter.Leaf, _ key: Int64, _ writer: TableWriter)
+        throws(StorageError) -> Bool
+    {
         let count = leaf.cluster.rowCount
         if writer.isAppendingMany {
-            let moved = try handOver(leaf, keeping: 0, writer) { $0.grown(rows: $0.rowCount + 1, from: $0.rowCount, heap: 0) ?? $0.sealed }
+            let moved = try handOver(leaf, keeping: 0, writer) {
+                $0.grown(rows: $0.rowCount + 1, from: $0.rowCount, heap: 0) ?? $0.sealed
+            }
             if moved > 0 { try insertRow(key) }
             return moved > 0
         }
@@ -43,30 +52,50 @@ extension Table {
         return true
     }
 
-    /// Makes room for `heap` more bytes or a wider integer in the last row, where this transaction appended it; false where its cluster shall grow like
-    /// any other. The spine is current.
-    func makeRoomInTail(_ leaf: TableWriter.Leaf, heap: Int, _ widening: Widening?, _ writer: TableWriter) throws(StorageError) -> Bool {
+    /// Makes room for `heap` more bytes or a wider integer in the last row, where this transaction
+    /// appended it; false where its cluster shall grow like any other. The spine is current.
+    func makeRoomInTail(
+        _ leaf: TableWriter.Leaf, heap: Int, _ widening: Widening?, _ writer: TableWriter
+    ) throws(StorageError) -> Bool {
         guard writer.appendedRows > 0, !writer.isAppendingMany else { return false }
         let builder = try builder(of: leaf, widening)
-        if let shape = builder.tail(rows: leaf.cluster.rowCount, from: leaf.cluster.rowCapacity, heap: heap) {
+        if let shape = builder.tail(
+            rows: leaf.cluster.rowCount, from: leaf.cluster.rowCapacity, heap: heap)
+        {
             _ = try rebuild(leaf, builder, shape, writer)
             return true
         }
         guard leaf.cluster.rowCount > 1 else { return false }
-        if try handOver(leaf, keeping: 1, writer, shape: { $0.sealed }) == 0 { try split(leaf, at: leaf.cluster.rowCount - 1, writer) }
+        if try handOver(leaf, keeping: 1, writer, shape: { $0.sealed }) == 0 {
+            try split(leaf, at: leaf.cluster.rowCount - 1, writer)
+        }
         return true
     }
 
-    /// Moves rows of the last cluster, as many as fit but not the last `kept`, to the cluster before it, which `shape` gives a new shape. Returns how
-    /// many. The spine is current; where rows were moved, the finger is nowhere.
-    private func handOver(_ leaf: TableWriter.Leaf, keeping kept: Int, _ writer: TableWriter, shape: (ClusterBuilder) -> ClusterShape)
+    /// Moves rows of the last cluster, as many as fit but not the last `kept`, to the cluster
+    /// before it, which `shape` gives a new shape. Returns how many. The spine is current; where
+    /// rows were moved, the finger is nowhere.
+    private func handOver(
+        _ leaf: TableWriter.Leaf, keeping kept: Int, _ writer: TableWriter,
+        shape: (ClusterBuilder) -> ClusterShape
+    )
         throws(StorageError) -> Int
     {
         let count = leaf.cluster.rowCount
         guard let ref = try writer.spine.sibling(-1, root) else { return 0 }
-        let moved = min(count - kept, ClusterLimits.rows - (try ClusterPage(try space.view(ref, as: .cluster), page: ref.page, pageCount: ref.pageCount).rowCount))
+        let moved = min(
+            count - kept,
+            ClusterLimits.rows
+                - (try ClusterPage(
+                    try space.view(ref, as: .cluster), page: ref.page, pageCount: ref.pageCount
+                ).rowCount))
         guard moved > 0 else { return 0 }
-        let joined = try ClusterBuilder(columns, [ClusterSource(try verifiedCluster(ref)), ClusterSource(cluster: leaf.cluster, rows: 0..<moved)])
+        let joined = try ClusterBuilder(
+            columns,
+            [
+                ClusterSource(try verifiedCluster(ref)),
+                ClusterSource(cluster: leaf.cluster, rows: 0..<moved),
+            ])
         let shape = shape(joined)
         guard joined.fits(shape) else { return 0 }
         let (joinedRef, _) = try joined.build(shape, in: space)
@@ -80,21 +109,32 @@ extension Table {
         return moved
     }
 
-    /// Puts what is left of the last cluster behind the one that took the rows before. The spine leads to that.
-    private func keepRows(from row: Int, of leaf: TableWriter.Leaf, _ writer: TableWriter) throws(StorageError) {
-        let rest = try ClusterBuilder(columns, [ClusterSource(cluster: leaf.cluster, rows: row..<leaf.cluster.rowCount)])
+    /// Puts what is left of the last cluster behind the one that took the rows before. The spine
+    /// leads to that.
+    private func keepRows(from row: Int, of leaf: TableWriter.Leaf, _ writer: TableWriter)
+        throws(StorageError)
+    {
+        let rest = try ClusterBuilder(
+            columns, [ClusterSource(cluster: leaf.cluster, rows: row..<leaf.cluster.rowCount)])
         let (ref, _) = try rest.build(rest.loose, in: space)
-        try writer.spine.insertLeafRight(&root, Separator(rowKey: leaf.cluster.keys[row]), ref, rows: UInt64(rest.rowCount))
+        try writer.spine.insertLeafRight(
+            &root, Separator(rowKey: leaf.cluster.keys[row]), ref, rows: UInt64(rest.rowCount))
         writer.leave()
     }
 
     /// Gives up the room in a cluster behind which no row will be appended any more.
-    func seal(_ leaf: TableWriter.Leaf, _ builder: ClusterBuilder, _ writer: TableWriter) throws(StorageError) {
-        if builder.pages(builder.sealed) < Int(leaf.ref.pageCount) { _ = try rebuild(leaf, builder, builder.sealed, writer) }
+    func seal(_ leaf: TableWriter.Leaf, _ builder: ClusterBuilder, _ writer: TableWriter)
+        throws(StorageError)
+    {
+        if builder.pages(builder.sealed) < Int(leaf.ref.pageCount) {
+            _ = try rebuild(leaf, builder, builder.sealed, writer)
+        }
     }
 
     /// Begins a new cluster at the end of the table, where the spine stands.
-    func append(_ key: Int64, like last: ClusterBuilder?, _ writer: TableWriter) throws(StorageError) {
+    func append(_ key: Int64, like last: ClusterBuilder?, _ writer: TableWriter)
+        throws(StorageError)
+    {
         let ref = try newTail(key, like: last, writer)
         try writer.spine.addRows(&root, 1)
         try writer.spine.insertLeafRight(&root, Separator(rowKey: key), ref, rows: 1)
@@ -104,7 +144,9 @@ extension Table {
     }
 
     /// A cluster with one row. Whoever has appended a large cluster gets one as large as the last.
-    func newTail(_ key: Int64, like last: ClusterBuilder?, _ writer: TableWriter) throws(StorageError) -> Ref {
+    func newTail(_ key: Int64, like last: ClusterBuilder?, _ writer: TableWriter)
+        throws(StorageError) -> Ref
+    {
         let isBulk = writer.appendedRows >= ClusterLimits.rows / 2
         let model = isBulk ? last : nil
         let builder = try ClusterBuilder(columns, [], appending: key, like: model)

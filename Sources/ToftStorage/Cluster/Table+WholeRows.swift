@@ -1,5 +1,5 @@
-/// Rows that are inserted with all their values. At the end of the table, where the last cluster has room, they are written as they will lie; elsewhere
-/// step by step.
+/// Rows that are inserted with all their values. At the end of the table, where the last cluster
+/// has room, they are written as they will lie; elsewhere step by step.
 extension Table {
     /// Inserts a row with values. O(log rows), at the end O(1).
     package func insertRow(_ key: Int64, _ content: RowContent) throws(StorageError) {
@@ -7,12 +7,17 @@ extension Table {
         try insertRow(key)
         for value in content.values {
             if !value.isList { try setCell(key, value.column, value.cell) }
-            for (index, cell) in content.elements(value).enumerated() { try listInsert(key, value.column, at: index, cell) }
+            for (index, cell) in content.elements(value).enumerated() {
+                try listInsert(key, value.column, at: index, cell)
+            }
         }
     }
 
-    /// Appends a row to the cluster where the writer stands; false, and nothing has changed, where that is not the last or has no room.
-    private func appendRow(_ key: Int64, _ content: RowContent, _ writer: TableWriter) throws(StorageError) -> Bool {
+    /// Appends a row to the cluster where the writer stands; false, and nothing has changed, where
+    /// that is not the last or has no room.
+    private func appendRow(_ key: Int64, _ content: RowContent, _ writer: TableWriter)
+        throws(StorageError) -> Bool
+    {
         guard let leaf = try writer.leafAtFinger(key), writer.isAtEnd else { return false }
         let cluster = leaf.cluster, row = cluster.rowCount
         guard row < cluster.rowCapacity, key > cluster.keys[row &- 1], holdsColumns(leaf, writer),
@@ -45,7 +50,8 @@ extension Table {
         guard leaf.cluster.columnCount == columns.count else { return false }
         if writer.plan.cluster == leaf.ref.page { return true }
         for (index, column) in columns.enumerated() {
-            guard leaf.cluster.index(ofColumn: column.id) == index, let slice = try? leaf.cluster.slice(index),
+            guard leaf.cluster.index(ofColumn: column.id) == index,
+                let slice = try? leaf.cluster.slice(index),
                 slice.geometry.type == column.type, slice.geometry.isNullable == column.isNullable
             else { return false }
         }
@@ -53,15 +59,20 @@ extension Table {
         return true
     }
 
-    /// Finds the place of each value and returns the bytes of heap that they take; nil where one does not fit into a cluster or its column, which the
-    /// cluster holds like the table.
-    private func plan(_ content: RowContent, _ cluster: ClusterPage, _ writer: TableWriter) -> Int? {
+    /// Finds the place of each value and returns the bytes of heap that they take; nil where one
+    /// does not fit into a cluster or its column, which the cluster holds like the table.
+    private func plan(_ content: RowContent, _ cluster: ClusterPage, _ writer: TableWriter) -> Int?
+    {
         var heap = 0
         writer.plan.begin(columns.count)
         for place in content.values.indices {
             let value = content.values[place]
-            guard let index = columnIndex(value.column), let size = heapSize(value, content, columns[index]) else { return nil }
-            if let integer = value.cell.integer, cluster.width(index)?.holds(integer) != true { return nil }
+            guard let index = columnIndex(value.column),
+                let size = heapSize(value, content, columns[index])
+            else { return nil }
+            if let integer = value.cell.integer, cluster.width(index)?.holds(integer) != true {
+                return nil
+            }
             writer.plan.put(place, at: index)
             heap &+= size
         }
@@ -77,7 +88,9 @@ extension Table {
     }
 
     private func listSize(_ elements: UnsafeBufferPointer<Cell>, _ column: Column) -> Int? {
-        guard column.type == .list, let type = column.elementType, elements.count <= ClusterLimits.inlineList else { return nil }
+        guard column.type == .list, let type = column.elementType,
+            elements.count <= ClusterLimits.inlineList
+        else { return nil }
         let element = Column(id: column.id, type: type, isNullable: column.elementIsNullable)
         var heap = 0
         for cell in elements {
@@ -85,7 +98,8 @@ extension Table {
             heap &+= Element.cell(cell).heapBytes
         }
         let size = column.elementKind.blockSize(count: elements.count, heapBytes: heap)
-        return size <= ClusterLimits.inlineList ? elements.isEmpty ? 0 : size.roundedUpToEight &+ 7 : nil
+        return size <= ClusterLimits.inlineList
+            ? elements.isEmpty ? 0 : size.roundedUpToEight &+ 7 : nil
     }
 }
 
@@ -105,13 +119,16 @@ struct RowPlan {
     }
 
     @inline(__always)
-    mutating func put(_ place: Int, at column: Int) { places[column] = Int32(truncatingIfNeeded: place) }
+    mutating func put(_ place: Int, at column: Int) {
+        places[column] = Int32(truncatingIfNeeded: place)
+    }
 
     @inline(__always)
     func place(_ column: Int) -> Int? { places[column] >= 0 ? Int(places[column]) : nil }
 }
 
-/// A row on its way into the first free place of a cluster, whose columns are zero there. The heap has room for it.
+/// A row on its way into the first free place of a cluster, whose columns are zero there. The heap
+/// has room for it.
 private struct AppendedRow {
     private let editor: ClusterEditor
     private let row: Int
@@ -124,7 +141,11 @@ private struct AppendedRow {
     }
 
     func putDefault(_ slice: ColumnSlice) {
-        if slice.geometry.isNullable { editor.setNull(slice, row) } else { editor.widenByZero(slice) }
+        if slice.geometry.isNullable {
+            editor.setNull(slice, row)
+        } else {
+            editor.widenByZero(slice)
+        }
     }
 
     @inline(__always)
@@ -139,10 +160,14 @@ private struct AppendedRow {
         }
     }
 
-    mutating func put(_ elements: UnsafeBufferPointer<Cell>, _ kind: ElementKind, _ slice: ColumnSlice) throws(StorageError) {
+    mutating func put(
+        _ elements: UnsafeBufferPointer<Cell>, _ kind: ElementKind, _ slice: ColumnSlice
+    ) throws(StorageError) {
         guard !elements.isEmpty else { return }
         let start = heapEnd.roundedUpToEight
-        var writer = ElementWriter(editor.base + start, capacity: editor.cluster.byteCount - start, kind: kind, count: elements.count)
+        var writer = ElementWriter(
+            editor.base + start, capacity: editor.cluster.byteCount - start, kind: kind,
+            count: elements.count)
         for cell in elements { try writer.append(.cell(cell), page: editor.cluster.page) }
         putHeap(slice, start, writer.length.roundedUpToEight)
     }

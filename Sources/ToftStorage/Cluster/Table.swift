@@ -1,7 +1,9 @@
-/// A table: rows of typed columns under 64-bit keys in signed order, in clusters of up to 256 rows below counted inner nodes.
+/// A table: rows of typed columns under 64-bit keys in signed order, in clusters of up to 256 rows
+/// below counted inner nodes.
 ///
-/// A column that a cluster does not hold reads as its default: null where nullable, else zero, false, no bytes, an empty list. So adding a
-/// column costs nothing. The same rules for threads, borrowed bytes and errors as in `OrderedTree`.
+/// A column that a cluster does not hold reads as its default: null where nullable, else zero,
+/// false, no bytes, an empty list. So adding a column costs nothing. The same rules for threads,
+/// borrowed bytes and errors as in `OrderedTree`.
 package final class Table: @unchecked Sendable {
     package let space: PageSpace
     /// Where the tree begins; the transaction writes it to the catalog.
@@ -60,7 +62,8 @@ package final class Table: @unchecked Sendable {
         return try cell(place.leaf, place.row, column)
     }
 
-    /// Where a row lies, for reading several of its cells: one look-up for all. Good as long as bytes that are handed out.
+    /// Where a row lies, for reading several of its cells: one look-up for all. Good as long as
+    /// bytes that are handed out.
     package struct RowPlace {
         fileprivate let leaf: Leaf
         fileprivate let row: Int
@@ -113,15 +116,20 @@ package final class Table: @unchecked Sendable {
         return leaf.cluster.row(of: key) == nil ? nil : ClusterView(table: self, leaf: leaf)
     }
 
-    /// The cluster that holds the row at a place in key order, and which of its rows that is. O(log rows).
+    /// The cluster that holds the row at a place in key order, and which of its rows that is. O(log
+    /// rows).
     package func cluster(atRank rank: Int) throws(StorageError) -> (view: ClusterView, row: Int) {
         let (leaf, row) = try leaf(atRank: rank)
         return (ClusterView(table: self, leaf: leaf), row)
     }
 
-    /// Calls `body` for each cluster in key order, from the one that holds `key` or the first key after it, until it returns false. Rows of
-    /// the first cluster may be before `key`. The columns that `body` will read can be fetched while it is busy with the clusters before.
-    package func forEachCluster(from key: Int64 = .min, reading columns: [UInt32] = [], _ body: (ClusterView) throws(StorageError) -> Bool) throws(StorageError) {
+    /// Calls `body` for each cluster in key order, from the one that holds `key` or the first key
+    /// after it, until it returns false. Rows of the first cluster may be before `key`. The columns
+    /// that `body` will read can be fetched while it is busy with the clusters before.
+    package func forEachCluster(
+        from key: Int64 = .min, reading columns: [UInt32] = [],
+        _ body: (ClusterView) throws(StorageError) -> Bool
+    ) throws(StorageError) {
         let cursor = LeafCursor(space: space, root: root, leafType: .cluster)
         var route = RowRoute(key)
         var isThere = try cursor.seek(&route)
@@ -135,16 +143,21 @@ package final class Table: @unchecked Sendable {
         }
     }
 
-    /// Fetches what a scan reads of a cluster: its headers and the beginning of some columns, which lie as in most others.
+    /// Fetches what a scan reads of a cluster: its headers and the beginning of some columns, which
+    /// lie as in most others.
     private func prefetch(_ page: UInt64, _ columns: [UInt32], like cluster: ClusterPage) {
         guard let (base, verified) = space.sections.place(page) else { return }
         base.prefetch()
         verified.prefetch()
         (base + cluster.header).prefetch()
         for place in columns.indices {
-            guard let index = cluster.index(ofColumn: columns[place]), let slice = try? cluster.slice(index) else { continue }
+            guard let index = cluster.index(ofColumn: columns[place]),
+                let slice = try? cluster.slice(index)
+            else { continue }
             (base + slice.entry).prefetch()
-            for line in 0..<min(5, (slice.range.count &+ 127) >> 6) { (base + (slice.start &+ line &* 64)).prefetch() }
+            for line in 0..<min(5, (slice.range.count &+ 127) >> 6) {
+                (base + (slice.start &+ line &* 64)).prefetch()
+            }
         }
     }
 
@@ -160,7 +173,9 @@ package final class Table: @unchecked Sendable {
         init(_ ref: Ref, _ base: UnsafeRawPointer, _ space: PageSpace) throws(StorageError) {
             self.ref = ref
             cluster = try ClusterPage(base, page: ref.page, pageCount: ref.pageCount)
-            if cluster.columnsStart > Page.size { try space.touch(ref, base, 0..<cluster.columnsStart) }
+            if cluster.columnsStart > Page.size {
+                try space.touch(ref, base, 0..<cluster.columnsStart)
+            }
         }
     }
 
@@ -180,7 +195,9 @@ package final class Table: @unchecked Sendable {
     }
 
     private func leaf(atRank rank: Int) throws(StorageError) -> (leaf: Leaf, row: Int) {
-        guard rank >= 0, rank < rowCount, !root.isEmpty else { throw .indexOutOfRange(index: rank, count: rowCount) }
+        guard rank >= 0, rank < rowCount, !root.isEmpty else {
+            throw .indexOutOfRange(index: rank, count: rowCount)
+        }
         var route = PositionRoute(remaining: UInt64(rank))
         let (ref, base) = try root.leaf(&route, in: space, as: .cluster)
         let leaf = try Leaf(ref, base, space)
@@ -195,7 +212,9 @@ package final class Table: @unchecked Sendable {
     /// A cell of a cluster; `row` is below its row count.
     @inline(__always)
     func cell(_ leaf: Leaf, _ row: Int, _ column: Column) throws(StorageError) -> Cell {
-        guard let slice = try leaf.cluster.slice(ofColumn: column) else { return column.defaultCell }
+        guard let slice = try leaf.cluster.slice(ofColumn: column) else {
+            return column.defaultCell
+        }
         try space.touch(leaf.ref, leaf.cluster.base, slice.range)
         if slice.isNull(row) { return .null }
         if slice.geometry.type == .bytes { return .bytes(try bytes(leaf, slice.heapCell(row))) }
@@ -206,13 +225,18 @@ package final class Table: @unchecked Sendable {
     @inline(__always)
     func bytes(_ leaf: Leaf, _ cell: HeapCell) throws(StorageError) -> UnsafeRawBufferPointer {
         let bytes = try leaf.cluster.heapBytes(cell)
-        try space.touch(leaf.ref, leaf.cluster.base, Range(uncheckedBounds: (cell.offset, cell.offset &+ cell.length)))
+        try space.touch(
+            leaf.ref, leaf.cluster.base,
+            Range(uncheckedBounds: (cell.offset, cell.offset &+ cell.length)))
         guard cell.isElsewhere else { return bytes }
         return try space.blob(try Table.blobRef(bytes, leaf.cluster.page))
     }
 
-    static func blobRef(_ bytes: UnsafeRawBufferPointer, _ page: UInt64) throws(StorageError) -> Ref {
-        guard let base = bytes.baseAddress, bytes.count == Ref.size else { throw .corrupt(page: page, reason: "a reference of the wrong size") }
+    static func blobRef(_ bytes: UnsafeRawBufferPointer, _ page: UInt64) throws(StorageError) -> Ref
+    {
+        guard let base = bytes.baseAddress, bytes.count == Ref.size else {
+            throw .corrupt(page: page, reason: "a reference of the wrong size")
+        }
         return Ref(decoding: base)
     }
 
@@ -224,24 +248,36 @@ package final class Table: @unchecked Sendable {
         if cell.raw == 0 { return .empty(in: space) }
         let bytes = try leaf.cluster.heapBytes(cell)
         try space.touch(leaf.ref, leaf.cluster.base, cell.offset..<cell.offset + cell.length)
-        if cell.isElsewhere { return ListView(try sequence(bytes, leaf.cluster.page, column.elementKind), in: space) }
+        if cell.isElsewhere {
+            return ListView(try sequence(bytes, leaf.cluster.page, column.elementKind), in: space)
+        }
         return ListView(try Table.block(bytes, leaf.cluster.page, column.elementKind), in: space)
     }
 
-    static func block(_ bytes: UnsafeRawBufferPointer, _ page: UInt64, _ kind: ElementKind) throws(StorageError) -> ElementBlock {
-        guard let base = bytes.baseAddress else { throw .corrupt(page: page, reason: "a list without bytes") }
+    static func block(_ bytes: UnsafeRawBufferPointer, _ page: UInt64, _ kind: ElementKind)
+        throws(StorageError) -> ElementBlock
+    {
+        guard let base = bytes.baseAddress else {
+            throw .corrupt(page: page, reason: "a list without bytes")
+        }
         return try ElementBlock(base, available: bytes.count, kind: kind, page: page)
     }
 
     /// The tree of a list that has one.
-    func sequence(_ bytes: UnsafeRawBufferPointer, _ page: UInt64, _ kind: ElementKind) throws(StorageError) -> SequenceTree {
+    func sequence(_ bytes: UnsafeRawBufferPointer, _ page: UInt64, _ kind: ElementKind)
+        throws(StorageError) -> SequenceTree
+    {
         guard let owner else { throw .closed }
         let sequence = try owner.sequence(try Table.sequenceID(bytes, page))
-        guard try sequence.kind() == kind else { throw .corrupt(page: page, reason: "a list's elements are not what its column says") }
+        guard try sequence.kind() == kind else {
+            throw .corrupt(page: page, reason: "a list's elements are not what its column says")
+        }
         return sequence
     }
 
-    static func sequenceID(_ bytes: UnsafeRawBufferPointer, _ page: UInt64) throws(StorageError) -> UInt64 {
+    static func sequenceID(_ bytes: UnsafeRawBufferPointer, _ page: UInt64) throws(StorageError)
+        -> UInt64
+    {
         guard let base = bytes.baseAddress, bytes.count == ClusterLayout.sequenceIDSize else {
             throw .corrupt(page: page, reason: "a sequence id of the wrong size")
         }

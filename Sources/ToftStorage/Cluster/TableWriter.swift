@@ -1,7 +1,9 @@
-/// A table's writing side: the way to the cluster where it last stood (the finger), so that consecutive changes do not descend again.
+/// A table's writing side: the way to the cluster where it last stood (the finger), so that
+/// consecutive changes do not descend again.
 ///
-/// Invariant: while `finger` is set, the spine leads to it, and all of both is this transaction's own. Whatever changes the nodes of the tree,
-/// other than exchanging the finger's own extent, clears it.
+/// Invariant: while `finger` is set, the spine leads to it, and all of both is this transaction's
+/// own. Whatever changes the nodes of the tree, other than exchanging the finger's own extent,
+/// clears it.
 final class TableWriter {
     let spine: Spine
     @exclusivity(unchecked) private(set) var finger = Ref.nowhere
@@ -32,7 +34,8 @@ final class TableWriter {
         plan.cluster = 0
     }
 
-    /// Room for the block of a list that is being changed: the longest that lies in a cluster, and an element.
+    /// Room for the block of a list that is being changed: the longest that lies in a cluster, and
+    /// an element.
     static let blockCapacity = Page.size
 
     /// For bytes on their way to a cell's heap: a page.
@@ -59,14 +62,16 @@ final class TableWriter {
         var editor: ClusterEditor { ClusterEditor(base: base, cluster: cluster) }
     }
 
-    /// The finger's cluster, where it is the place of a key: between its first and last key, or at the end of the table.
+    /// The finger's cluster, where it is the place of a key: between its first and last key, or at
+    /// the end of the table.
     @inline(__always)
     func leafAtFinger(_ key: Int64) throws(StorageError) -> Leaf? {
         guard finger.page != 0 else { return nil }
         var ref = finger
         let leaf = try Leaf(ref, try spine.space.edit(&ref, as: .cluster))
         let keys = leaf.cluster.keys
-        guard ref == finger, key >= keys[0], isAtEnd || key <= keys[leaf.cluster.rowCount &- 1] else { return nil }
+        guard ref == finger, key >= keys[0], isAtEnd || key <= keys[leaf.cluster.rowCount &- 1]
+        else { return nil }
         return leaf
     }
 

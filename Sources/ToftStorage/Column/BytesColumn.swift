@@ -1,4 +1,5 @@
-/// The values of a column of bytes in one cluster. Pages and bounds are verified when it is made; a value costs two compares.
+/// The values of a column of bytes in one cluster. Pages and bounds are verified when it is made; a
+/// value costs two compares.
 package struct BytesColumn {
     private let space: PageSpace
     private let cluster: ClusterPage
@@ -17,7 +18,8 @@ package struct BytesColumn {
         }
         cells = slice.values
         guard slice.low >= UInt64(cluster.heapStart), slice.high <= UInt64(cluster.heapEnd) else {
-            throw .corrupt(page: cluster.page, reason: "a column's bytes lie outside its cluster's heap")
+            throw .corrupt(
+                page: cluster.page, reason: "a column's bytes lie outside its cluster's heap")
         }
         (low, high) = (Int(slice.low), Int(slice.high))
         try space.touch(leaf.ref, cluster.base, low..<high)
@@ -36,9 +38,13 @@ package struct BytesColumn {
         }
     }
 
-    private var outside: StorageError { .corrupt(page: cluster.page, reason: "a cell lies outside its column's heap") }
+    private var outside: StorageError {
+        .corrupt(page: cluster.page, reason: "a cell lies outside its column's heap")
+    }
 
-    private func elsewhere(_ bytes: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer {
+    private func elsewhere(_ bytes: UnsafeRawBufferPointer) throws(StorageError)
+        -> UnsafeRawBufferPointer
+    {
         try space.blob(try Table.blobRef(bytes, cluster.page))
     }
 }

@@ -47,11 +47,15 @@ struct HeapCell {
 
     @inline(__always)
     init(offset: Int, length: Int, isElsewhere: Bool) {
-        raw = offset | length << ClusterLayout.cellLengthShift | (isElsewhere ? ClusterLayout.elsewhereFlag : 0)
+        raw =
+            offset | length << ClusterLayout.cellLengthShift
+            | (isElsewhere ? ClusterLayout.elsewhereFlag : 0)
     }
 
     @inline(__always) var offset: Int { raw & ClusterLayout.cellOffsetMask }
-    @inline(__always) var length: Int { (raw >> ClusterLayout.cellLengthShift) & ClusterLayout.cellLengthMask }
+    @inline(__always) var length: Int {
+        (raw >> ClusterLayout.cellLengthShift) & ClusterLayout.cellLengthMask
+    }
     /// Whether the bytes are a reference or an id instead of the value.
     @inline(__always) var isElsewhere: Bool { raw & ClusterLayout.elsewhereFlag != 0 }
 }

@@ -24,12 +24,16 @@ struct ElementKind: Equatable {
     /// Bytes of a block with so many elements, whose heap takes `heapBytes`.
     @inline(__always)
     func blockSize(count: Int, heapBytes: Int) -> Int {
-        guard let width = type.elementWidth else { return ElementLayout.values + count * ElementLayout.slotSize + heapBytes }
+        guard let width = type.elementWidth else {
+            return ElementLayout.values + count * ElementLayout.slotSize + heapBytes
+        }
         return nullsOffset(count: count, width: width) + (isNullable ? nullBytes(count) : 0)
     }
 
     @inline(__always)
-    func nullsOffset(count: Int, width: Int) -> Int { ElementLayout.values + (count * width).roundedUpToEight }
+    func nullsOffset(count: Int, width: Int) -> Int {
+        ElementLayout.values + (count * width).roundedUpToEight
+    }
 
     @inline(__always)
     func nullBytes(_ count: Int) -> Int { (count + 63) / 64 * 8 }

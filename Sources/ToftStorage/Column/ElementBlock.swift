@@ -1,4 +1,5 @@
-/// A block of list elements, for reading. Its header is verified when it is made, an element of bytes when it is asked for.
+/// A block of list elements, for reading. Its header is verified when it is made, an element of
+/// bytes when it is asked for.
 struct ElementBlock {
     let base: UnsafeRawPointer
     let page: UInt64
@@ -7,22 +8,30 @@ struct ElementBlock {
     /// Bytes of the whole block.
     let length: Int
 
-    /// Checks the header of a block that has `available` bytes at most and whose elements the column says to be `kind`.
-    init(_ base: UnsafeRawPointer, available: Int, kind: ElementKind, page: UInt64) throws(StorageError) {
+    /// Checks the header of a block that has `available` bytes at most and whose elements the
+    /// column says to be `kind`.
+    init(_ base: UnsafeRawPointer, available: Int, kind: ElementKind, page: UInt64)
+        throws(StorageError)
+    {
         guard available >= ElementLayout.values else { throw Self.damage(page) }
         count = base.uint16(at: ElementLayout.count)
         length = base.uint32(at: ElementLayout.length)
         let flags = base.uint8(at: ElementLayout.flags)
-        self.kind = ElementKind(type: kind.type, isNullable: flags & ElementLayout.nullableFlag != 0)
+        self.kind = ElementKind(
+            type: kind.type, isNullable: flags & ElementLayout.nullableFlag != 0)
         let least = self.kind.blockSize(count: count, heapBytes: 0)
-        guard base.uint8(at: ElementLayout.type) == Int(kind.type.rawValue), flags & ~ElementLayout.nullableFlag == 0,
-            kind.isNullable || !self.kind.isNullable, least <= length, length <= available, kind.type == .bytes || least == length
+        guard base.uint8(at: ElementLayout.type) == Int(kind.type.rawValue),
+            flags & ~ElementLayout.nullableFlag == 0,
+            kind.isNullable || !self.kind.isNullable, least <= length, length <= available,
+            kind.type == .bytes || least == length
         else { throw Self.damage(page) }
         self.base = base
         self.page = page
     }
 
-    private static func damage(_ page: UInt64) -> StorageError { .corrupt(page: page, reason: "a block of list elements contradicts itself") }
+    private static func damage(_ page: UInt64) -> StorageError {
+        .corrupt(page: page, reason: "a block of list elements contradicts itself")
+    }
 
     /// Element `index`, which is below `count`.
     @inline(__always)
@@ -42,7 +51,9 @@ struct ElementBlock {
         }
         let isBlob = raw & ElementLayout.blobFlag != 0
         let count = raw & ~ElementLayout.blobFlag
-        guard offset >= ElementLayout.values, offset &+ count <= length, isBlob ? count == Ref.size : count <= TreeLimits.inlineValue else {
+        guard offset >= ElementLayout.values, offset &+ count <= length,
+            isBlob ? count == Ref.size : count <= TreeLimits.inlineValue
+        else {
             throw Self.damage(page)
         }
         let bytes = UnsafeRawBufferPointer(start: base + offset, count: count)
@@ -51,7 +62,8 @@ struct ElementBlock {
 
     private func isNull(_ index: Int) -> Bool {
         guard let width = kind.type.elementWidth else { return false }
-        let word = base.uint64(at: kind.nullsOffset(count: count, width: width) &+ (index >> 6) &* 8)
+        let word = base.uint64(
+            at: kind.nullsOffset(count: count, width: width) &+ (index >> 6) &* 8)
         return word & (1 << UInt64(index & 63)) != 0
     }
 
@@ -61,11 +73,15 @@ struct ElementBlock {
         switch kind.type {
         case .bool: return .bool(base.uint8(at: values &+ index) != 0)
         case .int64: return .int64(base.int64(at: values &+ index &* 8))
-        case .float32: return .float32(Float(bitPattern: UInt32(truncatingIfNeeded: base.uint32(at: values &+ index &* 4))))
+        case .float32:
+            return .float32(
+                Float(bitPattern: UInt32(truncatingIfNeeded: base.uint32(at: values &+ index &* 4)))
+            )
         case .float64: return .float64(Double(bitPattern: base.uint64(at: values &+ index &* 8)))
         case .timestamp:
             let place = values &+ index &* 12
-            let nanoseconds = Int32(bitPattern: UInt32(truncatingIfNeeded: base.uint32(at: place &+ 8)))
+            let nanoseconds = Int32(
+                bitPattern: UInt32(truncatingIfNeeded: base.uint32(at: place &+ 8)))
             return .timestamp(Timestamp(seconds: base.int64(at: place), nanoseconds: nanoseconds))
         case .bytes, .list: return .null
         }
@@ -81,7 +97,8 @@ struct ElementBlock {
 
     /// The elements as aligned numbers, where they are integers of which none can be null.
     var int64s: UnsafePointer<Int64>? {
-        guard kind.type == .int64, !kind.isNullable, count > 0, UInt(bitPattern: base) & 7 == 0 else { return nil }
+        guard kind.type == .int64, !kind.isNullable, count > 0, UInt(bitPattern: base) & 7 == 0
+        else { return nil }
         return (base + ElementLayout.values).assumingMemoryBound(to: Int64.self)
     }
 }
@@ -95,7 +112,8 @@ struct ElementWriter {
     private var position = 0
     private var end: Int
 
-    /// A writer into `capacity` bytes, which hold at least `kind.blockSize(count: count, heapBytes: 0)`.
+    /// A writer into `capacity` bytes, which hold at least `kind.blockSize(count: count, heapBytes:
+    /// 0)`.
     init(_ base: UnsafeMutableRawPointer, capacity: Int, kind: ElementKind, count: Int) {
         self.base = base
         self.capacity = capacity
@@ -114,9 +132,12 @@ struct ElementWriter {
 
     /// Appends elements of another block of the same type.
     mutating func append(_ range: Range<Int>, of block: ElementBlock) throws(StorageError) {
-        if let width = kind.type.elementWidth, !kind.isNullable, !block.kind.isNullable, position + range.count <= count {
+        if let width = kind.type.elementWidth, !kind.isNullable, !block.kind.isNullable,
+            position + range.count <= count
+        {
             base.store(
-                block.base + ElementLayout.values + range.lowerBound * width, count: range.count * width, at: ElementLayout.values + position * width)
+                block.base + ElementLayout.values + range.lowerBound * width,
+                count: range.count * width, at: ElementLayout.values + position * width)
             position += range.count
             return
         }
@@ -125,7 +146,9 @@ struct ElementWriter {
 
     /// Appends one element; an error only where a damaged block is larger than it said.
     mutating func append(_ element: Element, page: UInt64) throws(StorageError) {
-        guard position < count else { throw .corrupt(page: page, reason: "a list has more elements than it counts") }
+        guard position < count else {
+            throw .corrupt(page: page, reason: "a list has more elements than it counts")
+        }
         switch element {
         case .blob(let bytes): try appendBytes(bytes, flag: ElementLayout.blobFlag, page)
         case .cell(.bytes(let bytes)): try appendBytes(bytes, flag: 0, page)
@@ -135,8 +158,12 @@ struct ElementWriter {
         position += 1
     }
 
-    private mutating func appendBytes(_ bytes: UnsafeRawBufferPointer, flag: Int, _ page: UInt64) throws(StorageError) {
-        guard end + bytes.count <= capacity else { throw .corrupt(page: page, reason: "the elements of a list overlap") }
+    private mutating func appendBytes(_ bytes: UnsafeRawBufferPointer, flag: Int, _ page: UInt64)
+        throws(StorageError)
+    {
+        guard end + bytes.count <= capacity else {
+            throw .corrupt(page: page, reason: "the elements of a list overlap")
+        }
         let slot = ElementLayout.values + position * ElementLayout.slotSize
         if let source = bytes.baseAddress { base.store(source, count: bytes.count, at: end) }
         base.storeUInt16(end, at: slot)
@@ -147,7 +174,10 @@ struct ElementWriter {
 
     private func appendNull() {
         guard let width = kind.type.elementWidth else {
-            return base.storeUInt16(ElementLayout.nullLength, at: ElementLayout.values + position * ElementLayout.slotSize + ElementLayout.slotLength)
+            return base.storeUInt16(
+                ElementLayout.nullLength,
+                at: ElementLayout.values + position * ElementLayout.slotSize
+                    + ElementLayout.slotLength)
         }
         let word = kind.nullsOffset(count: count, width: width) + (position >> 6) * 8
         base.storeUInt64(base.reading.uint64(at: word) | (1 << UInt64(position & 63)), at: word)
@@ -165,7 +195,8 @@ struct ElementWriter {
         case .float64(let value): base.storeUInt64(value.bitPattern, at: values + index * 8)
         case .timestamp(let value):
             base.storeInt64(value.seconds, at: values + index * 12)
-            base.storeUInt32(Int(UInt32(bitPattern: value.nanoseconds)), at: values + index * 12 + 8)
+            base.storeUInt32(
+                Int(UInt32(bitPattern: value.nanoseconds)), at: values + index * 12 + 8)
         case .bytes, .null: break
         }
     }

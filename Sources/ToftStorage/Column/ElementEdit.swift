@@ -8,8 +8,11 @@ struct ElementEdit {
         self.element = element
     }
 
-    /// Writes the changed block into scratch memory. The old block stays as it is, so the new element may borrow from it.
-    func apply(to old: ElementBlock, kind: ElementKind, in scratch: UnsafeMutableRawPointer, capacity: Int) throws(StorageError) -> ElementBlock {
+    /// Writes the changed block into scratch memory. The old block stays as it is, so the new
+    /// element may borrow from it.
+    func apply(
+        to old: ElementBlock, kind: ElementKind, in scratch: UnsafeMutableRawPointer, capacity: Int
+    ) throws(StorageError) -> ElementBlock {
         let count = old.count - removed.count + (element == nil ? 0 : 1)
         guard kind.blockSize(count: count, heapBytes: 0) <= capacity else {
             throw .corrupt(page: old.page, reason: "a block of list elements is too long")

@@ -1,4 +1,5 @@
-/// How many bytes each integer of a column takes in one cluster: as few as its least and greatest value need.
+/// How many bytes each integer of a column takes in one cluster: as few as its least and greatest
+/// value need.
 package enum IntegerWidth: UInt8, Sendable {
     // The raw value is the logarithm of the bytes.
     case one, two, four, eight
@@ -17,7 +18,9 @@ package enum IntegerWidth: UInt8, Sendable {
 
     /// The least width for values from `low` to `high`; `low` is greater where there are none.
     init(_ low: Int64, _ high: Int64) {
-        let bits = low <= high ? 64 - max(low ^ (low >> 63), high ^ (high >> 63)).leadingZeroBitCount + 1 : 0
+        let bits =
+            low <= high
+            ? 64 - max(low ^ (low >> 63), high ^ (high >> 63)).leadingZeroBitCount + 1 : 0
         self = bits <= 8 ? .one : bits <= 16 ? .two : bits <= 32 ? .four : .eight
     }
 
@@ -79,9 +82,14 @@ package struct IntegerColumn {
     }
 
     @inline(__always)
-    private func widen<Value: FixedWidthInteger>(_ type: Value.Type, _ place: UnsafeMutableRawPointer) {
+    private func widen<Value: FixedWidthInteger>(
+        _ type: Value.Type, _ place: UnsafeMutableRawPointer
+    ) {
         let values = base.assumingMemoryBound(to: type)
-        for row in 0..<count { place.storeBytes(of: Int64(Value(littleEndian: values[row])), toByteOffset: row &* 8, as: Int64.self) }
+        for row in 0..<count {
+            place.storeBytes(
+                of: Int64(Value(littleEndian: values[row])), toByteOffset: row &* 8, as: Int64.self)
+        }
     }
 
     /// The least and the greatest integer; the first is greater where there are none.
@@ -109,7 +117,8 @@ package struct IntegerColumn {
     }
 }
 
-/// Loads single integers of any width without asking for it. Inlinable, as it is called for one integer.
+/// Loads single integers of any width without asking for it. Inlinable, as it is called for one
+/// integer.
 package struct IntegerReader {
     /// The logarithm of the bytes of an integer.
     package let shift: UInt8
@@ -120,8 +129,8 @@ package struct IntegerReader {
     /// For eight bytes.
     package static var eight: IntegerReader { IntegerReader(.eight) }
 
-    /// The integer of a row of a column that begins at `base`. The eight bytes that end with it are loaded, whatever its width: what lies before a narrow
-    /// column belongs to its extent.
+    /// The integer of a row of a column that begins at `base`. The eight bytes that end with it are
+    /// loaded, whatever its width: what lies before a narrow column belongs to its extent.
     @inlinable
     @inline(__always)
     package func word(_ base: UnsafeRawPointer, _ row: Int) -> Int64 {
@@ -143,9 +152,12 @@ extension UnsafeMutableRawPointer {
         }
     }
 
-    /// Copies integers to `offset`; those that do not fit lose their upper bits, so they mean nothing.
+    /// Copies integers to `offset`; those that do not fit lose their upper bits, so they mean
+    /// nothing.
     func store(_ integers: IntegerColumn, _ width: IntegerWidth, at offset: Int) {
-        if integers.width == width { return store(integers.base, count: integers.count * width.bytes, at: offset) }
+        if integers.width == width {
+            return store(integers.base, count: integers.count * width.bytes, at: offset)
+        }
         switch width {
         case .one: convert(integers, Int8.self, at: offset)
         case .two: convert(integers, Int16.self, at: offset)
@@ -155,11 +167,15 @@ extension UnsafeMutableRawPointer {
     }
 
     @inline(never)
-    private func convert<Value: FixedWidthInteger>(_ integers: IntegerColumn, _ type: Value.Type, at offset: Int) {
+    private func convert<Value: FixedWidthInteger>(
+        _ integers: IntegerColumn, _ type: Value.Type, at offset: Int
+    ) {
         let reader = integers.reader
         for row in 0..<integers.count {
             let value = Value(truncatingIfNeeded: reader.word(integers.base, row))
-            storeBytes(of: value.littleEndian, toByteOffset: offset &+ row &* MemoryLayout<Value>.size, as: Value.self)
+            storeBytes(
+                of: value.littleEndian, toByteOffset: offset &+ row &* MemoryLayout<Value>.size,
+                as: Value.self)
         }
     }
 }

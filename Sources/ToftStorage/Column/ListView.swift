@@ -1,5 +1,6 @@
-/// The list of one row, for reading: in its cluster while short, in a sequence tree of its own when long. Good until the snapshot is released, in a
-/// write transaction until the next change of the table or the list.
+/// The list of one row, for reading: in its cluster while short, in a sequence tree of its own when
+/// long. Good until the snapshot is released, in a write transaction until the next change of the
+/// table or the list.
 package struct ListView {
     private enum Storage {
         case empty
@@ -12,7 +13,9 @@ package struct ListView {
     /// Elements of the list.
     package let count: Int
 
-    static func empty(in space: PageSpace) -> ListView { ListView(storage: .empty, space: space, count: 0) }
+    static func empty(in space: PageSpace) -> ListView {
+        ListView(storage: .empty, space: space, count: 0)
+    }
 
     private init(storage: Storage, space: PageSpace, count: Int) {
         self.storage = storage
@@ -20,9 +23,13 @@ package struct ListView {
         self.count = count
     }
 
-    init(_ block: ElementBlock, in space: PageSpace) { self.init(storage: .block(block), space: space, count: block.count) }
+    init(_ block: ElementBlock, in space: PageSpace) {
+        self.init(storage: .block(block), space: space, count: block.count)
+    }
 
-    init(_ sequence: SequenceTree, in space: PageSpace) { self.init(storage: .sequence(sequence), space: space, count: sequence.count) }
+    init(_ sequence: SequenceTree, in space: PageSpace) {
+        self.init(storage: .sequence(sequence), space: space, count: sequence.count)
+    }
 
     /// The element at an index. O(1) in a short list, O(log count) in a long one.
     package func cell(at index: Int) throws(StorageError) -> Cell {
@@ -36,18 +43,23 @@ package struct ListView {
         }
     }
 
-    /// All elements as aligned numbers: where they are integers that cannot be null and the list is short.
+    /// All elements as aligned numbers: where they are integers that cannot be null and the list is
+    /// short.
     package var int64s: UnsafePointer<Int64>? {
         guard case .block(let block) = storage else { return nil }
         return block.int64s
     }
 
     /// Calls `body` for each run of elements in order until it returns false.
-    package func forEachBlock(_ body: (ListBlock) throws(StorageError) -> Bool) throws(StorageError) {
+    package func forEachBlock(_ body: (ListBlock) throws(StorageError) -> Bool) throws(StorageError)
+    {
         switch storage {
         case .empty: return
         case .block(let block): _ = try body(ListBlock(block, space))
-        case .sequence(let tree): try tree.forEachBlock { (block) throws(StorageError) in try body(ListBlock(block, space)) }
+        case .sequence(let tree):
+            try tree.forEachBlock { (block) throws(StorageError) in
+                try body(ListBlock(block, space))
+            }
         }
     }
 }
@@ -70,7 +82,9 @@ package struct ListBlock {
 
     /// The element at an index of the run.
     package func cell(at index: Int) throws(StorageError) -> Cell {
-        guard index >= 0, index < block.count else { throw .indexOutOfRange(index: index, count: block.count) }
+        guard index >= 0, index < block.count else {
+            throw .indexOutOfRange(index: index, count: block.count)
+        }
         switch try block.element(index) {
         case .cell(let cell): return cell
         case .blob(let bytes): return .bytes(try space.blob(try Table.blobRef(bytes, block.page)))

@@ -10,7 +10,8 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     }
 
     package static func < (left: Timestamp, right: Timestamp) -> Bool {
-        left.seconds != right.seconds ? left.seconds < right.seconds : left.nanoseconds < right.nanoseconds
+        left.seconds != right.seconds
+            ? left.seconds < right.seconds : left.nanoseconds < right.nanoseconds
     }
 }
 
@@ -34,7 +35,10 @@ package struct Column: Hashable, Sendable {
     package var elementType: ColumnType?
     package var elementIsNullable: Bool
 
-    package init(id: UInt32, type: ColumnType, isNullable: Bool, elementType: ColumnType? = nil, elementIsNullable: Bool = false) {
+    package init(
+        id: UInt32, type: ColumnType, isNullable: Bool, elementType: ColumnType? = nil,
+        elementIsNullable: Bool = false
+    ) {
         self.id = id
         self.type = type
         self.isNullable = isNullable
@@ -43,8 +47,9 @@ package struct Column: Hashable, Sendable {
     }
 }
 
-/// One value as storage sees it. Holds no reference: `bytes` borrows from the page (or from the caller) and is valid until the
-/// snapshot is released, in a write transaction until its next mutation.
+/// One value as storage sees it. Holds no reference: `bytes` borrows from the page (or from the
+/// caller) and is valid until the snapshot is released, in a write transaction until its next
+/// mutation.
 package enum Cell {
     case null
     case bool(Bool)

@@ -1,4 +1,5 @@
-/// One entry of the directory of regions: where the region's bitmap lies and how many of its pages are free.
+/// One entry of the directory of regions: where the region's bitmap lies and how many of its pages
+/// are free.
 ///
 /// ```
 /// 0            40           44         48
@@ -13,13 +14,15 @@ enum RegionEntry {
     static let size = reserved + 4
 }
 
-/// A bitmap page: 64 bytes of header, then one bit a page of the region, set where the page is in use.
+/// A bitmap page: 64 bytes of header, then one bit a page of the region, set where the page is in
+/// use.
 enum BitmapLayout {
     static let bits = Page.bitmapHeaderSize
     static let words = (Page.size - bits) / 8
 }
 
-/// A run of pages that a version no longer needs: free for reuse when no pinned version lies in [birth, death).
+/// A run of pages that a version no longer needs: free for reuse when no pinned version lies in
+/// [birth, death).
 ///
 /// ```
 /// 0      8       12         16      24      32
@@ -27,8 +30,9 @@ enum BitmapLayout {
 /// | page | count | reserved | birth | death |
 /// +------+-------+----------+-------+-------+
 /// ```
-/// Its pages' bits say that they are in use. What nobody needs any more has the lifetime [0, 1), which holds no version: such pages are free, and go to the
-/// next commits without a change of any bitmap.
+/// Its pages' bits say that they are in use. What nobody needs any more has the lifetime [0, 1),
+/// which holds no version: such pages are free, and go to the next commits without a change of any
+/// bitmap.
 enum FreedRunLayout {
     static let page = 0
     static let count = page + 8
@@ -37,7 +41,8 @@ enum FreedRunLayout {
     static let size = death + 8
 }
 
-/// The list of batches under the root: extents full of freed runs for which the root page has no room.
+/// The list of batches under the root: extents full of freed runs for which the root page has no
+/// room.
 ///
 /// ```
 /// 0     40          48          56      64
@@ -45,7 +50,8 @@ enum FreedRunLayout {
 /// | ref | max birth | min death | pages |   ...
 /// +-----+-----------+-----------+-------+
 /// ```
-/// A batch extent holds runs only, as many as its payload length says. A pin in [max birth, min death) keeps every run of it.
+/// A batch extent holds runs only, as many as its payload length says. A pin in [max birth, min
+/// death) keeps every run of it.
 enum FreedBatchLayout {
     static let ref = 0
     static let maxBirth = ref + Ref.size

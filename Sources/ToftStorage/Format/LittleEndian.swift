@@ -1,4 +1,5 @@
-/// Explicit little-endian loads and stores at byte offsets. The caller has established that the bytes are there.
+/// Explicit little-endian loads and stores at byte offsets. The caller has established that the
+/// bytes are there.
 extension UnsafeRawPointer {
     @inline(__always) func uint8(at offset: Int) -> Int {
         Int(load(fromByteOffset: offset, as: UInt8.self))
@@ -30,11 +31,15 @@ extension UnsafeMutableRawPointer {
     }
 
     @inline(__always) func storeUInt16(_ value: Int, at offset: Int) {
-        storeBytes(of: UInt16(truncatingIfNeeded: value).littleEndian, toByteOffset: offset, as: UInt16.self)
+        storeBytes(
+            of: UInt16(truncatingIfNeeded: value).littleEndian, toByteOffset: offset,
+            as: UInt16.self)
     }
 
     @inline(__always) func storeUInt32(_ value: Int, at offset: Int) {
-        storeBytes(of: UInt32(truncatingIfNeeded: value).littleEndian, toByteOffset: offset, as: UInt32.self)
+        storeBytes(
+            of: UInt32(truncatingIfNeeded: value).littleEndian, toByteOffset: offset,
+            as: UInt32.self)
     }
 
     @inline(__always) func storeUInt64(_ value: UInt64, at offset: Int) {
@@ -45,8 +50,9 @@ extension UnsafeMutableRawPointer {
         storeUInt64(UInt64(bitPattern: value), at: offset)
     }
 
-    // The three below are calls of their own on purpose. Where the last thing that a throwing function does is to move memory, Swift 6.3's optimiser
-    // makes a jump to `memmove` of it that does not restore the register of the error: the caller sees one that nobody threw.
+    // The three below are calls of their own on purpose. Where the last thing that a throwing
+    // function does is to move memory, Swift 6.3's optimiser makes a jump to `memmove` of it that
+    // does not restore the register of the error: the caller sees one that nobody threw.
     // `Tests/check_tail_copies.py` looks for such functions in what was built.
 
     /// Copies bytes to `offset`; source and destination may overlap.

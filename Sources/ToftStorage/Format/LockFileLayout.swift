@@ -1,7 +1,8 @@
-/// The lock file `NAME.lock`: no data, only words that the processes which have NAME open share through memory.
+/// The lock file `NAME.lock`: no data, only words that the processes which have NAME open share
+/// through memory.
 ///
-/// Every word is native-endian (it never leaves the machine), 8 bytes, aligned, and changed by atomic operations alone. Words that
-/// different parties write often lie 64 bytes apart.
+/// Every word is native-endian (it never leaves the machine), 8 bytes, aligned, and changed by
+/// atomic operations alone. Words that different parties write often lie 64 bytes apart.
 ///
 /// ```
 ///      0  magic "TOFTLOCK"          8
@@ -10,28 +11,26 @@
 ///     32  state                     8    0 nothing, 1 being built, 2 open, 3 closed
 ///     40  stamp                     8    random, new with every rebuilding
 ///     64  published                 8    version * 16 + index of its descriptor in the ring
-///    128  signal, sleepers        4+4    futex that counts wake-ups; not 0 if somebody sleeps on it
-///    192  writer lock              32    see below
-///    256  checkpoint lock          32
-///    320  claimed version           8    the highest that any writer has begun to make
-///    328  durable version           8    the newest whose meta was synced
-///    336  poison                    8    not 0 after a failed sync
-///    384  pin end                   8    no pin was ever taken at or behind this index
-///    448  checkpoint               8    the version that a checkpoint is making durable, until that is certain; 0 none
-///    456  log tail                 8    position of the log from which on the durable checkpoint needs it
-///    464  flushed log              8    an explicit flush has made the log durable up to here
-///    472  waiting effects          8    logged since the last checkpoint began
-///    480  waiting bytes            8    written since then, and perhaps not synced
-///    512  log map                  8    its salt; 0: commits are checkpoint-commits
-///    520  base, segment count     16    see LogMap
-///   1024  ring                   2048    16 descriptors of 128 bytes: version, root (40), file size, log position, sequence, hash, durable position
-///   3072  log segments           1024    64 of 16 bytes: page, page count
-///   4096  processes             65536    1,024 of 64 bytes
-///  69632  pins                 262144    16,384 of 16 bytes
-/// 331776  end
+///    128  signal, sleepers        4+4    futex that counts wake-ups; not 0 if somebody sleeps on
+///    it 192  writer lock              32    see below 256  checkpoint lock          32 320
+///    claimed version           8    the highest that any writer has begun to make 328  durable
+///    version           8    the newest whose meta was synced 336  poison                    8
+///    not 0 after a failed sync 384  pin end                   8    no pin was ever taken at or
+///    behind this index 448  checkpoint               8    the version that a checkpoint is making
+///    durable, until that is certain; 0 none 456  log tail                 8    position of the log
+///    from which on the durable checkpoint needs it 464  flushed log              8    an explicit
+///    flush has made the log durable up to here 472  waiting effects          8    logged since the
+///    last checkpoint began 480  waiting bytes            8    written since then, and perhaps not
+///    synced 512  log map                  8    its salt; 0: commits are checkpoint-commits 520
+///    base, segment count     16    see LogMap 1024  ring                   2048    16 descriptors
+///    of 128 bytes: version, root (40), file size, log position, sequence, hash, durable position
+///    3072  log segments           1024    64 of 16 bytes: page, page count 4096  processes
+///    65536    1,024 of 64 bytes 69632  pins                 262144    16,384 of 16 bytes 331776
+///    end
 /// ```
 /// A lock: phase u64, acquisitions u64, turn u32 (futex that counts releases), sleepers u32, spare.
-/// A process: incarnation, pid, start time, pid namespace, boot id (16), spare. A pin: owner (incarnation * 65,536 + process index + 1), version.
+/// A process: incarnation, pid, start time, pid namespace, boot id (16), spare. A pin: owner
+/// (incarnation * 65,536 + process index + 1), version.
 package enum LockFileLayout {
     static let magic = 0
     static let layoutVersion = magic + 8
@@ -117,29 +116,41 @@ package enum LockFileLayout {
 
     /// Each field with its name on this page, for the test that holds the page against the code.
     package static let fields: [(name: String, offset: Int)] = [
-        ("magic", magic), ("layout version", layoutVersion), ("device, inode", device), ("state", state), ("stamp", stamp),
-        ("published", published), ("signal, sleepers", signal), ("writer lock", writerLock), ("checkpoint lock", checkpointLock),
-        ("claimed version", claimedVersion), ("durable version", durableVersion), ("poison", poison), ("pin end", pinEnd),
-        ("checkpoint", checkpoint), ("log tail", logTail), ("flushed log", flushedLog), ("waiting effects", waitingEffects),
-        ("waiting bytes", waitingBytes), ("log map", logMap), ("base, segment count", logBase), ("ring", ring), ("log segments", logSegments),
+        ("magic", magic), ("layout version", layoutVersion), ("device, inode", device),
+        ("state", state), ("stamp", stamp),
+        ("published", published), ("signal, sleepers", signal), ("writer lock", writerLock),
+        ("checkpoint lock", checkpointLock),
+        ("claimed version", claimedVersion), ("durable version", durableVersion),
+        ("poison", poison), ("pin end", pinEnd),
+        ("checkpoint", checkpoint), ("log tail", logTail), ("flushed log", flushedLog),
+        ("waiting effects", waitingEffects),
+        ("waiting bytes", waitingBytes), ("log map", logMap), ("base, segment count", logBase),
+        ("ring", ring), ("log segments", logSegments),
         ("processes", processes), ("pins", pins), ("end", size),
     ]
 }
 
-/// Bytes of the data file, far behind any data, that locks are taken on. They are never written; the locks are those of open file
-/// descriptions, so they end with the process that holds them, however it ends.
+/// Bytes of the data file, far behind any data, that locks are taken on. They are never written;
+/// the locks are those of open file descriptions, so they end with the process that holds them,
+/// however it ends.
 enum LockByte {
     private static let base: Int64 = 1 << 62
-    /// Shared by every process that has the file open; exclusive while one recovers it, or closes it as the last.
+    /// Shared by every process that has the file open; exclusive while one recovers it, or closes
+    /// it as the last.
     static let attach = base
     static let writer = base + 1
     static let checkpoint = base + 2
     /// Held by the process with this index as long as it lives.
     static func process(_ index: Int) -> Int64 { base + 4096 + Int64(index) }
 
-    /// Held, shared, by read-only openers for each version that they have pinned. Every other byte, so that neighbours stay apart.
-    static func guestPin(_ version: UInt64) -> Int64 { guestPins.lowerBound + 2 * Int64(version & guestVersionMask) }
-    static func guestVersion(_ byte: Int64) -> UInt64 { UInt64(max(0, byte - guestPins.lowerBound) / 2) }
+    /// Held, shared, by read-only openers for each version that they have pinned. Every other byte,
+    /// so that neighbours stay apart.
+    static func guestPin(_ version: UInt64) -> Int64 {
+        guestPins.lowerBound + 2 * Int64(version & guestVersionMask)
+    }
+    static func guestVersion(_ byte: Int64) -> UInt64 {
+        UInt64(max(0, byte - guestPins.lowerBound) / 2)
+    }
     static let guestPins: Range<Int64> = (base + 1 << 61)..<Int64.max
     private static let guestVersionMask: UInt64 = 1 << 59 - 1
 }

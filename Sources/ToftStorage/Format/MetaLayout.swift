@@ -1,5 +1,5 @@
-/// A meta page: what the file is and where its newest checkpoint's root lies. Pages 0 and 1 are metas, used in turn; the valid one with
-/// the higher version counts.
+/// A meta page: what the file is and where its newest checkpoint's root lies. Pages 0 and 1 are
+/// metas, used in turn; the valid one with the higher version counts.
 ///
 /// ```
 ///    0  magic "TOFT" CR LF SUB LF            8
@@ -7,22 +7,19 @@
 ///   16  compatible features                  8    (unknown bits are ignored)
 ///   24  incompatible features                8    (unknown bits refuse the file)
 ///   32  database id                         16    random, made with the file
-///   48  replica id                           8    random, made with the file; a copy that lives on its own takes a new one
-///   56  replica counter                      8    high-water mark of generated ids
-///   64  version                              8
-///   72  root                                40    reference to the root extent
-///  112  page count                           8    pages of the file that this version may reach
-///  120  flags                                8    bit 0: closed cleanly
-///  128  device, inode                       16    the file that this meta was written to: another one is a copy
-///  144  log salt, log base               16    salt 0: no log is open, see LogLayout
-///  160  log position, log sequence       16    of the first frame behind this version
-///  176  log segment count, cipher           8     0: no log, plain
-///  184  key check, key salt                 64    0 in plain files
-///  248  log hash                          8    of the last frame that this version holds
-///  256  spare                            56
-///  312  log segments                      1536    64 of {page, page count, reserved}
-/// 1848  zeros
-/// 4088  checksum                             8    XXH64 of the bytes before it
+///   48  replica id                           8    random, made with the file; a copy that lives on
+///   its own takes a new one 56  replica counter                      8    high-water mark of
+///   generated ids 64  version                              8 72  root
+///   40    reference to the root extent 112  page count                           8    pages of the
+///   file that this version may reach 120  flags                                8    bit 0: closed
+///   cleanly 128  device, inode                       16    the file that this meta was written to:
+///   another one is a copy 144  log salt, log base               16    salt 0: no log is open, see
+///   LogLayout 160  log position, log sequence       16    of the first frame behind this version
+///   176  log segment count, cipher           8     0: no log, plain 184  key check, key salt
+///   64    0 in plain files 248  log hash                          8    of the last frame that this
+///   version holds 256  spare                            56 312  log segments
+///   1536    64 of {page, page count, reserved} 1848  zeros 4088  checksum
+///   8    XXH64 of the bytes before it
 /// ```
 package enum MetaLayout {
     static let magic = 0
@@ -60,13 +57,19 @@ package enum MetaLayout {
     package static let currentFormat: UInt32 = 2
     static let closedCleanly: UInt64 = 1
 
-    /// Each field with its name on the format page, for the test that holds the page against the code.
+    /// Each field with its name on the format page, for the test that holds the page against the
+    /// code.
     package static let fields: [(name: String, offset: Int)] = [
-        ("magic", magic), ("format version", formatVersion), ("compatible features", compatibleFeatures),
-        ("incompatible features", incompatibleFeatures), ("database id", databaseID), ("replica id", replicaID),
-        ("replica counter", replicaCounter), ("version", version), ("root", root), ("page count", pageCount), ("flags", flags),
-        ("device, inode", device), ("log salt, log base", logSalt), ("log position", logPosition), ("log segment count", logSegmentCount),
-        ("key check", keyCheck), ("log hash", logHash), ("spare", spare), ("log segments", logSegments), ("zeros", zeros), ("checksum", checksum),
+        ("magic", magic), ("format version", formatVersion),
+        ("compatible features", compatibleFeatures),
+        ("incompatible features", incompatibleFeatures), ("database id", databaseID),
+        ("replica id", replicaID),
+        ("replica counter", replicaCounter), ("version", version), ("root", root),
+        ("page count", pageCount), ("flags", flags),
+        ("device, inode", device), ("log salt, log base", logSalt), ("log position", logPosition),
+        ("log segment count", logSegmentCount),
+        ("key check", keyCheck), ("log hash", logHash), ("spare", spare),
+        ("log segments", logSegments), ("zeros", zeros), ("checksum", checksum),
     ]
 }
 
@@ -103,7 +106,8 @@ enum RootLayout {
     static let tail = recordLength + 4
 }
 
-/// Trees that the engine itself keeps: in the same snapshots and transactions as the others, outside schema, queries and notifications.
+/// Trees that the engine itself keeps: in the same snapshots and transactions as the others,
+/// outside schema, queries and notifications.
 package enum SystemTree {
     /// The schema of classes.
     package static let schema: UInt64 = 1

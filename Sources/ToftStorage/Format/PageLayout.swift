@@ -1,16 +1,19 @@
-/// The grid that everything lies on: 4 KiB pages, two meta pages, then regions of pages that one bitmap page describes.
+/// The grid that everything lies on: 4 KiB pages, two meta pages, then regions of pages that one
+/// bitmap page describes.
 ///
 /// ```
 /// page 0      page 1      pages 2 ..< 32,258        pages 32,258 ..< 64,514      ...
 /// +--------+  +--------+  +----------------------+  +----------------------+
-/// | meta A |  | meta B |  | region 0             |  | region 1             |   each region is also one section of the mapping
-/// +--------+  +--------+  +----------------------+  +----------------------+
+/// | meta A |  | meta B |  | region 0             |  | region 1             |   each region is also
+/// one section of the mapping +--------+  +--------+  +----------------------+
+/// +----------------------+
 /// ```
 package enum Page {
     package static let size = Section.pageSize
     /// Pages 0 and 1 are metas.
     package static let firstData = UInt64(Section.headPageCount)
-    /// One bitmap page, less its header, describes this many pages; an extent never straddles two regions.
+    /// One bitmap page, less its header, describes this many pages; an extent never straddles two
+    /// regions.
     package static let perRegion = Section.pageCount
     package static let bitmapHeaderSize = 64
 
@@ -20,9 +23,13 @@ package enum Page {
 
     /// The page's place within its region.
     @inline(__always)
-    static func indexInRegion(_ page: UInt64) -> Int { Int((page &- firstData) % UInt64(perRegion)) }
+    static func indexInRegion(_ page: UInt64) -> Int {
+        Int((page &- firstData) % UInt64(perRegion))
+    }
 
-    static func first(ofRegion region: Int) -> UInt64 { firstData + UInt64(region) * UInt64(perRegion) }
+    static func first(ofRegion region: Int) -> UInt64 {
+        firstData + UInt64(region) * UInt64(perRegion)
+    }
 }
 
 /// Limits of extents, related in one place.
@@ -42,10 +49,12 @@ package enum ExtentLimit {
 /// ```
 /// 0     1         2       4            8      16      24              28              32
 /// +-----+---------+-------+------------+------+-------+---------------+---------------+----------------------------------+
-/// |type |encoding | flags | page count | page | birth | payload bytes | payload offset| checksums of pages 1 ..< count   |
+/// |type |encoding | flags | page count | page | birth | payload bytes | payload offset| checksums
+/// of pages 1 ..< count   |
 /// +-----+---------+-------+------------+------+-------+---------------+---------------+----------------------------------+
 /// ```
-/// The table of checksums (8 bytes a page) is there in extents of several pages, except blobs, which are verified whole.
+/// The table of checksums (8 bytes a page) is there in extents of several pages, except blobs,
+/// which are verified whole.
 package enum ExtentHeader {
     static let type = 0
     static let encoding = type + 1
@@ -58,7 +67,8 @@ package enum ExtentHeader {
     package static let size = payloadOffset + 4
     /// Bytes of one entry of the table of checksums.
     static let checksumSize = 8
-    /// `encoding`: cells and entries as they are. 1 and up are reserved for column encodings and ciphers.
+    /// `encoding`: cells and entries as they are. 1 and up are reserved for column encodings and
+    /// ciphers.
     static let plain: UInt8 = 0
 
     /// Where the payload of an extent begins.
@@ -66,12 +76,19 @@ package enum ExtentHeader {
         type == .blob ? size : size + checksumSize * (pageCount - 1)
     }
 
-    static func write(to base: UnsafeMutableRawPointer, type: ExtentType, pageCount: Int, page: UInt64, birth: UInt64) {
+    static func write(
+        to base: UnsafeMutableRawPointer, type: ExtentType, pageCount: Int, page: UInt64,
+        birth: UInt64
+    ) {
         base.storeBytes(of: type.rawValue, toByteOffset: self.type, as: UInt8.self)
         base.storeBytes(of: plain, toByteOffset: encoding, as: UInt8.self)
         base.storeBytes(of: 0, toByteOffset: flags, as: UInt16.self)
-        base.storeBytes(of: UInt32(truncatingIfNeeded: pageCount).littleEndian, toByteOffset: self.pageCount, as: UInt32.self)
-        base.storeBytes(of: UInt32(truncatingIfNeeded: payloadStart(type, pageCount: pageCount)).littleEndian, toByteOffset: payloadOffset, as: UInt32.self)
+        base.storeBytes(
+            of: UInt32(truncatingIfNeeded: pageCount).littleEndian, toByteOffset: self.pageCount,
+            as: UInt32.self)
+        base.storeBytes(
+            of: UInt32(truncatingIfNeeded: payloadStart(type, pageCount: pageCount)).littleEndian,
+            toByteOffset: payloadOffset, as: UInt32.self)
         base.storeBytes(of: 0, toByteOffset: payloadLength, as: UInt32.self)
         place(base, page: page, birth: birth)
     }
@@ -83,10 +100,14 @@ package enum ExtentHeader {
     }
 
     package static func setPayloadLength(_ length: Int, of base: UnsafeMutableRawPointer) {
-        base.storeBytes(of: UInt32(truncatingIfNeeded: length).littleEndian, toByteOffset: payloadLength, as: UInt32.self)
+        base.storeBytes(
+            of: UInt32(truncatingIfNeeded: length).littleEndian, toByteOffset: payloadLength,
+            as: UInt32.self)
     }
 
     package static func payloadLength(of base: UnsafeRawPointer) -> Int {
-        Int(UInt32(littleEndian: base.loadUnaligned(fromByteOffset: payloadLength, as: UInt32.self)))
+        Int(
+            UInt32(littleEndian: base.loadUnaligned(fromByteOffset: payloadLength, as: UInt32.self))
+        )
     }
 }

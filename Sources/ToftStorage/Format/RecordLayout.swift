@@ -1,15 +1,20 @@
-/// A commit record: a fixed header, then one entry for each effect of the transaction, in the order in which they happened.
+/// A commit record: a fixed header, then one entry for each effect of the transaction, in the order
+/// in which they happened.
 ///
 /// ```
-/// 0        1       2        3          4          8         16                 24    32               40                 48
+/// 0        1       2        3          4          8         16                 24    32
+/// 40                 48
 /// +--------+-------+--------+----------+----------+---------+------------------+-----+----------------+------------------+---------+
-/// | layout | flags | origin | reserved | reserved | version | previous version | hlc | schema version | bytes of records | effects |
+/// | layout | flags | origin | reserved | reserved | version | previous version | hlc | schema
+/// version | bytes of records | effects |
 /// +--------+-------+--------+----------+----------+---------+------------------+-----+----------------+------------------+---------+
 /// flags: bit 0 touch only (bulk: no values, runs of rows), bit 1 too large to keep (no effects)
 ///
-/// an effect: kind (bits 0-5), annotated (6), derived (7); then what the kind has of: tree, key, column, indexes, value
+/// an effect: kind (bits 0-5), annotated (6), derived (7); then what the kind has of: tree, key,
+/// column, indexes, value
 /// ```
-/// Numbers are LEB128 varints, signed ones zigzag. An annotated effect ends with a length and that many bytes for the model.
+/// Numbers are LEB128 varints, signed ones zigzag. An annotated effect ends with a length and that
+/// many bytes for the model.
 package enum RecordLayout {
     static let layout = 0
     static let flags = layout + 1
@@ -28,7 +33,8 @@ package enum RecordLayout {
     static let isDerived: UInt8 = 0x80
     static let kindMask: UInt8 = 0x3F
 
-    /// Effects of one transaction that are kept with their values; beyond that only what was touched is kept.
+    /// Effects of one transaction that are kept with their values; beyond that only what was
+    /// touched is kept.
     package static let effectBytes = 4 * 1024 * 1024
     /// The longest record that is kept at all.
     static let limit = 12 * 1024 * 1024

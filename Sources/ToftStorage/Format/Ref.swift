@@ -13,10 +13,11 @@ package enum ExtentType: UInt8, Sendable {
     case blob = 11
 }
 
-/// A parent's reference to an extent: where it lies, when it was born and what its bytes must hash to.
+/// A parent's reference to an extent: where it lies, when it was born and what its bytes must hash
+/// to.
 ///
-/// `(page, birth)` names one content for ever, so what was verified once need not be verified again. While an extent is being written its
-/// `checksum` is 0; commit settles it.
+/// `(page, birth)` names one content for ever, so what was verified once need not be verified
+/// again. While an extent is being written its `checksum` is 0; commit settles it.
 package struct Ref: Hashable, Sendable {
     package var page: UInt64
     package var birth: UInt64
@@ -25,7 +26,9 @@ package struct Ref: Hashable, Sendable {
     package var checksumHigh: UInt64
     package var pageCount: UInt32
 
-    package init(page: UInt64, birth: UInt64, checksum: UInt64, checksumHigh: UInt64 = 0, pageCount: UInt32) {
+    package init(
+        page: UInt64, birth: UInt64, checksum: UInt64, checksumHigh: UInt64 = 0, pageCount: UInt32
+    ) {
         self.page = page
         self.birth = birth
         self.checksum = checksum
@@ -38,12 +41,14 @@ extension Ref {
     /// Bytes of an encoded reference.
     package static let size = 40
 
-    /// Reads a reference; the caller has checked that `size` bytes are there. Its values are unchecked until an extent is viewed through it.
+    /// Reads a reference; the caller has checked that `size` bytes are there. Its values are
+    /// unchecked until an extent is viewed through it.
     package init(decoding bytes: UnsafeRawPointer) {
         page = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
         birth = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
         checksum = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
-        checksumHigh = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
+        checksumHigh = UInt64(
+            littleEndian: bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
         pageCount = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 32, as: UInt32.self))
     }
 

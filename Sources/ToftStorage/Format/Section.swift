@@ -1,4 +1,5 @@
-/// How the file is cut for mapping: a head of two meta pages, then sections of equal size. No extent straddles a section.
+/// How the file is cut for mapping: a head of two meta pages, then sections of equal size. No
+/// extent straddles a section.
 ///
 ///     byte 0          8,192                  8,192 + 132,120,576
 ///     +------+------+----------------------+----------------------+----
@@ -18,5 +19,7 @@ package enum Section {
     package static let fileSizeLimit = UInt64(headSize) + UInt64(countLimit) * UInt64(size)
 
     /// Where a section begins in the file.
-    package static func offset(of index: Int) -> UInt64 { UInt64(headSize) + UInt64(index) * UInt64(size) }
+    package static func offset(of index: Int) -> UInt64 {
+        UInt64(headSize) + UInt64(index) * UInt64(size)
+    }
 }

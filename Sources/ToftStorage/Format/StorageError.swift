@@ -5,20 +5,24 @@ package enum StorageError: Error, Sendable, Equatable {
     case fileNotFound(path: String)
     case permissionDenied(path: String)
     case isDirectory(path: String)
-    /// The file is not a Toft database; `what` says what it looks like ("a Realm file", "an SQLite database", "empty"...).
+    /// The file is not a Toft database; `what` says what it looks like ("a Realm file", "an SQLite
+    /// database", "empty"...).
     case notADatabase(path: String, what: String)
-    /// The file is a Toft database of another format version or needs a feature this build does not have.
+    /// The file is a Toft database of another format version or needs a feature this build does not
+    /// have.
     case unsupportedFormat(path: String, found: UInt32, feature: String)
     /// Bytes of the file are damaged.
     case corrupt(page: UInt64, reason: String)
-    /// The lock file is of another layout, or another process uses the file in a way that cannot be joined.
+    /// The lock file is of another layout, or another process uses the file in a way that cannot be
+    /// joined.
     case incompatibleProcess(String)
     case diskFull(path: String)
     case fileTooLarge(path: String)
     case addressSpaceExhausted
     /// A sync failed in some process; nothing can be written until all have closed the file.
     case poisoned
-    /// A sync failed in this commit: whether the version is on disk is unknown until the file is reopened.
+    /// A sync failed in this commit: whether the version is on disk is unknown until the file is
+    /// reopened.
     case commitOutcomeUnknown(version: UInt64)
     case readOnly
     case tooManyReaders
@@ -35,6 +39,7 @@ package enum StorageError: Error, Sendable, Equatable {
     case typeMismatch(String)
     /// The path names another file than the one that is open.
     case replaced(path: String)
-    /// Locks and shared memory do not hold on this file system (a network file system, by name), and the caller did not insist.
+    /// Locks and shared memory do not hold on this file system (a network file system, by name),
+    /// and the caller did not insist.
     case unsupportedFileSystem(path: String, name: String)
 }

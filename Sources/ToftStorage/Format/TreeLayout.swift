@@ -1,16 +1,21 @@
 /// Where things lie in the nodes of trees. Every node is an extent of one page.
 ///
-/// Inner node, the same in all trees; the heap holds what a separator key has beyond its first eight bytes:
+/// Inner node, the same in all trees; the heap holds what a separator key has beyond its first
+/// eight bytes:
 ///
-///      0               32       33   34      36        38        40                                             4096
+///      0               32       33   34      36        38        40
+///      4096
 ///     +---------------+--------+----+-------+---------+---------+-----------------------+----------+-----------+
-///     | extent header | height | 0  | count | heapLow | garbage | entries, 64 bytes each| free ... | heap      |
+///     | extent header | height | 0  | count | heapLow | garbage | entries, 64 bytes each| free ...
+///     | heap      |
 ///     +---------------+--------+----+-------+---------+---------+-----------------------+----------+-----------+
 ///
-///     entry: | child ref 40 | rows u64 | first 8 key bytes, as a number | tail offset u16 | key length u16 | 0 u32 |
+///     entry: | child ref 40 | rows u64 | first 8 key bytes, as a number | tail offset u16 | key
+///     length u16 | 0 u32 |
 ///
-/// `height` is 1 directly above the leaves. Entry i holds the keys from its separator up to the next one; the first entry's separator
-/// is always empty, since the node's own separator stands in its parent. Sequence trees leave all separators empty.
+/// `height` is 1 directly above the leaves. Entry i holds the keys from its separator up to the
+/// next one; the first entry's separator is always empty, since the node's own separator stands in
+/// its parent. Sequence trees leave all separators empty.
 enum InnerLayout {
     static let height = ExtentHeader.size
     static let count = height + 2
@@ -31,18 +36,23 @@ enum InnerLayout {
     static let maximumHeight = 64
 }
 
-/// Leaf of an ordered tree: slots in key order grow up, the heap of keys and values grows down. What all keys begin with lies in the heap once.
+/// Leaf of an ordered tree: slots in key order grow up, the heap of keys and values grows down.
+/// What all keys begin with lies in the heap once.
 ///
-///      0               32      34        36        38              40              42  44          48                                             4096
+///      0               32      34        36        38              40              42  44
+///      48                                             4096
 ///     +---------------+-------+---------+---------+---------------+---------------+---+-----------+----------------------+----------+-----------+
-///     | extent header | count | heapLow | garbage | shared offset | shared length | 0 | last hint | slots, 10 bytes each | free ... | heap      |
+///     | extent header | count | heapLow | garbage | shared offset | shared length | 0 | last hint
+///     | slots, 10 bytes each | free ... | heap      |
 ///     +---------------+-------+---------+---------+---------------+---------------+---+-----------+----------------------+----------+-----------+
 ///
-///     slot: | first 4 bytes of the suffix, as a number | offset u16 | suffix length u16 | value length u16 |
+///     slot: | first 4 bytes of the suffix, as a number | offset u16 | suffix length u16 | value
+///     length u16 |
 ///     heap: | the suffix from its fifth byte on | value |
 ///
-/// A key is the shared bytes, then its suffix. The last hint is the last slot's first four bytes: with those of the first slot it tells a search where to
-/// begin, and nothing more depends on it. The top bit of the value length says that the value is the reference of a blob.
+/// A key is the shared bytes, then its suffix. The last hint is the last slot's first four bytes:
+/// with those of the first slot it tells a search where to begin, and nothing more depends on it.
+/// The top bit of the value length says that the value is the reference of a blob.
 enum OrderedLeafLayout {
     static let count = ExtentHeader.size
     static let heapLow = count + 2
@@ -65,7 +75,8 @@ enum OrderedLeafLayout {
     static let room = Page.size - slots
 }
 
-/// A key of the delta: the tree that an entry belongs to, then the entry's own key. So the entries of a tree lie together, in the order of their keys.
+/// A key of the delta: the tree that an entry belongs to, then the entry's own key. So the entries
+/// of a tree lie together, in the order of their keys.
 ///
 ///      0             1
 ///     +-------------+--------------------------------------------+-----+
@@ -115,7 +126,8 @@ enum TreeLimits {
 }
 
 extension ExtentHeader {
-    /// Whether an extent is encoded as this build knows: no other encoding of nodes and clusters exists yet.
+    /// Whether an extent is encoded as this build knows: no other encoding of nodes and clusters
+    /// exists yet.
     @inline(__always)
     static func isPlain(_ base: UnsafeRawPointer) -> Bool { base.uint8(at: encoding) == Int(plain) }
 }

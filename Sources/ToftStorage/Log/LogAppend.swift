@@ -11,16 +11,21 @@ struct LogAppend {
     /// The log behind the frame.
     var after: LogPoint { frame.after }
 
-    /// The record of a transaction. Nil where it cannot be logged, and has to be a checkpoint-commit.
+    /// The record of a transaction. Nil where it cannot be logged, and has to be a
+    /// checkpoint-commit.
     init?(_ record: [UInt8], of transaction: WriteTransaction) throws(StorageError) {
         let store = transaction.store
-        guard store.usesLog, !transaction.isStructureChanged, transaction.record.pointee.isComplete else { return nil }
+        guard store.usesLog, !transaction.isStructureChanged, transaction.record.pointee.isComplete
+        else { return nil }
         let map = store.coordinator.log
-        guard map.salt != 0, store.coordinator.waiting.bytes <= LogLimit.mostWaitingBytes else { return nil }
+        guard map.salt != 0, store.coordinator.waiting.bytes <= LogLimit.mostWaitingBytes else {
+            return nil
+        }
         let length = LogFrame.paddedLength(payload: record.count)
         let base = transaction.base
         guard let start = map.start(of: length, from: base.log.position),
-            start + length - store.coordinator.logTail <= map.capacity || Probe.makes(.logTailIgnored)
+            start + length - store.coordinator.logTail <= map.capacity
+                || Probe.makes(.logTailIgnored)
         else {
             transaction.isLogTooShort = true
             return nil
@@ -31,48 +36,68 @@ struct LogAppend {
         var bytes: [UInt8] = []
         frame = LogFrame(
             .record, version: transaction.version, previousVersion: transaction.baseVersion,
-            before: LogPoint(position: start, sequence: base.log.sequence, hash: base.log.hash), durablePosition: durable,
-            durableCheckpoint: store.coordinator.durableVersion, salt: map.salt, payload: record, into: &bytes)
+            before: LogPoint(position: start, sequence: base.log.sequence, hash: base.log.hash),
+            durablePosition: durable,
+            durableCheckpoint: store.coordinator.durableVersion, salt: map.salt, payload: record,
+            into: &bytes)
         self.bytes = bytes
     }
 
     /// The marker of a checkpoint-commit whose meta is durable.
     init?(markerOf published: PublishedVersion, previousVersion: UInt64, map: LogMap) {
-        guard let start = map.start(of: UInt64(LogLayout.unit), from: published.log.position) else { return nil }
+        guard let start = map.start(of: UInt64(LogLayout.unit), from: published.log.position) else {
+            return nil
+        }
         self.map = map
         durable = published.log.position
         end = published.log.position
         var bytes: [UInt8] = []
         frame = LogFrame(
             .marker, version: published.version, previousVersion: previousVersion,
-            before: LogPoint(position: start, sequence: published.log.sequence, hash: published.log.hash), durablePosition: durable,
+            before: LogPoint(
+                position: start, sequence: published.log.sequence, hash: published.log.hash),
+            durablePosition: durable,
             durableCheckpoint: published.version, salt: map.salt, payload: [], into: &bytes)
         self.bytes = bytes
     }
 
     /// Writes the frame where others see it; it becomes durable with a later one.
     func write(to file: any StorageFile) throws(StorageError) {
-        guard let place = map.place(of: frame.before.position) else { throw .corrupt(page: 0, reason: "the log has no place for a frame") }
-        try bytes.withBytes { bytes throws(StorageError) in try file.write(bytes, at: place.offset) }
+        guard let place = map.place(of: frame.before.position) else {
+            throw .corrupt(page: 0, reason: "the log has no place for a frame")
+        }
+        try bytes.withBytes { bytes throws(StorageError) in try file.write(bytes, at: place.offset)
+        }
     }
 
-    /// Writes frames that follow each other durably, and before them what was deferred: oldest first, and at once what lies together.
+    /// Writes frames that follow each other durably, and before them what was deferred: oldest
+    /// first, and at once what lies together.
     static func writeDurably(_ frames: [LogAppend], to file: any StorageFile) throws(StorageError) {
-        guard let first = frames.first, let start = first.map.place(of: first.frame.before.position) else { return }
-        let deferred = LogDeferred(map: first.map, from: Probe.makes(.deferredNotCovered) ? first.end : first.durable, to: first.end)
+        guard let first = frames.first, let start = first.map.place(of: first.frame.before.position)
+        else { return }
+        let deferred = LogDeferred(
+            map: first.map, from: Probe.makes(.deferredNotCovered) ? first.end : first.durable,
+            to: first.end)
         var bytes = try deferred.rewrite(to: file, upTo: start.offset)
         var offset = start.offset - UInt64(bytes.count)
         for frame in frames {
             guard let place = frame.map.place(of: frame.frame.before.position) else { continue }
             if place.offset != offset + UInt64(bytes.count) {
-                try bytes.withBytes { bytes throws(StorageError) in try file.writeDurably(bytes, at: offset) }
+                try bytes.withBytes { bytes throws(StorageError) in
+                    try file.writeDurably(bytes, at: offset)
+                }
                 bytes = []
                 offset = place.offset
             }
             bytes += frame.bytes
         }
-        if Probe.makes(.logNotDurable) { return try bytes.withBytes { bytes throws(StorageError) in try file.write(bytes, at: offset) } }
-        try bytes.withBytes { bytes throws(StorageError) in try file.writeDurably(bytes, at: offset) }
+        if Probe.makes(.logNotDurable) {
+            return try bytes.withBytes { bytes throws(StorageError) in
+                try file.write(bytes, at: offset)
+            }
+        }
+        try bytes.withBytes { bytes throws(StorageError) in try file.writeDurably(bytes, at: offset)
+        }
     }
 }
 
@@ -82,10 +107,12 @@ struct LogDeferred {
     let from: UInt64
     let to: UInt64
 
-    /// Writes it once more, durably, oldest first. A last piece that ends at file offset `joint` is returned instead, to be written together with
-    /// what follows there.
+    /// Writes it once more, durably, oldest first. A last piece that ends at file offset `joint` is
+    /// returned instead, to be written together with what follows there.
     @discardableResult
-    func rewrite(to file: any StorageFile, upTo joint: UInt64? = nil) throws(StorageError) -> [UInt8] {
+    func rewrite(to file: any StorageFile, upTo joint: UInt64? = nil) throws(StorageError)
+        -> [UInt8]
+    {
         var position = from
         while position < to, let place = map.place(of: position) {
             let count = Int(min(place.room, to - position, 1 << 20))
@@ -96,7 +123,9 @@ struct LogDeferred {
             try result.get()
             position += UInt64(count)
             if position == to, place.offset + UInt64(count) == joint { return piece }
-            try piece.withBytes { bytes throws(StorageError) in try file.writeDurably(bytes, at: place.offset) }
+            try piece.withBytes { bytes throws(StorageError) in
+                try file.writeDurably(bytes, at: place.offset)
+            }
         }
         return []
     }

@@ -1,11 +1,15 @@
-/// What stands in a log, read whole: for recovery, and for readers of a file that nobody has recovered.
+/// What stands in a log, read whole: for recovery, and for readers of a file that nobody has
+/// recovered.
 struct LogContent {
     private let map: LogMap
     /// The bytes of the segments, one behind the other.
     private let bytes: [UInt8]
 
-    /// Reads the log; that of a file which was closed cleanly is empty, unless what it was before is asked for.
-    init(of map: LogMap, evenIfClosed: Bool = false, fromDevice: Bool, of file: any StorageFile) throws(StorageError) {
+    /// Reads the log; that of a file which was closed cleanly is empty, unless what it was before
+    /// is asked for.
+    init(of map: LogMap, evenIfClosed: Bool = false, fromDevice: Bool, of file: any StorageFile)
+        throws(StorageError)
+    {
         self.map = map
         guard map.salt != 0 || evenIfClosed else {
             bytes = []
@@ -31,10 +35,12 @@ struct LogContent {
         self.bytes = bytes
     }
 
-    /// The records of the commits behind a meta, oldest first: up to the first frame that does not follow.
+    /// The records of the commits behind a meta, oldest first: up to the first frame that does not
+    /// follow.
     ///
-    /// - Throws: `corrupt` where some frame proves that bytes are missing which were durable: of the log, or a newer meta. That the very last frame is
-    ///   missing cannot be told from one that was never written whole.
+    /// - Throws: `corrupt` where some frame proves that bytes are missing which were durable: of
+    ///   the log, or a newer meta. That the very last frame is missing cannot be told from one that
+    ///   was never written whole.
     func records(after meta: Meta) throws(StorageError) -> [CommitRecord] {
         var records: [CommitRecord] = []
         var point = meta.log
@@ -49,17 +55,25 @@ struct LogContent {
             point = frame.after
         }
         try forEachHeader(salt: map.salt) { frame throws(StorageError) in
-            if frame.durableCheckpoint > meta.version && !Probe.makes(.lostMetaNotSeen) { throw Self.lostMeta(frame.durableCheckpoint) }
-            if frame.durablePosition > point.position, isInPlace(frame), !Probe.makes(.lostLogNotSeen) {
+            if frame.durableCheckpoint > meta.version && !Probe.makes(.lostMetaNotSeen) {
+                throw Self.lostMeta(frame.durableCheckpoint)
+            }
+            if frame.durablePosition > point.position, isInPlace(frame),
+                !Probe.makes(.lostLogNotSeen)
+            {
                 throw .corrupt(
                     page: page(of: point.position),
-                    reason: "the log ends at position \(point.position), but was durable up to \(frame.durablePosition): commits are lost")
+                    reason:
+                        "the log ends at position \(point.position), but was durable up to "
+                        + "\(frame.durablePosition): commits are lost"
+                )
             }
         }
         return records
     }
 
-    /// Looks for proof, in the log of a file that was closed cleanly, that a later meta was durable: to be asked where a meta page is damaged.
+    /// Looks for proof, in the log of a file that was closed cleanly, that a later meta was
+    /// durable: to be asked where a meta page is damaged.
     func expectNoCheckpoint(after version: UInt64) throws(StorageError) {
         try forEachHeader(salt: nil) { frame throws(StorageError) in
             if frame.durableCheckpoint > version { throw Self.lostMeta(frame.durableCheckpoint) }
@@ -74,13 +88,16 @@ struct LogContent {
     }
 
     private static func lostMeta(_ version: UInt64) -> StorageError {
-        .corrupt(page: 0, reason: "the log knows a checkpoint of version \(version), but no meta page holds it")
+        .corrupt(
+            page: 0,
+            reason: "the log knows a checkpoint of version \(version), but no meta page holds it")
     }
 
     // MARK: Frames
 
     private func next(after point: LogPoint, _ version: UInt64) -> LogFrame? {
-        // Where it had no room at the end of a segment it begins a later one, perhaps behind one that is too short.
+        // Where it had no room at the end of a segment it begins a later one, perhaps behind one
+        // that is too short.
         var position = point.position
         for _ in 0...map.segments.count {
             if let frame = frame(at: position, after: point, version) { return frame }
@@ -94,12 +111,15 @@ struct LogContent {
         guard let place = map.place(of: position), capacity > 0 else { return nil }
         let offset = Int((position - map.base) % capacity)
         let frame = bytes.withUnsafeBytes { bytes in
-            bytes.baseAddress.flatMap { LogFrame(validating: $0 + offset, room: Int(place.room), salt: map.salt) }
+            bytes.baseAddress.flatMap {
+                LogFrame(validating: $0 + offset, room: Int(place.room), salt: map.salt)
+            }
         }
         guard let frame, frame.before.position == position,
             frame.before.sequence == point.sequence, frame.before.hash == point.hash
         else { return nil }
-        return frame.kind == .marker || frame.previousVersion == version || Probe.makes(.previousVersionNotChecked) ? frame : nil
+        return frame.kind == .marker || frame.previousVersion == version
+            || Probe.makes(.previousVersionNotChecked) ? frame : nil
     }
 
     private var capacity: UInt64 { UInt64(bytes.count) }
@@ -107,16 +127,22 @@ struct LogContent {
     private func record(of frame: LogFrame) throws(StorageError) -> CommitRecord {
         let start = Int((frame.before.position - map.base) % capacity) + LogLayout.payload
         let payload = bytes[start..<(start + Int(frame.length) - LogLayout.payload)]
-        return try Array(payload).withBytes { bytes throws(StorageError) in try CommitRecord(validating: bytes) }
+        return try Array(payload).withBytes { bytes throws(StorageError) in
+            try CommitRecord(validating: bytes)
+        }
     }
 
-    private func forEachHeader<Failure>(salt: UInt64?, _ body: (LogFrame) throws(Failure) -> Void) throws(Failure) {
+    private func forEachHeader<Failure>(salt: UInt64?, _ body: (LogFrame) throws(Failure) -> Void)
+        throws(Failure)
+    {
         var start = 0
         for segment in map.segments where start < bytes.count {
             let end = start + Int(segment.byteCount)
             for offset in stride(from: start, to: end, by: LogLayout.unit) {
                 let frame = bytes.withUnsafeBytes { bytes in
-                    bytes.baseAddress.flatMap { LogFrame(header: $0 + offset, room: end - offset, salt: salt) }
+                    bytes.baseAddress.flatMap {
+                        LogFrame(header: $0 + offset, room: end - offset, salt: salt)
+                    }
                 }
                 if let frame { try body(frame) }
             }
@@ -124,8 +150,11 @@ struct LogContent {
         }
     }
 
-    /// Whether a frame lies where its position has to lie: not so in what is left from before the ring got its present segments.
+    /// Whether a frame lies where its position has to lie: not so in what is left from before the
+    /// ring got its present segments.
     private func isInPlace(_ frame: LogFrame) -> Bool { frame.before.position >= map.base }
 
-    private func page(of position: UInt64) -> UInt64 { (map.place(of: position)?.offset ?? 0) / UInt64(Page.size) }
+    private func page(of position: UInt64) -> UInt64 {
+        (map.place(of: position)?.offset ?? 0) / UInt64(Page.size)
+    }
 }

@@ -1,4 +1,5 @@
-/// One frame of the log whose header and payload have been checked. The only way to one from bytes is `init(validating:)`.
+/// One frame of the log whose header and payload have been checked. The only way to one from bytes
+/// is `init(validating:)`.
 struct LogFrame {
     enum Kind: UInt32 {
         case record = 1
@@ -25,18 +26,26 @@ struct LogFrame {
 
     /// The log behind this frame.
     var after: LogPoint {
-        LogPoint(position: before.position + Self.paddedLength(payload: Int(length) - LogLayout.payload), sequence: before.sequence + 1, hash: hash)
+        LogPoint(
+            position: before.position + Self.paddedLength(payload: Int(length) - LogLayout.payload),
+            sequence: before.sequence + 1, hash: hash)
     }
 
     // MARK: Reading
 
-    /// What the header at `base` says, of which `room` bytes are there; nil if it is none of this salt, where one is asked for. The payload is not
-    /// looked at.
+    /// What the header at `base` says, of which `room` bytes are there; nil if it is none of this
+    /// salt, where one is asked for. The payload is not looked at.
     init?(header base: UnsafeRawPointer, room: Int, salt: UInt64?) {
         guard room >= LogLayout.payload else { return nil }
-        func word(_ offset: Int) -> UInt64 { UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
-        func half(_ offset: Int) -> UInt32 { UInt32(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
-        guard half(LogLayout.magic) == LogLayout.magicWord, salt == nil || word(LogLayout.salt) == salt, let kind = Kind(rawValue: half(LogLayout.kind)),
+        func word(_ offset: Int) -> UInt64 {
+            UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+        func half(_ offset: Int) -> UInt32 {
+            UInt32(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+        }
+        guard half(LogLayout.magic) == LogLayout.magicWord,
+            salt == nil || word(LogLayout.salt) == salt,
+            let kind = Kind(rawValue: half(LogLayout.kind)),
             Checksum.of(base, count: LogLayout.hash) == word(LogLayout.hash)
         else { return nil }
         self.kind = kind
@@ -44,7 +53,9 @@ struct LogFrame {
         guard length >= LogLayout.payload, length <= room else { return nil }
         version = word(LogLayout.version)
         previousVersion = word(LogLayout.previousVersion)
-        before = LogPoint(position: word(LogLayout.position), sequence: word(LogLayout.sequence), hash: word(LogLayout.previousHash))
+        before = LogPoint(
+            position: word(LogLayout.position), sequence: word(LogLayout.sequence),
+            hash: word(LogLayout.previousHash))
         durablePosition = word(LogLayout.durablePosition)
         durableCheckpoint = word(LogLayout.durableCheckpoint)
         hash = word(LogLayout.hash)
@@ -53,9 +64,14 @@ struct LogFrame {
     /// The frame at `base`, payload and all.
     init?(validating base: UnsafeRawPointer, room: Int, salt: UInt64) {
         self.init(header: base, room: room, salt: salt)
-        let payload = UnsafeRawBufferPointer(start: base + LogLayout.payload, count: Int(length) - LogLayout.payload)
-        guard UInt64(littleEndian: base.loadUnaligned(fromByteOffset: LogLayout.payloadChecksum, as: UInt64.self)) == Checksum.of(payload)
-            || Probe.makes(.tornRecordBelieved)
+        let payload = UnsafeRawBufferPointer(
+            start: base + LogLayout.payload, count: Int(length) - LogLayout.payload)
+        guard
+            UInt64(
+                littleEndian: base.loadUnaligned(
+                    fromByteOffset: LogLayout.payloadChecksum, as: UInt64.self))
+                == Checksum.of(payload)
+                || Probe.makes(.tornRecordBelieved)
         else {
             return nil
         }
@@ -65,7 +81,8 @@ struct LogFrame {
 
     /// Makes the bytes of a frame, padded with zeros.
     init(
-        _ kind: Kind, version: UInt64, previousVersion: UInt64, before: LogPoint, durablePosition: UInt64, durableCheckpoint: UInt64,
+        _ kind: Kind, version: UInt64, previousVersion: UInt64, before: LogPoint,
+        durablePosition: UInt64, durableCheckpoint: UInt64,
         salt: UInt64, payload: [UInt8], into bytes: inout [UInt8]
     ) {
         self.kind = kind
@@ -85,10 +102,16 @@ struct LogFrame {
         let checksum = payload.withUnsafeBytes { Checksum.of($0) }
         let length = length
         hash = bytes.withUnsafeMutableBytes { buffer in
-            let header = UnsafeMutableRawBufferPointer(rebasing: buffer[start..<(start + LogLayout.payload)])
-            func put(_ value: UInt64, _ offset: Int) { header.storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self) }
-            header.storeBytes(of: LogLayout.magicWord.littleEndian, toByteOffset: LogLayout.magic, as: UInt32.self)
-            header.storeBytes(of: kind.rawValue.littleEndian, toByteOffset: LogLayout.kind, as: UInt32.self)
+            let header = UnsafeMutableRawBufferPointer(
+                rebasing: buffer[start..<(start + LogLayout.payload)])
+            func put(_ value: UInt64, _ offset: Int) {
+                header.storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self)
+            }
+            header.storeBytes(
+                of: LogLayout.magicWord.littleEndian, toByteOffset: LogLayout.magic, as: UInt32.self
+            )
+            header.storeBytes(
+                of: kind.rawValue.littleEndian, toByteOffset: LogLayout.kind, as: UInt32.self)
             put(length, LogLayout.length)
             put(salt, LogLayout.salt)
             put(before.position, LogLayout.position)

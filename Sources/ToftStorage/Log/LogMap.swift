@@ -9,7 +9,8 @@ package struct LogSegment: Equatable, Sendable {
 /// Where the log's positions lie in the file: the segments in their order, as a ring.
 package struct LogMap: Equatable, Sendable {
     package var salt: UInt64
-    /// The position that the first byte of the first segment had when the ring got its present segments.
+    /// The position that the first byte of the first segment had when the ring got its present
+    /// segments.
     package var base: UInt64
     package var segments: [LogSegment]
 
@@ -24,12 +25,14 @@ package struct LogMap: Equatable, Sendable {
         var pages: UInt64 = 0
         for segment in segments {
             let (end, overflow) = segment.page.addingReportingOverflow(segment.pageCount)
-            guard !overflow, segment.page >= Page.firstData, segment.pageCount > 0, end <= pageCount else {
+            guard !overflow, segment.page >= Page.firstData, segment.pageCount > 0, end <= pageCount
+            else {
                 throw .corrupt(page: segment.page, reason: "a segment of the log leaves the file")
             }
             pages += segment.pageCount
         }
-        guard pages <= LogLimit.pages, position >= base, position < 1 << 62, position % UInt64(LogLayout.unit) == 0,
+        guard pages <= LogLimit.pages, position >= base, position < 1 << 62,
+            position % UInt64(LogLayout.unit) == 0,
             base % UInt64(LogLayout.unit) == 0
         else {
             throw .corrupt(page: 0, reason: "a meta lists a log that cannot be")
@@ -49,13 +52,18 @@ package struct LogMap: Equatable, Sendable {
         guard position >= base, capacity > 0 else { return nil }
         var rest = (position - base) % capacity
         for segment in segments {
-            if rest < segment.byteCount { return Place(offset: segment.page &* UInt64(Page.size) &+ rest, room: segment.byteCount - rest) }
+            if rest < segment.byteCount {
+                return Place(
+                    offset: segment.page &* UInt64(Page.size) &+ rest,
+                    room: segment.byteCount - rest)
+            }
             rest -= segment.byteCount
         }
         return nil
     }
 
-    /// The first position, at `position` or behind it, from which so many bytes lie in one segment. Nil if no segment is so long.
+    /// The first position, at `position` or behind it, from which so many bytes lie in one segment.
+    /// Nil if no segment is so long.
     func start(of byteCount: UInt64, from position: UInt64) -> UInt64? {
         guard byteCount <= longestSegment else { return nil }
         var start = position
@@ -84,10 +92,11 @@ package enum LogLimit {
     static let grownPages: UInt64 = 2048
     /// More than any build makes; a meta that lists more is damaged.
     static let pages: UInt64 = 16_384
-    /// What waits for a checkpoint before one begins: bytes written, effects logged (they decide how long a recovery takes), and milliseconds in
-    /// which nothing was committed.
+    /// What waits for a checkpoint before one begins: bytes written, effects logged (they decide
+    /// how long a recovery takes), and milliseconds in which nothing was committed.
     static let waitingBytes: UInt64 = 16 << 20
-    /// What waits at most: a writer who is faster than the checkpoints then makes one itself, so that the file does not grow without bound.
+    /// What waits at most: a writer who is faster than the checkpoints then makes one itself, so
+    /// that the file does not grow without bound.
     static let mostWaitingBytes: UInt64 = 48 << 20
     static let waitingEffects: UInt64 = 200_000
     static let idleMilliseconds = 1_000

@@ -1,9 +1,12 @@
-/// Does again what commit records say was done: literally, with no schema and no model. What is stored then is what was stored.
+/// Does again what commit records say was done: literally, with no schema and no model. What is
+/// stored then is what was stored.
 struct Replay {
     private let transaction: WriteTransaction
 
     /// Applies records, oldest first, to a transaction that nothing else was done in.
-    static func apply(_ records: [CommitRecord], to transaction: WriteTransaction) throws(StorageError) {
+    static func apply(_ records: [CommitRecord], to transaction: WriteTransaction)
+        throws(StorageError)
+    {
         let replay = Replay(transaction: transaction)
         for record in records { try replay.apply(record) }
     }
@@ -14,31 +17,48 @@ struct Replay {
             while let effect = reader.next() { try apply(effect, record, raw) }
         }
         guard reader.isAtEnd, !record.isTouchOnly, !record.isTruncated else {
-            throw .corrupt(page: 0, reason: "the log's record of version \(record.version) cannot be replayed")
+            throw .corrupt(
+                page: 0, reason: "the log's record of version \(record.version) cannot be replayed")
         }
     }
 
-    private func apply(_ effect: Effect, _ record: CommitRecord, _ raw: UnsafeRawBufferPointer) throws(StorageError) {
+    private func apply(_ effect: Effect, _ record: CommitRecord, _ raw: UnsafeRawBufferPointer)
+        throws(StorageError)
+    {
         if effect.isDerived && Probe.makes(.derivedNotReplayed) { return }
         let view = transaction.view
         var cell: Cell { EffectReader.cell(effect, in: record.bytes, raw) }
         switch effect.kind {
         case .treePut:
             let tree = try view.orderedTree(effect.tree)
-            _ = try tree.put(UnsafeRawBufferPointer(rebasing: raw[effect.entryKey]), UnsafeRawBufferPointer(rebasing: raw[effect.value]))
+            _ = try tree.put(
+                UnsafeRawBufferPointer(rebasing: raw[effect.entryKey]),
+                UnsafeRawBufferPointer(rebasing: raw[effect.value]))
         case .treeDelete:
-            _ = try view.orderedTree(effect.tree).delete(UnsafeRawBufferPointer(rebasing: raw[effect.entryKey]))
+            _ = try view.orderedTree(effect.tree).delete(
+                UnsafeRawBufferPointer(rebasing: raw[effect.entryKey]))
         case .rowInsert: try view.table(effect.tree).insertRow(effect.key)
         case .rowErase: try view.table(effect.tree).eraseRow(effect.key)
         case .cellSet: try view.table(effect.tree).setCell(effect.key, effect.column, cell)
-        case .listInsert: try view.table(effect.tree).listInsert(effect.key, effect.column, at: effect.index, cell)
-        case .listSet: try view.table(effect.tree).listSet(effect.key, effect.column, at: effect.index, cell)
-        case .listErase: try view.table(effect.tree).listErase(effect.key, effect.column, at: effect.index)
-        case .listMove: try view.table(effect.tree).listMove(effect.key, effect.column, from: effect.index, to: effect.otherIndex)
-        case .listSwap: try view.table(effect.tree).listSwap(effect.key, effect.column, effect.index, effect.otherIndex)
+        case .listInsert:
+            try view.table(effect.tree).listInsert(
+                effect.key, effect.column, at: effect.index, cell)
+        case .listSet:
+            try view.table(effect.tree).listSet(effect.key, effect.column, at: effect.index, cell)
+        case .listErase:
+            try view.table(effect.tree).listErase(effect.key, effect.column, at: effect.index)
+        case .listMove:
+            try view.table(effect.tree).listMove(
+                effect.key, effect.column, from: effect.index, to: effect.otherIndex)
+        case .listSwap:
+            try view.table(effect.tree).listSwap(
+                effect.key, effect.column, effect.index, effect.otherIndex)
         case .listClear: try view.table(effect.tree).listClear(effect.key, effect.column)
-        case .treeCreate, .treeDrop, .columnAdd, .columnRemove, .rowsInserted, .rowsErased, .cellTouched:
-            throw .corrupt(page: 0, reason: "the log's record of version \(record.version) holds what is never logged")
+        case .treeCreate, .treeDrop, .columnAdd, .columnRemove, .rowsInserted, .rowsErased,
+            .cellTouched:
+            throw .corrupt(
+                page: 0,
+                reason: "the log's record of version \(record.version) holds what is never logged")
         }
         try transaction.spill()
     }

@@ -1,4 +1,5 @@
-/// A version that was made again from a durable one and the log behind it: in memory, until somebody flushes it.
+/// A version that was made again from a durable one and the log behind it: in memory, until
+/// somebody flushes it.
 ///
 /// When it has been made nothing changes it, so any thread may read it.
 final class ReplayedVersion: @unchecked Sendable {
@@ -6,23 +7,30 @@ final class ReplayedVersion: @unchecked Sendable {
     private let transaction: WriteTransaction
     let space: PageSpace
 
-    /// Replays records. `pins` are versions that others still look at. Private versions never touch the file, so they may be made without
-    /// the right to write.
+    /// Replays records. `pins` are versions that others still look at. Private versions never touch
+    /// the file, so they may be made without the right to write.
     init(
-        _ records: [CommitRecord], after meta: Meta, as version: UInt64, of file: any StorageFile, pins: [UInt64], dirtyLimit: Int,
+        _ records: [CommitRecord], after meta: Meta, as version: UInt64, of file: any StorageFile,
+        pins: [UInt64], dirtyLimit: Int,
         isPrivate: Bool = false
     ) throws(StorageError) {
         let store = try Store.aside(meta, file, dirtyLimit: isPrivate ? .max : dirtyLimit)
         transaction = try WriteTransaction(
-            store: store, published: PublishedVersion(meta), version: version, pins: (pins + [meta.version]).sorted(),
-            // The pages of versions that were never checkpointed are free for all that the checkpoint knows.
+            store: store, published: PublishedVersion(meta), version: version,
+            pins: (pins + [meta.version]).sorted(),
+            // The pages of versions that were never checkpointed are free for all that the
+            // checkpoint knows.
             growsOnly: isPrivate || (pins.last ?? 0) > meta.version, isPrivate: isPrivate)
         space = transaction.space
         try Replay.apply(records, to: transaction)
         let builder = VersionBuilder(transaction)
-        guard let last = records.last else { throw .corrupt(page: 0, reason: "there is nothing to replay") }
+        guard let last = records.last else {
+            throw .corrupt(page: 0, reason: "there is nothing to replay")
+        }
         for record in records.dropLast() { try builder.keep(record.bytes, of: record.version) }
-        let total = try last.bytes.withBytes { bytes throws(StorageError) in try RecordHeader.recordBytes(bytes) }
+        let total = try last.bytes.withBytes { bytes throws(StorageError) in
+            try RecordHeader.recordBytes(bytes)
+        }
         published = try builder.build(last.bytes, total: total)
     }
 

@@ -1,6 +1,7 @@
 /// The bitmap of one region while a writer has it in memory.
 ///
-/// Below `lowestFree` no page is free, and below `holesFrom[n]` there is no hole for n pages, so that searches do not start anew each time.
+/// Below `lowestFree` no page is free, and below `holesFrom[n]` there is no hole for n pages, so
+/// that searches do not start anew each time.
 final class Bitmap {
     /// Changed since it was read, so that it must be written to a new place.
     var isDirty = false
@@ -22,7 +23,9 @@ final class Bitmap {
         var free = 0
         words = Array(unsafeUninitializedCapacity: BitmapLayout.words) { words, count in
             for index in 0..<BitmapLayout.words {
-                let word = UInt64(littleEndian: page.loadUnaligned(fromByteOffset: BitmapLayout.bits &+ index &* 8, as: UInt64.self))
+                let word = UInt64(
+                    littleEndian: page.loadUnaligned(
+                        fromByteOffset: BitmapLayout.bits &+ index &* 8, as: UInt64.self))
                 words.initializeElement(at: index, to: word)
                 free &+= (~word).nonzeroBitCount
             }
@@ -34,7 +37,9 @@ final class Bitmap {
     func write(to page: UnsafeMutableRawPointer) {
         words.withUnsafeBufferPointer { words in
             for index in words.indices {
-                page.storeBytes(of: words[index].littleEndian, toByteOffset: BitmapLayout.bits &+ index &* 8, as: UInt64.self)
+                page.storeBytes(
+                    of: words[index].littleEndian, toByteOffset: BitmapLayout.bits &+ index &* 8,
+                    as: UInt64.self)
             }
         }
     }
@@ -51,7 +56,8 @@ final class Bitmap {
         return true
     }
 
-    /// The lowest run of `count` free pages that ends at `limit` or before. O(pages / 64), from the lowest free page on.
+    /// The lowest run of `count` free pages that ends at `limit` or before. O(pages / 64), from the
+    /// lowest free page on.
     func run(of count: Int, below limit: Int) -> Int? {
         var from = lowestFree
         while let found = nextRun(from: from, atMost: count, below: limit) {

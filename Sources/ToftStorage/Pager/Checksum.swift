@@ -1,7 +1,8 @@
 /// The 64-bit checksum that parents hold of their children: XXH64 with seed 0.
 ///
-/// Source: the xxHash specification, "XXH64 algorithm description" (github.com/Cyan4973/xxHash, doc/xxhash_spec.md).
-/// It detects accidents; only the MACs of encrypted files defend against malice.
+/// Source: the xxHash specification, "XXH64 algorithm description" (github.com/Cyan4973/xxHash,
+/// doc/xxhash_spec.md). It detects accidents; only the MACs of encrypted files defend against
+/// malice.
 enum Checksum {
     private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -48,12 +49,18 @@ enum Checksum {
                 offset &+= 8
             }
             if offset &+ 4 <= count {
-                let half = UInt64(UInt32(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+                let half = UInt64(
+                    UInt32(
+                        littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
                 hash = rotate(hash ^ (half &* prime1), 23) &* prime2 &+ prime3
                 offset &+= 4
             }
             while offset < count {
-                hash = rotate(hash ^ (UInt64(base.load(fromByteOffset: offset, as: UInt8.self)) &* prime5), 11) &* prime1
+                hash =
+                    rotate(
+                        hash
+                            ^ (UInt64(base.load(fromByteOffset: offset, as: UInt8.self)) &* prime5),
+                        11) &* prime1
                 offset &+= 1
             }
         }

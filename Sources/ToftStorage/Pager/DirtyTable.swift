@@ -1,4 +1,5 @@
-/// The extents that a write transaction holds in memory, by page number: open addressing, no reference counting on look-up.
+/// The extents that a write transaction holds in memory, by page number: open addressing, no
+/// reference counting on look-up.
 ///
 /// Used by one thread at a time, the writer's.
 struct DirtyTable: ~Copyable {
@@ -22,7 +23,8 @@ struct DirtyTable: ~Copyable {
     private(set) var count = 0
     /// Memory held by the extents.
     private(set) var bytes = 0
-    /// Whether the memory of removed extents is kept for readers to whom it has been lent; else it is given back with the next removal.
+    /// Whether the memory of removed extents is kept for readers to whom it has been lent; else it
+    /// is given back with the next removal.
     var isKeeping = false
     private var kept: [Extent] = []
     private var blocks = FreeBlocks()
@@ -46,7 +48,9 @@ struct DirtyTable: ~Copyable {
         giveBackKept()
         defer { if capacity > Self.keptCapacity { rehash() } }
         for index in 0..<capacity where slots[index].page != Self.empty {
-            if slots[index].page != Self.removed { blocks.give(slots[index].base, pageCount: Int(slots[index].pageCount)) }
+            if slots[index].page != Self.removed {
+                blocks.give(slots[index].base, pageCount: Int(slots[index].pageCount))
+            }
             slots[index].page = Self.empty
         }
         used = 0
@@ -57,7 +61,9 @@ struct DirtyTable: ~Copyable {
     private static func makeSlots(_ capacity: Int) -> UnsafeMutablePointer<Extent> {
         let slots = UnsafeMutablePointer<Extent>.allocate(capacity: capacity)
         let nowhere = UnsafeMutableRawPointer(slots)
-        slots.initialize(repeating: Extent(page: empty, base: nowhere, pageCount: 0, type: .blob), count: capacity)
+        slots.initialize(
+            repeating: Extent(page: empty, base: nowhere, pageCount: 0, type: .blob),
+            count: capacity)
         return slots
     }
 
@@ -79,12 +85,17 @@ struct DirtyTable: ~Copyable {
     }
 
     /// Makes memory for an extent, zeroed unless the caller fills all of it, and remembers it.
-    mutating func insert(_ page: UInt64, pageCount: Int, type: ExtentType, isZeroed: Bool = true) -> UnsafeMutableRawPointer {
+    mutating func insert(_ page: UInt64, pageCount: Int, type: ExtentType, isZeroed: Bool = true)
+        -> UnsafeMutableRawPointer
+    {
         if (used + 1) * 4 > capacity * 3 { rehash() }
         let size = pageCount * Page.size
         let base = blocks.take(pageCount: pageCount)
         if isZeroed { base.initializeMemory(as: UInt8.self, repeating: 0, count: size) }
-        place(Extent(page: page, base: base, pageCount: Int32(truncatingIfNeeded: pageCount), type: type))
+        place(
+            Extent(
+                page: page, base: base, pageCount: Int32(truncatingIfNeeded: pageCount), type: type)
+        )
         count += 1
         bytes += size
         return base

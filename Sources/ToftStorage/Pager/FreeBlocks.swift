@@ -1,5 +1,5 @@
-/// Memory of extents that were given up, kept for the next ones of the same length: one small commit after the other uses the same blocks, which the
-/// processor's cache still holds.
+/// Memory of extents that were given up, kept for the next ones of the same length: one small
+/// commit after the other uses the same blocks, which the processor's cache still holds.
 ///
 /// Each kept block begins with the address of the next of its length.
 struct FreeBlocks {
@@ -24,7 +24,9 @@ struct FreeBlocks {
 
     /// Takes memory back.
     mutating func give(_ block: UnsafeMutableRawPointer, pageCount: Int) {
-        guard pageCount <= Self.longest, pages + pageCount <= Self.most else { return block.deallocate() }
+        guard pageCount <= Self.longest, pages + pageCount <= Self.most else {
+            return block.deallocate()
+        }
         let first = first ?? made()
         block.storeBytes(of: first[pageCount - 1], as: UnsafeMutableRawPointer?.self)
         first[pageCount - 1] = block

@@ -16,12 +16,18 @@ extension FreeSpace {
         }
     }
 
-    func allocateFromBitmaps(_ count: Int, _ life: Life, in space: PageSpace) throws(StorageError) -> UInt64 {
+    func allocateFromBitmaps(_ count: Int, _ life: Life, in space: PageSpace) throws(StorageError)
+        -> UInt64
+    {
         if let firstOwnPage {
             if let page = try allocate(count, from: firstOwnPage, in: space) { return page }
         } else {
             if life == .long, let page = try allocateInHole(count, in: space) { return page }
-            if let page = try allocateInWindow(life == .long ? \.windows.long : \.windows.short, count, in: space) { return page }
+            if let page = try allocateInWindow(
+                life == .long ? \.windows.long : \.windows.short, count, in: space)
+            {
+                return page
+            }
             if let page = try allocateAnywhere(count, withinFile: true, in: space) { return page }
             if let page = try allocateAnywhere(count, withinFile: false, in: space) { return page }
         }
@@ -33,7 +39,9 @@ extension FreeSpace {
     private func allocateInHole(_ count: Int, in space: PageSpace) throws(StorageError) -> UInt64? {
         guard count < PageRuns.holePages, mayHaveHoles >> UInt32(count) & 1 == 1 else { return nil }
         for index in regions.indices where regions[index].freePages >= count {
-            if let start = try bitmap(index, in: space).hole(of: count, shorterThan: PageRuns.holePages, below: presentPages(index)) {
+            if let start = try bitmap(index, in: space).hole(
+                of: count, shorterThan: PageRuns.holePages, below: presentPages(index))
+            {
                 return try take(start, count, region: index)
             }
         }
@@ -54,11 +62,14 @@ extension FreeSpace {
     }
 
     /// Looks for a run within the file from which extents are then taken one after the other.
-    private func open(_ window: ReferenceWritableKeyPath<FreeSpace, Window>, in space: PageSpace) throws(StorageError) {
+    private func open(_ window: ReferenceWritableKeyPath<FreeSpace, Window>, in space: PageSpace)
+        throws(StorageError)
+    {
         let length = self[keyPath: window].length
         guard !self[keyPath: window].isMissing else { return }
         for index in regions.indices where regions[index].freePages >= length {
-            if let start = try bitmap(index, in: space).run(of: length, below: presentPages(index)) {
+            if let start = try bitmap(index, in: space).run(of: length, below: presentPages(index))
+            {
                 self[keyPath: window].region = index
                 self[keyPath: window].pages = start..<(start + length)
                 return
@@ -67,19 +78,27 @@ extension FreeSpace {
         self[keyPath: window].isMissing = true
     }
 
-    private func allocateAnywhere(_ count: Int, withinFile: Bool, in space: PageSpace) throws(StorageError) -> UInt64? {
+    private func allocateAnywhere(_ count: Int, withinFile: Bool, in space: PageSpace)
+        throws(StorageError) -> UInt64?
+    {
         for index in regions.indices where regions[index].freePages >= count {
             let limit = withinFile ? presentPages(index) : Page.perRegion
-            if let start = try bitmap(index, in: space).run(of: count, below: limit) { return try take(start, count, region: index) }
+            if let start = try bitmap(index, in: space).run(of: count, below: limit) {
+                return try take(start, count, region: index)
+            }
         }
         return nil
     }
 
-    private func allocate(_ count: Int, from page: UInt64, in space: PageSpace) throws(StorageError) -> UInt64? {
+    private func allocate(_ count: Int, from page: UInt64, in space: PageSpace) throws(StorageError)
+        -> UInt64?
+    {
         for index in regions.indices where regions[index].freePages >= count {
             let first = Page.first(ofRegion: index)
             let start = page > first ? Int(min(page - first, UInt64(Page.perRegion))) : 0
-            if let start = try bitmap(index, in: space).run(of: count, from: start) { return try take(start, count, region: index) }
+            if let start = try bitmap(index, in: space).run(of: count, from: start) {
+                return try take(start, count, region: index)
+            }
         }
         return nil
     }
@@ -87,7 +106,9 @@ extension FreeSpace {
     /// Pages in a row that the file has, of a bitmap that is in memory. Nil where none has so many.
     func takeKnown(_ count: Int) throws(StorageError) -> UInt64? {
         for index in regions.indices {
-            if let start = regions[index].bitmap?.run(of: count, below: presentPages(index)) { return try take(start, count, region: index) }
+            if let start = regions[index].bitmap?.run(of: count, below: presentPages(index)) {
+                return try take(start, count, region: index)
+            }
         }
         return nil
     }
@@ -95,7 +116,9 @@ extension FreeSpace {
     /// The same, a page of a hole.
     func takeKnownHole() throws(StorageError) -> UInt64? {
         for index in regions.indices {
-            if let start = regions[index].bitmap?.hole(of: 1, shorterThan: PageRuns.holePages, below: presentPages(index)) {
+            if let start = regions[index].bitmap?.hole(
+                of: 1, shorterThan: PageRuns.holePages, below: presentPages(index))
+            {
                 return try take(start, 1, region: index)
             }
         }
@@ -104,7 +127,9 @@ extension FreeSpace {
 
     private func take(_ start: Int, _ count: Int, region: Int) throws(StorageError) -> UInt64 {
         guard let bitmap = regions[region].bitmap, bitmap.take(start, count: count) else {
-            throw .corrupt(page: Page.first(ofRegion: region) + UInt64(start), reason: "pages that are in use were to be taken")
+            throw .corrupt(
+                page: Page.first(ofRegion: region) + UInt64(start),
+                reason: "pages that are in use were to be taken")
         }
         windows.short.leave(start..<(start + count), of: region)
         windows.long.leave(start..<(start + count), of: region)
@@ -133,12 +158,14 @@ extension FreeSpace {
         if Probe.makes(.growthForgotten) { return }
         do throws(StorageError) {
             try file.grow(to: pages * UInt64(Page.size))
-        } catch where Probe.makes(.diskFullIgnored) {}
+        } catch  where Probe.makes(.diskFullIgnored) {}
     }
 
     func releaseToBitmap(_ page: UInt64, count: Int, in space: PageSpace) throws(StorageError) {
-        guard page >= Page.firstData, Page.region(of: page) < regions.count, Page.indexInRegion(page) + count <= Page.perRegion,
-            try bitmap(Page.region(of: page), in: space).release(Page.indexInRegion(page), count: count)
+        guard page >= Page.firstData, Page.region(of: page) < regions.count,
+            Page.indexInRegion(page) + count <= Page.perRegion,
+            try bitmap(Page.region(of: page), in: space).release(
+                Page.indexInRegion(page), count: count)
         else {
             throw .corrupt(page: page, reason: "pages were given back that were not in use")
         }
@@ -150,10 +177,17 @@ extension FreeSpace {
 
     private func bitmap(_ index: Int, in space: PageSpace) throws(StorageError) -> Bitmap {
         if let bitmap = regions[index].bitmap { return bitmap }
-        guard let ref = regions[index].ref else { throw .corrupt(page: 0, reason: "a region has no bitmap") }
+        guard let ref = regions[index].ref else {
+            throw .corrupt(page: 0, reason: "a region has no bitmap")
+        }
         let bitmap = Bitmap(page: try space.view(ref, as: .bitmap))
         guard bitmap.freePages == regions[index].freePages else {
-            throw .corrupt(page: ref.page, reason: "a bitmap has \(bitmap.freePages) free pages, its directory says \(regions[index].freePages)")
+            throw .corrupt(
+                page: ref.page,
+                reason:
+                    "a bitmap has \(bitmap.freePages) free pages, its directory says "
+                    + "\(regions[index].freePages)"
+            )
         }
         regions[index].bitmap = bitmap
         return bitmap

@@ -1,17 +1,21 @@
 /// The free space of one version, while a writer changes it.
 ///
-/// A page is in one of four states: free (its bit is 0), in use (its bit is 1 and the root reaches it), freed but still pinned (its bit is 1 and it
-/// stands in a list of freed runs with its lifetime), or *ready*: it stands there, and nobody needs it any more.
+/// A page is in one of four states: free (its bit is 0), in use (its bit is 1 and the root reaches
+/// it), freed but still pinned (its bit is 1 and it stands in a list of freed runs with its
+/// lifetime), or *ready*: it stands there, and nobody needs it any more.
 ///
-/// 1. A run with lifetime [birth, death) becomes ready when no pinned version lies in it. Pins only ever move to the versions that become visible, so
-///    what is ready stays so.
-/// 2. A transaction takes ready pages first, and what it took and gives back is ready again. So in a stream of small commits the same few pages
-///    are used in turn, and no bitmap changes.
-/// 3. When nothing ready fits, or runs get too many, all that is ready is *folded* into the bitmaps, and from then on the transaction takes its pages
-///    from these. It puts a run, and some holes, by for the commits to come.
-/// 4. The newest runs lie in the root page. Bitmaps, directory and batches of runs are extents like others, copied on write: `finish` gives the changed
-///    ones new places, which may change further bitmaps, until nothing changes any more.
-/// 5. A commit reads the runs of the commits since the last pin moved, never all free space: full batches behind a pin are skipped unread.
+/// 1. A run with lifetime [birth, death) becomes ready when no pinned version lies in it. Pins only
+///    ever move to the versions that become visible, so what is ready stays so.
+/// 2. A transaction takes ready pages first, and what it took and gives back is ready again. So in
+///    a stream of small commits the same few pages are used in turn, and no bitmap changes.
+/// 3. When nothing ready fits, or runs get too many, all that is ready is *folded* into the
+///    bitmaps, and from then on the transaction takes its pages from these. It puts a run, and some
+///    holes, by for the commits to come.
+/// 4. The newest runs lie in the root page. Bitmaps, directory and batches of runs are extents like
+///    others, copied on write: `finish` gives the changed ones new places, which may change further
+///    bitmaps, until nothing changes any more.
+/// 5. A commit reads the runs of the commits since the last pin moved, never all free space: full
+///    batches behind a pin are skipped unread.
 final class FreeSpace {
     struct Run: Equatable {
         var page: UInt64
@@ -94,12 +98,14 @@ final class FreeSpace {
 
     /// Free space as a version left it, read through that version's pages.
     init(
-        file: any StorageFile, root: Root, at rootRef: Ref, in space: PageSpace, growsOnly: Bool = false, isPrivate: Bool = false
+        file: any StorageFile, root: Root, at rootRef: Ref, in space: PageSpace,
+        growsOnly: Bool = false, isPrivate: Bool = false
     ) throws(StorageError) {
         self.file = file
         self.isPrivate = isPrivate
         directory = root.directory
-        filePages = growsOnly ? max(root.pageCount, try file.size() / UInt64(Page.size)) : root.pageCount
+        filePages =
+            growsOnly ? max(root.pageCount, try file.size() / UInt64(Page.size)) : root.pageCount
         firstOwnPage = growsOnly ? filePages : nil
         isFolded = false
         bitmapsHave = root.bitmapsHave
@@ -112,8 +118,10 @@ final class FreeSpace {
 
     /// Takes `count` pages in a row, growing the file when none are free.
     ///
-    /// A commit writes pages that lie together several times faster than scattered ones, so there are two kinds of places. What lives for one version
-    /// comes from runs, and leaves them whole when it goes; what the next commits will hardly change fills holes, so that it does not break the runs up.
+    /// A commit writes pages that lie together several times faster than scattered ones, so there
+    /// are two kinds of places. What lives for one version comes from runs, and leaves them whole
+    /// when it goes; what the next commits will hardly change fills holes, so that it does not
+    /// break the runs up.
     func allocate(_ count: Int, _ life: Life, in space: PageSpace) throws(StorageError) -> UInt64 {
         if !isFolded {
             if let page = takeReady(count, life) { return page }
@@ -128,7 +136,8 @@ final class FreeSpace {
         return bitmapsHave.contains(.holes) && count == 1 ? nil : ready.takeFromLongest(count)
     }
 
-    /// Pages that live shortly follow each other in the same run: when they go together, that run is there again.
+    /// Pages that live shortly follow each other in the same run: when they go together, that run
+    /// is there again.
     private func takeFromRun(_ count: Int) -> UInt64? {
         if run.count < count {
             leaveRun()
@@ -145,14 +154,19 @@ final class FreeSpace {
         run = PageRuns.Run(page: 0, count: 0)
     }
 
-    /// How long pages will probably be needed that `version` writes in place of others, born in version `birth`: shortly, if those did not live long. 0 for
-    /// new ones, of which nothing is known.
-    func life(after birth: UInt64, in version: UInt64) -> Life { isBookkeeping || version &- birth <= 2 ? .short : .long }
+    /// How long pages will probably be needed that `version` writes in place of others, born in
+    /// version `birth`: shortly, if those did not live long. 0 for new ones, of which nothing is
+    /// known.
+    func life(after birth: UInt64, in version: UInt64) -> Life {
+        isBookkeeping || version &- birth <= 2 ? .short : .long
+    }
 
-    /// Gives back at once pages that nobody else knows: this transaction took them, or they are ready.
+    /// Gives back at once pages that nobody else knows: this transaction took them, or they are
+    /// ready.
     func release(_ page: UInt64, count: Int, in space: PageSpace) throws(StorageError) {
         if isFolded { return try releaseToBitmap(page, count: count, in: space) }
-        guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions), count > 0, page + UInt64(count) <= filePages,
+        guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions), count > 0,
+            page + UInt64(count) <= filePages,
             Page.indexInRegion(page) + count <= Page.perRegion, ready.insert(page, count: count)
         else {
             throw .corrupt(page: page, reason: "pages were given back that were not in use")
@@ -162,7 +176,8 @@ final class FreeSpace {
 
     /// Notes pages of an earlier version that this one no longer needs.
     func addFreed(page: UInt64, count: UInt32, birth: UInt64, death: UInt64) {
-        if let last = waiting.last, last.page + UInt64(last.count) == page, last.birth == birth, last.death == death,
+        if let last = waiting.last, last.page + UInt64(last.count) == page, last.birth == birth,
+            last.death == death,
             Page.region(of: last.page) == Page.region(of: page)
         {
             waiting[waiting.count - 1].count += count
@@ -189,7 +204,8 @@ final class FreeSpace {
         }
     }
 
-    /// Takes the runs out of the batches that no pin keeps. They may be many, so they go to the bitmaps.
+    /// Takes the runs out of the batches that no pin keeps. They may be many, so they go to the
+    /// bitmaps.
     private func openBatches(in space: PageSpace) throws(StorageError) {
         guard let first = batches.firstIndex(where: { !isPinned($0) }) else { return }
         try fold(in: space)
@@ -201,12 +217,16 @@ final class FreeSpace {
                 batches.append(batch)
             } else {
                 waiting += try FreeSpaceReader.batch(batch.ref, in: space)
-                addFreed(page: batch.ref.page, count: batch.ref.pageCount, birth: batch.ref.birth, death: space.version)
+                addFreed(
+                    page: batch.ref.page, count: batch.ref.pageCount, birth: batch.ref.birth,
+                    death: space.version)
             }
         }
     }
 
-    private func isPinned(_ batch: Batch) -> Bool { Self.pin(from: batch.maxBirth, before: batch.minDeath, of: pins) != nil }
+    private func isPinned(_ batch: Batch) -> Bool {
+        Self.pin(from: batch.maxBirth, before: batch.minDeath, of: pins) != nil
+    }
 
     /// The lowest pin that keeps a run.
     func pin(of run: Run) -> UInt64? { Self.pin(from: run.birth, before: run.death, of: pins) }
@@ -235,7 +255,9 @@ final class FreeSpace {
         isFolded = true
         leaveRun()
         if let directory {
-            regions = try FreeSpaceReader.regions(directory, in: space).map { Region(ref: $0.bitmap, freePages: $0.freePages, bitmap: nil) }
+            regions = try FreeSpaceReader.regions(directory, in: space).map {
+                Region(ref: $0.bitmap, freePages: $0.freePages, bitmap: nil)
+            }
         }
         for run in ready.runs { try releaseToBitmap(run.page, count: run.count, in: space) }
         ready = PageRuns()
@@ -278,32 +300,51 @@ extension FreeSpace.Run {
     var isReady: Bool { death == 1 }
 
     init(decoding bytes: UnsafeRawPointer) {
-        page = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: FreedRunLayout.page, as: UInt64.self))
-        count = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: FreedRunLayout.count, as: UInt32.self))
-        birth = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: FreedRunLayout.birth, as: UInt64.self))
-        death = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: FreedRunLayout.death, as: UInt64.self))
+        page = UInt64(
+            littleEndian: bytes.loadUnaligned(fromByteOffset: FreedRunLayout.page, as: UInt64.self))
+        count = UInt32(
+            littleEndian: bytes.loadUnaligned(fromByteOffset: FreedRunLayout.count, as: UInt32.self)
+        )
+        birth = UInt64(
+            littleEndian: bytes.loadUnaligned(fromByteOffset: FreedRunLayout.birth, as: UInt64.self)
+        )
+        death = UInt64(
+            littleEndian: bytes.loadUnaligned(fromByteOffset: FreedRunLayout.death, as: UInt64.self)
+        )
     }
 
     func encode(to bytes: UnsafeMutableRawPointer) {
         bytes.storeBytes(of: page.littleEndian, toByteOffset: FreedRunLayout.page, as: UInt64.self)
-        bytes.storeBytes(of: UInt64(count).littleEndian, toByteOffset: FreedRunLayout.count, as: UInt64.self)
-        bytes.storeBytes(of: birth.littleEndian, toByteOffset: FreedRunLayout.birth, as: UInt64.self)
-        bytes.storeBytes(of: death.littleEndian, toByteOffset: FreedRunLayout.death, as: UInt64.self)
+        bytes.storeBytes(
+            of: UInt64(count).littleEndian, toByteOffset: FreedRunLayout.count, as: UInt64.self)
+        bytes.storeBytes(
+            of: birth.littleEndian, toByteOffset: FreedRunLayout.birth, as: UInt64.self)
+        bytes.storeBytes(
+            of: death.littleEndian, toByteOffset: FreedRunLayout.death, as: UInt64.self)
     }
 }
 
 extension FreeSpace.Batch {
     init(decoding bytes: UnsafeRawPointer) {
         ref = Ref(decoding: bytes + FreedBatchLayout.ref)
-        maxBirth = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: FreedBatchLayout.maxBirth, as: UInt64.self))
-        minDeath = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: FreedBatchLayout.minDeath, as: UInt64.self))
-        pages = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: FreedBatchLayout.pages, as: UInt64.self))
+        maxBirth = UInt64(
+            littleEndian: bytes.loadUnaligned(
+                fromByteOffset: FreedBatchLayout.maxBirth, as: UInt64.self))
+        minDeath = UInt64(
+            littleEndian: bytes.loadUnaligned(
+                fromByteOffset: FreedBatchLayout.minDeath, as: UInt64.self))
+        pages = UInt64(
+            littleEndian: bytes.loadUnaligned(
+                fromByteOffset: FreedBatchLayout.pages, as: UInt64.self))
     }
 
     func encode(to bytes: UnsafeMutableRawPointer) {
         ref.encode(to: bytes + FreedBatchLayout.ref)
-        bytes.storeBytes(of: maxBirth.littleEndian, toByteOffset: FreedBatchLayout.maxBirth, as: UInt64.self)
-        bytes.storeBytes(of: minDeath.littleEndian, toByteOffset: FreedBatchLayout.minDeath, as: UInt64.self)
-        bytes.storeBytes(of: pages.littleEndian, toByteOffset: FreedBatchLayout.pages, as: UInt64.self)
+        bytes.storeBytes(
+            of: maxBirth.littleEndian, toByteOffset: FreedBatchLayout.maxBirth, as: UInt64.self)
+        bytes.storeBytes(
+            of: minDeath.littleEndian, toByteOffset: FreedBatchLayout.minDeath, as: UInt64.self)
+        bytes.storeBytes(
+            of: pages.littleEndian, toByteOffset: FreedBatchLayout.pages, as: UInt64.self)
     }
 }

@@ -1,14 +1,19 @@
 /// Reads free space from the extents of a version, checking every count before it is used.
 enum FreeSpaceReader {
-    static func regions(_ directory: Ref, in space: PageSpace) throws(StorageError) -> [(bitmap: Ref, freePages: Int)] {
+    static func regions(_ directory: Ref, in space: PageSpace) throws(StorageError) -> [(
+        bitmap: Ref, freePages: Int
+    )] {
         let payload = try self.payload(directory, .regionDirectory, in: space)
         guard payload.count % RegionEntry.size == 0 else {
-            throw .corrupt(page: directory.page, reason: "the directory of regions ends inside an entry")
+            throw .corrupt(
+                page: directory.page, reason: "the directory of regions ends inside an entry")
         }
         var regions: [(bitmap: Ref, freePages: Int)] = []
         guard let base = payload.baseAddress else { return regions }
         for offset in stride(from: 0, to: payload.count, by: RegionEntry.size) {
-            let free = UInt32(littleEndian: base.loadUnaligned(fromByteOffset: offset + RegionEntry.freePages, as: UInt32.self))
+            let free = UInt32(
+                littleEndian: base.loadUnaligned(
+                    fromByteOffset: offset + RegionEntry.freePages, as: UInt32.self))
             guard free <= Page.perRegion else {
                 throw .corrupt(page: directory.page, reason: "a region has \(free) free pages")
             }
@@ -17,13 +22,16 @@ enum FreeSpaceReader {
         return regions
     }
 
-    static func batches(_ list: Ref, in space: PageSpace) throws(StorageError) -> [FreeSpace.Batch] {
+    static func batches(_ list: Ref, in space: PageSpace) throws(StorageError) -> [FreeSpace.Batch]
+    {
         guard list != .nowhere else { return [] }
         let payload = try self.payload(list, .batchList, in: space)
         guard payload.count % FreedBatchLayout.size == 0, let base = payload.baseAddress else {
             throw .corrupt(page: list.page, reason: "the list of batches ends inside an entry")
         }
-        return stride(from: 0, to: payload.count, by: FreedBatchLayout.size).map { FreeSpace.Batch(decoding: base + $0) }
+        return stride(from: 0, to: payload.count, by: FreedBatchLayout.size).map {
+            FreeSpace.Batch(decoding: base + $0)
+        }
     }
 
     static func batch(_ ref: Ref, in space: PageSpace) throws(StorageError) -> [FreeSpace.Run] {
@@ -31,10 +39,14 @@ enum FreeSpaceReader {
         guard payload.count % FreedRunLayout.size == 0, let base = payload.baseAddress else {
             throw .corrupt(page: ref.page, reason: "a batch of freed runs ends inside a run")
         }
-        return (0..<(payload.count / FreedRunLayout.size)).map { FreeSpace.Run(decoding: base + $0 * FreedRunLayout.size) }
+        return (0..<(payload.count / FreedRunLayout.size)).map {
+            FreeSpace.Run(decoding: base + $0 * FreedRunLayout.size)
+        }
     }
 
-    private static func payload(_ ref: Ref, _ type: ExtentType, in space: PageSpace) throws(StorageError) -> UnsafeRawBufferPointer {
+    private static func payload(_ ref: Ref, _ type: ExtentType, in space: PageSpace)
+        throws(StorageError) -> UnsafeRawBufferPointer
+    {
         let base = try space.view(ref, as: type)
         let start = ExtentHeader.payloadStart(type, pageCount: Int(ref.pageCount))
         let length = ExtentHeader.payloadLength(of: base)

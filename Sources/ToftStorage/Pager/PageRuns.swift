@@ -1,4 +1,5 @@
-/// Runs of free pages, in the order of their pages; none follows another of its region without a gap.
+/// Runs of free pages, in the order of their pages; none follows another of its region without a
+/// gap.
 struct PageRuns {
     struct Run: Equatable {
         var page: UInt64
@@ -28,9 +29,12 @@ struct PageRuns {
         return cut(longest, count)
     }
 
-    /// Takes a whole run: the shortest that is no hole by far, else the longest. Nil where that has not so many pages.
+    /// Takes a whole run: the shortest that is no hole by far, else the longest. Nil where that has
+    /// not so many pages.
     mutating func takeRun(of count: Int) -> Run? {
-        guard let index = shortest(of: max(count, 2 * Self.holePages), below: .max) ?? longest, runs[index].count >= count else { return nil }
+        guard let index = shortest(of: max(count, 2 * Self.holePages), below: .max) ?? longest,
+            runs[index].count >= count
+        else { return nil }
         return runs.remove(at: index)
     }
 
@@ -48,7 +52,11 @@ struct PageRuns {
 
     private mutating func cut(_ index: Int, _ count: Int) -> UInt64 {
         let page = runs[index].page
-        if runs[index].count == count { runs.remove(at: index) } else { runs[index].dropFirst(count) }
+        if runs[index].count == count {
+            runs.remove(at: index)
+        } else {
+            runs[index].dropFirst(count)
+        }
         return page
     }
 
@@ -56,8 +64,14 @@ struct PageRuns {
     mutating func insert(_ page: UInt64, count: Int) -> Bool {
         var run = Run(page: page, count: count)
         var index = firstIndex(from: page)
-        if index < runs.count && run.end > runs[index].page || index > 0 && runs[index - 1].end > page { return false }
-        if index < runs.count && joins(run, runs[index]) { run.count += runs.remove(at: index).count }
+        if index < runs.count && run.end > runs[index].page
+            || index > 0 && runs[index - 1].end > page
+        {
+            return false
+        }
+        if index < runs.count && joins(run, runs[index]) {
+            run.count += runs.remove(at: index).count
+        }
         if index > 0 && joins(runs[index - 1], run) {
             index -= 1
             run = Run(page: runs[index].page, count: runs.remove(at: index).count + run.count)

@@ -1,6 +1,8 @@
-/// The way of a transaction's extents to the file: checksums bottom up, then the bytes, in the order of their pages.
+/// The way of a transaction's extents to the file: checksums bottom up, then the bytes, in the
+/// order of their pages.
 extension PageSpace {
-    /// Bytes of one write to the data file at most; larger ones make every later small write dearer.
+    /// Bytes of one write to the data file at most; larger ones make every later small write
+    /// dearer.
     private static let writeSize = 64 * 1024
 
     /// Computes the checksum of an extent of ours, after those of its children, and returns it.
@@ -28,7 +30,8 @@ extension PageSpace {
     /// Fills an extent's table of checksums and returns the checksum of its first page.
     private static func seal(_ extent: DirtyTable.Extent) -> UInt64 {
         for page in 1..<max(1, Int(extent.pageCount)) {
-            let checksum = Checksum.of(UnsafeRawPointer(extent.base + page * Page.size), count: Page.size)
+            let checksum = Checksum.of(
+                UnsafeRawPointer(extent.base + page * Page.size), count: Page.size)
             let entry = ExtentHeader.size + (page - 1) * ExtentHeader.checksumSize
             extent.base.storeBytes(of: checksum.littleEndian, toByteOffset: entry, as: UInt64.self)
         }
@@ -37,19 +40,26 @@ extension PageSpace {
 
     /// Writes every extent that is still in memory. All are settled.
     ///
-    /// They need not be verified when this process reads them: it has just computed their checksums.
+    /// They need not be verified when this process reads them: it has just computed their
+    /// checksums.
     func flush() throws(StorageError) {
         let extents = dirty.pointee.sorted { _ in true }
         try write(extents)
-        for extent in extents { sections.noteVerified(extent.page, count: Int(extent.pageCount), birth: version) }
+        for extent in extents {
+            sections.noteVerified(extent.page, count: Int(extent.pageCount), birth: version)
+        }
     }
 
-    /// Writes leaves to their pages and gives their memory back, when they take more than `limit` bytes.
+    /// Writes leaves to their pages and gives their memory back, when they take more than `limit`
+    /// bytes.
     func spill(limit: Int) throws(StorageError) {
         guard dirty.pointee.bytes > limit, !dirty.pointee.isKeeping else { return }
-        let leaves = dirty.pointee.sorted { $0.type == .orderedLeaf || $0.type == .sequenceLeaf || $0.type == .cluster }
+        let leaves = dirty.pointee.sorted {
+            $0.type == .orderedLeaf || $0.type == .sequenceLeaf || $0.type == .cluster
+        }
         for leaf in leaves {
-            spilled[leaf.page] = Spilled(checksum: Self.seal(leaf), pageCount: leaf.pageCount, type: leaf.type)
+            spilled[leaf.page] = Spilled(
+                checksum: Self.seal(leaf), pageCount: leaf.pageCount, type: leaf.type)
         }
         try write(leaves)
         for leaf in leaves { dirty.pointee.remove(leaf.page) }

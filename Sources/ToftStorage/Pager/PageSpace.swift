@@ -2,11 +2,12 @@ internal import Synchronization
 
 /// The pages that one snapshot or one write transaction sees.
 ///
-/// A reading space is immutable and may be used by any thread. A writing space belongs to the thread of its transaction: it copies an
-/// extent at its first change, edits the copy in memory, and never touches a page that another version can reach.
+/// A reading space is immutable and may be used by any thread. A writing space belongs to the
+/// thread of its transaction: it copies an extent at its first change, edits the copy in memory,
+/// and never touches a page that another version can reach.
 ///
-/// Pointers that it hands out stay valid until the snapshot is released; in a write transaction, until its next operation (`spill`
-/// runs only between operations).
+/// Pointers that it hands out stay valid until the snapshot is released; in a write transaction,
+/// until its next operation (`spill` runs only between operations).
 package final class PageSpace: @unchecked Sendable {
     /// The version seen; while writing, the version being made: every extent born in it is ours.
     @exclusivity(unchecked) package private(set) var version: UInt64
@@ -15,7 +16,8 @@ package final class PageSpace: @unchecked Sendable {
     private let isPrivate: Bool
     let file: any StorageFile
     let sections: Sections
-    /// Extents in memory. Behind a pointer, as the runtime guards each access to a class's own variable; this one is read in every operation.
+    /// Extents in memory. Behind a pointer, as the runtime guards each access to a class's own
+    /// variable; this one is read in every operation.
     let dirty: UnsafeMutablePointer<DirtyTable>
     /// Checksums of extents of ours that are already written to their pages.
     var spilled: [UInt64: Spilled] = [:]
@@ -39,7 +41,10 @@ package final class PageSpace: @unchecked Sendable {
     }
 
     /// A writing space.
-    init(file: any StorageFile, sections: Sections, version: UInt64, freeSpace: FreeSpace, isPrivate: Bool = false) {
+    init(
+        file: any StorageFile, sections: Sections, version: UInt64, freeSpace: FreeSpace,
+        isPrivate: Bool = false
+    ) {
         self.isPrivate = isPrivate
         self.file = file
         self.sections = sections
@@ -70,7 +75,8 @@ package final class PageSpace: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// The first byte of an extent, whose first page (of a blob, every page) is verified and whose header is what the reference says.
+    /// The first byte of an extent, whose first page (of a blob, every page) is verified and whose
+    /// header is what the reference says.
     @inline(__always)
     package func view(_ ref: Ref, as type: ExtentType) throws(StorageError) -> UnsafeRawPointer {
         if isWritable && ref.birth == version {
@@ -85,32 +91,49 @@ package final class PageSpace: @unchecked Sendable {
         return base
     }
 
-    /// Verifies the pages that hold `range`, byte offsets from the extent's start. The first page is verified by `view`.
+    /// Verifies the pages that hold `range`, byte offsets from the extent's start. The first page
+    /// is verified by `view`.
     @inline(__always)
-    package func touch(_ ref: Ref, _ base: UnsafeRawPointer, _ range: Range<Int>) throws(StorageError) {
+    package func touch(_ ref: Ref, _ base: UnsafeRawPointer, _ range: Range<Int>)
+        throws(StorageError)
+    {
         guard range.lowerBound >= 0, range.upperBound <= Int(ref.pageCount) &* Page.size else {
             throw .corrupt(page: ref.page, reason: "an offset leaves its extent")
         }
         if range.upperBound <= Page.size || (isWritable && ref.birth == version) { return }
-        try touchFurther(ref, base, max(1, range.lowerBound / Page.size)...((range.upperBound - 1) / Page.size))
+        try touchFurther(
+            ref, base, max(1, range.lowerBound / Page.size)...((range.upperBound - 1) / Page.size))
     }
 
-    private func touchFurther(_ ref: Ref, _ base: UnsafeRawPointer, _ pages: ClosedRange<Int>) throws(StorageError) {
+    private func touchFurther(_ ref: Ref, _ base: UnsafeRawPointer, _ pages: ClosedRange<Int>)
+        throws(StorageError)
+    {
         guard Int(ref.pageCount) <= ExtentLimit.pages else { return }
         let (_, verified) = try sections.locate(ref.page, count: Int(ref.pageCount))
         for page in pages where verified[page].load(ordering: .relaxed) != ref.birth {
-            let expected = base.loadUnaligned(fromByteOffset: ExtentHeader.size + (page - 1) * ExtentHeader.checksumSize, as: UInt64.self)
-            guard Checksum.of(base + page * Page.size, count: Page.size) == UInt64(littleEndian: expected) else {
-                throw .corrupt(page: ref.page + UInt64(page), reason: "its checksum differs from its extent's table")
+            let expected = base.loadUnaligned(
+                fromByteOffset: ExtentHeader.size + (page - 1) * ExtentHeader.checksumSize,
+                as: UInt64.self)
+            guard
+                Checksum.of(base + page * Page.size, count: Page.size)
+                    == UInt64(littleEndian: expected)
+            else {
+                throw .corrupt(
+                    page: ref.page + UInt64(page),
+                    reason: "its checksum differs from its extent's table")
             }
             verified[page].store(ref.birth, ordering: .relaxed)
         }
     }
 
-    private func viewOurs(_ ref: Ref, as type: ExtentType) throws(StorageError) -> UnsafeRawPointer {
+    private func viewOurs(_ ref: Ref, as type: ExtentType) throws(StorageError) -> UnsafeRawPointer
+    {
         if let extent = dirty.pointee.find(ref.page) {
             guard extent.type == type, extent.pageCount == ref.pageCount else {
-                throw .corrupt(page: ref.page, reason: "an extent of this transaction has another type than its reference says")
+                throw .corrupt(
+                    page: ref.page,
+                    reason: "an extent of this transaction has another type than its reference says"
+                )
             }
             return UnsafeRawPointer(extent.base)
         }
@@ -129,24 +152,36 @@ package final class PageSpace: @unchecked Sendable {
     }
 
     private func verify(
-        _ ref: Ref, _ type: ExtentType, _ base: UnsafeRawPointer, _ verified: UnsafeMutablePointer<Atomic<UInt64>>, _ count: Int
+        _ ref: Ref, _ type: ExtentType, _ base: UnsafeRawPointer,
+        _ verified: UnsafeMutablePointer<Atomic<UInt64>>, _ count: Int
     ) throws(StorageError) {
         guard ref.birth != 0, ref.birth <= version else {
-            throw .corrupt(page: ref.page, reason: "it was born in version \(ref.birth), after version \(version)")
+            throw .corrupt(
+                page: ref.page,
+                reason: "it was born in version \(ref.birth), after version \(version)")
         }
         let length = type == .blob ? count * Page.size : Page.size
-        guard Checksum.of(base, count: length) == ref.checksum || Probe.makes(.checksumNotCompared) else {
+        guard Checksum.of(base, count: length) == ref.checksum || Probe.makes(.checksumNotCompared)
+        else {
             throw .corrupt(page: ref.page, reason: "its checksum differs from its parent's")
         }
         verified[0].store(ref.birth, ordering: .relaxed)
     }
 
     @inline(__always)
-    private static func checkHeader(_ base: UnsafeRawPointer, _ ref: Ref, _ type: ExtentType) throws(StorageError) {
+    private static func checkHeader(_ base: UnsafeRawPointer, _ ref: Ref, _ type: ExtentType)
+        throws(StorageError)
+    {
         guard base.load(fromByteOffset: ExtentHeader.type, as: UInt8.self) == type.rawValue,
-            UInt32(littleEndian: base.loadUnaligned(fromByteOffset: ExtentHeader.pageCount, as: UInt32.self)) == ref.pageCount,
-            UInt64(littleEndian: base.loadUnaligned(fromByteOffset: ExtentHeader.page, as: UInt64.self)) == ref.page,
-            UInt64(littleEndian: base.loadUnaligned(fromByteOffset: ExtentHeader.birth, as: UInt64.self)) == ref.birth
+            UInt32(
+                littleEndian: base.loadUnaligned(
+                    fromByteOffset: ExtentHeader.pageCount, as: UInt32.self)) == ref.pageCount,
+            UInt64(
+                littleEndian: base.loadUnaligned(fromByteOffset: ExtentHeader.page, as: UInt64.self)
+            ) == ref.page,
+            UInt64(
+                littleEndian: base.loadUnaligned(
+                    fromByteOffset: ExtentHeader.birth, as: UInt64.self)) == ref.birth
         else {
             throw .corrupt(page: ref.page, reason: "its header differs from its parent's reference")
         }
@@ -154,17 +189,25 @@ package final class PageSpace: @unchecked Sendable {
 
     // MARK: Writing
 
-    /// Memory in which an extent may be changed. A clean extent is copied to a new place first, and `ref` then names that place.
-    package func edit(_ ref: inout Ref, as type: ExtentType) throws(StorageError) -> UnsafeMutableRawPointer {
+    /// Memory in which an extent may be changed. A clean extent is copied to a new place first, and
+    /// `ref` then names that place.
+    package func edit(_ ref: inout Ref, as type: ExtentType) throws(StorageError)
+        -> UnsafeMutableRawPointer
+    {
         if ref.birth == version {
-            if let extent = dirty.pointee.find(ref.page), extent.type == type, extent.pageCount == ref.pageCount { return extent.base }
+            if let extent = dirty.pointee.find(ref.page), extent.type == type,
+                extent.pageCount == ref.pageCount
+            {
+                return extent.base
+            }
             return try reload(ref, as: type)
         }
         let source = try view(ref, as: type)
         let size = Int(ref.pageCount) * Page.size
         try touch(ref, source, 0..<size)
         let copy = try allocatePages(Int(ref.pageCount), insteadOf: ref.birth)
-        let base = dirty.pointee.insert(copy.page, pageCount: Int(ref.pageCount), type: type, isZeroed: false)
+        let base = dirty.pointee.insert(
+            copy.page, pageCount: Int(ref.pageCount), type: type, isZeroed: false)
         base.copyMemory(from: source, byteCount: size)
         ExtentHeader.place(base, page: copy.page, birth: copy.birth)
         try free(ref)
@@ -173,14 +216,18 @@ package final class PageSpace: @unchecked Sendable {
     }
 
     /// A new extent: zeroed but for its header.
-    package func allocate(_ type: ExtentType, pageCount: Int) throws(StorageError) -> (Ref, UnsafeMutableRawPointer) {
+    package func allocate(_ type: ExtentType, pageCount: Int) throws(StorageError) -> (
+        Ref, UnsafeMutableRawPointer
+    ) {
         let ref = try allocatePages(pageCount)
         let base = dirty.pointee.insert(ref.page, pageCount: pageCount, type: type)
-        ExtentHeader.write(to: base, type: type, pageCount: pageCount, page: ref.page, birth: version)
+        ExtentHeader.write(
+            to: base, type: type, pageCount: pageCount, page: ref.page, birth: version)
         return (ref, base)
     }
 
-    /// Gives an extent up: at once if it is ours, else when no version that can reach it is pinned any more.
+    /// Gives an extent up: at once if it is ours, else when no version that can reach it is pinned
+    /// any more.
     package func free(_ ref: Ref) throws(StorageError) {
         guard let freeSpace else { throw .readOnly }
         if ref.birth == version || Probe.makes(.pageReusedTooEarly) {
@@ -188,19 +235,26 @@ package final class PageSpace: @unchecked Sendable {
             spilled.removeValue(forKey: ref.page)
             try freeSpace.release(ref.page, count: Int(ref.pageCount), in: self)
         } else {
-            freeSpace.addFreed(page: ref.page, count: ref.pageCount, birth: ref.birth, death: version)
+            freeSpace.addFreed(
+                page: ref.page, count: ref.pageCount, birth: ref.birth, death: version)
         }
     }
 
-    private func allocatePages(_ count: Int, insteadOf birth: UInt64 = 0) throws(StorageError) -> Ref {
+    private func allocatePages(_ count: Int, insteadOf birth: UInt64 = 0) throws(StorageError)
+        -> Ref
+    {
         guard let freeSpace else { throw .readOnly }
-        let page = try freeSpace.allocate(count, freeSpace.life(after: birth, in: version), in: self)
+        let page = try freeSpace.allocate(
+            count, freeSpace.life(after: birth, in: version), in: self)
         return Ref(page: page, birth: version, checksum: 0, pageCount: UInt32(count))
     }
 
-    private func reload(_ ref: Ref, as type: ExtentType) throws(StorageError) -> UnsafeMutableRawPointer {
+    private func reload(_ ref: Ref, as type: ExtentType) throws(StorageError)
+        -> UnsafeMutableRawPointer
+    {
         let source = try viewOurs(ref, as: type)
-        let base = dirty.pointee.insert(ref.page, pageCount: Int(ref.pageCount), type: type, isZeroed: false)
+        let base = dirty.pointee.insert(
+            ref.page, pageCount: Int(ref.pageCount), type: type, isZeroed: false)
         base.copyMemory(from: source, byteCount: Int(ref.pageCount) * Page.size)
         spilled.removeValue(forKey: ref.page)
         return base
@@ -219,7 +273,8 @@ package final class PageSpace: @unchecked Sendable {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
         defer { buffer.deallocate() }
         guard let base = buffer.baseAddress else { throw .addressSpaceExhausted }
-        ExtentHeader.write(to: base, type: .blob, pageCount: pageCount, page: ref.page, birth: version)
+        ExtentHeader.write(
+            to: base, type: .blob, pageCount: pageCount, page: ref.page, birth: version)
         ExtentHeader.setPayloadLength(bytes.count, of: base)
         if let source = bytes.baseAddress {
             (base + ExtentHeader.size).copyMemory(from: source, byteCount: bytes.count)
@@ -228,11 +283,13 @@ package final class PageSpace: @unchecked Sendable {
         (base + used).initializeMemory(as: UInt8.self, repeating: 0, count: size - used)
         ref.checksum = Checksum.of(base, count: size)
         if isPrivate {
-            dirty.pointee.insert(ref.page, pageCount: pageCount, type: .blob).copyMemory(from: base, byteCount: size)
+            dirty.pointee.insert(ref.page, pageCount: pageCount, type: .blob).copyMemory(
+                from: base, byteCount: size)
             return ref
         }
         try file.write(UnsafeRawBufferPointer(buffer), at: ref.page * UInt64(Page.size))
-        spilled[ref.page] = Spilled(checksum: ref.checksum, pageCount: Int32(truncatingIfNeeded: pageCount), type: .blob)
+        spilled[ref.page] = Spilled(
+            checksum: ref.checksum, pageCount: Int32(truncatingIfNeeded: pageCount), type: .blob)
         return ref
     }
 

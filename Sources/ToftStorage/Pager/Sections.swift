@@ -1,12 +1,13 @@
 internal import Synchronization
 
-/// The read-only mapping of a file, section by section, and the memory of which pages have been verified.
+/// The read-only mapping of a file, section by section, and the memory of which pages have been
+/// verified.
 ///
 /// One per open file, shared by every snapshot and thread.
 ///
 /// 1. A section's address never changes; what is mapped of it only grows.
-/// 2. A page is remembered as verified by the birth version that its reference named: another version in the same place is
-///    verified anew (another process may have reused the page).
+/// 2. A page is remembered as verified by the birth version that its reference named: another
+///    version in the same place is verified anew (another process may have reused the page).
 /// 3. Nothing beyond the mapped pages is ever touched.
 final class Sections: @unchecked Sendable {
     private struct Section {
@@ -41,7 +42,9 @@ final class Sections: @unchecked Sendable {
 
     /// The address of a page, of which `count` must be there, with its words of verification.
     @inline(__always)
-    func locate(_ page: UInt64, count: Int) throws(StorageError) -> (base: UnsafeRawPointer, verified: UnsafeMutablePointer<Atomic<UInt64>>) {
+    func locate(_ page: UInt64, count: Int) throws(StorageError) -> (
+        base: UnsafeRawPointer, verified: UnsafeMutablePointer<Atomic<UInt64>>
+    ) {
         guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions) else {
             throw .corrupt(page: page, reason: "a reference leaves the file")
         }
@@ -59,19 +62,25 @@ final class Sections: @unchecked Sendable {
         return (base + index &* Page.size, verified + index)
     }
 
-    /// Where a page and its word of verification lie, if that much is mapped: for whoever only wants them fetched.
+    /// Where a page and its word of verification lie, if that much is mapped: for whoever only
+    /// wants them fetched.
     @inline(__always)
     func place(_ page: UInt64) -> (base: UnsafeRawPointer, verified: UnsafeRawPointer)? {
-        guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions) else { return nil }
+        guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions) else {
+            return nil
+        }
         let region = Page.region(of: page)
         let index = Page.indexInRegion(page)
-        guard mappedPages[region].load(ordering: .acquiring) > index, let base = sections[region].base, let verified = sections[region].verified else {
+        guard mappedPages[region].load(ordering: .acquiring) > index,
+            let base = sections[region].base, let verified = sections[region].verified
+        else {
             return nil
         }
         return (base + index &* Page.size, UnsafeRawPointer(verified + index))
     }
 
-    /// Has the processor fetch the beginning of a page, which is about to be read, and its word of verification: all at once, not one after the other.
+    /// Has the processor fetch the beginning of a page, which is about to be read, and its word of
+    /// verification: all at once, not one after the other.
     @inline(__always)
     func fetch(_ page: UInt64, lines: Int) {
         guard let (base, verified) = place(page) else { return }
@@ -81,10 +90,14 @@ final class Sections: @unchecked Sendable {
 
     /// Remembers pages as verified, where they are mapped.
     func noteVerified(_ page: UInt64, count: Int, birth: UInt64) {
-        guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions) else { return }
+        guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions) else {
+            return
+        }
         let region = Page.region(of: page)
         let index = Page.indexInRegion(page)
-        guard mappedPages[region].load(ordering: .acquiring) >= index + count, let verified = sections[region].verified else { return }
+        guard mappedPages[region].load(ordering: .acquiring) >= index + count,
+            let verified = sections[region].verified
+        else { return }
         for page in index..<(index + count) { verified[page].store(birth, ordering: .relaxed) }
     }
 
@@ -104,7 +117,9 @@ final class Sections: @unchecked Sendable {
         guard mappedPages[region].load(ordering: .relaxed) < pages else { return }
         let sectionStart = Page.first(ofRegion: region) * UInt64(Page.size)
         let size = try file.size()
-        let present = size > sectionStart ? Int(min((size - sectionStart) / UInt64(Page.size), UInt64(Page.perRegion))) : 0
+        let present =
+            size > sectionStart
+            ? Int(min((size - sectionStart) / UInt64(Page.size), UInt64(Page.perRegion))) : 0
         guard present >= pages else {
             throw .corrupt(page: page, reason: "the file ends before this page")
         }

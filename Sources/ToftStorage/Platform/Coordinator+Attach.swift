@@ -3,11 +3,15 @@ internal import Glibc
 internal import Synchronization
 
 extension Coordinator {
-    /// Joins the processes that have the file open, or becomes the first: see `isFirst`. The file must be open for writing.
+    /// Joins the processes that have the file open, or becomes the first: see `isFirst`. The file
+    /// must be open for writing.
     ///
-    /// - Throws: `incompatibleProcess`; `lockTimeout` when another process opens or recovers the file for longer than the timeout;
-    ///   `permissionDenied` when the lock file can't be made; `unsupportedFileSystem` where there are no locks.
-    package static func attach(_ file: PosixFile, timeoutMilliseconds: Int = 60_000) throws(StorageError) -> Coordinator {
+    /// - Throws: `incompatibleProcess`; `lockTimeout` when another process opens or recovers the
+    ///   file for longer than the timeout; `permissionDenied` when the lock file can't be made;
+    ///   `unsupportedFileSystem` where there are no locks.
+    package static func attach(_ file: PosixFile, timeoutMilliseconds: Int = 60_000)
+        throws(StorageError) -> Coordinator
+    {
         let locks = FileLocks(file: file)
         let deadline = Deadline(timeoutMilliseconds: timeoutMilliseconds)
         var patience = Patience()
@@ -16,14 +20,19 @@ extension Coordinator {
                 return try releasing(locks) { () throws(StorageError) in try begin(file, locks) }
             }
             if try locks.takeShared(LockByte.attach) {
-                switch try releasing(locks, { () throws(StorageError) in try LockFile.openShared(for: file) }) {
+                switch try releasing(
+                    locks, { () throws(StorageError) in try LockFile.openShared(for: file) })
+                {
                 case .words(let words):
                     Probe.reach(.joined)
                     return try releasing(locks) { () throws(StorageError) in
-                        try Coordinator(words: words, locks: locks, role: .member(join(words, locks)), isFirst: false)
+                        try Coordinator(
+                            words: words, locks: locks, role: .member(join(words, locks)),
+                            isFirst: false)
                     }
                 case .unusable(let reason):
-                    // Perhaps the first has just died, or several look at once: then one of us is about to be the first.
+                    // Perhaps the first has just died, or several look at once: then one of us is
+                    // about to be the first.
                     locks.release(LockByte.attach)
                     if patience.isOver { throw .incompatibleProcess(reason) }
                 }
@@ -33,9 +42,11 @@ extension Coordinator {
         }
     }
 
-    /// A coordinator for reading only, which writes nothing and waits for nobody. `newestDurable` reads the newest valid meta from the file.
+    /// A coordinator for reading only, which writes nothing and waits for nobody. `newestDurable`
+    /// reads the newest valid meta from the file.
     package static func guest(
-        _ file: PosixFile, newestDurable: @escaping @Sendable () throws(StorageError) -> PublishedVersion
+        _ file: PosixFile,
+        newestDurable: @escaping @Sendable () throws(StorageError) -> PublishedVersion
     ) throws(StorageError) -> Coordinator {
         let locks = FileLocks(file: file)
         let members = MemberWords(file: file, locks: locks)
@@ -46,13 +57,18 @@ extension Coordinator {
         return Coordinator(words: SharedWords(), locks: locks, role: .guest(pins), isFirst: true)
     }
 
-    private static func begin(_ file: PosixFile, _ locks: FileLocks) throws(StorageError) -> Coordinator {
+    private static func begin(_ file: PosixFile, _ locks: FileLocks) throws(StorageError)
+        -> Coordinator
+    {
         Probe.reach(.attachTaken)
         let words = try LockFile.rebuild(for: file)
-        return try Coordinator(words: words, locks: locks, role: .member(join(words, locks)), isFirst: true)
+        return try Coordinator(
+            words: words, locks: locks, role: .member(join(words, locks)), isFirst: true)
     }
 
-    private static func join(_ words: SharedWords, _ locks: FileLocks) throws(StorageError) -> PinTable {
+    private static func join(_ words: SharedWords, _ locks: FileLocks) throws(StorageError)
+        -> PinTable
+    {
         try PinTable(words: words, processes: ProcessTable(words: words, locks: locks))
     }
 
@@ -104,7 +120,9 @@ private final class MemberWords: Sendable {
             if words == nil { words = try? LockFile.openForReading(for: file) }
             guard let words else { return nil }
             var latest = VersionRing(words: words).latest().published
-            latest.durableLog = max(latest.durableLog, words.word(LockFileLayout.flushedLog).pointee.load(ordering: .relaxed))
+            latest.durableLog = max(
+                latest.durableLog,
+                words.word(LockFileLayout.flushedLog).pointee.load(ordering: .relaxed))
             return latest.version == 0 ? nil : latest
         }
     }

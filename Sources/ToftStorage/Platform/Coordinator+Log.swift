@@ -2,20 +2,25 @@ internal import Synchronization
 
 // What the processes agree on about the log and about checkpoints.
 //
-// 1. The map changes only under the write lock and the checkpoint lock together, so the owner of either may read it.
-// 2. Where the log ends is part of the published version: a frame that its writer did not live to publish does not exist.
-// 3. `checkpointVersion` is set before a checkpoint begins and taken back when its meta is certainly durable, or certainly none: it is a pin that
-//    outlives its owner.
+// 1. The map changes only under the write lock and the checkpoint lock together, so the owner of
+//    either may read it.
+// 2. Where the log ends is part of the published version: a frame that its writer did not live to
+//    publish does not exist.
+// 3. `checkpointVersion` is set before a checkpoint begins and taken back when its meta is
+//    certainly durable, or certainly none: it is a pin that outlives its owner.
 
 extension Coordinator {
     /// Where the log lies.
     var log: LogMap {
-        let count = Int(min(load(LockFileLayout.logSegmentCount), UInt64(LockFileLayout.logSegmentLimit)))
+        let count = Int(
+            min(load(LockFileLayout.logSegmentCount), UInt64(LockFileLayout.logSegmentLimit)))
         let segments = (0..<count).map { index in
             let offset = LockFileLayout.logSegments + index * LockFileLayout.logSegmentSize
             return LogSegment(page: load(offset), pageCount: load(offset + 8))
         }
-        return LogMap(salt: load(LockFileLayout.logMap), base: load(LockFileLayout.logBase), segments: segments)
+        return LogMap(
+            salt: load(LockFileLayout.logMap), base: load(LockFileLayout.logBase),
+            segments: segments)
     }
 
     /// Tells where the log lies from now on, and from which position on it is needed.
@@ -32,12 +37,15 @@ extension Coordinator {
         store(UInt64(map.segments.count), LockFileLayout.logSegmentCount)
     }
 
-    /// The position from which on the durable checkpoint needs the log; what lies before it may be overwritten.
+    /// The position from which on the durable checkpoint needs the log; what lies before it may be
+    /// overwritten.
     var logTail: UInt64 { load(LockFileLayout.logTail) }
 
     /// Up to where the log is durable, as of the newest version.
     func durableLog(of published: PublishedVersion) -> UInt64 {
-        min(published.log.position, max(published.durableLog, load(LockFileLayout.flushedLog), logTail))
+        min(
+            published.log.position,
+            max(published.durableLog, load(LockFileLayout.flushedLog), logTail))
     }
 
     /// Says that the log was made durable up to a position.
@@ -64,13 +72,20 @@ extension Coordinator {
         var bytes: UInt64
     }
 
-    var waiting: Waiting { Waiting(effects: load(LockFileLayout.waitingEffects), bytes: load(LockFileLayout.waitingBytes)) }
+    var waiting: Waiting {
+        Waiting(
+            effects: load(LockFileLayout.waitingEffects), bytes: load(LockFileLayout.waitingBytes))
+    }
 
     /// Adds a commit's work to what waits for a checkpoint, and returns all of it.
     func addWaiting(_ work: Waiting) -> Waiting {
         Waiting(
-            effects: words.word(LockFileLayout.waitingEffects).pointee.add(work.effects, ordering: .relaxed).newValue,
-            bytes: words.word(LockFileLayout.waitingBytes).pointee.add(work.bytes, ordering: .relaxed).newValue)
+            effects: words.word(LockFileLayout.waitingEffects).pointee.add(
+                work.effects, ordering: .relaxed
+            ).newValue,
+            bytes: words.word(LockFileLayout.waitingBytes).pointee.add(
+                work.bytes, ordering: .relaxed
+            ).newValue)
     }
 
     /// Takes away what a checkpoint has done.
@@ -79,6 +94,10 @@ extension Coordinator {
         words.word(LockFileLayout.waitingBytes).pointee.subtract(work.bytes, ordering: .relaxed)
     }
 
-    private func load(_ offset: Int) -> UInt64 { words.word(offset).pointee.load(ordering: .sequentiallyConsistent) }
-    private func store(_ value: UInt64, _ offset: Int) { words.word(offset).pointee.store(value, ordering: .sequentiallyConsistent) }
+    private func load(_ offset: Int) -> UInt64 {
+        words.word(offset).pointee.load(ordering: .sequentiallyConsistent)
+    }
+    private func store(_ value: UInt64, _ offset: Int) {
+        words.word(offset).pointee.store(value, ordering: .sequentiallyConsistent)
+    }
 }

@@ -5,17 +5,25 @@ package struct Pin: Sendable {
     package let published: PublishedVersion
 }
 
-/// What the processes that have a file open, and the threads of each, agree on: who may write, what the newest version is, which versions are
-/// being read, and whether a sync has failed. One for each open file in a process.
+/// What the processes that have a file open, and the threads of each, agree on: who may write, what
+/// the newest version is, which versions are being read, and whether a sync has failed. One for
+/// each open file in a process.
 ///
-/// 1. A **member** reads and writes. It shares the words of the lock file and holds the attach lock (shared) as long as it is there. The lock
-///    file is trusted only while a member is: the first to attach holds the attach lock exclusively, builds the lock file anew, recovers, and calls
-///    `open(published:)`, which lets the others in. A first that dies before that leaves the attach lock to the next.
-/// 2. A **guest** only reads, and writes nothing at all. It needs no lock file: see `GuestPins`. Where members are, it reads their words.
-/// 3. The coordinator of an **in-memory** database has words of its own, and no locks but those of its process.
-/// 4. Whoever finds the attach lock held but the lock file missing, foreign or of another build does not join: `incompatibleProcess`.
-/// 5. The last member to leave gets the attach lock exclusively once more, so that it can close the file cleanly.
-/// 6. After a fork the child's coordinator does nothing: every call but `detach` throws `usedAfterFork` or has no effect.
+/// 1. A **member** reads and writes. It shares the words of the lock file and holds the attach lock
+///    (shared) as long as it is there. The lock file is trusted only while a member is: the first
+///    to attach holds the attach lock exclusively, builds the lock file anew, recovers, and calls
+///    `open(published:)`, which lets the others in. A first that dies before that leaves the attach
+///    lock to the next.
+/// 2. A **guest** only reads, and writes nothing at all. It needs no lock file: see `GuestPins`.
+///    Where members are, it reads their words.
+/// 3. The coordinator of an **in-memory** database has words of its own, and no locks but those of
+///    its process.
+/// 4. Whoever finds the attach lock held but the lock file missing, foreign or of another build
+///    does not join: `incompatibleProcess`.
+/// 5. The last member to leave gets the attach lock exclusively once more, so that it can close the
+///    file cleanly.
+/// 6. After a fork the child's coordinator does nothing: every call but `detach` throws
+///    `usedAfterFork` or has no effect.
 package final class Coordinator: Sendable {
     enum Role {
         case member(PinTable)
@@ -41,8 +49,11 @@ package final class Coordinator: Sendable {
         self.role = role
         ring = VersionRing(words: words)
         stamp = words.word(LockFileLayout.stamp).pointee.load(ordering: .relaxed)
-        writerLock = TurnLock(words: words, offset: LockFileLayout.writerLock, locks: locks, byte: LockByte.writer)
-        checkpointLock = TurnLock(words: words, offset: LockFileLayout.checkpointLock, locks: locks, byte: LockByte.checkpoint)
+        writerLock = TurnLock(
+            words: words, offset: LockFileLayout.writerLock, locks: locks, byte: LockByte.writer)
+        checkpointLock = TurnLock(
+            words: words, offset: LockFileLayout.checkpointLock, locks: locks,
+            byte: LockByte.checkpoint)
         isBuilding = Atomic(isFirst)
     }
 
@@ -53,8 +64,8 @@ package final class Coordinator: Sendable {
         return Coordinator(words: words, locks: nil, role: .member(pins), isFirst: true)
     }
 
-    /// Whether the caller must recover the file and then call `open(published:)`. Always so for guests and in-memory databases, for whom
-    /// `open` only says that they are done.
+    /// Whether the caller must recover the file and then call `open(published:)`. Always so for
+    /// guests and in-memory databases, for whom `open` only says that they are done.
     package var isFirst: Bool { isBuilding.load(ordering: .acquiring) }
 
     /// True in a forked child.
@@ -70,25 +81,34 @@ package final class Coordinator: Sendable {
 
     // MARK: Coming and going
 
-    /// Ends the time as the first: the version that recovery found is published, it counts as durable, and others may attach.
+    /// Ends the time as the first: the version that recovery found is published, it counts as
+    /// durable, and others may attach.
     package func open(published: PublishedVersion, log: LogMap = .none) throws(StorageError) {
         try checkUsable()
         guard isBuilding.load(ordering: .acquiring) else { return }
         if case .member = role {
-            words.word(LockFileLayout.claimedVersion).pointee.store(published.version, ordering: .relaxed)
-            words.word(LockFileLayout.durableVersion).pointee.store(published.version, ordering: .relaxed)
+            words.word(LockFileLayout.claimedVersion).pointee.store(
+                published.version, ordering: .relaxed)
+            words.word(LockFileLayout.durableVersion).pointee.store(
+                published.version, ordering: .relaxed)
             setLog(log, tail: published.log.position)
             ring.publish(published)
-            words.word(LockFileLayout.state).pointee.store(LockFileLayout.State.open, ordering: .sequentiallyConsistent)
-            if let locks, try !locks.takeShared(LockByte.attach) { throw .incompatibleProcess("the attach lock was lost") }
+            words.word(LockFileLayout.state).pointee.store(
+                LockFileLayout.State.open, ordering: .sequentiallyConsistent)
+            if let locks, try !locks.takeShared(LockByte.attach) {
+                throw .incompatibleProcess("the attach lock was lost")
+            }
         }
         isBuilding.store(false, ordering: .releasing)
         Probe.reach(.opened)
     }
 
-    /// Leaves. If this was the last member, `last` runs first, alone with the file. Idempotent; does nothing in a forked child.
+    /// Leaves. If this was the last member, `last` runs first, alone with the file. Idempotent;
+    /// does nothing in a forked child.
     package func detach(_ last: () -> Void) {
-        guard !isForeign, !isDetached.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard !isForeign, !isDetached.exchange(true, ordering: .acquiringAndReleasing) else {
+            return
+        }
         switch role {
         case .guest(let pins): pins.leave()
         case .member(let pins):
@@ -102,7 +122,8 @@ package final class Coordinator: Sendable {
         if wasOpen, (try? locks.takeExclusive(LockByte.attach)) == true {
             finish(last)
         } else if wasOpen {
-            // Two that leave at once are both not alone: the one that comes back first closes for both, unless others were here meanwhile.
+            // Two that leave at once are both not alone: the one that comes back first closes for
+            // both, unless others were here meanwhile.
             locks.release(LockByte.attach)
             if (try? locks.takeExclusive(LockByte.attach)) == true, isSameBuild { finish(last) }
         }
@@ -112,12 +133,14 @@ package final class Coordinator: Sendable {
     private func finish(_ last: () -> Void) {
         Probe.reach(.leavingLast)
         last()
-        words.word(LockFileLayout.state).pointee.store(LockFileLayout.State.closed, ordering: .sequentiallyConsistent)
+        words.word(LockFileLayout.state).pointee.store(
+            LockFileLayout.State.closed, ordering: .sequentiallyConsistent)
     }
 
     private var isSameBuild: Bool {
         words.word(LockFileLayout.stamp).pointee.load(ordering: .acquiring) == stamp
-            && words.word(LockFileLayout.state).pointee.load(ordering: .acquiring) == LockFileLayout.State.open
+            && words.word(LockFileLayout.state).pointee.load(ordering: .acquiring)
+                == LockFileLayout.State.open
     }
 
     deinit { detach {} }
@@ -145,13 +168,17 @@ package final class Coordinator: Sendable {
 
     /// Marks numbers as used.
     package func claimVersions(upTo version: UInt64) {
-        words.word(LockFileLayout.claimedVersion).pointee.max(version, ordering: .sequentiallyConsistent)
+        words.word(LockFileLayout.claimedVersion).pointee.max(
+            version, ordering: .sequentiallyConsistent)
     }
 
     /// The newest version whose meta page was synced.
     package var durableVersion: UInt64 {
         get { words.word(LockFileLayout.durableVersion).pointee.load(ordering: .acquiring) }
-        set { words.word(LockFileLayout.durableVersion).pointee.store(newValue, ordering: .sequentiallyConsistent) }
+        set {
+            words.word(LockFileLayout.durableVersion).pointee.store(
+                newValue, ordering: .sequentiallyConsistent)
+        }
     }
 
     // MARK: Pins
@@ -167,7 +194,8 @@ package final class Coordinator: Sendable {
         }
     }
 
-    /// Pins a version that nobody can have let go of: the newest, or one that is about to be. Only for the owner of the write lock.
+    /// Pins a version that nobody can have let go of: the newest, or one that is about to be. Only
+    /// for the owner of the write lock.
     func pin(_ published: PublishedVersion) throws(StorageError) -> Pin {
         try checkUsable()
         guard case .member(let pins) = role else { throw .readOnly }
@@ -183,7 +211,8 @@ package final class Coordinator: Sendable {
         }
     }
 
-    /// The versions that readers of all processes have pinned, ascending. What dead processes had pinned is given back.
+    /// The versions that readers of all processes have pinned, ascending. What dead processes had
+    /// pinned is given back.
     package func pinnedVersions() throws(StorageError) -> [UInt64] {
         try checkUsable()
         guard case .member(let pins) = role else { return [] }
@@ -207,13 +236,16 @@ package final class Coordinator: Sendable {
 
     // MARK: Locks
 
-    /// Takes the write lock, after other threads and processes, waiting at most so long (negative: for ever). Returns whether the last owner died
-    /// while it had it: its work has to be looked after before anything is written, and `finishTakeover` says that this was done. If it
-    /// is not said before `unlockWriter`, the duty stays with the next owner.
+    /// Takes the write lock, after other threads and processes, waiting at most so long (negative:
+    /// for ever). Returns whether the last owner died while it had it: its work has to be looked
+    /// after before anything is written, and `finishTakeover` says that this was done. If it is not
+    /// said before `unlockWriter`, the duty stays with the next owner.
     package func lockWriter(timeoutMilliseconds: Int) throws(StorageError) -> Bool {
         try checkUsable()
         if case .guest = role { throw .readOnly }
-        let ownerDied = try writerLock.lock(until: Deadline(timeoutMilliseconds: timeoutMilliseconds < 0 ? nil : timeoutMilliseconds))
+        let ownerDied = try writerLock.lock(
+            until: Deadline(
+                timeoutMilliseconds: timeoutMilliseconds < 0 ? nil : timeoutMilliseconds))
         Probe.reach(.writerTaken)
         return ownerDied || Probe.takeOwnersDeath()
     }
@@ -241,13 +273,16 @@ package final class Coordinator: Sendable {
     /// Whether another process waits for the write lock that this one has kept. The caller has it.
     var isWriterWanted: Bool { writerLock.isKept && writerLock.isWanted }
 
-    /// Lets another process have the write lock, and takes it again: returns what `lockWriter` does. If it throws, the caller no longer has the lock.
+    /// Lets another process have the write lock, and takes it again: returns what `lockWriter`
+    /// does. If it throws, the caller no longer has the lock.
     func passWriterOn(timeoutMilliseconds: Int) throws(StorageError) -> Bool {
-        try writerLock.passOn(until: Deadline(timeoutMilliseconds: timeoutMilliseconds < 0 ? nil : timeoutMilliseconds))
+        try writerLock.passOn(
+            until: Deadline(
+                timeoutMilliseconds: timeoutMilliseconds < 0 ? nil : timeoutMilliseconds))
     }
 
-    /// Takes the checkpoint lock, which a thread may wait for while it has the write lock, never the other way round. Returns whether
-    /// the last owner died while it had it.
+    /// Takes the checkpoint lock, which a thread may wait for while it has the write lock, never
+    /// the other way round. Returns whether the last owner died while it had it.
     @discardableResult
     package func lockCheckpoint() throws(StorageError) -> Bool {
         try checkUsable()
@@ -276,7 +311,8 @@ package final class Coordinator: Sendable {
         wake()
     }
 
-    /// Makes something durable. If that fails nobody knows what is on the disk, and it is never tried again: all writing stops.
+    /// Makes something durable. If that fails nobody knows what is on the disk, and it is never
+    /// tried again: all writing stops.
     ///
     /// - Throws: `poisoned`.
     func orPoison(_ makeDurable: () throws(StorageError) -> Void) throws(StorageError) {
@@ -292,20 +328,28 @@ package final class Coordinator: Sendable {
 
     // MARK: Waiting
 
-    /// Counts calls of `wake`. Who takes it before he looks for work misses no call between the look and the sleep.
-    package var wakeCount: UInt32 { words.futex(LockFileLayout.signal).word.pointee.load(ordering: .sequentiallyConsistent) }
+    /// Counts calls of `wake`. Who takes it before he looks for work misses no call between the
+    /// look and the sleep.
+    package var wakeCount: UInt32 {
+        words.futex(LockFileLayout.signal).word.pointee.load(ordering: .sequentiallyConsistent)
+    }
 
-    /// Sleeps until somebody calls `wake`, in any process, or the time (negative: for ever) is over; not at all if a later version is there
-    /// already, or `wake` was called since `seen` was taken. Returns whether a later version is there.
-    package func waitForVersion(after version: UInt64, since seen: UInt32? = nil, timeoutMilliseconds: Int) -> Bool {
-        let deadline = Deadline(timeoutMilliseconds: timeoutMilliseconds < 0 ? nil : timeoutMilliseconds)
+    /// Sleeps until somebody calls `wake`, in any process, or the time (negative: for ever) is
+    /// over; not at all if a later version is there already, or `wake` was called since `seen` was
+    /// taken. Returns whether a later version is there.
+    package func waitForVersion(
+        after version: UInt64, since seen: UInt32? = nil, timeoutMilliseconds: Int
+    ) -> Bool {
+        let deadline = Deadline(
+            timeoutMilliseconds: timeoutMilliseconds < 0 ? nil : timeoutMilliseconds)
         let seen = seen ?? wakeCount
         if case .guest = role { return waitAsGuest(after: version, since: seen, until: deadline) }
         let signal = words.futex(LockFileLayout.signal)
         let sleepers = words.futex(LockFileLayout.signalSleepers).word
         while isUsable, ring.version <= version, !deadline.hasPassed {
             sleepers.pointee.store(1, ordering: .sequentiallyConsistent)
-            signal.wait(while: seen, nanoseconds: deadline.isNever ? -1 : deadline.remainingNanoseconds())
+            signal.wait(
+                while: seen, nanoseconds: deadline.isNever ? -1 : deadline.remainingNanoseconds())
             if signal.word.pointee.load(ordering: .sequentiallyConsistent) != seen { break }
         }
         return ring.version > version
@@ -316,17 +360,25 @@ package final class Coordinator: Sendable {
         guard !isForeign else { return }
         let signal = words.futex(LockFileLayout.signal)
         signal.word.pointee.add(1, ordering: .sequentiallyConsistent)
-        if words.futex(LockFileLayout.signalSleepers).word.pointee.exchange(0, ordering: .sequentiallyConsistent) != 0 {
+        if words.futex(LockFileLayout.signalSleepers).word.pointee.exchange(
+            0, ordering: .sequentiallyConsistent) != 0
+        {
             signal.wake(.max)
         }
     }
 
-    /// A guest cannot say that it sleeps, so it looks from time to time. `wake` within its own process reaches it at once.
-    private func waitAsGuest(after version: UInt64, since seen: UInt32, until deadline: Deadline) -> Bool {
+    /// A guest cannot say that it sleeps, so it looks from time to time. `wake` within its own
+    /// process reaches it at once.
+    private func waitAsGuest(after version: UInt64, since seen: UInt32, until deadline: Deadline)
+        -> Bool
+    {
         let signal = words.futex(LockFileLayout.signal)
         while isUsable, published.version <= version, !deadline.hasPassed {
-            words.futex(LockFileLayout.signalSleepers).word.pointee.store(1, ordering: .sequentiallyConsistent)
-            signal.wait(while: seen, nanoseconds: deadline.remainingNanoseconds(atMost: Self.guestLookNanoseconds))
+            words.futex(LockFileLayout.signalSleepers).word.pointee.store(
+                1, ordering: .sequentiallyConsistent)
+            signal.wait(
+                while: seen,
+                nanoseconds: deadline.remainingNanoseconds(atMost: Self.guestLookNanoseconds))
             if signal.word.pointee.load(ordering: .sequentiallyConsistent) != seen { break }
         }
         return published.version > version

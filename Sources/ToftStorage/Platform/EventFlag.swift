@@ -1,7 +1,8 @@
 internal import CPlatform
 internal import Glibc
 
-/// A flag that any event loop can wait for: its descriptor is readable while it is set. Any thread may set and clear it.
+/// A flag that any event loop can wait for: its descriptor is readable while it is set. Any thread
+/// may set and clear it.
 package final class EventFlag: Sendable {
     /// To be polled for reading, never read or written by others.
     package let fileDescriptor: Int32
@@ -27,7 +28,12 @@ package final class EventFlag: Sendable {
     package func wait(timeoutMilliseconds: Int?) -> Bool {
         let deadline = Deadline(timeoutMilliseconds: timeoutMilliseconds)
         while true {
-            let left = deadline.isNever ? -1 : Int32((deadline.remainingNanoseconds(atMost: 86_400_000_000_000) + 999_999) / 1_000_000)
+            let left =
+                deadline.isNever
+                ? -1
+                : Int32(
+                    (deadline.remainingNanoseconds(atMost: 86_400_000_000_000) + 999_999)
+                        / 1_000_000)
             let result = platform_poll_reading(fileDescriptor, left)
             if result > 0 { return true }
             if deadline.hasPassed || (result < 0 && result != -EINTR) { return false }

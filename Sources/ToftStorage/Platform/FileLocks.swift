@@ -1,16 +1,23 @@
 internal import CPlatform
 internal import Glibc
 
-/// Locks of an open file description on single bytes of a file. They belong to the descriptor, not to a thread or process: another
-/// descriptor of the same file in the same process conflicts with them as another process does.
+/// Locks of an open file description on single bytes of a file. They belong to the descriptor, not
+/// to a thread or process: another descriptor of the same file in the same process conflicts with
+/// them as another process does.
 struct FileLocks: Sendable {
     let file: any StorageFile
 
-    /// Takes a byte for this descriptor alone, or turns its shared lock into an exclusive one. False: others are in the way.
-    func takeExclusive(_ byte: Int64) throws(StorageError) -> Bool { try set(Int32(platform_lock_exclusive), byte) }
+    /// Takes a byte for this descriptor alone, or turns its shared lock into an exclusive one.
+    /// False: others are in the way.
+    func takeExclusive(_ byte: Int64) throws(StorageError) -> Bool {
+        try set(Int32(platform_lock_exclusive), byte)
+    }
 
-    /// Takes a byte together with others, or turns an exclusive lock into a shared one. False: another has it exclusively.
-    func takeShared(_ byte: Int64) throws(StorageError) -> Bool { try set(Int32(platform_lock_shared), byte) }
+    /// Takes a byte together with others, or turns an exclusive lock into a shared one. False:
+    /// another has it exclusively.
+    func takeShared(_ byte: Int64) throws(StorageError) -> Bool {
+        try set(Int32(platform_lock_shared), byte)
+    }
 
     func release(_ byte: Int64) { _ = try? set(Int32(platform_lock_none), byte) }
 
@@ -23,7 +30,8 @@ struct FileLocks: Sendable {
     func firstHeldByOthers(in range: Range<Int64>) throws(StorageError) -> Range<Int64>? {
         var start: Int64 = 0
         var count: Int64 = 0
-        let result = platform_find_lock(descriptor, range.lowerBound, Int64(range.count), &start, &count)
+        let result = platform_find_lock(
+            descriptor, range.lowerBound, Int64(range.count), &start, &count)
         guard try check(result) == 1 else { return nil }
         let (end, overflow) = start.addingReportingOverflow(count)
         return start..<(count == 0 || overflow ? .max : end)
@@ -42,7 +50,8 @@ struct FileLocks: Sendable {
     @discardableResult
     private func check(_ result: Int32) throws(StorageError) -> Int32 {
         switch result {
-        case -ENOLCK, -ENOSYS, -EOPNOTSUPP, -EINVAL: throw .unsupportedFileSystem(path: file.path, name: "one without file locks")
+        case -ENOLCK, -ENOSYS, -EOPNOTSUPP, -EINVAL:
+            throw .unsupportedFileSystem(path: file.path, name: "one without file locks")
         default: return try checked("fcntl", file.path, result)
         }
     }

@@ -19,15 +19,17 @@ package enum FilePath {
         directory.utf8.last == UInt8(ascii: "/") ? directory + name : directory + "/" + name
     }
 
-    /// The absolute path without symbolic links. The file itself need not exist, its directory must; a link to nowhere is followed, so
-    /// that a file made there is the one the link names.
+    /// The absolute path without symbolic links. The file itself need not exist, its directory
+    /// must; a link to nowhere is followed, so that a file made there is the one the link names.
     package static func resolved(_ path: String) throws(StorageError) -> String {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .fileNotFound(path: path) }
         var path = path
         for _ in 0..<linkLimit {
             if let whole = try realPath(path) { return whole }
             guard let target = linkTarget(path) else { return try resolvedInDirectory(path) }
-            path = target.utf8.first == UInt8(ascii: "/") ? target : joining(directory(of: path), target)
+            path =
+                target.utf8.first == UInt8(ascii: "/")
+                ? target : joining(directory(of: path), target)
         }
         throw .io(operation: "realpath", path: path, errno: ELOOP)
     }
@@ -47,7 +49,8 @@ package enum FilePath {
 
     /// Makes names created, renamed or removed in a directory durable.
     package static func syncDirectory(_ directory: String) throws(StorageError) {
-        let descriptor = try checked("open", directory, platform_open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
+        let descriptor = try checked(
+            "open", directory, platform_open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
         defer { _ = platform_close(descriptor) }
         if Probe.makes(.directoryNotSynced) { return }
         let result = platform_sync(descriptor)
@@ -58,11 +61,15 @@ package enum FilePath {
 
     /// The names in a directory.
     static func names(in directory: String) throws(StorageError) -> [String] {
-        guard let stream = opendir(directory) else { throw .failed("opendir", path: directory, errno: errno) }
+        guard let stream = opendir(directory) else {
+            throw .failed("opendir", path: directory, errno: errno)
+        }
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
             if name != ".", name != ".." { names.append(name) }
         }
         return names
@@ -89,7 +96,9 @@ package enum FilePath {
 
     private static func resolvedInDirectory(_ path: String) throws(StorageError) -> String {
         let name = name(of: path)
-        guard !name.isEmpty, let directory = try realPath(directory(of: path)) else { throw .fileNotFound(path: path) }
+        guard !name.isEmpty, let directory = try realPath(directory(of: path)) else {
+            throw .fileNotFound(path: path)
+        }
         return joining(directory, name)
     }
 }

@@ -1,16 +1,19 @@
 internal import Synchronization
 
-/// The pins of read-only openers. They write nothing, not even a lock file (they may not be allowed to), so the kernel keeps their pins: a
-/// shared lock on the byte of the data file that stands for the version.
+/// The pins of read-only openers. They write nothing, not even a lock file (they may not be allowed
+/// to), so the kernel keeps their pins: a shared lock on the byte of the data file that stands for
+/// the version.
 ///
-/// To pin: read which version is the newest, lock its byte, look whether it is still the newest. A writer publishes, then asks the
-/// kernel. So either the guest sees the new version, or the writer sees the lock. A killed guest's locks go with it.
+/// To pin: read which version is the newest, lock its byte, look whether it is still the newest. A
+/// writer publishes, then asks the kernel. So either the guest sees the new version, or the writer
+/// sees the lock. A killed guest's locks go with it.
 final class GuestPins: Sendable {
     private let locks: FileLocks
     private let newest: @Sendable () throws(StorageError) -> PublishedVersion
     private let counts = Mutex<[UInt64: Int]>([:])
 
-    init(locks: FileLocks, newest: @escaping @Sendable () throws(StorageError) -> PublishedVersion) {
+    init(locks: FileLocks, newest: @escaping @Sendable () throws(StorageError) -> PublishedVersion)
+    {
         self.locks = locks
         self.newest = newest
     }
@@ -61,9 +64,12 @@ final class GuestPins: Sendable {
         var versions: [UInt64] = []
         var ranges = [LockByte.guestPins]
         while let range = ranges.popLast() {
-            guard !range.isEmpty, let found = try locks.firstHeldByOthers(in: range) else { continue }
+            guard !range.isEmpty, let found = try locks.firstHeldByOthers(in: range) else {
+                continue
+            }
             let held = found.clamped(to: range)
-            // A lock of ours covers one byte. Were it more, its first version is the one that holds up everything.
+            // A lock of ours covers one byte. Were it more, its first version is the one that holds
+            // up everything.
             versions.append(LockByte.guestVersion(held.lowerBound))
             ranges.append(range.lowerBound..<held.lowerBound)
             ranges.append(held.upperBound..<range.upperBound)

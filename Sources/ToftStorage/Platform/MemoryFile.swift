@@ -2,8 +2,9 @@ internal import CPlatform
 internal import Glibc
 internal import Synchronization
 
-/// A file that is memory: in-memory databases, and the ground under the disks of the tests. Its sections keep their addresses as those of
-/// a real file do, and what lies beyond its end faults as there.
+/// A file that is memory: in-memory databases, and the ground under the disks of the tests. Its
+/// sections keep their addresses as those of a real file do, and what lies beyond its end faults as
+/// there.
 package final class MemoryFile: StorageFile {
     package let path: String
     package let isWritable = true
@@ -40,7 +41,9 @@ package final class MemoryFile: StorageFile {
         }
     }
 
-    package func identity() throws(StorageError) -> FileIdentity { FileIdentity(device: .max, inode: number) }
+    package func identity() throws(StorageError) -> FileIdentity {
+        FileIdentity(device: .max, inode: number)
+    }
 
     package func sync() throws(StorageError) { _ = try size() }
 
@@ -53,10 +56,14 @@ package final class MemoryFile: StorageFile {
         }
     }
 
-    package func section(_ index: Int, mapping byteCount: Int) throws(StorageError) -> UnsafeRawPointer {
+    package func section(_ index: Int, mapping byteCount: Int) throws(StorageError)
+        -> UnsafeRawPointer
+    {
         try state.withLock { state throws(StorageError) in
             guard !state.isClosed else { throw .closed }
-            guard index >= 0, index + 1 < max(1, state.regions.count), byteCount <= state.regions[index + 1].usable else {
+            guard index >= 0, index + 1 < max(1, state.regions.count),
+                byteCount <= state.regions[index + 1].usable
+            else {
                 throw .fileEnds(before: state.size)
             }
             return UnsafeRawPointer(state.regions[index + 1].base)
@@ -67,17 +74,25 @@ package final class MemoryFile: StorageFile {
 // Reading and writing
 
 extension MemoryFile {
-    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
+    {
         try state.withLock { state throws(StorageError) in
             guard !state.isClosed else { throw .closed }
-            guard offset <= state.size, UInt64(buffer.count) <= state.size - offset else { throw .fileEnds(before: state.size) }
+            guard offset <= state.size, UInt64(buffer.count) <= state.size - offset else {
+                throw .fileEnds(before: state.size)
+            }
             Self.forEachPiece(at: offset, count: buffer.count) { region, start, range in
-                buffer[range].copyBytes(from: UnsafeRawBufferPointer(start: state.regions[region].base + start, count: range.count))
+                buffer[range].copyBytes(
+                    from: UnsafeRawBufferPointer(
+                        start: state.regions[region].base + start, count: range.count))
             }
         }
     }
 
-    package func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
+    {
         try read(into: buffer, at: offset)
     }
 
@@ -89,12 +104,15 @@ extension MemoryFile {
             guard !state.isClosed else { throw .closed }
             Self.forEachPiece(at: offset, count: bytes.count) { region, start, range in
                 guard let source = bytes.baseAddress else { return }
-                (state.regions[region].base + start).copyMemory(from: source + range.lowerBound, byteCount: range.count)
+                (state.regions[region].base + start).copyMemory(
+                    from: source + range.lowerBound, byteCount: range.count)
             }
         }
     }
 
-    package func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
+    {
         try write(bytes, at: offset)
     }
 
@@ -118,13 +136,20 @@ extension MemoryFile {
             guard !state.isClosed else { throw .closed }
             for index in state.regions.indices {
                 let region = state.regions[index]
-                let keep = Int(min(UInt64(region.reserved), size.subtractingOrZero(Self.offset(ofRegion: index))))
+                let keep = Int(
+                    min(
+                        UInt64(region.reserved),
+                        size.subtractingOrZero(Self.offset(ofRegion: index))))
                 guard keep < region.usable else { continue }
-                // The rest of the last page stays readable and has to be zero when the file grows again.
+                // The rest of the last page stays readable and has to be zero when the file grows
+                // again.
                 let boundary = keep.roundedUp(platform_memory_page_size())
-                (region.base + keep).initializeMemory(as: UInt8.self, repeating: 0, count: min(boundary, region.reserved) - keep)
+                (region.base + keep).initializeMemory(
+                    as: UInt8.self, repeating: 0, count: min(boundary, region.reserved) - keep)
                 if boundary < region.usable {
-                    try checked("mmap", path, platform_unmap_to_reserve(region.base + boundary, region.usable - boundary))
+                    try checked(
+                        "mmap", path,
+                        platform_unmap_to_reserve(region.base + boundary, region.usable - boundary))
                 }
                 state.regions[index].usable = keep
             }
@@ -133,30 +158,41 @@ extension MemoryFile {
     }
 
     /// Makes what exists of a region in a file of `size` bytes usable.
-    private static func commit(_ index: Int, upTo size: UInt64, in state: inout State) throws(StorageError) {
+    private static func commit(_ index: Int, upTo size: UInt64, in state: inout State)
+        throws(StorageError)
+    {
         while index >= state.regions.count {
             let reserved = state.regions.isEmpty ? Section.headSize : Section.size
             guard let base = platform_reserve(reserved) else { throw .addressSpaceExhausted }
             state.regions.append(Region(base: base, reserved: reserved, usable: 0))
         }
         let region = state.regions[index]
-        let usable = Int(min(UInt64(region.reserved), size.subtractingOrZero(offset(ofRegion: index))))
+        let usable = Int(
+            min(UInt64(region.reserved), size.subtractingOrZero(offset(ofRegion: index))))
         guard usable > region.usable else { return }
         let from = region.usable.roundedUp(platform_memory_page_size())
-        if usable > from, platform_commit_memory(region.base + from, usable - from) != 0 { throw .addressSpaceExhausted }
+        if usable > from, platform_commit_memory(region.base + from, usable - from) != 0 {
+            throw .addressSpaceExhausted
+        }
         state.regions[index].usable = usable
     }
 
     // Region 0 is the head, region n section n - 1.
 
     private static func region(at offset: UInt64) -> Int {
-        offset < UInt64(Section.headSize) ? 0 : 1 + Int((offset - UInt64(Section.headSize)) / UInt64(Section.size))
+        offset < UInt64(Section.headSize)
+            ? 0 : 1 + Int((offset - UInt64(Section.headSize)) / UInt64(Section.size))
     }
 
-    private static func offset(ofRegion region: Int) -> UInt64 { region == 0 ? 0 : Section.offset(of: region - 1) }
+    private static func offset(ofRegion region: Int) -> UInt64 {
+        region == 0 ? 0 : Section.offset(of: region - 1)
+    }
 
-    /// Cuts a range of the file where regions meet: the region, where in it, and which bytes of the range.
-    private static func forEachPiece(at offset: UInt64, count: Int, _ body: (Int, Int, Range<Int>) -> Void) {
+    /// Cuts a range of the file where regions meet: the region, where in it, and which bytes of the
+    /// range.
+    private static func forEachPiece(
+        at offset: UInt64, count: Int, _ body: (Int, Int, Range<Int>) -> Void
+    ) {
         var done = 0
         while done < count {
             let position = offset + UInt64(done)

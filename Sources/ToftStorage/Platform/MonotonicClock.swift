@@ -16,8 +16,10 @@ package struct Deadline: Sendable {
             nanoseconds = .max
             return
         }
-        let (span, overflow) = Int64(max(0, milliseconds)).multipliedReportingOverflow(by: 1_000_000)
-        let (end, tooFar) = MonotonicClock.nanoseconds.addingReportingOverflow(overflow ? .max : span)
+        let (span, overflow) = Int64(max(0, milliseconds)).multipliedReportingOverflow(
+            by: 1_000_000)
+        let (end, tooFar) = MonotonicClock.nanoseconds.addingReportingOverflow(
+            overflow ? .max : span)
         nanoseconds = tooFar ? .max : end
     }
 

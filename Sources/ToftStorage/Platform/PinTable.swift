@@ -1,15 +1,18 @@
 internal import Synchronization
 
-/// Which versions are being read, over all processes: a page that a pinned version can reach is not used again.
+/// Which versions are being read, over all processes: a page that a pinned version can reach is not
+/// used again.
 ///
-/// 1. A place in the table belongs to a process once its owner word does (compare-and-swap from 0). The process keeps a few places that it
-///    has no use for at the moment, with version 0.
-/// 2. To pin: copy the newest descriptor, store its version into a place of ours, full fence, look whether it is still the newest. If not, start
-///    over. A writer publishes, full fence, then scans. So either the reader sees the new version, or the writer sees the pin.
+/// 1. A place in the table belongs to a process once its owner word does (compare-and-swap from 0).
+///    The process keeps a few places that it has no use for at the moment, with version 0.
+/// 2. To pin: copy the newest descriptor, store its version into a place of ours, full fence, look
+///    whether it is still the newest. If not, start over. A writer publishes, full fence, then
+///    scans. So either the reader sees the new version, or the writer sees the pin.
 /// 3. `pin end` is raised before the first version is stored behind it, so the fence covers it too.
 /// 4. Within a process a version is pinned once and counted.
-/// 5. The places of a dead process are given back by swapping its owner word for 0: (index, incarnation) names it alone, so a place that has
-///    been given back and taken anew cannot be hit. A version left behind is harmless: too much is pinned for a moment.
+/// 5. The places of a dead process are given back by swapping its owner word for 0: (index,
+///    incarnation) names it alone, so a place that has been given back and taken anew cannot be
+///    hit. A version left behind is harmless: too much is pinned for a moment.
 final class PinTable: Sendable {
     private struct Held {
         var place: Int
@@ -62,7 +65,8 @@ final class PinTable: Sendable {
         }
     }
 
-    /// Pins a version that no writer can give up before it has seen this pin: the owner of the write lock pins what it has committed.
+    /// Pins a version that no writer can give up before it has seen this pin: the owner of the
+    /// write lock pins what it has committed.
     func pin(_ wanted: UInt64) throws(StorageError) {
         try local.withLock { local throws(StorageError) in
             if local.held[wanted] != nil {
@@ -71,7 +75,8 @@ final class PinTable: Sendable {
             }
             let place: Int
             if let spare = local.spare.popLast() { place = spare } else { place = try claim() }
-            words.pin(place, LockFileLayout.Pin.version).pointee.store(wanted, ordering: .sequentiallyConsistent)
+            words.pin(place, LockFileLayout.Pin.version).pointee.store(
+                wanted, ordering: .sequentiallyConsistent)
             local.held[wanted] = Held(place: place, count: 1)
         }
     }
@@ -88,7 +93,8 @@ final class PinTable: Sendable {
             if local.spare.count < Self.spareLimit {
                 local.spare.append(held.place)
             } else {
-                words.pin(held.place, LockFileLayout.Pin.owner).pointee.store(0, ordering: .releasing)
+                words.pin(held.place, LockFileLayout.Pin.owner).pointee.store(
+                    0, ordering: .releasing)
             }
         }
     }
@@ -116,11 +122,14 @@ final class PinTable: Sendable {
         for place in 0..<LockFileLayout.pinLimit {
             let word = words.pin(place, LockFileLayout.Pin.owner)
             guard word.pointee.load(ordering: .relaxed) == 0,
-                word.pointee.compareExchange(expected: 0, desired: owner.word, ordering: .acquiringAndReleasing).exchanged
+                word.pointee.compareExchange(
+                    expected: 0, desired: owner.word, ordering: .acquiringAndReleasing
+                ).exchanged
             else { continue }
             // Whoever had it may have left a version behind.
             words.pin(place, LockFileLayout.Pin.version).pointee.store(0, ordering: .relaxed)
-            words.word(LockFileLayout.pinEnd).pointee.max(UInt64(place + 1), ordering: .sequentiallyConsistent)
+            words.word(LockFileLayout.pinEnd).pointee.max(
+                UInt64(place + 1), ordering: .sequentiallyConsistent)
             return place
         }
         return nil
@@ -128,8 +137,8 @@ final class PinTable: Sendable {
 
     // MARK: All processes
 
-    /// The pinned versions of all living processes, in no order. Gives back what dead ones had pinned, unless it is the newest version, which
-    /// costs nothing.
+    /// The pinned versions of all living processes, in no order. Gives back what dead ones had
+    /// pinned, unless it is the newest version, which costs nothing.
     func versions() -> [UInt64] {
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         clearDead(keeping: ring.version)
@@ -144,7 +153,9 @@ final class PinTable: Sendable {
         var alive: Set<UInt64> = []
         var dead: Set<UInt64> = []
         Self.forEach(words) { other, version in
-            guard other.word != owner.word, !alive.contains(other.word), newest == 0 || (version != 0 && version != newest) else { return }
+            guard other.word != owner.word, !alive.contains(other.word),
+                newest == 0 || (version != 0 && version != newest)
+            else { return }
             if processes.isDead(other) { dead.insert(other.word) } else { alive.insert(other.word) }
         }
         if !dead.isEmpty { Self.clear(words) { dead.contains($0.word) } }
@@ -155,19 +166,27 @@ final class PinTable: Sendable {
             let word = words.pin(place, LockFileLayout.Pin.owner)
             let owner = word.pointee.load(ordering: .acquiring)
             guard owner != 0, isGone(ProcessTable.Owner(word: owner)) else { continue }
-            _ = word.pointee.compareExchange(expected: owner, desired: 0, ordering: .acquiringAndReleasing)
+            _ = word.pointee.compareExchange(
+                expected: owner, desired: 0, ordering: .acquiringAndReleasing)
         }
     }
 
-    private static func forEach(_ words: SharedWords, _ body: (ProcessTable.Owner, UInt64) -> Void) {
+    private static func forEach(_ words: SharedWords, _ body: (ProcessTable.Owner, UInt64) -> Void)
+    {
         for place in 0..<end(words) {
-            let owner = words.pin(place, LockFileLayout.Pin.owner).pointee.load(ordering: .acquiring)
+            let owner = words.pin(place, LockFileLayout.Pin.owner).pointee.load(
+                ordering: .acquiring)
             guard owner != 0 else { continue }
-            body(ProcessTable.Owner(word: owner), words.pin(place, LockFileLayout.Pin.version).pointee.load(ordering: .acquiring))
+            body(
+                ProcessTable.Owner(word: owner),
+                words.pin(place, LockFileLayout.Pin.version).pointee.load(ordering: .acquiring))
         }
     }
 
     private static func end(_ words: SharedWords) -> Int {
-        Int(min(words.word(LockFileLayout.pinEnd).pointee.load(ordering: .sequentiallyConsistent), UInt64(LockFileLayout.pinLimit)))
+        Int(
+            min(
+                words.word(LockFileLayout.pinEnd).pointee.load(ordering: .sequentiallyConsistent),
+                UInt64(LockFileLayout.pinLimit)))
     }
 }

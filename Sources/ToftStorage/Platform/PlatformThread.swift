@@ -7,25 +7,32 @@ package final class PlatformThread: Sendable {
     private let handle: Mutex<pthread_t?>
 
     /// Starts at once. The name (15 bytes count) is for debuggers.
-    package init(name: String, stackSize: Int = 1 << 20, body: @escaping @Sendable () -> Void) throws(StorageError) {
+    package init(name: String, stackSize: Int = 1 << 20, body: @escaping @Sendable () -> Void)
+        throws(StorageError)
+    {
         let context = Unmanaged.passRetained(Start(name: name, body: body))
         var thread = pthread_t()
-        let result = platform_start_thread(&thread, stackSize, { raw in
-            guard let raw else { return nil }
-            let start = Unmanaged<Start>.fromOpaque(raw).takeRetainedValue()
-            platform_name_thread(String(start.name.prefix(15)))
-            start.body()
-            return nil
-        }, context.toOpaque())
+        let result = platform_start_thread(
+            &thread, stackSize,
+            { raw in
+                guard let raw else { return nil }
+                let start = Unmanaged<Start>.fromOpaque(raw).takeRetainedValue()
+                platform_name_thread(String(start.name.prefix(15)))
+                start.body()
+                return nil
+            }, context.toOpaque())
         if result < 0 { context.release() }
         try checked("pthread_create", "", result)
         handle = Mutex(thread)
     }
 
-    /// Waits until the body has returned; a second call, and a call on the thread itself, returns at once.
+    /// Waits until the body has returned; a second call, and a call on the thread itself, returns
+    /// at once.
     package func join() {
         let thread = handle.withLock { handle -> pthread_t? in
-            guard let thread = handle, pthread_equal(thread, pthread_self()) == 0 else { return nil }
+            guard let thread = handle, pthread_equal(thread, pthread_self()) == 0 else {
+                return nil
+            }
             handle = nil
             return thread
         }

@@ -3,25 +3,31 @@ internal import Glibc
 
 // How a file comes into being, so that no crash leaves a half of one under its name:
 //
-// 1. A temporary file `.NAME.RANDOM.new`, mode 0600, in the same directory; its creator holds a lock on it.
+// 1. A temporary file `.NAME.RANDOM.new`, mode 0600, in the same directory; its creator holds a
+//    lock on it.
 // 2. The content, then a sync.
 // 3. It gets its name, unless the name is taken: then the other creator has won, and ours goes.
 // 4. A sync of the directory.
 //
-// A creator that died left its temporary file without a lock. Whoever creates or opens the same name removes it.
+// A creator that died left its temporary file without a lock. Whoever creates or opens the same
+// name removes it.
 
 extension PosixFile {
-    /// Creates the file with the content that `write` gives it. False: it existed already (or another creator was faster), and is untouched.
-    /// Not durable: what is lost with a crash may be lost.
+    /// Creates the file with the content that `write` gives it. False: it existed already (or
+    /// another creator was faster), and is untouched. Not durable: what is lost with a crash may be
+    /// lost.
     package static func create(
-        _ path: String, allowingNetworkFileSystem: Bool = false, isDurable: Bool = true, write: (PosixFile) throws(StorageError) -> Void
+        _ path: String, allowingNetworkFileSystem: Bool = false, isDurable: Bool = true,
+        write: (PosixFile) throws(StorageError) -> Void
     ) throws(StorageError) -> Bool {
         let path = try FilePath.resolved(path)
         removeLeftovers(of: path)
         for _ in 0..<creationAttempts {
             let (file, temporary) = try createTemporary(for: path)
             do throws(StorageError) {
-                if !allowingNetworkFileSystem { try checkFileSystem(of: file.descriptor, path: path) }
+                if !allowingNetworkFileSystem {
+                    try checkFileSystem(of: file.descriptor, path: path)
+                }
                 try write(file)
                 Probe.reach(.creationWritten)
                 if isDurable { try file.sync() }
@@ -56,9 +62,12 @@ extension PosixFile {
         guard let names = try? FilePath.names(in: directory) else { return }
         for name in names where name.hasPrefix(prefix) && name.hasSuffix(temporarySuffix) {
             let leftover = FilePath.joining(directory, name)
-            let descriptor = platform_open(leftover, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)
+            let descriptor = platform_open(
+                leftover, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)
             guard descriptor >= 0 else { continue }
-            if platform_lock(descriptor, lockExclusive, creatorLock, 1) == 0 { _ = platform_unlink(leftover) }
+            if platform_lock(descriptor, lockExclusive, creatorLock, 1) == 0 {
+                _ = platform_unlink(leftover)
+            }
             _ = platform_close(descriptor)
         }
     }
@@ -68,25 +77,34 @@ extension PosixFile {
     private static let creatorLock: Int64 = 1 << 62
     private static let lockExclusive = Int32(platform_lock_exclusive)
 
-    private static func temporaryPrefix(for path: String) -> String { "." + FilePath.name(of: path).prefix(200) + "." }
+    private static func temporaryPrefix(for path: String) -> String {
+        "." + FilePath.name(of: path).prefix(200) + "."
+    }
 
-    private static func createTemporary(for path: String) throws(StorageError) -> (PosixFile, String) {
+    private static func createTemporary(for path: String) throws(StorageError) -> (
+        PosixFile, String
+    ) {
         let directory = FilePath.directory(of: path)
-        let name = temporaryPrefix(for: path) + String(try RandomBytes.uint64(), radix: 36) + temporarySuffix
+        let name =
+            temporaryPrefix(for: path) + String(try RandomBytes.uint64(), radix: 36)
+            + temporarySuffix
         let temporary = FilePath.joining(directory, name)
-        let result = platform_open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let result = platform_open(
+            temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         if result == -EACCES || result == -EPERM { throw .permissionDenied(path: directory) }
         let descriptor = try checked("open", temporary, result)
         let file = try PosixFile(descriptor: descriptor, path: temporary, isWritable: true)
         let lock = platform_lock(descriptor, lockExclusive, creatorLock, 1)
-        // Somebody who takes us for dead has the lock for a moment and removes the name: seen when the name is given, and tried again.
+        // Somebody who takes us for dead has the lock for a moment and removes the name: seen when
+        // the name is given, and tried again.
         if lock != -EAGAIN { try checked("lock", temporary, lock) }
         return (file, temporary)
     }
 
     private enum Naming { case named, taken, vanished }
 
-    private static func give(name path: String, to temporary: String) throws(StorageError) -> Naming {
+    private static func give(name path: String, to temporary: String) throws(StorageError) -> Naming
+    {
         var result = platform_rename_exclusive(temporary, path)
         if result == -EINVAL || result == -ENOSYS {
             result = platform_link(temporary, path)

@@ -2,11 +2,12 @@ internal import CPlatform
 internal import Glibc
 internal import Synchronization
 
-/// A file of the file system, read, written and locked through one descriptor for its whole life: an error of a sync is told to the
-/// descriptors that wrote, and the locks hang on this one.
+/// A file of the file system, read, written and locked through one descriptor for its whole life:
+/// an error of a sync is told to the descriptors that wrote, and the locks hang on this one.
 ///
-/// Mappings hang on another. A mapping holds the open file description that it was made from, and a forked child inherits it: made from the
-/// locked one, it would keep the locks of a dead parent as long as the child lives.
+/// Mappings hang on another. A mapping holds the open file description that it was made from, and a
+/// forked child inherits it: made from the locked one, it would keep the locks of a dead parent as
+/// long as the child lives.
 package final class PosixFile: StorageFile {
     package let path: String
     package let isWritable: Bool
@@ -68,7 +69,8 @@ package final class PosixFile: StorageFile {
         _ = platform_close(descriptor)
     }
 
-    /// The descriptor that sections are mapped from; the other one where there is no /proc to open a second by.
+    /// The descriptor that sections are mapped from; the other one where there is no /proc to open
+    /// a second by.
     private func descriptorForMapping() -> Int32 {
         mappingDescriptor.withLock { mapping in
             if mapping < 0 {
@@ -83,11 +85,15 @@ package final class PosixFile: StorageFile {
 // Reading
 
 extension PosixFile {
-    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
+    {
         try read(from: descriptor, into: buffer, at: offset)
     }
 
-    private func read(from descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    private func read(
+        from descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+    ) throws(StorageError) {
         var done = 0
         while done < buffer.count, let base = buffer.baseAddress {
             let position = try signed(offset, plus: done)
@@ -98,14 +104,19 @@ extension PosixFile {
         }
     }
 
-    package func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
+    {
         if try readDirectly(into: buffer, at: offset) { return }
         _ = platform_drop_cache(descriptor, try signed(offset, plus: 0), Int64(buffer.count))
         try read(into: buffer, at: offset)
     }
 
-    /// Reads with O_DIRECT, through an aligned buffer around the range; false where the file system cannot.
-    private func readDirectly(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) -> Bool {
+    /// Reads with O_DIRECT, through an aligned buffer around the range; false where the file system
+    /// cannot.
+    private func readDirectly(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
+        throws(StorageError) -> Bool
+    {
         let direct = platform_reopen_direct(descriptor)
         guard direct >= 0 else { return false }
         defer { _ = platform_close(direct) }
@@ -121,25 +132,35 @@ extension PosixFile {
         while UInt64(done) < end - start, let base = aligned.baseAddress {
             let count = platform_pread(direct, base + done, span - done, Int64(start) + Int64(done))
             if count == -Int(EINTR) { continue }
-            // EINVAL: the device wants another alignment. A short read ends at the end of the file, which is not aligned.
+            // EINVAL: the device wants another alignment. A short read ends at the end of the file,
+            // which is not aligned.
             if count == -Int(EINVAL) || count == 0 { return false }
             done += try checked("pread", path, count)
             if count % Int(unit) != 0 { break }
         }
         guard UInt64(done) >= end - start else { return false }
-        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: aligned[Int(offset - start)..<Int(end - start)]))
+        buffer.copyMemory(
+            from: UnsafeRawBufferPointer(rebasing: aligned[Int(offset - start)..<Int(end - start)]))
         return true
     }
 
-    package func section(_ index: Int, mapping byteCount: Int) throws(StorageError) -> UnsafeRawPointer {
+    package func section(_ index: Int, mapping byteCount: Int) throws(StorageError)
+        -> UnsafeRawPointer
+    {
         if let base = sections.base(index, holding: byteCount) { return base }
         let size = try size()
         let end = UInt64(max(0, byteCount))
-        guard index >= 0, index < Section.countLimit, byteCount <= Section.size, size >= Section.offset(of: index) + end else {
-            throw .fileEnds(before: index < 0 || index >= Section.countLimit ? size : Section.offset(of: index) + end)
+        guard index >= 0, index < Section.countLimit, byteCount <= Section.size,
+            size >= Section.offset(of: index) + end
+        else {
+            throw .fileEnds(
+                before: index < 0 || index >= Section.countLimit
+                    ? size : Section.offset(of: index) + end)
         }
         try sections.extend(index, fileSize: size, descriptor: descriptorForMapping(), path: path)
-        guard let base = sections.base(index, holding: byteCount) else { throw .fileEnds(before: size) }
+        guard let base = sections.base(index, holding: byteCount) else {
+            throw .fileEnds(before: size)
+        }
         return base
     }
 }
@@ -147,9 +168,11 @@ extension PosixFile {
 // Writing
 
 extension PosixFile {
-    /// Larger writes make the page cache use large folios, which make every later small write dearer.
+    /// Larger writes make the page cache use large folios, which make every later small write
+    /// dearer.
     private static let pieceSize = 64 << 10
-    /// One durable write of a record is several times faster than many; its pages are in the cache already, in small folios.
+    /// One durable write of a record is several times faster than many; its pages are in the cache
+    /// already, in small folios.
     private static let durablePieceSize = 8 << 20
 
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
@@ -166,22 +189,34 @@ extension PosixFile {
     }
 
     /// False where it cannot be done, or was not done whole.
-    private func writeAtOnce(_ pieces: [UnsafeRawBufferPointer], at offset: UInt64) throws(StorageError) -> Bool {
+    private func writeAtOnce(_ pieces: [UnsafeRawBufferPointer], at offset: UInt64)
+        throws(StorageError) -> Bool
+    {
         let count = pieces.reduce(0) { $0 + $1.count }
         guard count <= min(Self.pieceSize, Probe.writeLimit) else { return false }
         let position = try signed(offset, plus: 0)
         return withUnsafeTemporaryAllocation(of: iovec.self, capacity: pieces.count) { vectors in
             for (index, piece) in pieces.enumerated() {
-                vectors.initializeElement(at: index, to: iovec(iov_base: UnsafeMutableRawPointer(mutating: piece.baseAddress), iov_len: piece.count))
+                vectors.initializeElement(
+                    at: index,
+                    to: iovec(
+                        iov_base: UnsafeMutableRawPointer(mutating: piece.baseAddress),
+                        iov_len: piece.count))
             }
-            return platform_pwritev(descriptor, vectors.baseAddress, Int32(truncatingIfNeeded: pieces.count), position) == count
+            return platform_pwritev(
+                descriptor, vectors.baseAddress, Int32(truncatingIfNeeded: pieces.count), position)
+                == count
         }
     }
 
-    package func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
+    {
         if bytes.count <= Self.durablePieceSize, canWriteDurably.load(ordering: .relaxed) {
             do throws(StorageError) {
-                return try write(bytes, at: offset, piece: Self.durablePieceSize) { platform_pwrite_durably($0, $1, $2, $3) }
+                return try write(bytes, at: offset, piece: Self.durablePieceSize) {
+                    platform_pwrite_durably($0, $1, $2, $3)
+                }
             } catch .io(_, _, errno: EOPNOTSUPP), .io(_, _, errno: ENOSYS) {
                 canWriteDurably.store(false, ordering: .relaxed)
             }
@@ -191,7 +226,8 @@ extension PosixFile {
     }
 
     private func write(
-        _ bytes: UnsafeRawBufferPointer, at offset: UInt64, piece limit: Int = pieceSize, by call: (Int32, UnsafeRawPointer, Int, Int64) -> Int
+        _ bytes: UnsafeRawBufferPointer, at offset: UInt64, piece limit: Int = pieceSize,
+        by call: (Int32, UnsafeRawPointer, Int, Int64) -> Int
     ) throws(StorageError) {
         guard isWritable else { throw .readOnly }
         var done = 0
@@ -206,9 +242,13 @@ extension PosixFile {
     }
 
     package func writeOut(_ range: Range<UInt64>) throws(StorageError) {
-        let result = platform_write_out(descriptor, try signed(range.lowerBound, plus: 0), try signed(range.upperBound - range.lowerBound, plus: 0))
+        let result = platform_write_out(
+            descriptor, try signed(range.lowerBound, plus: 0),
+            try signed(range.upperBound - range.lowerBound, plus: 0))
         // Where there is no such call, the sync does all.
-        if result != -ENOSYS && result != -EINVAL && result != -ESPIPE { try checked("sync_file_range", path, result) }
+        if result != -ENOSYS && result != -EINVAL && result != -ESPIPE {
+            try checked("sync_file_range", path, result)
+        }
     }
 
     package func sync() throws(StorageError) {
@@ -239,12 +279,15 @@ extension PosixFile {
     }
 
     private func signed(_ offset: UInt64, plus count: Int) throws(StorageError) -> Int64 {
-        guard offset <= Section.fileSizeLimit, count >= 0, count <= Section.fileSizeLimit else { throw .fileTooLarge(path: path) }
+        guard offset <= Section.fileSizeLimit, count >= 0, count <= Section.fileSizeLimit else {
+            throw .fileTooLarge(path: path)
+        }
         return Int64(offset) + Int64(count)
     }
 }
 
-/// RLIMIT_FSIZE. Writing past it does not only fail, it sends a signal that ends the process, so growth asks first.
+/// RLIMIT_FSIZE. Writing past it does not only fail, it sends a signal that ends the process, so
+/// growth asks first.
 enum FileSizeLimit {
     static func check(_ size: UInt64, path: String) throws(StorageError) {
         guard size <= platform_file_size_limit() else { throw .fileTooLarge(path: path) }

@@ -2,48 +2,59 @@
 internal import Glibc
 #endif
 
-/// Where trials look into the engine: moments at which they stop, kill or overtake it, and mistakes that they make on purpose, one at a time,
-/// to see that the tests find them.
+/// Where trials look into the engine: moments at which they stop, kill or overtake it, and mistakes
+/// that they make on purpose, one at a time, to see that the tests find them.
 ///
-/// Production knows nothing of it. Only `swift build -Xswiftc -DTOFT_TRIALS` gives these calls a body; without it they are empty, every
-/// question is answered with no, and the compiler takes them out.
+/// Production knows nothing of it. Only `swift build -Xswiftc -DTOFT_TRIALS` gives these calls a
+/// body; without it they are empty, every question is answered with no, and the compiler takes them
+/// out.
 package enum Probe {
     /// Moments, in the order in which a database lives through them.
     package enum Moment: Int, CaseIterable, Sendable {
         case creationWritten, creationSynced, creationNamed, directorySynced, creationDurable
-        case attachTaken, recoveryRead, recoveryReplayed, recoverySynced, recoveryRenewed, opened, joined
+        case attachTaken, recoveryRead, recoveryReplayed, recoverySynced, recoveryRenewed, opened,
+            joined
         case versionRead, pinStored
         case writerTaken, takeoverBegun, takeoverSynced, takeoverPublished, writerLeaving
-        case checkpointTaken, checkpointAdopted, checkpointPinned, checkpointSynced, checkpointMetaWritten, checkpointLeaving
-        case transactionBegun, spilled, recordKept, pagesWritten, logWritten, pagesSynced, metaWritten, durableStored, markerWritten, published
+        case checkpointTaken, checkpointAdopted, checkpointPinned, checkpointSynced,
+            checkpointMetaWritten, checkpointLeaving
+        case transactionBegun, spilled, recordKept, pagesWritten, logWritten, pagesSynced,
+            metaWritten, durableStored, markerWritten, published
         case leavingLast, cleanWritten
     }
 
     /// Mistakes, each of which some test must find.
     package enum Mistake: String, CaseIterable, Sendable {
         case noSyncBeforeMeta, metaNotDurable, metaBeforePages, publishedBeforeMeta
-        case syncErrorIgnored, syncTriedAgain, poisonForgotten, diskFullIgnored, shortWriteTakenAsWhole
+        case syncErrorIgnored, syncTriedAgain, poisonForgotten, diskFullIgnored,
+            shortWriteTakenAsWhole
         case pageReusedTooEarly, pinsIgnored, pinStoredWithoutLookingAgain, deadOwnerByNumberOnly
         case versionReusedAfterRollback, othersCommitOverlooked
         case checksumNotCompared, growthForgotten, olderMetaRefused
         case recoveryOverwritesItsMeta, recoveryTrustsTheCache, deadWriterNotTakenOver
         case directoryNotSynced
-        case logNotDurable, publishedBeforeLog, previousVersionNotChecked, saltKept, lostLogNotSeen, lostMetaNotSeen
-        case deferredNotCovered, logTailIgnored, inDoubtMetaForgotten, checkpointNotPinned, checkpointNotSynced
+        case logNotDurable, publishedBeforeLog, previousVersionNotChecked, saltKept, lostLogNotSeen,
+            lostMetaNotSeen
+        case deferredNotCovered, logTailIgnored, inDoubtMetaForgotten, checkpointNotPinned,
+            checkpointNotSynced
         case copyNotVerified, segmentNotListed, tornRecordBelieved, derivedNotReplayed
         case entryLostOnTheWay
     }
 
     #if TOFT_TRIALS
     package static let isCompiledIn = true
-    /// Called at every moment, on the thread that reached it. To be set before the first database is opened.
+    /// Called at every moment, on the thread that reached it. To be set before the first database
+    /// is opened.
     nonisolated(unsafe) package static var observer: (@Sendable (Moment) -> Void)?
     /// Bytes of one system call at most: a kernel may write less than it was asked to.
     nonisolated(unsafe) package static var writeLimit = Int.max
     /// The mistake that the environment asks for.
-    package static let mistake: Mistake? = getenv("TOFT_SEED_BUG").flatMap { Mistake(rawValue: String(cString: $0)) }
+    package static let mistake: Mistake? = getenv("TOFT_SEED_BUG").flatMap {
+        Mistake(rawValue: String(cString: $0))
+    }
 
-    /// What a trial wants to happen on its own thread, where it is everybody: interruptions, and deaths.
+    /// What a trial wants to happen on its own thread, where it is everybody: interruptions, and
+    /// deaths.
     package final class Script {
         /// Called at every moment.
         package var interruption: ((Moment) -> Void)?
@@ -63,8 +74,9 @@ package enum Probe {
         script.interruption?(moment)
     }
 
-    /// A moment at which a trial may simulate the death of the one who reaches it: all that he was about to do is left undone, but for the
-    /// locks and pins that the kernel takes from a dead process.
+    /// A moment at which a trial may simulate the death of the one who reaches it: all that he was
+    /// about to do is left undone, but for the locks and pins that the kernel takes from a dead
+    /// process.
     static func pass(_ moment: Moment) throws(StorageError) {
         reach(moment)
         guard script.death == moment else { return }

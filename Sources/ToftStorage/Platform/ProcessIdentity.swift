@@ -18,10 +18,13 @@ struct ProcessIdentity: Equatable, Sendable {
     static func current() -> ProcessIdentity {
         let pid = UInt64(getpid())
         let namespace = (try? FilePath.identity(of: "/proc/self/ns/pid"))?.inode ?? 0
-        return ProcessIdentity(pid: pid, startTime: startTime(of: pid) ?? 0, pidNamespace: namespace, bootID: currentBootID())
+        return ProcessIdentity(
+            pid: pid, startTime: startTime(of: pid) ?? 0, pidNamespace: namespace,
+            bootID: currentBootID())
     }
 
-    /// Whether it is certain that the process has ended. Where anything is unclear it counts as alive.
+    /// Whether it is certain that the process has ended. Where anything is unclear it counts as
+    /// alive.
     func hasEnded(seenBy observer: ProcessIdentity) -> Bool {
         guard pid != 0, pid <= Int32.max, isComparable(with: observer) else { return false }
         if platform_signal_probe(Int32(pid)) == -ESRCH { return true }
@@ -35,13 +38,17 @@ struct ProcessIdentity: Equatable, Sendable {
 
     /// Field 22 of /proc/PID/stat, counted behind the name in parentheses, which may hold anything.
     private static func startTime(of pid: UInt64) -> UInt64? {
-        guard let text = smallFile("/proc/\(pid)/stat"), let name = text.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+        guard let text = smallFile("/proc/\(pid)/stat"),
+            let name = text.lastIndex(of: UInt8(ascii: ")"))
+        else { return nil }
         let fields = text[(name + 1)...].split(separator: UInt8(ascii: " "))
         return fields.count > 19 ? UInt64(String(decoding: fields[19], as: UTF8.self)) : nil
     }
 
     private static func currentBootID() -> (UInt64, UInt64) {
-        let digits = (smallFile("/proc/sys/kernel/random/boot_id") ?? []).filter { $0 != UInt8(ascii: "-") && $0 > 32 }
+        let digits = (smallFile("/proc/sys/kernel/random/boot_id") ?? []).filter {
+            $0 != UInt8(ascii: "-") && $0 > 32
+        }
         func half(_ range: Range<Int>) -> UInt64 {
             guard digits.count >= range.upperBound else { return 0 }
             return UInt64(String(decoding: digits[range], as: UTF8.self), radix: 16) ?? 0
@@ -54,7 +61,9 @@ struct ProcessIdentity: Equatable, Sendable {
         guard descriptor >= 0 else { return nil }
         defer { _ = platform_close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 2048)
-        let count = bytes.withUnsafeMutableBytes { platform_read(descriptor, $0.baseAddress, $0.count) }
+        let count = bytes.withUnsafeMutableBytes {
+            platform_read(descriptor, $0.baseAddress, $0.count)
+        }
         return count >= 0 ? Array(bytes.prefix(count)) : nil
     }
 }

@@ -1,11 +1,15 @@
 internal import Synchronization
 
-/// Who shares the lock file: a process takes a place with an index, and holds a lock on a byte of the data file as the proof of its life.
+/// Who shares the lock file: a process takes a place with an index, and holds a lock on a byte of
+/// the data file as the proof of its life.
 ///
-/// 1. A place belongs to whoever holds its byte. Its incarnation counts its owners, so that (index, incarnation) names one of them for ever.
-/// 2. A new owner removes the pins of earlier ones before it makes itself known by the next incarnation.
-/// 3. An owner is dead when its incarnation is over, or its byte is free, or its process is certainly gone (a forked child that keeps
-///    descriptors open without ever having run our code holds the byte of a dead parent).
+/// 1. A place belongs to whoever holds its byte. Its incarnation counts its owners, so that (index,
+///    incarnation) names one of them for ever.
+/// 2. A new owner removes the pins of earlier ones before it makes itself known by the next
+///    incarnation.
+/// 3. An owner is dead when its incarnation is over, or its byte is free, or its process is
+///    certainly gone (a forked child that keeps descriptors open without ever having run our code
+///    holds the byte of a dead parent).
 struct ProcessTable: Sendable {
     let words: SharedWords
     /// Nil where there is only one process.
@@ -27,13 +31,16 @@ struct ProcessTable: Sendable {
         for index in 0..<LockFileLayout.processLimit {
             if let locks, try !locks.takeExclusive(LockByte.process(index)) { continue }
             clear(index)
-            let incarnation = (words.process(index, LockFileLayout.Process.incarnation).pointee.load(ordering: .relaxed) & Self.incarnationMask) + 1
+            let incarnation =
+                (words.process(index, LockFileLayout.Process.incarnation).pointee.load(
+                    ordering: .relaxed) & Self.incarnationMask) + 1
             store(me.pid, index, LockFileLayout.Process.pid)
             store(me.startTime, index, LockFileLayout.Process.startTime)
             store(me.pidNamespace, index, LockFileLayout.Process.pidNamespace)
             store(me.bootID.0, index, LockFileLayout.Process.bootID)
             store(me.bootID.1, index, LockFileLayout.Process.bootID + 8)
-            words.process(index, LockFileLayout.Process.incarnation).pointee.store(incarnation, ordering: .sequentiallyConsistent)
+            words.process(index, LockFileLayout.Process.incarnation).pointee.store(
+                incarnation, ordering: .sequentiallyConsistent)
             return Owner(index: index, incarnation: incarnation)
         }
         throw .tooManyReaders
@@ -46,10 +53,14 @@ struct ProcessTable: Sendable {
     /// Whether what the owner left may be removed. Any doubt, and any error, means that it lives.
     func isDead(_ owner: Owner) -> Bool {
         guard owner.index >= 0, owner.index < LockFileLayout.processLimit else { return true }
-        let incarnation = words.process(owner.index, LockFileLayout.Process.incarnation).pointee.load(ordering: .acquiring)
+        let incarnation = words.process(owner.index, LockFileLayout.Process.incarnation).pointee
+            .load(ordering: .acquiring)
         guard incarnation & Self.incarnationMask == owner.incarnation else { return true }
-        if Probe.makes(.deadOwnerByNumberOnly) { return identity(of: owner.index).hasEnded(seenBy: me) }
-        guard let locks, let isHeld = try? locks.isHeldByOthers(LockByte.process(owner.index)) else { return false }
+        if Probe.makes(.deadOwnerByNumberOnly) {
+            return identity(of: owner.index).hasEnded(seenBy: me)
+        }
+        guard let locks, let isHeld = try? locks.isHeldByOthers(LockByte.process(owner.index))
+        else { return false }
         return !isHeld || identity(of: owner.index).hasEnded(seenBy: me)
     }
 
@@ -57,11 +68,19 @@ struct ProcessTable: Sendable {
 
     private func identity(of index: Int) -> ProcessIdentity {
         ProcessIdentity(
-            pid: load(index, LockFileLayout.Process.pid), startTime: load(index, LockFileLayout.Process.startTime),
+            pid: load(index, LockFileLayout.Process.pid),
+            startTime: load(index, LockFileLayout.Process.startTime),
             pidNamespace: load(index, LockFileLayout.Process.pidNamespace),
-            bootID: (load(index, LockFileLayout.Process.bootID), load(index, LockFileLayout.Process.bootID + 8)))
+            bootID: (
+                load(index, LockFileLayout.Process.bootID),
+                load(index, LockFileLayout.Process.bootID + 8)
+            ))
     }
 
-    private func load(_ index: Int, _ field: Int) -> UInt64 { words.process(index, field).pointee.load(ordering: .relaxed) }
-    private func store(_ value: UInt64, _ index: Int, _ field: Int) { words.process(index, field).pointee.store(value, ordering: .relaxed) }
+    private func load(_ index: Int, _ field: Int) -> UInt64 {
+        words.process(index, field).pointee.load(ordering: .relaxed)
+    }
+    private func store(_ value: UInt64, _ index: Int, _ field: Int) {
+        words.process(index, field).pointee.store(value, ordering: .relaxed)
+    }
 }

@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// Memory that processes share (a lock file), or that stands in for it within one process.
 ///
-/// The only stores are atomic ones to words that nobody takes for data. A mapping of the data file is never written.
+/// The only stores are atomic ones to words that nobody takes for data. A mapping of the data file
+/// is never written.
 final class SharedWords: @unchecked Sendable {
     private let base: UnsafeMutableRawPointer
     private let isMapped: Bool
@@ -48,7 +49,9 @@ final class SharedWords: @unchecked Sendable {
     /// A half word, for those that the kernel knows.
     @inline(__always)
     func futex(_ offset: Int) -> Futex {
-        Futex(word: (base + offset).assumingMemoryBound(to: Atomic<UInt32>.self), isPrivate: !isMapped)
+        Futex(
+            word: (base + offset).assumingMemoryBound(to: Atomic<UInt32>.self), isPrivate: !isMapped
+        )
     }
 
     func process(_ index: Int, _ field: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {

@@ -1,9 +1,10 @@
-/// The one seam between the engine and a disk. Production has `PosixFile`; in-memory databases have `MemoryFile`; tests put disks that
-/// record, fail and lie behind the same calls.
+/// The one seam between the engine and a disk. Production has `PosixFile`; in-memory databases have
+/// `MemoryFile`; tests put disks that record, fail and lie behind the same calls.
 ///
-/// Everything that reaches the disk passes `write`, `writeDurably`, `grow` and `truncate`: sections are readable only, and nothing is ever
-/// stored through them. Any thread may call anything, but ranges that are written at the same time must not overlap, and `truncate` and
-/// `close` need that nobody reads the sections they take away.
+/// Everything that reaches the disk passes `write`, `writeDurably`, `grow` and `truncate`: sections
+/// are readable only, and nothing is ever stored through them. Any thread may call anything, but
+/// ranges that are written at the same time must not overlap, and `truncate` and `close` need that
+/// nobody reads the sections they take away.
 package protocol StorageFile: AnyObject, Sendable {
     /// Absolute, without symbolic links; a name in angle brackets where there is no file.
     var path: String { get }
@@ -15,28 +16,36 @@ package protocol StorageFile: AnyObject, Sendable {
     func size() throws(StorageError) -> UInt64
     /// Fills the buffer, or throws: `corrupt` when the file ends before.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError)
-    /// The same, from the device and not from the page cache. What is dirty in the cache must have been synced before.
-    func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError)
+    /// The same, from the device and not from the page cache. What is dirty in the cache must have
+    /// been synced before.
+    func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
     /// Writes all bytes, in pieces of at most 64 KiB; durable after the next `sync`.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError)
     /// The same for pieces of memory that follow each other in the file.
     func write(_ pieces: [UnsafeRawBufferPointer], at offset: UInt64) throws(StorageError)
-    /// Writes all bytes; they, not necessarily others before them, are durable on return. An error means what an error of `sync` means.
+    /// Writes all bytes; they, not necessarily others before them, are durable on return. An error
+    /// means what an error of `sync` means.
     func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError)
-    /// Begins to write a range out, and waits for it, so that a later `sync` has less to do. Nothing is durable by it.
+    /// Begins to write a range out, and waits for it, so that a later `sync` has less to do.
+    /// Nothing is durable by it.
     func writeOut(_ range: Range<UInt64>) throws(StorageError)
-    /// Makes everything written before durable, the size included. After an error nothing is known about any of it; never try again.
+    /// Makes everything written before durable, the size included. After an error nothing is known
+    /// about any of it; never try again.
     func sync() throws(StorageError)
-    /// Makes the file at least so large, with blocks allocated where the file system can; the new bytes read as zeros.
+    /// Makes the file at least so large, with blocks allocated where the file system can; the new
+    /// bytes read as zeros.
     func grow(to size: UInt64) throws(StorageError)
     /// Makes the file so small. Needs that nobody, in any process, reads what goes.
     func truncate(to size: UInt64) throws(StorageError)
-    /// The base address of section `index` (`Section`), of which at least the first `byteCount` bytes may be read: a shared mapping that sees
-    /// what any process writes, and whose address does not change until `close`. Throws `corrupt` when the file ends before that.
+    /// The base address of section `index` (`Section`), of which at least the first `byteCount`
+    /// bytes may be read: a shared mapping that sees what any process writes, and whose address
+    /// does not change until `close`. Throws `corrupt` when the file ends before that.
     func section(_ index: Int, mapping byteCount: Int) throws(StorageError) -> UnsafeRawPointer
     /// Which file it is.
     func identity() throws(StorageError) -> FileIdentity
-    /// Gives mappings and descriptor back; a second call does nothing. Afterwards every other call throws `closed`.
+    /// Gives mappings and descriptor back; a second call does nothing. Afterwards every other call
+    /// throws `closed`.
     func close() throws(StorageError)
 }
 
@@ -51,6 +60,8 @@ extension StorageFile {
 extension StorageError {
     /// The file is shorter than something in it says.
     static func fileEnds(before offset: UInt64) -> StorageError {
-        .corrupt(page: offset / UInt64(Section.pageSize), reason: "the file ends before the end of this page")
+        .corrupt(
+            page: offset / UInt64(Section.pageSize),
+            reason: "the file ends before the end of this page")
     }
 }

@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// One object for each thread that asks: made at its first look, released on that thread when it ends.
+/// One object for each thread that asks: made at its first look, released on that thread when it
+/// ends.
 package final class ThreadLocal<Value: AnyObject>: Sendable {
     private let key: pthread_key_t?
 
@@ -12,16 +13,21 @@ package final class ThreadLocal<Value: AnyObject>: Sendable {
         self.key = result == 0 ? key : nil
     }
 
-    /// The calling thread's object. A process that is out of keys or memory gets a new one at every look.
+    /// The calling thread's object. A process that is out of keys or memory gets a new one at every
+    /// look.
     package func value(orMake make: () -> Value) -> Value {
         guard let key else { return make() }
-        if let bits = pthread_getspecific(key) { return Unmanaged<Value>.fromOpaque(bits).takeUnretainedValue() }
+        if let bits = pthread_getspecific(key) {
+            return Unmanaged<Value>.fromOpaque(bits).takeUnretainedValue()
+        }
         return replace(with: make())
     }
 
     /// Asks the calling thread's object something, for less than taking hold of it costs.
     package func ask<Answer>(orMake make: () -> Value, _ question: (Value) -> Answer) -> Answer {
-        guard let key, let bits = pthread_getspecific(key) else { return question(value(orMake: make)) }
+        guard let key, let bits = pthread_getspecific(key) else {
+            return question(value(orMake: make))
+        }
         return Unmanaged<Value>.fromOpaque(bits)._withUnsafeGuaranteedRef(question)
     }
 

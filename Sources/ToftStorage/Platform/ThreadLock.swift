@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// A lock of this process that can be waited for with a deadline, and given back by another thread than took it.
+/// A lock of this process that can be waited for with a deadline, and given back by another thread
+/// than took it.
 ///
 /// 0: free. 1: held. 2: held, and somebody sleeps.
 final class ThreadLock: @unchecked Sendable {
@@ -23,10 +24,13 @@ final class ThreadLock: @unchecked Sendable {
 
     /// False if the deadline passed first.
     func lock(until deadline: Deadline) -> Bool {
-        if word.pointee.compareExchange(expected: 0, desired: 1, ordering: .acquiring).exchanged { return true }
+        if word.pointee.compareExchange(expected: 0, desired: 1, ordering: .acquiring).exchanged {
+            return true
+        }
         while word.pointee.exchange(2, ordering: .acquiring) != 0 {
             if deadline.hasPassed { return false }
-            futex.wait(while: 2, nanoseconds: deadline.isNever ? -1 : deadline.remainingNanoseconds())
+            futex.wait(
+                while: 2, nanoseconds: deadline.isNever ? -1 : deadline.remainingNanoseconds())
         }
         return true
     }

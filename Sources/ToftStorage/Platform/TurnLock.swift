@@ -1,17 +1,21 @@
 internal import Synchronization
 
-/// A lock among all threads of all processes that have a file open: the write lock, and the checkpoint lock.
+/// A lock among all threads of all processes that have a file open: the write lock, and the
+/// checkpoint lock.
 ///
-/// 1. A thread first takes the lock of its process, then, for the process, a byte of the data file. The kernel gives the byte back when
-///    the process dies, so no death can block the others.
-/// 2. `phase` is idle, or says that somebody is at work. Whoever gets the byte and finds the phase not idle knows that the last owner died at
-///    work; the phase then is `takeover` until the heir says that it is done, so an heir that dies, or fails, leaves the duty to the next.
-/// 3. Sleepers wait for `turn` to change, and look again from time to time: a death changes no word. They say that they sleep in `sleepers`;
-///    `unlock` makes a system call only then, and wakes one. One that slept says it again, since others may sleep still.
-/// 4. A process that gives the lock back while others sleep, and wants it again at once, sleeps first: else it would always be faster.
+/// 1. A thread first takes the lock of its process, then, for the process, a byte of the data file.
+///    The kernel gives the byte back when the process dies, so no death can block the others.
+/// 2. `phase` is idle, or says that somebody is at work. Whoever gets the byte and finds the phase
+///    not idle knows that the last owner died at work; the phase then is `takeover` until the heir
+///    says that it is done, so an heir that dies, or fails, leaves the duty to the next.
+/// 3. Sleepers wait for `turn` to change, and look again from time to time: a death changes no
+///    word. They say that they sleep in `sleepers`; `unlock` makes a system call only then, and
+///    wakes one. One that slept says it again, since others may sleep still.
+/// 4. A process that gives the lock back while others sleep, and wants it again at once, sleeps
+///    first: else it would always be faster.
 /// 5. The thread that unlocks need not be the one that locked.
-/// 6. A process may keep the byte when a thread gives the lock back (`handOn`): its other threads then take turns, until one finds that the
-///    byte can go, or that another process wants it.
+/// 6. A process may keep the byte when a thread gives the lock back (`handOn`): its other threads
+///    then take turns, until one finds that the byte can go, or that another process wants it.
 final class TurnLock: Sendable {
     private enum Phase {
         static let idle: UInt64 = 0
@@ -25,10 +29,12 @@ final class TurnLock: Sendable {
     private let locks: FileLocks?
     private let byte: Int64
     private let threads = ThreadLock()
-    /// When this process last gave the lock to a sleeper, and the count of acquisitions then. Guarded by `threads`.
+    /// When this process last gave the lock to a sleeper, and the count of acquisitions then.
+    /// Guarded by `threads`.
     private let courtesy = Mutex<(acquisitions: UInt64, end: Deadline)?>(nil)
 
-    /// Whether the process has the byte though no thread may have the lock. Changed only by who has `threads`.
+    /// Whether the process has the byte though no thread may have the lock. Changed only by who has
+    /// `threads`.
     private let keepsByte = Atomic<Bool>(false)
 
     private static let courtesyMilliseconds = 2
@@ -42,12 +48,19 @@ final class TurnLock: Sendable {
         self.byte = byte
     }
 
-    private var phase: UnsafeMutablePointer<Atomic<UInt64>> { words.word(offset + LockFileLayout.Lock.phase) }
-    private var acquisitions: UnsafeMutablePointer<Atomic<UInt64>> { words.word(offset + LockFileLayout.Lock.acquisitions) }
+    private var phase: UnsafeMutablePointer<Atomic<UInt64>> {
+        words.word(offset + LockFileLayout.Lock.phase)
+    }
+    private var acquisitions: UnsafeMutablePointer<Atomic<UInt64>> {
+        words.word(offset + LockFileLayout.Lock.acquisitions)
+    }
     private var turn: Futex { words.futex(offset + LockFileLayout.Lock.turn) }
-    private var sleepers: UnsafeMutablePointer<Atomic<UInt32>> { words.futex(offset + LockFileLayout.Lock.sleepers).word }
+    private var sleepers: UnsafeMutablePointer<Atomic<UInt32>> {
+        words.futex(offset + LockFileLayout.Lock.sleepers).word
+    }
 
-    /// Returns whether the last owner died at work, so that its work has to be looked after; `finishTakeover` then says that this was done.
+    /// Returns whether the last owner died at work, so that its work has to be looked after;
+    /// `finishTakeover` then says that this was done.
     func lock(until deadline: Deadline) throws(StorageError) -> Bool {
         guard threads.lock(until: deadline) else { throw .lockTimeout }
         if isKept { return false }
@@ -64,7 +77,8 @@ final class TurnLock: Sendable {
     private func begin() -> Bool {
         acquisitions.pointee.add(1, ordering: .relaxed)
         let ownerDied = phase.pointee.load(ordering: .acquiring) != Phase.idle
-        phase.pointee.store(ownerDied ? Phase.takeover : Phase.working, ordering: .sequentiallyConsistent)
+        phase.pointee.store(
+            ownerDied ? Phase.takeover : Phase.working, ordering: .sequentiallyConsistent)
         return ownerDied
     }
 
@@ -83,13 +97,15 @@ final class TurnLock: Sendable {
         threads.unlock()
     }
 
-    /// Gives a kept byte back, unless a thread has the lock (which then will) or more is to be done.
+    /// Gives a kept byte back, unless a thread has the lock (which then will) or more is to be
+    /// done.
     func unlockIfKept(_ isDone: () -> Bool) {
         guard threads.tryLock() else { return }
         if isKept && isDone() { unlock() } else { threads.unlock() }
     }
 
-    /// Lets a process that waits have the byte, and takes it again. Returns what `lock` does. If it throws, the caller no longer has the lock.
+    /// Lets a process that waits have the byte, and takes it again. Returns what `lock` does. If it
+    /// throws, the caller no longer has the lock.
     func passOn(until deadline: Deadline) throws(StorageError) -> Bool {
         guard let locks else { return false }
         release()
@@ -109,14 +125,20 @@ final class TurnLock: Sendable {
 
     private func release() {
         keepsByte.store(false, ordering: .relaxed)
-        if phase.pointee.load(ordering: .relaxed) != Phase.takeover { phase.pointee.store(Phase.idle, ordering: .releasing) }
+        if phase.pointee.load(ordering: .relaxed) != Phase.takeover {
+            phase.pointee.store(Phase.idle, ordering: .releasing)
+        }
         guard let locks else { return }
         let count = acquisitions.pointee.load(ordering: .relaxed)
         locks.release(byte)
         turn.word.pointee.add(1, ordering: .sequentiallyConsistent)
         let somebodySleeps = sleepers.pointee.exchange(0, ordering: .sequentiallyConsistent) != 0
         if somebodySleeps { turn.wake(1) }
-        courtesy.withLock { $0 = somebodySleeps ? (count, Deadline(timeoutMilliseconds: Self.courtesyMilliseconds)) : nil }
+        courtesy.withLock {
+            $0 =
+                somebodySleeps
+                ? (count, Deadline(timeoutMilliseconds: Self.courtesyMilliseconds)) : nil
+        }
     }
 
     private func takeByte(_ locks: FileLocks, until deadline: Deadline) throws(StorageError) {
@@ -136,7 +158,8 @@ final class TurnLock: Sendable {
         if hasSlept { sleepers.pointee.store(1, ordering: .sequentiallyConsistent) }
     }
 
-    /// Sleeps for a moment if another process was promised the next turn and has not had it. Returns whether it slept.
+    /// Sleeps for a moment if another process was promised the next turn and has not had it.
+    /// Returns whether it slept.
     private func giveWay() -> Bool {
         let promise = courtesy.withLock { promise in
             defer { promise = nil }
@@ -144,7 +167,9 @@ final class TurnLock: Sendable {
         }
         guard let promise, !promise.end.hasPassed else { return false }
         let seen = turn.word.pointee.load(ordering: .sequentiallyConsistent)
-        guard acquisitions.pointee.load(ordering: .relaxed) == promise.acquisitions else { return false }
+        guard acquisitions.pointee.load(ordering: .relaxed) == promise.acquisitions else {
+            return false
+        }
         sleepers.pointee.store(1, ordering: .sequentiallyConsistent)
         turn.wait(while: seen, nanoseconds: promise.end.remainingNanoseconds())
         return true

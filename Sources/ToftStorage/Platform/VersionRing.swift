@@ -11,7 +11,9 @@ package struct PublishedVersion: Equatable, Sendable {
     /// The log is durable up to here, see `Coordinator.durableLog(of:)`.
     package var durableLog: UInt64
 
-    package init(version: UInt64, root: Ref, fileSize: UInt64, log: LogPoint = .start, durableLog: UInt64 = 0) {
+    package init(
+        version: UInt64, root: Ref, fileSize: UInt64, log: LogPoint = .start, durableLog: UInt64 = 0
+    ) {
         self.version = version
         self.root = root
         self.fileSize = fileSize
@@ -20,15 +22,20 @@ package struct PublishedVersion: Equatable, Sendable {
     }
 }
 
-/// How a version becomes visible: its descriptor goes to the next place of a small ring, then one release-store names version and place.
+/// How a version becomes visible: its descriptor goes to the next place of a small ring, then one
+/// release-store names version and place.
 ///
-/// 1. Only the owner of the write lock (or the first to attach) publishes; a descriptor that it did not get to name does not exist.
-/// 2. A reader copies the descriptor and looks at the word again. It is unchanged, or the copy is thrown away: the place of the version
-///    that the word names is written again only after the word has changed.
+/// 1. Only the owner of the write lock (or the first to attach) publishes; a descriptor that it did
+///    not get to name does not exist.
+/// 2. A reader copies the descriptor and looks at the word again. It is unchanged, or the copy is
+///    thrown away: the place of the version that the word names is written again only after the
+///    word has changed.
 struct VersionRing: Sendable {
     let words: SharedWords
 
-    private var current: UnsafeMutablePointer<Atomic<UInt64>> { words.word(LockFileLayout.published) }
+    private var current: UnsafeMutablePointer<Atomic<UInt64>> {
+        words.word(LockFileLayout.published)
+    }
     private static let count = LockFileLayout.descriptorCount
 
     /// The word that names the newest version; it never has the same value twice.
@@ -57,7 +64,9 @@ struct VersionRing: Sendable {
             guard let base = buffer.baseAddress else { return }
             version.root.encode(to: base)
             for part in stride(from: 0, to: Ref.size, by: 8) {
-                store(base.loadUnaligned(fromByteOffset: part, as: UInt64.self), offset + LockFileLayout.Descriptor.root + part)
+                store(
+                    base.loadUnaligned(fromByteOffset: part, as: UInt64.self),
+                    offset + LockFileLayout.Descriptor.root + part)
             }
         }
         store(version.fileSize, offset + LockFileLayout.Descriptor.fileSize)
@@ -65,29 +74,42 @@ struct VersionRing: Sendable {
         store(version.log.sequence, offset + LockFileLayout.Descriptor.logSequence)
         store(version.log.hash, offset + LockFileLayout.Descriptor.logHash)
         store(version.durableLog, offset + LockFileLayout.Descriptor.durableLog)
-        current.pointee.store(version.version &* Self.count &+ place, ordering: .sequentiallyConsistent)
+        current.pointee.store(
+            version.version &* Self.count &+ place, ordering: .sequentiallyConsistent)
     }
 
     private func descriptor(at place: UInt64) -> PublishedVersion {
         let offset = offset(of: place)
-        let root = withUnsafeTemporaryAllocation(byteCount: Ref.size, alignment: 8) { buffer -> Ref in
+        let root = withUnsafeTemporaryAllocation(byteCount: Ref.size, alignment: 8) {
+            buffer -> Ref in
             for part in stride(from: 0, to: Ref.size, by: 8) {
-                buffer.storeBytes(of: load(offset + LockFileLayout.Descriptor.root + part), toByteOffset: part, as: UInt64.self)
+                buffer.storeBytes(
+                    of: load(offset + LockFileLayout.Descriptor.root + part), toByteOffset: part,
+                    as: UInt64.self)
             }
-            guard let base = buffer.baseAddress else { return Ref(page: 0, birth: 0, checksum: 0, pageCount: 0) }
+            guard let base = buffer.baseAddress else {
+                return Ref(page: 0, birth: 0, checksum: 0, pageCount: 0)
+            }
             return Ref(decoding: base)
         }
         return PublishedVersion(
             version: load(offset + LockFileLayout.Descriptor.version), root: root,
             fileSize: load(offset + LockFileLayout.Descriptor.fileSize),
             log: LogPoint(
-                position: load(offset + LockFileLayout.Descriptor.logPosition), sequence: load(offset + LockFileLayout.Descriptor.logSequence),
+                position: load(offset + LockFileLayout.Descriptor.logPosition),
+                sequence: load(offset + LockFileLayout.Descriptor.logSequence),
                 hash: load(offset + LockFileLayout.Descriptor.logHash)),
             durableLog: load(offset + LockFileLayout.Descriptor.durableLog))
     }
 
-    private func offset(of place: UInt64) -> Int { LockFileLayout.ring + Int(place) * LockFileLayout.descriptorSize }
+    private func offset(of place: UInt64) -> Int {
+        LockFileLayout.ring + Int(place) * LockFileLayout.descriptorSize
+    }
 
-    private func load(_ offset: Int) -> UInt64 { words.word(offset).pointee.load(ordering: .relaxed) }
-    private func store(_ value: UInt64, _ offset: Int) { words.word(offset).pointee.store(value, ordering: .relaxed) }
+    private func load(_ offset: Int) -> UInt64 {
+        words.word(offset).pointee.load(ordering: .relaxed)
+    }
+    private func store(_ value: UInt64, _ offset: Int) {
+        words.word(offset).pointee.store(value, ordering: .relaxed)
+    }
 }

@@ -1,8 +1,10 @@
-/// Makes a published version durable by a meta of its own, so that the log before it is no longer needed. Writers go on meanwhile.
+/// Makes a published version durable by a meta of its own, so that the log before it is no longer
+/// needed. Writers go on meanwhile.
 ///
 /// 1. It allocates nothing and changes no page: what it writes is a meta.
-/// 2. It pins its version by a word that outlives it: if it dies, its meta may be on the disk or not, and the pages of both its version and the
-///    durable one stay until the next checkpoint, or checkpoint-commit, has synced that meta and adopted it.
+/// 2. It pins its version by a word that outlives it: if it dies, its meta may be on the disk or
+///    not, and the pages of both its version and the durable one stay until the next checkpoint, or
+///    checkpoint-commit, has synced that meta and adopted it.
 /// 3. It waits for no other lock while it has the checkpoint lock.
 struct Checkpoint {
     private let file: any StorageFile
@@ -19,7 +21,8 @@ struct Checkpoint {
         self.init(file: store.file, coordinator: store.coordinator, template: store.template)
     }
 
-    /// Checkpoints the newest version. False if it is durable already, or has to wait for a writer that takes over from a dead one.
+    /// Checkpoints the newest version. False if it is durable already, or has to wait for a writer
+    /// that takes over from a dead one.
     @discardableResult
     func run() throws(StorageError) -> Bool {
         try coordinator.lockCheckpoint()
@@ -36,20 +39,24 @@ struct Checkpoint {
         guard published.version > coordinator.durableVersion else { return false }
         coordinator.checkpointVersion = Probe.makes(.checkpointNotPinned) ? 0 : published.version
         try Probe.pass(.checkpointPinned)
-        // 3. Its pages, in slices, so that commits need not wait behind all of it; then the sync, which has little left to do.
+        // 3. Its pages, in slices, so that commits need not wait behind all of it; then the sync,
+        //    which has little left to do.
         try writeOut(published, work)
         if !Probe.makes(.checkpointNotSynced) { try sync() }
         try Probe.pass(.checkpointSynced)
         // 4. The meta.
-        try coordinator.orPoison { () throws(StorageError) in try Self.writeMeta(published, template, log: coordinator.log, to: file) }
+        try coordinator.orPoison { () throws(StorageError) in
+            try Self.writeMeta(published, template, log: coordinator.log, to: file)
+        }
         try Probe.pass(.checkpointMetaWritten)
         coordinator.setDurable(published.version, logTail: published.log.position)
         coordinator.removeWaiting(work)
         return true
     }
 
-    /// Syncs a meta that a dead checkpoint left, and counts it as durable. False where the newest meta is that of a checkpoint-commit that died before
-    /// it was published: whoever takes over from its writer adopts that. The caller has the checkpoint lock.
+    /// Syncs a meta that a dead checkpoint left, and counts it as durable. False where the newest
+    /// meta is that of a checkpoint-commit that died before it was published: whoever takes over
+    /// from its writer adopts that. The caller has the checkpoint lock.
     func adoptInDoubt() throws(StorageError) -> Bool {
         guard let newest = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
             throw .corrupt(page: 0, reason: "neither meta page is valid")
@@ -65,11 +72,15 @@ struct Checkpoint {
     /// Bytes of a slice.
     private static let slice: UInt64 = 1 << 20
 
-    private func writeOut(_ published: PublishedVersion, _ work: Coordinator.Waiting) throws(StorageError) {
+    private func writeOut(_ published: PublishedVersion, _ work: Coordinator.Waiting)
+        throws(StorageError)
+    {
         guard work.bytes > Self.slice else { return }
         var offset: UInt64 = 0
         while offset < published.fileSize {
-            try coordinator.orPoison { () throws(StorageError) in try file.writeOut(offset..<min(offset + Self.slice, published.fileSize)) }
+            try coordinator.orPoison { () throws(StorageError) in
+                try file.writeOut(offset..<min(offset + Self.slice, published.fileSize))
+            }
             offset += Self.slice
         }
     }
@@ -80,7 +91,8 @@ struct Checkpoint {
 
     /// Writes the meta of a version to the idle page, durably.
     static func writeMeta(
-        _ published: PublishedVersion, _ template: Meta, log: LogMap, isClosedCleanly: Bool = false, to file: any StorageFile
+        _ published: PublishedVersion, _ template: Meta, log: LogMap, isClosedCleanly: Bool = false,
+        to file: any StorageFile
     ) throws(StorageError) {
         var meta = template
         meta.version = published.version

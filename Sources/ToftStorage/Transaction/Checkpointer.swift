@@ -1,12 +1,14 @@
 internal import Synchronization
 
-/// The thread of a store that checkpoints in the background: when enough waits for it, when nothing was committed for a second, and once a second
-/// while commits are deferred.
+/// The thread of a store that checkpoints in the background: when enough waits for it, when nothing
+/// was committed for a second, and once a second while commits are deferred.
 ///
 /// 1. There is no thread before the first logged commit, and none after `stop`.
-/// 2. While nothing waits it sleeps without end; the first commit after that wakes it. While something waits it looks once a second whether the
-///    commits have stopped, or deferred ones wait. So a commit makes a system call only when the thread slept, or has to work.
-/// 3. Any process may checkpoint what any other has committed: whoever comes second finds nothing to do.
+/// 2. While nothing waits it sleeps without end; the first commit after that wakes it. While
+///    something waits it looks once a second whether the commits have stopped, or deferred ones
+///    wait. So a commit makes a system call only when the thread slept, or has to work.
+/// 3. Any process may checkpoint what any other has committed: whoever comes second finds nothing
+///    to do.
 final class Checkpointer: Sendable {
     private let checkpoint: Checkpoint
     private let coordinator: Coordinator
@@ -40,7 +42,8 @@ final class Checkpointer: Sendable {
     /// Says that something was logged, and how much waits for a checkpoint now.
     func note(_ waiting: Coordinator.Waiting) {
         if !hasThread.load(ordering: .acquiring) { start() }
-        let isDue = waiting.bytes > LogLimit.waitingBytes || waiting.effects > LogLimit.waitingEffects
+        let isDue =
+            waiting.bytes > LogLimit.waitingBytes || waiting.effects > LogLimit.waitingEffects
         raise(to: isDue ? Call.due : Call.watching)
     }
 
@@ -55,14 +58,20 @@ final class Checkpointer: Sendable {
 
     private func raise(to state: UInt32) {
         if call.word.pointee.load(ordering: .relaxed) >= state { return }
-        if call.word.pointee.max(state, ordering: .sequentiallyConsistent).oldValue < state { call.futex.wake(1) }
+        if call.word.pointee.max(state, ordering: .sequentiallyConsistent).oldValue < state {
+            call.futex.wake(1)
+        }
     }
 
     private func start() {
         thread.withLock { thread in
-            guard thread == nil, call.word.pointee.load(ordering: .relaxed) != Call.stopping else { return }
+            guard thread == nil, call.word.pointee.load(ordering: .relaxed) != Call.stopping else {
+                return
+            }
             // Without a thread the log is checkpointed when it is full, and at the last close.
-            thread = try? PlatformThread(name: "toft-checkpoint") { [checkpoint, coordinator, call] in Self.run(checkpoint, coordinator, call) }
+            thread = try? PlatformThread(name: "toft-checkpoint") {
+                [checkpoint, coordinator, call] in Self.run(checkpoint, coordinator, call)
+            }
             hasThread.store(true, ordering: .releasing)
         }
     }
@@ -80,7 +89,9 @@ final class Checkpointer: Sendable {
 
         init(_ coordinator: Coordinator) {
             let published = coordinator.published
-            self.init(version: published.version, isDeferred: coordinator.durableLog(of: published) < published.log.position)
+            self.init(
+                version: published.version,
+                isDeferred: coordinator.durableLog(of: published) < published.log.position)
         }
     }
 
@@ -92,15 +103,22 @@ final class Checkpointer: Sendable {
             switch state {
             case Call.stopping: return
             case Call.asleep: call.futex.wait(while: Call.asleep, nanoseconds: -1)
-            case Call.watching where sight.version != seen.version && !(sight.isDeferred && seen.isDeferred):
+            case Call.watching
+            where sight.version != seen.version && !(sight.isDeferred && seen.isDeferred):
                 seen = sight
-                call.futex.wait(while: Call.watching, nanoseconds: Int64(LogLimit.idleMilliseconds) * 1_000_000)
+                call.futex.wait(
+                    while: Call.watching, nanoseconds: Int64(LogLimit.idleMilliseconds) * 1_000_000)
             default:
                 // Whoever commits from here on calls again.
-                guard call.word.pointee.compareExchange(expected: state, desired: Call.asleep, ordering: .sequentiallyConsistent).exchanged else {
+                guard
+                    call.word.pointee.compareExchange(
+                        expected: state, desired: Call.asleep, ordering: .sequentiallyConsistent
+                    ).exchanged
+                else {
                     continue
                 }
-                // A failed sync has poisoned the database. After another failure the log stays as it is; the next commit calls again.
+                // A failed sync has poisoned the database. After another failure the log stays as
+                // it is; the next commit calls again.
                 _ = try? checkpoint.run()
                 seen = Sight(version: 0, isDeferred: false)
             }

@@ -4,19 +4,22 @@ package enum Durability: Sendable {
     case immediate
     /// Durable when `commit` returns; commits of several threads of a process share one write.
     case group
-    /// Visible at once, durable with the next commit that is, with `flush`, or after about a second. A crash of the process loses nothing; a crash of
-    /// the machine may lose the last of them, never one without all behind it.
+    /// Visible at once, durable with the next commit that is, with `flush`, or after about a
+    /// second. A crash of the process loses nothing; a crash of the machine may lose the last of
+    /// them, never one without all behind it.
     case deferred
 }
 
 /// A commit, told in order. It goes one of two ways; both leave the same kind of version behind.
 ///
-/// - A **logged commit**: write the changed extents, unsynced; append one record to the log, by one durable write; publish.
-/// - A **checkpoint-commit**: write the changed extents, sync, write the idle meta, sync, publish. The way of bulk transactions, of changes of
-///   structure, of a full log and of the first commit after the file was closed cleanly.
+/// - A **logged commit**: write the changed extents, unsynced; append one record to the log, by one
+///   durable write; publish.
+/// - A **checkpoint-commit**: write the changed extents, sync, write the idle meta, sync, publish.
+///   The way of bulk transactions, of changes of structure, of a full log and of the first commit
+///   after the file was closed cleanly.
 ///
-/// Every step up to the first durable write can fail and leave the last version as it was; a failing sync can't be taken back, so it poisons the
-/// database for all processes.
+/// Every step up to the first durable write can fail and leave the last version as it was; a
+/// failing sync can't be taken back, so it poisons the database for all processes.
 struct Commit {
     private let transaction: WriteTransaction
     private let store: Store
@@ -34,7 +37,8 @@ struct Commit {
         // A checkpoint may have failed since the transaction began.
         if store.coordinator.isPoisoned && !Probe.makes(.poisonForgotten) { throw .poisoned }
         let record = transaction.record.pointee.finish(
-            version: space.version, previousVersion: transaction.baseVersion, recordBytes: transaction.baseRoot.recordBytes)
+            version: space.version, previousVersion: transaction.baseVersion,
+            recordBytes: transaction.baseRoot.recordBytes)
         let total = transaction.baseRoot.recordBytes &+ UInt64(record.count)
         if let frame = try LogAppend(record, of: transaction) {
             return try log(frame, record, total, durability)
@@ -47,21 +51,26 @@ struct Commit {
     private func log(
         _ frame: LogAppend, _ record: [UInt8], _ total: UInt64, _ durability: Durability
     ) throws(StorageError) -> PublishedVersion {
-        // 1. The version, and its bytes to the file, where other processes see them through the page cache.
+        // 1. The version, and its bytes to the file, where other processes see them through the
+        //    page cache.
         var published = try builder.build(record, total: total)
         try space.flush()
         try Probe.pass(.pagesWritten)
         if Probe.makes(.publishedBeforeLog) { store.coordinator.publish(published) }
         published.log = frame.after
-        store.noteLogged(effects: transaction.record.pointee.effectCount, bytes: UInt64(space.dirty.pointee.bytes))
-        // 2. The record: alone, or with those of other threads. From here on the commit is durable or unknown.
+        store.noteLogged(
+            effects: transaction.record.pointee.effectCount,
+            bytes: UInt64(space.dirty.pointee.bytes))
+        // 2. The record: alone, or with those of other threads. From here on the commit is durable
+        //    or unknown.
         if durability == .deferred && store.group.isIdle {
             try frame.write(to: store.file)
             try Probe.pass(.logWritten)
             publish(published)
         } else {
             store.group.add(frame, published)
-            // 3. Published by whoever writes it; for a group that is after the write lock was given to the next.
+            // 3. Published by whoever writes it; for a group that is after the write lock was given
+            //    to the next.
             if durability != .group { try store.group.finish(published.version) }
         }
         return published
@@ -69,11 +78,14 @@ struct Commit {
 
     // MARK: The checkpoint-commit
 
-    private func checkpoint(_ record: [UInt8], _ total: UInt64) throws(StorageError) -> PublishedVersion {
+    private func checkpoint(_ record: [UInt8], _ total: UInt64) throws(StorageError)
+        -> PublishedVersion
+    {
         guard store.usesLog else { return try checkpointWithoutLog(record, total) }
         try store.coordinator.lockCheckpoint()
         defer { store.coordinator.unlockCheckpoint() }
-        // 1. What it builds on is published, and what a dead checkpoint left in doubt becomes certain.
+        // 1. What it builds on is published, and what a dead checkpoint left in doubt becomes
+        //    certain.
         try store.group.drain()
         guard try Checkpoint(store).adoptInDoubt() else {
             throw .corrupt(page: 0, reason: "a meta page is newer than the newest version")
@@ -89,7 +101,9 @@ struct Commit {
         if let added { try clear(added) }
         try Probe.pass(.pagesWritten)
         // 3. Sync, then the meta: durable or unknown.
-        if !Probe.makes(.noSyncBeforeMeta) { try orPoison { () throws(StorageError) in try store.file.sync() } }
+        if !Probe.makes(.noSyncBeforeMeta) {
+            try orPoison { () throws(StorageError) in try store.file.sync() }
+        }
         try Probe.pass(.pagesSynced)
         if Probe.makes(.publishedBeforeMeta) { store.coordinator.publish(published) }
         try orPoison { () throws(StorageError) in try store.writeMeta(published, log: listed) }
@@ -98,9 +112,11 @@ struct Commit {
         store.coordinator.setDurable(published.version, logTail: published.log.position)
         store.coordinator.removeWaiting(store.coordinator.waiting)
         try Probe.pass(.durableStored)
-        // 4. A marker, for the chain of records to pass through: the next durable write of the log covers it.
+        // 4. A marker, for the chain of records to pass through: the next durable write of the log
+        //    covers it.
         published.durableLog = published.log.position
-        let marker = LogAppend(markerOf: published, previousVersion: transaction.baseVersion, map: map)
+        let marker = LogAppend(
+            markerOf: published, previousVersion: transaction.baseVersion, map: map)
         if let marker, (try? marker.write(to: store.file)) != nil { published.log = marker.after }
         try Probe.pass(.markerWritten)
         // 5. Now everyone may see it.
@@ -108,7 +124,9 @@ struct Commit {
         return published
     }
 
-    private func checkpointWithoutLog(_ record: [UInt8], _ total: UInt64) throws(StorageError) -> PublishedVersion {
+    private func checkpointWithoutLog(_ record: [UInt8], _ total: UInt64) throws(StorageError)
+        -> PublishedVersion
+    {
         let published = try builder.build(record, total: total)
         try space.flush()
         try orPoison { () throws(StorageError) in try store.file.sync() }
@@ -118,15 +136,20 @@ struct Commit {
         return published
     }
 
-    /// The log's map from this commit on, and the segment that it gets new: the first, or another one where the log is too short.
+    /// The log's map from this commit on, and the segment that it gets new: the first, or another
+    /// one where the log is too short.
     private func nextLog() throws(StorageError) -> (LogMap, added: LogSegment?) {
         var map = store.coordinator.log
         let pages = map.capacity / UInt64(Page.size)
         var wanted = pages == 0 ? store.firstLogPages : pages
         if transaction.isLogTooShort && pages > 0 { wanted = max(pages * 2, store.firstLogPages) }
         wanted = min(wanted, LogLimit.grownPages)
-        guard wanted > pages, map.segments.count < LockFileLayout.logSegmentLimit, let freeSpace = space.freeSpace else { return (map, nil) }
-        let added = LogSegment(page: try freeSpace.allocate(Int(wanted - pages), .long, in: space), pageCount: wanted - pages)
+        guard wanted > pages, map.segments.count < LockFileLayout.logSegmentLimit,
+            let freeSpace = space.freeSpace
+        else { return (map, nil) }
+        let added = LogSegment(
+            page: try freeSpace.allocate(Int(wanted - pages), .long, in: space),
+            pageCount: wanted - pages)
         map.segments.append(added)
         return (map, added)
     }

@@ -1,13 +1,18 @@
 internal import Synchronization
 
-/// The logged commits of this process that wait for one durable write, and the threads that wait for them.
+/// The logged commits of this process that wait for one durable write, and the threads that wait
+/// for them.
 ///
-/// 1. A commit joins under the write lock, its extents written. Its version may then be built upon, by threads of this process only: it is not
-///    published, so the process keeps the write lock's byte until the group is empty.
-/// 2. Whoever waits and finds nobody writing leads: it writes the frames of all that have joined by one durable write, publishes the newest, and wakes
-///    the others. Meanwhile further commits join; the next leader takes them all.
-/// 3. If the write fails, the database is poisoned, and the outcome of every commit of the group is unknown.
-/// 4. An immediate commit is a group of its own (and of whoever joined before), written before its write lock is given back.
+/// 1. A commit joins under the write lock, its extents written. Its version may then be built upon,
+///    by threads of this process only: it is not published, so the process keeps the write lock's
+///    byte until the group is empty.
+/// 2. Whoever waits and finds nobody writing leads: it writes the frames of all that have joined by
+///    one durable write, publishes the newest, and wakes the others. Meanwhile further commits
+///    join; the next leader takes them all.
+/// 3. If the write fails, the database is poisoned, and the outcome of every commit of the group is
+///    unknown.
+/// 4. An immediate commit is a group of its own (and of whoever joined before), written before its
+///    write lock is given back.
 final class CommitGroup: Sendable {
     private struct State {
         var frames: [LogAppend] = []
@@ -43,11 +48,15 @@ final class CommitGroup: Sendable {
         self.coordinator = coordinator
     }
 
-    /// The newest version that is not published yet: what the next transaction of this process builds on.
+    /// The newest version that is not published yet: what the next transaction of this process
+    /// builds on.
     var newest: PublishedVersion? { state.withLock { $0.newest } }
 
-    /// The same, and the version that is being written: readers may see it at any moment, so the next transaction counts it as pinned.
-    var ahead: (newest: PublishedVersion?, beingWritten: UInt64?) { state.withLock { ($0.newest, $0.beingWritten) } }
+    /// The same, and the version that is being written: readers may see it at any moment, so the
+    /// next transaction counts it as pinned.
+    var ahead: (newest: PublishedVersion?, beingWritten: UInt64?) {
+        state.withLock { ($0.newest, $0.beingWritten) }
+    }
 
     /// Whether every commit that joined was published.
     var isIdle: Bool { state.withLock { $0.newest == nil && !$0.isWriting } }
@@ -68,7 +77,8 @@ final class CommitGroup: Sendable {
             switch step(version) {
             case .done: return
             case .failed: throw .commitOutcomeUnknown(version: version)
-            case .wait(let seen): Futex(word: turn.word, isPrivate: true).wait(while: seen, nanoseconds: -1)
+            case .wait(let seen):
+                Futex(word: turn.word, isPrivate: true).wait(while: seen, nanoseconds: -1)
             case .lead(let frames, let newest): lead(frames, newest)
             }
         }
@@ -109,7 +119,10 @@ final class CommitGroup: Sendable {
     }
 
     private func lead(_ frames: [LogAppend], _ newest: PublishedVersion) {
-        let isDurable = (try? coordinator.orPoison { () throws(StorageError) in try LogAppend.writeDurably(frames, to: file) }) != nil
+        let isDurable =
+            (try? coordinator.orPoison { () throws(StorageError) in
+                try LogAppend.writeDurably(frames, to: file)
+            }) != nil
         let isWritten = isDurable && (try? Probe.pass(.logWritten)) != nil
         if isWritten {
             var published = newest

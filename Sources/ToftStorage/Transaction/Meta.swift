@@ -1,4 +1,5 @@
-/// A meta page whose magic, checksum, format and features have been checked. The only way to one from bytes is `init(validating:)`.
+/// A meta page whose magic, checksum, format and features have been checked. The only way to one
+/// from bytes is `init(validating:)`.
 struct Meta: Equatable {
     var databaseID: (UInt64, UInt64)
     var replicaID: UInt64
@@ -14,12 +15,17 @@ struct Meta: Equatable {
     var log = LogPoint.start
 
     static func == (left: Meta, right: Meta) -> Bool {
-        left.databaseID == right.databaseID && left.version == right.version && left.root == right.root
-            && left.pageCount == right.pageCount && left.isClosedCleanly == right.isClosedCleanly && left.logMap == right.logMap
+        left.databaseID == right.databaseID && left.version == right.version
+            && left.root == right.root
+            && left.pageCount == right.pageCount && left.isClosedCleanly == right.isClosedCleanly
+            && left.logMap == right.logMap
             && left.log == right.log
     }
 
-    init(databaseID: (UInt64, UInt64), replicaID: UInt64, version: UInt64, root: Ref, pageCount: UInt64, identity: FileIdentity) {
+    init(
+        databaseID: (UInt64, UInt64), replicaID: UInt64, version: UInt64, root: Ref,
+        pageCount: UInt64, identity: FileIdentity
+    ) {
         self.databaseID = databaseID
         self.replicaID = replicaID
         replicaCounter = 0
@@ -30,21 +36,36 @@ struct Meta: Equatable {
         self.identity = identity
     }
 
-    /// Nil where the page is no valid meta. Throws where it is a valid one that this build must not touch.
+    /// Nil where the page is no valid meta. Throws where it is a valid one that this build must not
+    /// touch.
     init?(validating page: UnsafeRawBufferPointer, path: String) throws(StorageError) {
         guard page.count == Page.size, let base = page.baseAddress,
-            MetaLayout.magicBytes.indices.allSatisfy({ page[MetaLayout.magic + $0] == MetaLayout.magicBytes[$0] })
+            MetaLayout.magicBytes.indices.allSatisfy({
+                page[MetaLayout.magic + $0] == MetaLayout.magicBytes[$0]
+            })
         else { return nil }
-        func word(_ offset: Int) -> UInt64 { UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
-        guard Checksum.of(base, count: MetaLayout.checksum) == word(MetaLayout.checksum) else { return nil }
-        let format = UInt32(littleEndian: base.loadUnaligned(fromByteOffset: MetaLayout.formatVersion, as: UInt32.self))
+        func word(_ offset: Int) -> UInt64 {
+            UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+        guard Checksum.of(base, count: MetaLayout.checksum) == word(MetaLayout.checksum) else {
+            return nil
+        }
+        let format = UInt32(
+            littleEndian: base.loadUnaligned(
+                fromByteOffset: MetaLayout.formatVersion, as: UInt32.self))
         guard format == MetaLayout.currentFormat else {
             throw .unsupportedFormat(path: path, found: format, feature: "format version \(format)")
         }
         guard word(MetaLayout.incompatibleFeatures) == 0 else {
-            throw .unsupportedFormat(path: path, found: format, feature: "features 0x" + String(word(MetaLayout.incompatibleFeatures), radix: 16))
+            throw .unsupportedFormat(
+                path: path, found: format,
+                feature: "features 0x" + String(word(MetaLayout.incompatibleFeatures), radix: 16))
         }
-        guard UInt32(littleEndian: base.loadUnaligned(fromByteOffset: MetaLayout.pageSize, as: UInt32.self)) == Page.size else { return nil }
+        guard
+            UInt32(
+                littleEndian: base.loadUnaligned(
+                    fromByteOffset: MetaLayout.pageSize, as: UInt32.self)) == Page.size
+        else { return nil }
         databaseID = (word(MetaLayout.databaseID), word(MetaLayout.databaseID + 8))
         replicaID = word(MetaLayout.replicaID)
         replicaCounter = word(MetaLayout.replicaCounter)
@@ -53,14 +74,21 @@ struct Meta: Equatable {
         pageCount = word(MetaLayout.pageCount)
         isClosedCleanly = word(MetaLayout.flags) & MetaLayout.closedCleanly != 0
         identity = FileIdentity(device: word(MetaLayout.device), inode: word(MetaLayout.inode))
-        log = LogPoint(position: word(MetaLayout.logPosition), sequence: word(MetaLayout.logSequence), hash: word(MetaLayout.logHash))
-        let count = UInt32(littleEndian: base.loadUnaligned(fromByteOffset: MetaLayout.logSegmentCount, as: UInt32.self))
-        guard count <= MetaLayout.logSegmentLimit else { throw .corrupt(page: version % 2, reason: "a meta lists \(count) log segments") }
+        log = LogPoint(
+            position: word(MetaLayout.logPosition), sequence: word(MetaLayout.logSequence),
+            hash: word(MetaLayout.logHash))
+        let count = UInt32(
+            littleEndian: base.loadUnaligned(
+                fromByteOffset: MetaLayout.logSegmentCount, as: UInt32.self))
+        guard count <= MetaLayout.logSegmentLimit else {
+            throw .corrupt(page: version % 2, reason: "a meta lists \(count) log segments")
+        }
         let segments = (0..<Int(count)).map { index in
             let offset = MetaLayout.logSegments + index * MetaLayout.logSegmentSize
             return LogSegment(page: word(offset), pageCount: word(offset + 8))
         }
-        logMap = LogMap(salt: word(MetaLayout.logSalt), base: word(MetaLayout.logBase), segments: segments)
+        logMap = LogMap(
+            salt: word(MetaLayout.logSalt), base: word(MetaLayout.logBase), segments: segments)
         try logMap.check(pageCount: pageCount, position: log.position)
     }
 
@@ -68,10 +96,15 @@ struct Meta: Equatable {
     func encode(to page: UnsafeMutableRawBufferPointer) {
         guard page.count == Page.size, let base = page.baseAddress else { return }
         base.initializeMemory(as: UInt8.self, repeating: 0, count: Page.size)
-        func put(_ value: UInt64, _ offset: Int) { base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self) }
+        func put(_ value: UInt64, _ offset: Int) {
+            base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self)
+        }
         base.copyMemory(from: MetaLayout.magicBytes, byteCount: MetaLayout.magicBytes.count)
-        base.storeBytes(of: MetaLayout.currentFormat.littleEndian, toByteOffset: MetaLayout.formatVersion, as: UInt32.self)
-        base.storeBytes(of: UInt32(Page.size).littleEndian, toByteOffset: MetaLayout.pageSize, as: UInt32.self)
+        base.storeBytes(
+            of: MetaLayout.currentFormat.littleEndian, toByteOffset: MetaLayout.formatVersion,
+            as: UInt32.self)
+        base.storeBytes(
+            of: UInt32(Page.size).littleEndian, toByteOffset: MetaLayout.pageSize, as: UInt32.self)
         put(databaseID.0, MetaLayout.databaseID)
         put(databaseID.1, MetaLayout.databaseID + 8)
         put(replicaID, MetaLayout.replicaID)
@@ -88,7 +121,8 @@ struct Meta: Equatable {
         put(log.sequence, MetaLayout.logSequence)
         put(log.hash, MetaLayout.logHash)
         base.storeBytes(
-            of: UInt32(truncatingIfNeeded: logMap.segments.count).littleEndian, toByteOffset: MetaLayout.logSegmentCount, as: UInt32.self)
+            of: UInt32(truncatingIfNeeded: logMap.segments.count).littleEndian,
+            toByteOffset: MetaLayout.logSegmentCount, as: UInt32.self)
         for (index, segment) in logMap.segments.prefix(MetaLayout.logSegmentLimit).enumerated() {
             put(segment.page, MetaLayout.logSegments + index * MetaLayout.logSegmentSize)
             put(segment.pageCount, MetaLayout.logSegments + index * MetaLayout.logSegmentSize + 8)
@@ -113,10 +147,14 @@ struct Root {
 
     init(reading ref: Ref, in space: PageSpace) throws(StorageError) {
         let base = try space.view(ref, as: .root)
-        func word(_ offset: Int) -> UInt64 { UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
+        func word(_ offset: Int) -> UInt64 {
+            UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
         version = word(RootLayout.version)
         previousVersion = word(RootLayout.previousVersion)
-        catalog = try TreeRoot(decoding: UnsafeRawBufferPointer(start: base + RootLayout.catalog, count: TreeRoot.size), page: ref.page)
+        catalog = try TreeRoot(
+            decoding: UnsafeRawBufferPointer(
+                start: base + RootLayout.catalog, count: TreeRoot.size), page: ref.page)
         directory = Ref(decoding: base + RootLayout.directory)
         batchList = Ref(decoding: base + RootLayout.batchList)
         nextTreeID = word(RootLayout.nextTreeID)
@@ -125,7 +163,9 @@ struct Root {
         bitmapsHave = FreeSpace.Places(rawValue: word(RootLayout.flags))
     }
 
-    init(version: UInt64, previousVersion: UInt64, catalog: TreeRoot, directory: Ref, batchList: Ref) {
+    init(
+        version: UInt64, previousVersion: UInt64, catalog: TreeRoot, directory: Ref, batchList: Ref
+    ) {
         self.version = version
         self.previousVersion = previousVersion
         self.catalog = catalog
@@ -139,7 +179,9 @@ struct Root {
 
     /// Writes the fields; what follows them is `RootTail`'s.
     func write(to base: UnsafeMutableRawPointer) {
-        func put(_ value: UInt64, _ offset: Int) { base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self) }
+        func put(_ value: UInt64, _ offset: Int) {
+            base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self)
+        }
         put(version, RootLayout.version)
         put(previousVersion, RootLayout.previousVersion)
         catalog.encode(to: base + RootLayout.catalog)

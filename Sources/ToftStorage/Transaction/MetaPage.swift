@@ -1,16 +1,22 @@
 /// Meta pages to and from the file.
 enum MetaPage {
     static func write(_ meta: Meta, slot: UInt64, to file: any StorageFile) throws(StorageError) {
-        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: Page.size, alignment: Page.size)
+        let page = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Page.size, alignment: Page.size)
         defer { page.deallocate() }
         meta.encode(to: page)
-        if Probe.makes(.metaNotDurable) { return try file.write(UnsafeRawBufferPointer(page), at: slot * UInt64(Page.size)) }
+        if Probe.makes(.metaNotDurable) {
+            return try file.write(UnsafeRawBufferPointer(page), at: slot * UInt64(Page.size))
+        }
         try file.writeDurably(UnsafeRawBufferPointer(page), at: slot * UInt64(Page.size))
     }
 
     /// The valid meta of a slot, nil if the page holds none.
-    static func read(slot: UInt64, fromDevice: Bool, of file: any StorageFile) throws(StorageError) -> Meta? {
-        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: Page.size, alignment: Page.size)
+    static func read(slot: UInt64, fromDevice: Bool, of file: any StorageFile) throws(StorageError)
+        -> Meta?
+    {
+        let page = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Page.size, alignment: Page.size)
         defer { page.deallocate() }
         if fromDevice {
             try file.readFromDevice(into: page, at: slot * UInt64(Page.size))
@@ -21,10 +27,16 @@ enum MetaPage {
     }
 
     /// The newest valid meta, and its slot.
-    static func newest(fromDevice: Bool, of file: any StorageFile) throws(StorageError) -> (meta: Meta, slot: UInt64)? {
+    static func newest(fromDevice: Bool, of file: any StorageFile) throws(StorageError) -> (
+        meta: Meta, slot: UInt64
+    )? {
         let first = try read(slot: 0, fromDevice: fromDevice, of: file)
         let second = try read(slot: 1, fromDevice: fromDevice, of: file)
-        if Probe.makes(.olderMetaRefused), first == nil || second == nil, try file.size() > UInt64(16 * Page.size) { return nil }
+        if Probe.makes(.olderMetaRefused), first == nil || second == nil,
+            try file.size() > UInt64(16 * Page.size)
+        {
+            return nil
+        }
         if let first, first.version > second?.version ?? 0 { return (first, 0) }
         return second.map { ($0, 1) }
     }

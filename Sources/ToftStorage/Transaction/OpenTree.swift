@@ -14,16 +14,22 @@ struct OpenTree {
     init(_ tree: Tree) { self.tree = tree }
 
     /// Decodes an entry of the catalog: a tree root, then, for a table, its columns.
-    init(decoding entry: UnsafeRawBufferPointer, id: UInt64, in snapshot: Snapshot) throws(StorageError) {
+    init(decoding entry: UnsafeRawBufferPointer, id: UInt64, in snapshot: Snapshot)
+        throws(StorageError)
+    {
         let root = try TreeRoot(decoding: entry, page: snapshot.catalog.root.ref.page)
         switch root.kind {
         case .ordered:
-            tree = .ordered(OrderedTree(space: snapshot.space, root: root, share: try snapshot.deltaShare(of: id)))
+            tree = .ordered(
+                OrderedTree(
+                    space: snapshot.space, root: root, share: try snapshot.deltaShare(of: id)))
         case .sequence:
             tree = .sequence(SequenceTree(space: snapshot.space, root: root))
         case .table:
-            let columns = try Column.decodeAll(UnsafeRawBufferPointer(rebasing: entry[TreeRoot.size...]))
-            tree = .table(Table(space: snapshot.space, root: root, columns: columns, owner: snapshot))
+            let columns = try Column.decodeAll(
+                UnsafeRawBufferPointer(rebasing: entry[TreeRoot.size...]))
+            tree = .table(
+                Table(space: snapshot.space, root: root, columns: columns, owner: snapshot))
         }
         committedRoot = root
     }

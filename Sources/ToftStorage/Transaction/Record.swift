@@ -22,7 +22,8 @@ struct RecordBuilder {
     @inline(__always)
     var mark: Mark { Mark(count: bytes.count, isEmpty: isEmpty) }
 
-    /// Forgets what was noted since. In bulk it stays: that something was touched which was not does no harm.
+    /// Forgets what was noted since. In bulk it stays: that something was touched which was not
+    /// does no harm.
     mutating func undo(to mark: Mark) {
         guard bulk == nil else { return }
         bytes.removeLast(bytes.count - mark.count)
@@ -48,7 +49,10 @@ struct RecordBuilder {
         bytes = []
     }
 
-    mutating func treePut(_ tree: UInt64, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, derived: Bool) {
+    mutating func treePut(
+        _ tree: UInt64, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
+        derived: Bool
+    ) {
         guard bulk == nil else { return }
         begin(.treePut, tree, derived: derived)
         bytes.appendBytes(key)
@@ -85,7 +89,8 @@ struct RecordBuilder {
         }
     }
 
-    mutating func cell(_ tree: UInt64, _ key: Int64, _ column: UInt32, _ cell: Cell, derived: Bool) {
+    mutating func cell(_ tree: UInt64, _ key: Int64, _ column: UInt32, _ cell: Cell, derived: Bool)
+    {
         if bulk != nil {
             bulk?.touch(tree, key, column)
             return
@@ -97,9 +102,11 @@ struct RecordBuilder {
         end()
     }
 
-    /// A change of a list; `cell` is there for insert and set, `other` for move (to), swap and clear (count).
+    /// A change of a list; `cell` is there for insert and set, `other` for move (to), swap and
+    /// clear (count).
     mutating func list(
-        _ kind: Effect.Kind, _ tree: UInt64, _ key: Int64, _ column: UInt32, index: Int, other: Int? = nil, _ cell: Cell? = nil, derived: Bool
+        _ kind: Effect.Kind, _ tree: UInt64, _ key: Int64, _ column: UInt32, index: Int,
+        other: Int? = nil, _ cell: Cell? = nil, derived: Bool
     ) {
         if bulk != nil {
             bulk?.touch(tree, key, column)
@@ -133,10 +140,14 @@ struct RecordBuilder {
         record[RecordLayout.layout] = RecordLayout.current
         record[RecordLayout.flags] = flags
         record.withUnsafeMutableBytes { header in
-            header.storeBytes(of: version.littleEndian, toByteOffset: RecordLayout.version, as: UInt64.self)
-            header.storeBytes(of: previousVersion.littleEndian, toByteOffset: RecordLayout.previousVersion, as: UInt64.self)
+            header.storeBytes(
+                of: version.littleEndian, toByteOffset: RecordLayout.version, as: UInt64.self)
+            header.storeBytes(
+                of: previousVersion.littleEndian, toByteOffset: RecordLayout.previousVersion,
+                as: UInt64.self)
             let total = recordBytes &+ UInt64(RecordLayout.effects + effects.count)
-            header.storeBytes(of: total.littleEndian, toByteOffset: RecordLayout.recordBytes, as: UInt64.self)
+            header.storeBytes(
+                of: total.littleEndian, toByteOffset: RecordLayout.recordBytes, as: UInt64.self)
         }
         return record + effects
     }
@@ -158,7 +169,8 @@ private struct BulkTouch {
     mutating func add(_ effect: Effect) {
         switch effect.kind {
         case .rowInsert, .rowErase: add(effect.kind, effect.tree, effect.key)
-        case .cellSet, .listInsert, .listSet, .listErase, .listMove, .listSwap, .listClear: touch(effect.tree, effect.key, effect.column)
+        case .cellSet, .listInsert, .listSet, .listErase, .listMove, .listSwap, .listClear:
+            touch(effect.tree, effect.key, effect.column)
         default: break
         }
     }
@@ -192,7 +204,9 @@ private struct BulkTouch {
     func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         for (tree, table) in tables.sorted(by: { $0.key < $1.key }) {
-            for (kind, runs) in [(Effect.Kind.rowsInserted, table.inserted), (.rowsErased, table.erased)] {
+            for (kind, runs) in [
+                (Effect.Kind.rowsInserted, table.inserted), (.rowsErased, table.erased),
+            ] {
                 for run in runs {
                     bytes.append(kind.rawValue)
                     bytes.appendVarint(tree)

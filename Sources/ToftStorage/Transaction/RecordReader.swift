@@ -9,11 +9,17 @@ package struct CommitRecord: Sendable {
     let bytes: [UInt8]
 
     init(validating value: UnsafeRawBufferPointer) throws(StorageError) {
-        guard value.count >= RecordLayout.effects, value[RecordLayout.layout] == RecordLayout.current else {
+        guard value.count >= RecordLayout.effects,
+            value[RecordLayout.layout] == RecordLayout.current
+        else {
             throw .corrupt(page: 0, reason: "a commit record has an unknown layout")
         }
-        version = UInt64(littleEndian: value.loadUnaligned(fromByteOffset: RecordLayout.version, as: UInt64.self))
-        previousVersion = UInt64(littleEndian: value.loadUnaligned(fromByteOffset: RecordLayout.previousVersion, as: UInt64.self))
+        version = UInt64(
+            littleEndian: value.loadUnaligned(fromByteOffset: RecordLayout.version, as: UInt64.self)
+        )
+        previousVersion = UInt64(
+            littleEndian: value.loadUnaligned(
+                fromByteOffset: RecordLayout.previousVersion, as: UInt64.self))
         isTouchOnly = value[RecordLayout.flags] & RecordLayout.touchOnly != 0
         isTruncated = value[RecordLayout.flags] & RecordLayout.truncated != 0
         bytes = Array(value)
@@ -56,7 +62,8 @@ struct EffectReader {
             return nil
         }
         var effect = Effect(
-            kind: kind, isDerived: tag & RecordLayout.isDerived != 0, tree: varint(), key: 0, column: 0, index: 0, otherIndex: 0, count: 1,
+            kind: kind, isDerived: tag & RecordLayout.isDerived != 0, tree: varint(), key: 0,
+            column: 0, index: 0, otherIndex: 0, count: 1,
             entryKey: 0..<0, value: 0..<0)
         switch kind {
         case .treePut:
@@ -126,16 +133,28 @@ struct EffectReader {
         switch code {
         case CellCode.bool: return .bool(reader.byte() != 0)
         case CellCode.int64: return .int64(reader.signed())
-        case CellCode.float32: return .float32(Float(bitPattern: UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: start, as: UInt32.self))))
-        case CellCode.float64: return .float64(Double(bitPattern: UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: start, as: UInt64.self))))
+        case CellCode.float32:
+            return .float32(
+                Float(
+                    bitPattern: UInt32(
+                        littleEndian: raw.loadUnaligned(fromByteOffset: start, as: UInt32.self))))
+        case CellCode.float64:
+            return .float64(
+                Double(
+                    bitPattern: UInt64(
+                        littleEndian: raw.loadUnaligned(fromByteOffset: start, as: UInt64.self))))
         case CellCode.timestamp:
             return .timestamp(
                 Timestamp(
-                    seconds: Int64(littleEndian: raw.loadUnaligned(fromByteOffset: start, as: Int64.self)),
-                    nanoseconds: Int32(littleEndian: raw.loadUnaligned(fromByteOffset: start + 8, as: Int32.self))))
+                    seconds: Int64(
+                        littleEndian: raw.loadUnaligned(fromByteOffset: start, as: Int64.self)),
+                    nanoseconds: Int32(
+                        littleEndian: raw.loadUnaligned(fromByteOffset: start + 8, as: Int32.self)))
+            )
         case CellCode.bytes:
             _ = reader.count()
-            return .bytes(UnsafeRawBufferPointer(rebasing: raw[reader.offset..<effect.value.upperBound]))
+            return .bytes(
+                UnsafeRawBufferPointer(rebasing: raw[reader.offset..<effect.value.upperBound]))
         default: return .null
         }
     }

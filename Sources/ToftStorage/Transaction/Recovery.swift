@@ -1,13 +1,18 @@
-/// How a file comes to a published version: made anew, opened after all had closed it, or taken over from a writer that died.
+/// How a file comes to a published version: made anew, opened after all had closed it, or taken
+/// over from a writer that died.
 ///
-/// 1. Only the first to attach recovers, under the exclusive attach lock; no member sees the file meanwhile.
-/// 2. What the page cache holds may never have reached the disk (a sync failed, and the kernel then calls the pages clean): metas and log are
-///    read from the device, after a sync of what is still dirty.
-/// 3. The newest valid meta counts, and what the log has behind it. If its root is damaged the file is damaged, and so it is if the log proves that
-///    something durable is missing: an older version is never taken silently.
-/// 4. What was recovered is made durable by a sync and a new meta, in the other slot, with a version above all that a dead writer may have claimed
-///    and a log that begins anew with another salt. Only then is anything published. A recovery that dies itself has changed nothing that the
-///    next one reads.
+/// 1. Only the first to attach recovers, under the exclusive attach lock; no member sees the file
+///    meanwhile.
+/// 2. What the page cache holds may never have reached the disk (a sync failed, and the kernel then
+///    calls the pages clean): metas and log are read from the device, after a sync of what is still
+///    dirty.
+/// 3. The newest valid meta counts, and what the log has behind it. If its root is damaged the file
+///    is damaged, and so it is if the log proves that something durable is missing: an older
+///    version is never taken silently.
+/// 4. What was recovered is made durable by a sync and a new meta, in the other slot, with a
+///    version above all that a dead writer may have claimed and a log that begins anew with another
+///    salt. Only then is anything published. A recovery that dies itself has changed nothing that
+///    the next one reads.
 enum Recovery {
     // MARK: A new file
 
@@ -15,15 +20,20 @@ enum Recovery {
     static func format(_ file: any StorageFile) throws(StorageError) {
         try file.grow(to: UInt64(16 * Page.size))
         let freeSpace = try FreeSpace(file: file)
-        let space = PageSpace(file: file, sections: Sections(file: file), version: 1, freeSpace: freeSpace)
+        let space = PageSpace(
+            file: file, sections: Sections(file: file), version: 1, freeSpace: freeSpace)
         let (rootRef, rootBase) = try space.allocate(.root, pageCount: 1)
-        let (directory, batchList) = try freeSpace.finish(replacing: nil, runLimit: RootTail.runLimit(besides: 0), in: space)
-        var root = Root(version: 1, previousVersion: 0, catalog: TreeRoot(kind: .ordered), directory: directory, batchList: batchList)
+        let (directory, batchList) = try freeSpace.finish(
+            replacing: nil, runLimit: RootTail.runLimit(besides: 0), in: space)
+        var root = Root(
+            version: 1, previousVersion: 0, catalog: TreeRoot(kind: .ordered), directory: directory,
+            batchList: batchList)
         root.pageCount = try file.size() / UInt64(Page.size)
         root.write(to: rootBase)
         RootTail.write(freeSpace.runsOfRoot, [], to: rootBase)
         var meta = Meta(
-            databaseID: (try RandomBytes.uint64(), try RandomBytes.uint64()), replicaID: try RandomBytes.uint64(), version: 1, root: rootRef,
+            databaseID: (try RandomBytes.uint64(), try RandomBytes.uint64()),
+            replicaID: try RandomBytes.uint64(), version: 1, root: rootRef,
             pageCount: root.pageCount, identity: try file.identity())
         meta.root.checksum = try space.settle(rootRef)
         meta.isClosedCleanly = true
@@ -34,10 +44,16 @@ enum Recovery {
 
     // MARK: Opening
 
-    /// Makes the file's newest version durable and returns its meta. The caller holds the exclusive attach lock.
-    static func recover(_ file: any StorageFile, guests: [UInt64], dirtyLimit: Int) throws(StorageError) -> Meta {
+    /// Makes the file's newest version durable and returns its meta. The caller holds the exclusive
+    /// attach lock.
+    static func recover(_ file: any StorageFile, guests: [UInt64], dirtyLimit: Int)
+        throws(StorageError) -> Meta
+    {
         try file.sync()
-        guard let (meta, slot) = try MetaPage.newest(fromDevice: !Probe.makes(.recoveryTrustsTheCache), of: file) else { throw noMeta }
+        guard
+            let (meta, slot) = try MetaPage.newest(
+                fromDevice: !Probe.makes(.recoveryTrustsTheCache), of: file)
+        else { throw noMeta }
         let cached = try MetaPage.newest(fromDevice: false, of: file)?.meta
         var found = try checked(meta, file)
         try checkNewest(meta, slot, fromDevice: true, file)
@@ -45,11 +61,14 @@ enum Recovery {
         Probe.reach(.recoveryRead)
         let log = try LogContent(of: meta.logMap, fromDevice: true, of: file)
         let records = try log.records(after: meta)
-        let version = max(meta.version, cached?.version ?? 0, log.highestVersion()) + StoreLimit.versionsSkippedByRecovery
+        let version =
+            max(meta.version, cached?.version ?? 0, log.highestVersion())
+            + StoreLimit.versionsSkippedByRecovery
         if records.isEmpty {
             found.version = version
         } else {
-            let replayed = try ReplayedVersion(records, after: found, as: version, of: file, pins: guests, dirtyLimit: dirtyLimit)
+            let replayed = try ReplayedVersion(
+                records, after: found, as: version, of: file, pins: guests, dirtyLimit: dirtyLimit)
             try replayed.flush()
             Probe.reach(.recoveryReplayed)
             try file.sync()
@@ -61,72 +80,108 @@ enum Recovery {
         found.isClosedCleanly = false
         found.log = .start
         found.logMap.base = 0
-        if !Probe.makes(.saltKept) { found.logMap.salt = found.logMap.segments.isEmpty ? 0 : try RandomBytes.nonzero() }
-        try MetaPage.write(found, slot: Probe.makes(.recoveryOverwritesItsMeta) ? slot : 1 - slot, to: file)
+        if !Probe.makes(.saltKept) {
+            found.logMap.salt = found.logMap.segments.isEmpty ? 0 : try RandomBytes.nonzero()
+        }
+        try MetaPage.write(
+            found, slot: Probe.makes(.recoveryOverwritesItsMeta) ? slot : 1 - slot, to: file)
         Probe.reach(.recoveryRenewed)
         return found
     }
 
     /// The newest meta, for one who may write nothing.
     static func look(_ file: any StorageFile) throws(StorageError) -> Meta {
-        guard let (meta, slot) = try MetaPage.newest(fromDevice: false, of: file) else { throw noMeta }
+        guard let (meta, slot) = try MetaPage.newest(fromDevice: false, of: file) else {
+            throw noMeta
+        }
         try checkNewest(meta, slot, fromDevice: false, file)
         return try checked(meta, file)
     }
 
-    /// What the log has behind the newest meta, made again in memory; nil where it has nothing, or the newest meta is another one.
-    static func replayPrivately(_ version: UInt64, of file: any StorageFile) throws(StorageError) -> ReplayedVersion? {
-        guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta, meta.version == version, !meta.isClosedCleanly else { return nil }
-        let records = try LogContent(of: meta.logMap, fromDevice: false, of: file).records(after: meta)
+    /// What the log has behind the newest meta, made again in memory; nil where it has nothing, or
+    /// the newest meta is another one.
+    static func replayPrivately(_ version: UInt64, of file: any StorageFile) throws(StorageError)
+        -> ReplayedVersion?
+    {
+        guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta,
+            meta.version == version, !meta.isClosedCleanly
+        else { return nil }
+        let records = try LogContent(of: meta.logMap, fromDevice: false, of: file).records(
+            after: meta)
         guard let last = records.last else { return nil }
-        return try ReplayedVersion(records, after: meta, as: last.version, of: file, pins: [], dirtyLimit: .max, isPrivate: true)
+        return try ReplayedVersion(
+            records, after: meta, as: last.version, of: file, pins: [], dirtyLimit: .max,
+            isPrivate: true)
     }
 
     private static let noMeta = StorageError.corrupt(page: 0, reason: "neither meta page is valid")
 
     /// The meta as one of this file, whose root is there; all of an unclean copy is.
-    private static func checked(_ meta: Meta, _ file: any StorageFile) throws(StorageError) -> Meta {
+    private static func checked(_ meta: Meta, _ file: any StorageFile) throws(StorageError) -> Meta
+    {
         try checkPresent(meta, file)
         let identity = try file.identity()
-        if meta.identity != identity && !meta.isClosedCleanly && !Probe.makes(.copyNotVerified) { try checkWhole(meta, file) }
+        if meta.identity != identity && !meta.isClosedCleanly && !Probe.makes(.copyNotVerified) {
+            try checkWhole(meta, file)
+        }
         var found = meta
         found.identity = identity
         return found
     }
 
-    /// A clean meta lists a log that nobody reads any more. Where the other meta page is damaged, that log may know what it held.
-    private static func checkNewest(_ meta: Meta, _ slot: UInt64, fromDevice: Bool, _ file: any StorageFile) throws(StorageError) {
-        guard meta.isClosedCleanly, !Probe.makes(.lostMetaNotSeen), try MetaPage.read(slot: 1 - slot, fromDevice: fromDevice, of: file) == nil else { return }
-        try LogContent(of: meta.logMap, evenIfClosed: true, fromDevice: fromDevice, of: file).expectNoCheckpoint(after: meta.version)
+    /// A clean meta lists a log that nobody reads any more. Where the other meta page is damaged,
+    /// that log may know what it held.
+    private static func checkNewest(
+        _ meta: Meta, _ slot: UInt64, fromDevice: Bool, _ file: any StorageFile
+    ) throws(StorageError) {
+        guard meta.isClosedCleanly, !Probe.makes(.lostMetaNotSeen),
+            try MetaPage.read(slot: 1 - slot, fromDevice: fromDevice, of: file) == nil
+        else { return }
+        try LogContent(of: meta.logMap, evenIfClosed: true, fromDevice: fromDevice, of: file)
+            .expectNoCheckpoint(after: meta.version)
     }
 
     private static func checkPresent(_ meta: Meta, _ file: any StorageFile) throws(StorageError) {
         let size = try file.size()
         guard meta.pageCount <= size / UInt64(Page.size) else {
-            throw .corrupt(page: size / UInt64(Page.size), reason: "the file is truncated: it has \(size) of \(meta.pageCount * UInt64(Page.size)) bytes")
+            throw .corrupt(
+                page: size / UInt64(Page.size),
+                reason:
+                    "the file is truncated: it has \(size) of "
+                    + "\(meta.pageCount * UInt64(Page.size)) bytes"
+            )
         }
         let space = PageSpace(file: file, sections: Sections(file: file), version: meta.version)
         _ = try Root(reading: meta.root, in: space)
     }
 
-    /// A copy of a file that was open may hold pages of several versions: believe nothing before all has been read.
+    /// A copy of a file that was open may hold pages of several versions: believe nothing before
+    /// all has been read.
     private static func checkWhole(_ meta: Meta, _ file: any StorageFile) throws(StorageError) {
         let report = try Store.aside(meta, file).check()
         if let problem = report.problems.first {
-            throw .corrupt(page: 0, reason: "the file is a copy of a database that was open while it was copied, and it is not whole: \(problem)")
+            throw .corrupt(
+                page: 0,
+                reason:
+                    "the file is a copy of a database that was open while it was copied, and it "
+                    + "is not whole: \(problem)"
+            )
         }
     }
 
     // MARK: A dead writer
 
-    /// Takes over from a writer that died. Its meta, if it got that far, may or may not be durable: sync, then adopt it. A frame of the log that it
-    /// did not live to publish is void, and gets overwritten.
+    /// Takes over from a writer that died. Its meta, if it got that far, may or may not be durable:
+    /// sync, then adopt it. A frame of the log that it did not live to publish is void, and gets
+    /// overwritten.
     static func takeOver(_ store: Store) throws(StorageError) {
         try store.coordinator.lockCheckpoint()
         defer { store.coordinator.unlockCheckpoint() }
         Probe.reach(.takeoverBegun)
         let published = store.coordinator.published
-        guard let meta = try MetaPage.newest(fromDevice: false, of: store.file)?.meta, meta.version > published.version else { return }
+        guard let meta = try MetaPage.newest(fromDevice: false, of: store.file)?.meta,
+            meta.version > published.version
+        else { return }
         try store.coordinator.orPoison { () throws(StorageError) in try store.file.sync() }
         Probe.reach(.takeoverSynced)
         store.coordinator.claimVersions(upTo: meta.version)
@@ -139,10 +194,12 @@ enum Recovery {
 
     // MARK: The last close
 
-    /// Makes everything durable and marks the file as closed cleanly. The caller holds the exclusive attach lock. What fails is left to the next
-    /// opening's recovery.
+    /// Makes everything durable and marks the file as closed cleanly. The caller holds the
+    /// exclusive attach lock. What fails is left to the next opening's recovery.
     static func markClean(_ store: Store) {
-        guard !store.isReadOnly, !store.coordinator.isPoisoned, let newest = try? MetaPage.newest(fromDevice: false, of: store.file)?.meta else {
+        guard !store.isReadOnly, !store.coordinator.isPoisoned,
+            let newest = try? MetaPage.newest(fromDevice: false, of: store.file)?.meta
+        else {
             return
         }
         let published = store.coordinator.published
@@ -155,7 +212,8 @@ enum Recovery {
         log.salt = 0
         log.base = 0
         guard (try? store.file.sync()) != nil else { return }
-        try? Checkpoint.writeMeta(clean, store.template, log: log, isClosedCleanly: true, to: store.file)
+        try? Checkpoint.writeMeta(
+            clean, store.template, log: log, isClosedCleanly: true, to: store.file)
         Probe.reach(.cleanWritten)
     }
 
@@ -170,6 +228,7 @@ extension PublishedVersion {
     /// The version of a meta.
     init(_ meta: Meta) {
         self.init(
-            version: meta.version, root: meta.root, fileSize: meta.pageCount * UInt64(Page.size), log: meta.log, durableLog: meta.log.position)
+            version: meta.version, root: meta.root, fileSize: meta.pageCount * UInt64(Page.size),
+            log: meta.log, durableLog: meta.log.position)
     }
 }

@@ -1,5 +1,5 @@
-/// What a root page holds behind its fields: the newest freed runs, and the commit record where it is short. So a small commit writes neither
-/// a list nor a tree for them.
+/// What a root page holds behind its fields: the newest freed runs, and the commit record where it
+/// is short. So a small commit writes neither a list nor a tree for them.
 enum RootTail {
     /// Bytes of the longest record that lies in its root.
     static let longestRecord = 1024
@@ -8,9 +8,14 @@ enum RootTail {
     /// Freed runs that a root has room for beside such a record.
     static func runLimit(besides record: Int) -> Int { (room - record) / FreedRunLayout.size }
 
-    static func write(_ runs: [FreeSpace.Run], _ record: [UInt8], to base: UnsafeMutableRawPointer) {
-        base.storeBytes(of: UInt32(truncatingIfNeeded: runs.count).littleEndian, toByteOffset: RootLayout.runCount, as: UInt32.self)
-        base.storeBytes(of: UInt32(truncatingIfNeeded: record.count).littleEndian, toByteOffset: RootLayout.recordLength, as: UInt32.self)
+    static func write(_ runs: [FreeSpace.Run], _ record: [UInt8], to base: UnsafeMutableRawPointer)
+    {
+        base.storeBytes(
+            of: UInt32(truncatingIfNeeded: runs.count).littleEndian,
+            toByteOffset: RootLayout.runCount, as: UInt32.self)
+        base.storeBytes(
+            of: UInt32(truncatingIfNeeded: record.count).littleEndian,
+            toByteOffset: RootLayout.recordLength, as: UInt32.self)
         var offset = RootLayout.tail
         for run in runs {
             run.encode(to: base + offset)
@@ -22,24 +27,39 @@ enum RootTail {
 
     static func runs(of root: Ref, in space: PageSpace) throws(StorageError) -> [FreeSpace.Run] {
         let (base, count, _) = try view(root, in: space)
-        return (0..<count).map { FreeSpace.Run(decoding: base + RootLayout.tail + $0 * FreedRunLayout.size) }
+        return (0..<count).map {
+            FreeSpace.Run(decoding: base + RootLayout.tail + $0 * FreedRunLayout.size)
+        }
     }
 
-    /// The record of the commit that made the root; nil where it was longer, or nothing was committed yet.
-    static func record(of root: Ref, in space: PageSpace) throws(StorageError) -> UnsafeRawBufferPointer? {
+    /// The record of the commit that made the root; nil where it was longer, or nothing was
+    /// committed yet.
+    static func record(of root: Ref, in space: PageSpace) throws(StorageError)
+        -> UnsafeRawBufferPointer?
+    {
         let (base, count, length) = try view(root, in: space)
         guard length > 0 else { return nil }
-        return UnsafeRawBufferPointer(start: base + RootLayout.tail + count * FreedRunLayout.size, count: length)
+        return UnsafeRawBufferPointer(
+            start: base + RootLayout.tail + count * FreedRunLayout.size, count: length)
     }
 
     private static func view(
         _ root: Ref, in space: PageSpace
     ) throws(StorageError) -> (base: UnsafeRawPointer, runCount: Int, recordLength: Int) {
         let base = try space.view(root, as: .root)
-        let count = Int(UInt32(littleEndian: base.loadUnaligned(fromByteOffset: RootLayout.runCount, as: UInt32.self)))
-        let length = Int(UInt32(littleEndian: base.loadUnaligned(fromByteOffset: RootLayout.recordLength, as: UInt32.self)))
-        guard count <= room / FreedRunLayout.size, count * FreedRunLayout.size + length <= room else {
-            throw .corrupt(page: root.page, reason: "a root has no room for its \(count) freed runs and its record")
+        let count = Int(
+            UInt32(
+                littleEndian: base.loadUnaligned(
+                    fromByteOffset: RootLayout.runCount, as: UInt32.self)))
+        let length = Int(
+            UInt32(
+                littleEndian: base.loadUnaligned(
+                    fromByteOffset: RootLayout.recordLength, as: UInt32.self)))
+        guard count <= room / FreedRunLayout.size, count * FreedRunLayout.size + length <= room
+        else {
+            throw .corrupt(
+                page: root.page,
+                reason: "a root has no room for its \(count) freed runs and its record")
         }
         return (base, count, length)
     }

@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// One version of the database, as it was committed and as it stays until the snapshot is released; or, within a write transaction, the
-/// version being made.
+/// One version of the database, as it was committed and as it stays until the snapshot is released;
+/// or, within a write transaction, the version being made.
 ///
-/// A committed snapshot may be read by any thread. A transaction's view belongs to the thread of the transaction.
+/// A committed snapshot may be read by any thread. A transaction's view belongs to the thread of
+/// the transaction.
 package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
     package let version: UInt64
     let store: Store
@@ -19,7 +20,8 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
     @exclusivity(unchecked) private var isReleased = false
     /// The next id of a tree, while writing.
     private(set) var nextTreeID: UInt64
-    /// While writing: keys of tables that cancelled transactions have taken, see `Store.abandonedKeys`.
+    /// While writing: keys of tables that cancelled transactions have taken, see
+    /// `Store.abandonedKeys`.
     private let abandonedKeys: [UInt64: Int64]
 
     /// A committed version, pinned by `pin`.
@@ -54,7 +56,8 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
 
     /// The view of a write transaction. `desk`: what the transaction left that made `root`.
     init(
-        store: Store, writing space: PageSpace, on root: Root, at rootRef: Ref, abandonedKeys: [UInt64: Int64] = [:], desk: WriterDesk? = nil
+        store: Store, writing space: PageSpace, on root: Root, at rootRef: Ref,
+        abandonedKeys: [UInt64: Int64] = [:], desk: WriterDesk? = nil
     ) {
         self.abandonedKeys = abandonedKeys
         self.store = store
@@ -72,7 +75,8 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
 
     deinit { release() }
 
-    /// Gives the version up, so that its pages may be reused. Nothing read through the snapshot may be used afterwards. Idempotent.
+    /// Gives the version up, so that its pages may be reused. Nothing read through the snapshot may
+    /// be used afterwards. Idempotent.
     package func release() {
         isReleased = true
         trees.withLock { $0 = [:] }
@@ -101,7 +105,9 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
     /// Whether there is a tree with this id.
     package func hasTree(_ id: UInt64) throws(StorageError) -> Bool {
         if trees.withLock({ $0[id] != nil }) { return true }
-        return try TreeKey.with(id) { key throws(StorageError) in try catalog.value(forKey: key) != nil }
+        return try TreeKey.with(id) { key throws(StorageError) in
+            try catalog.value(forKey: key) != nil
+        }
     }
 
     package func sequence(_ id: UInt64) throws(StorageError) -> SequenceTree {
@@ -112,10 +118,14 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
     private func open(_ id: UInt64) throws(StorageError) -> OpenTree {
         if let tree = trees.withLock({ $0[id] }) { return tree }
         if isReleased && space.isWritable { throw .closed }
-        let entry = try TreeKey.with(id) { key throws(StorageError) in try catalog.value(forKey: key) }
+        let entry = try TreeKey.with(id) { key throws(StorageError) in
+            try catalog.value(forKey: key)
+        }
         guard let entry else { throw .noSuchTree(id) }
         let opened = try OpenTree(decoding: entry, id: id, in: self)
-        if case .table(let table) = opened.tree, let key = abandonedKeys[id] { table.raiseNextKey(above: key) }
+        if case .table(let table) = opened.tree, let key = abandonedKeys[id] {
+            table.raiseNextKey(above: key)
+        }
         return trees.withLock { trees in
             if let other = trees[id] { return other }
             trees[id] = opened
@@ -129,7 +139,11 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
     var takenKeys: [UInt64: Int64] {
         trees.withLock { trees in
             trees.compactMapValues { tree in
-                if case .table(let table) = tree.tree, table.nextKey > 0 { table.nextKey - 1 } else { nil }
+                if case .table(let table) = tree.tree, table.nextKey > 0 {
+                    table.nextKey - 1
+                } else {
+                    nil
+                }
             }
         }
     }
@@ -143,17 +157,26 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
     }
 
     func addOrderedTree() throws(StorageError) -> UInt64 {
-        add(.ordered(OrderedTree(space: space, root: TreeRoot(kind: .ordered), share: try deltaShare(of: nextTreeID))))
+        add(
+            .ordered(
+                OrderedTree(
+                    space: space, root: TreeRoot(kind: .ordered),
+                    share: try deltaShare(of: nextTreeID))))
     }
 
     func addTable(columns: [Column]) -> UInt64 {
-        add(.table(Table(space: space, root: TreeRoot(kind: .table), columns: columns, owner: self)))
+        add(
+            .table(Table(space: space, root: TreeRoot(kind: .table), columns: columns, owner: self))
+        )
     }
 
     /// Makes a system tree with its reserved id, if it is not there.
     func ensureSystemTree(_ id: UInt64) throws(StorageError) -> OrderedTree {
         if try !hasTree(id) {
-            trees.withLock { $0[id] = OpenTree(.ordered(OrderedTree(space: space, root: TreeRoot(kind: .ordered)))) }
+            trees.withLock {
+                $0[id] = OpenTree(
+                    .ordered(OrderedTree(space: space, root: TreeRoot(kind: .ordered))))
+            }
         }
         return try orderedTree(id)
     }
@@ -167,7 +190,8 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
 
     private func delta() throws(StorageError) -> Delta {
         if let delta = openDelta.withLock({ $0 }) { return delta }
-        let opened = try Delta(self, policy: store.delta.withLock { $0.policy }, isWritable: space.isWritable)
+        let opened = try Delta(
+            self, policy: store.delta.withLock { $0.policy }, isWritable: space.isWritable)
         return openDelta.withLock { delta in
             if let delta { return delta }
             delta = opened
@@ -210,7 +234,8 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
         _ = try TreeKey.with(id) { key throws(StorageError) in try catalog.delete(key) }
     }
 
-    /// Settles every tree that changed and writes its root into the catalog; `all`: columns may have changed, too. Returns the catalog's root.
+    /// Settles every tree that changed and writes its root into the catalog; `all`: columns may
+    /// have changed, too. Returns the catalog's root.
     func settleTrees(all: Bool) throws(StorageError) -> TreeRoot {
         for (id, open) in movedTrees(all: all) {
             var settled = open
@@ -218,7 +243,8 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
             trees.withLock { $0[id] = settled }
             try TreeKey.with(id) { key throws(StorageError) in
                 if let old = try catalog.value(forKey: key), old.elementsEqual(entry) { return }
-                try entry.withBytes { bytes throws(StorageError) in _ = try catalog.put(key, bytes) }
+                try entry.withBytes { bytes throws(StorageError) in _ = try catalog.put(key, bytes)
+                }
             }
         }
         if !catalog.root.isEmpty { catalog.root.ref.checksum = try space.settle(catalog.root.ref) }
@@ -234,15 +260,19 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
         }
     }
 
-    /// What the next transaction may go on with, after this one's commit. The view is not used any more.
+    /// What the next transaction may go on with, after this one's commit. The view is not used any
+    /// more.
     func clearDesk() -> WriterDesk? {
         defer { release() }
-        return WriterDesk(space: space, catalog: catalog, trees: trees.withLock { $0 }, delta: openDelta.withLock { $0 })
+        return WriterDesk(
+            space: space, catalog: catalog, trees: trees.withLock { $0 },
+            delta: openDelta.withLock { $0 })
     }
 
     // MARK: Records
 
-    /// The records of the commits after `earlier`, oldest first; nil where some are gone, so that the two snapshots must be compared.
+    /// The records of the commits after `earlier`, oldest first; nil where some are gone, so that
+    /// the two snapshots must be compared.
     package func records(after earlier: UInt64) throws(StorageError) -> [CommitRecord]? {
         guard earlier < version else { return [] }
         var records: [CommitRecord] = []
@@ -256,7 +286,9 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
         }
         if try hasTree(SystemTree.records) {
             let cursor = try orderedTree(SystemTree.records).cursor()
-            var isThere = try TreeKey.with(earlier &+ 1) { key throws(StorageError) in try cursor.seek(key) }
+            var isThere = try TreeKey.with(earlier &+ 1) { key throws(StorageError) in
+                try cursor.seek(key)
+            }
             while isThere {
                 if try !add(cursor.value) { return nil }
                 isThere = try cursor.next()
@@ -284,7 +316,11 @@ enum TreeKey {
 
 extension [UInt8] {
     /// The array's bytes, for the time of the call.
-    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result) throws(StorageError) -> Result {
-        try withUnsafeBufferPointer { buffer throws(StorageError) in try body(UnsafeRawBufferPointer(buffer)) }
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result)
+        throws(StorageError) -> Result
+    {
+        try withUnsafeBufferPointer { buffer throws(StorageError) in
+            try body(UnsafeRawBufferPointer(buffer))
+        }
     }
 }

@@ -6,7 +6,9 @@ extension Store {
 
     /// The pages that the log has for itself.
     func logSegments() throws(StorageError) -> [LogSegment] {
-        guard !isReadOnly else { return try MetaPage.newest(fromDevice: false, of: file)?.meta.logMap.segments ?? [] }
+        guard !isReadOnly else {
+            return try MetaPage.newest(fromDevice: false, of: file)?.meta.logMap.segments ?? []
+        }
         return coordinator.log.segments
     }
 
@@ -28,13 +30,14 @@ extension Store {
         defer { transaction.rollback() }
         try group.drain()
         let end = transaction.base.log.position
-        let rest = LogDeferred(map: coordinator.log, from: coordinator.durableLog(of: transaction.base), to: end)
+        let rest = LogDeferred(
+            map: coordinator.log, from: coordinator.durableLog(of: transaction.base), to: end)
         try coordinator.orPoison { () throws(StorageError) in try rest.rewrite(to: file) }
         coordinator.setFlushedLog(end)
     }
 
-    /// Makes the newest version durable by a meta, so that the log before it is free for reuse. Others go on writing. False if there was
-    /// nothing to do.
+    /// Makes the newest version durable by a meta, so that the log before it is free for reuse.
+    /// Others go on writing. False if there was nothing to do.
     @discardableResult
     package func checkpoint() throws(StorageError) -> Bool {
         try checkProcess()

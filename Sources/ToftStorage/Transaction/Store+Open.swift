@@ -17,7 +17,8 @@ private enum StoreRegistry {
 extension Store {
     /// Opens a database, or joins the store that this process has open for the same file already.
     ///
-    /// - Throws: `fileNotFound`, `permissionDenied`, `isDirectory`, `notADatabase`, `unsupportedFormat`, `corrupt`, `incompatibleProcess`, `diskFull`, `io`...
+    /// - Throws: `fileNotFound`, `permissionDenied`, `isDirectory`, `notADatabase`,
+    ///   `unsupportedFormat`, `corrupt`, `incompatibleProcess`, `diskFull`, `io`...
     package static func open(_ configuration: StoreConfiguration) throws(StorageError) -> Store {
         let result: Result<Store, StorageError> = StoreRegistry.entries.withLock { entries in
             do throws(StorageError) {
@@ -29,7 +30,10 @@ extension Store {
         return try result.get()
     }
 
-    private static func open(_ configuration: StoreConfiguration, _ entries: inout [StoreRegistry.Key: StoreRegistry.Entry]) throws(StorageError) -> Store {
+    private static func open(
+        _ configuration: StoreConfiguration,
+        _ entries: inout [StoreRegistry.Key: StoreRegistry.Entry]
+    ) throws(StorageError) -> Store {
         entries = entries.filter { $0.value.store != nil }
         switch configuration.location {
         case .memory(let name):
@@ -51,47 +55,66 @@ extension Store {
         }
     }
 
-    private static func openMemory(_ name: String, _ configuration: StoreConfiguration) throws(StorageError) -> Store {
+    private static func openMemory(_ name: String, _ configuration: StoreConfiguration)
+        throws(StorageError) -> Store
+    {
         let file = MemoryFile(name: name)
         try Recovery.format(file)
-        return try open(on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: configuration.dirtyLimit, firstLogPages: 0)
+        return try open(
+            on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: configuration.dirtyLimit,
+            firstLogPages: 0)
     }
 
-    /// Opens a store on a file and a coordinator of the caller's, as the first to attach: the way in for tests with disks of their own.
+    /// Opens a store on a file and a coordinator of the caller's, as the first to attach: the way
+    /// in for tests with disks of their own.
     ///
-    /// It has no thread: checkpoints happen when the log is full, when `checkpoint` is called, and at the last close.
+    /// It has no thread: checkpoints happen when the log is full, when `checkpoint` is called, and
+    /// at the last close.
     package static func open(
-        on file: any StorageFile, coordinator: Coordinator, dirtyLimit: Int = StoreLimit.dirtyBytes, firstLogPages: UInt64 = LogLimit.firstPages
+        on file: any StorageFile, coordinator: Coordinator, dirtyLimit: Int = StoreLimit.dirtyBytes,
+        firstLogPages: UInt64 = LogLimit.firstPages
     ) throws(StorageError) -> Store {
         try recoverAndOpen(file, coordinator, dirtyLimit: dirtyLimit, firstLogPages: firstLogPages)
     }
 
     /// Another store on the same file and coordinator, as another process would have it: for tests.
     package func twin() -> Store {
-        Store(file: file, coordinator: coordinator, template: template, isReadOnly: isReadOnly, dirtyLimit: dirtyLimit, firstLogPages: firstLogPages,
+        Store(
+            file: file, coordinator: coordinator, template: template, isReadOnly: isReadOnly,
+            dirtyLimit: dirtyLimit, firstLogPages: firstLogPages,
             leavesFile: false)
     }
 
-    /// Writes an empty database into an empty file: the way to a first file for tests with disks of their own.
+    /// Writes an empty database into an empty file: the way to a first file for tests with disks of
+    /// their own.
     package static func format(_ file: any StorageFile) throws(StorageError) {
         try Recovery.format(file)
     }
 
-    private static func openFile(_ path: String, _ configuration: StoreConfiguration) throws(StorageError) -> PosixFile {
+    private static func openFile(_ path: String, _ configuration: StoreConfiguration)
+        throws(StorageError) -> PosixFile
+    {
         do throws(StorageError) {
             return try existingFile(path, configuration)
         } catch .fileNotFound(let missing) {
-            guard configuration.createsFile, !configuration.isReadOnly else { throw .fileNotFound(path: missing) }
-            _ = try PosixFile.create(path, allowingNetworkFileSystem: configuration.allowsNetworkFileSystem) { file throws(StorageError) in
+            guard configuration.createsFile, !configuration.isReadOnly else {
+                throw .fileNotFound(path: missing)
+            }
+            _ = try PosixFile.create(
+                path, allowingNetworkFileSystem: configuration.allowsNetworkFileSystem
+            ) { file throws(StorageError) in
                 try Recovery.format(file)
             }
             return try existingFile(path, configuration)
         }
     }
 
-    private static func existingFile(_ path: String, _ configuration: StoreConfiguration) throws(StorageError) -> PosixFile {
+    private static func existingFile(_ path: String, _ configuration: StoreConfiguration)
+        throws(StorageError) -> PosixFile
+    {
         let file = try PosixFile.open(
-            path, forWriting: !configuration.isReadOnly, allowingNetworkFileSystem: configuration.allowsNetworkFileSystem)
+            path, forWriting: !configuration.isReadOnly,
+            allowingNetworkFileSystem: configuration.allowsNetworkFileSystem)
         do throws(StorageError) {
             try ForeignFile.refuse(file)
         } catch {
@@ -101,24 +124,31 @@ extension Store {
         return file
     }
 
-    private static func attach(_ file: PosixFile, _ configuration: StoreConfiguration) throws(StorageError) -> Store {
+    private static func attach(_ file: PosixFile, _ configuration: StoreConfiguration)
+        throws(StorageError) -> Store
+    {
         if configuration.isReadOnly { return try attachAsGuest(file, configuration) }
         let coordinator = try Coordinator.attach(file)
         guard !coordinator.isFirst else {
             return try recoverAndOpen(
-                file, coordinator, dirtyLimit: configuration.dirtyLimit, firstLogPages: configuration.firstLogPages, checkpointsItself: true)
+                file, coordinator, dirtyLimit: configuration.dirtyLimit,
+                firstLogPages: configuration.firstLogPages, checkpointsItself: true)
         }
         guard var meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
             throw .corrupt(page: 0, reason: "neither meta page is valid")
         }
         meta.identity = try file.identity()
         return Store(
-            file: file, coordinator: coordinator, template: meta, isReadOnly: false, dirtyLimit: configuration.dirtyLimit,
+            file: file, coordinator: coordinator, template: meta, isReadOnly: false,
+            dirtyLimit: configuration.dirtyLimit,
             firstLogPages: configuration.firstLogPages, checkpointsItself: true)
     }
 
-    /// Opens for reading only, beside whoever writes: nothing is written, and what is looked at meanwhile stays pinned.
-    private static func attachAsGuest(_ file: PosixFile, _ configuration: StoreConfiguration) throws(StorageError) -> Store {
+    /// Opens for reading only, beside whoever writes: nothing is written, and what is looked at
+    /// meanwhile stays pinned.
+    private static func attachAsGuest(_ file: PosixFile, _ configuration: StoreConfiguration)
+        throws(StorageError) -> Store
+    {
         let coordinator = try Coordinator.guest(file) { () throws(StorageError) in
             guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
                 throw .corrupt(page: 0, reason: "neither meta page is valid")
@@ -130,7 +160,9 @@ extension Store {
         do throws(StorageError) {
             let meta = try Recovery.look(file)
             try coordinator.open(published: PublishedVersion(meta))
-            return Store(file: file, coordinator: coordinator, template: meta, isReadOnly: true, dirtyLimit: 0)
+            return Store(
+                file: file, coordinator: coordinator, template: meta, isReadOnly: true,
+                dirtyLimit: 0)
         } catch {
             coordinator.detach {}
             try? file.close()
@@ -139,13 +171,16 @@ extension Store {
     }
 
     private static func recoverAndOpen(
-        _ file: any StorageFile, _ coordinator: Coordinator, dirtyLimit: Int, firstLogPages: UInt64, checkpointsItself: Bool = false
+        _ file: any StorageFile, _ coordinator: Coordinator, dirtyLimit: Int, firstLogPages: UInt64,
+        checkpointsItself: Bool = false
     ) throws(StorageError) -> Store {
         do throws(StorageError) {
-            let meta = try Recovery.recover(file, guests: try coordinator.guestVersions(), dirtyLimit: dirtyLimit)
+            let meta = try Recovery.recover(
+                file, guests: try coordinator.guestVersions(), dirtyLimit: dirtyLimit)
             try coordinator.open(published: PublishedVersion(meta), log: meta.logMap)
             return Store(
-                file: file, coordinator: coordinator, template: meta, isReadOnly: false, dirtyLimit: dirtyLimit, firstLogPages: firstLogPages,
+                file: file, coordinator: coordinator, template: meta, isReadOnly: false,
+                dirtyLimit: dirtyLimit, firstLogPages: firstLogPages,
                 checkpointsItself: checkpointsItself)
         } catch {
             coordinator.detach {}
@@ -160,13 +195,18 @@ enum ForeignFile {
     static func refuse(_ file: any StorageFile) throws(StorageError) {
         let size = try file.size()
         guard size > 0 else { throw .notADatabase(path: file.path, what: "an empty file") }
-        let head = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(min(size, UInt64(2 * Page.size))), alignment: 16)
+        let head = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Int(min(size, UInt64(2 * Page.size))), alignment: 16)
         defer { head.deallocate() }
         try file.read(into: head, at: 0)
         let bytes = UnsafeRawBufferPointer(head)
-        if has(MetaLayout.magicBytes, at: 0, bytes) || has(MetaLayout.magicBytes, at: Page.size, bytes) {
+        if has(MetaLayout.magicBytes, at: 0, bytes)
+            || has(MetaLayout.magicBytes, at: Page.size, bytes)
+        {
             guard size >= UInt64(3 * Page.size) else {
-                throw .corrupt(page: size / UInt64(Page.size), reason: "the file is truncated: it has \(size) bytes")
+                throw .corrupt(
+                    page: size / UInt64(Page.size),
+                    reason: "the file is truncated: it has \(size) bytes")
             }
             return
         }
@@ -174,13 +214,20 @@ enum ForeignFile {
     }
 
     private static func kind(of head: UnsafeRawBufferPointer) -> String {
-        if has(Array("T-DB".utf8), at: 16, head) { return "a Realm file; Toft does not read Realm's format, so export the data with Realm first" }
+        if has(Array("T-DB".utf8), at: 16, head) {
+            return
+                "a Realm file; Toft does not read Realm's format, so export the data with Realm "
+                + "first"
+        }
         if has(Array("SQLite format 3\0".utf8), at: 0, head) { return "an SQLite database" }
         if has([0xDE, 0xC0, 0xEF, 0xBE], at: 16, head) { return "an LMDB database" }
         return "another kind of file"
     }
 
-    private static func has(_ magic: [UInt8], at offset: Int, _ head: UnsafeRawBufferPointer) -> Bool {
-        offset + magic.count <= head.count && magic.indices.allSatisfy { head[offset + $0] == magic[$0] }
+    private static func has(_ magic: [UInt8], at offset: Int, _ head: UnsafeRawBufferPointer)
+        -> Bool
+    {
+        offset + magic.count <= head.count
+            && magic.indices.allSatisfy { head[offset + $0] == magic[$0] }
     }
 }

@@ -15,7 +15,8 @@ package struct StoreConfiguration: Sendable {
     package var allowsNetworkFileSystem = false
     /// Bytes of changed leaves that a transaction keeps in memory.
     package var dirtyLimit = StoreLimit.dirtyBytes
-    /// Pages of the log's first segment; 0: there is no log, and every commit is a checkpoint-commit.
+    /// Pages of the log's first segment; 0: there is no log, and every commit is a
+    /// checkpoint-commit.
     package var firstLogPages = LogLimit.firstPages
 
     package init(location: Location) {
@@ -38,11 +39,14 @@ package final class Store: Sendable {
     let template: Meta
     let firstLogPages: UInt64
     let group: CommitGroup
-    /// Makes logged commits durable as checkpoints in the background; nil where the caller does it, or nothing is logged.
+    /// Makes logged commits durable as checkpoints in the background; nil where the caller does it,
+    /// or nothing is logged.
     let checkpointer: Checkpointer?
-    /// For who may not write: what the log holds behind the newest meta, when nobody is there who has recovered it.
+    /// For who may not write: what the log holds behind the newest meta, when nobody is there who
+    /// has recovered it.
     private let replayedVersion = Mutex<(meta: UInt64, version: ReplayedVersion?)>((0, nil))
-    /// Whether the store leaves the file when it goes; not so while recovery looks at a file through one.
+    /// Whether the store leaves the file when it goes; not so while recovery looks at a file
+    /// through one.
     private let leavesFile: Bool
     private let generation = ForkGuard.generation
     private let writer = Mutex(WriterState())
@@ -52,18 +56,23 @@ package final class Store: Sendable {
     private struct WriterState {
         var desk: WriterDesk?
         var oldestPin: UInt64 = 0
-        /// For each table the highest key that a transaction took and then did not commit: somebody may still hold a link to it.
+        /// For each table the highest key that a transaction took and then did not commit: somebody
+        /// may still hold a link to it.
         var abandonedKeys: [UInt64: Int64] = [:]
     }
 
     init(
-        file: any StorageFile, coordinator: Coordinator, template: Meta, isReadOnly: Bool, dirtyLimit: Int, firstLogPages: UInt64 = 0,
+        file: any StorageFile, coordinator: Coordinator, template: Meta, isReadOnly: Bool,
+        dirtyLimit: Int, firstLogPages: UInt64 = 0,
         leavesFile: Bool = true, checkpointsItself: Bool = false
     ) {
         self.leavesFile = leavesFile
         self.firstLogPages = firstLogPages
         group = CommitGroup(file: file, coordinator: coordinator)
-        checkpointer = checkpointsItself ? Checkpointer(Checkpoint(file: file, coordinator: coordinator, template: template)) : nil
+        checkpointer =
+            checkpointsItself
+            ? Checkpointer(Checkpoint(file: file, coordinator: coordinator, template: template))
+            : nil
         self.file = file
         self.coordinator = coordinator
         self.template = template
@@ -78,10 +87,14 @@ package final class Store: Sendable {
     }
 
     /// A store that only looks at one version of a file, beside whoever else has it open.
-    static func aside(_ meta: Meta, _ file: any StorageFile, dirtyLimit: Int = 0) throws(StorageError) -> Store {
+    static func aside(_ meta: Meta, _ file: any StorageFile, dirtyLimit: Int = 0)
+        throws(StorageError) -> Store
+    {
         let coordinator = try Coordinator.inMemory()
         try coordinator.open(published: PublishedVersion(meta))
-        return Store(file: file, coordinator: coordinator, template: meta, isReadOnly: true, dirtyLimit: dirtyLimit, leavesFile: false)
+        return Store(
+            file: file, coordinator: coordinator, template: meta, isReadOnly: true,
+            dirtyLimit: dirtyLimit, leavesFile: false)
     }
 
     // MARK: Reading
@@ -106,14 +119,17 @@ package final class Store: Sendable {
 
     /// Nil if somebody came meanwhile and recovered a file that was not closed cleanly.
     private func snapshot(pinned pin: Pin) throws(StorageError) -> Snapshot? {
-        guard isReadOnly, leavesFile, try !coordinator.hasMembers() else { return try Snapshot(store: self, published: pin.published, pin: pin) }
+        guard isReadOnly, leavesFile, try !coordinator.hasMembers() else {
+            return try Snapshot(store: self, published: pin.published, pin: pin)
+        }
         let replayed = try replayed(behind: pin.published.version)
         if try coordinator.hasMembers() { return nil }
         if let replayed { return try Snapshot(store: self, replayed: replayed, pin: pin) }
         return try Snapshot(store: self, published: pin.published, pin: pin)
     }
 
-    /// What the log has behind a version that nobody has recovered: for who may only read, that is the newest.
+    /// What the log has behind a version that nobody has recovered: for who may only read, that is
+    /// the newest.
     private func replayed(behind version: UInt64) throws(StorageError) -> ReplayedVersion? {
         try replayedVersion.withLock { (known) throws(StorageError) -> ReplayedVersion? in
             if known.meta != version {
@@ -124,7 +140,8 @@ package final class Store: Sendable {
         }
     }
 
-    /// Sleeps until a version after `version` is published, by any process, or the time is over. True if there is one.
+    /// Sleeps until a version after `version` is published, by any process, or the time is over.
+    /// True if there is one.
     package func waitForChange(after version: UInt64, timeoutMilliseconds: Int) -> Bool {
         coordinator.waitForVersion(after: version, timeoutMilliseconds: timeoutMilliseconds)
     }
@@ -132,7 +149,8 @@ package final class Store: Sendable {
     /// Counts wake-ups, see `Coordinator.wakeCount`.
     package var wakeCount: UInt32 { coordinator.wakeCount }
 
-    /// The same as `waitForChange` for who took `seen` before he looked; ends as well when somebody calls `wake`. Waits as long as it takes.
+    /// The same as `waitForChange` for who took `seen` before he looked; ends as well when somebody
+    /// calls `wake`. Waits as long as it takes.
     package func sleep(after version: UInt64, since seen: UInt32) {
         _ = coordinator.waitForVersion(after: version, since: seen, timeoutMilliseconds: -1)
     }
@@ -149,8 +167,10 @@ package final class Store: Sendable {
 
     // MARK: Writing
 
-    /// Begins the write transaction, after those of other threads and processes. Waits at most so long (negative: for ever).
-    package func beginWrite(timeoutMilliseconds: Int = -1) throws(StorageError) -> WriteTransaction {
+    /// Begins the write transaction, after those of other threads and processes. Waits at most so
+    /// long (negative: for ever).
+    package func beginWrite(timeoutMilliseconds: Int = -1) throws(StorageError) -> WriteTransaction
+    {
         try checkProcess()
         guard !isReadOnly else { throw .readOnly }
         var previousOwnerDied = try coordinator.lockWriter(timeoutMilliseconds: timeoutMilliseconds)
@@ -167,7 +187,9 @@ package final class Store: Sendable {
             let published = ahead.newest ?? visible
             let pins = try pins(visible.version, ahead.beingWritten)
             Probe.reach(.transactionBegun)
-            return try WriteTransaction(store: self, published: published, version: claimVersion(after: published.version), pins: pins)
+            return try WriteTransaction(
+                store: self, published: published, version: claimVersion(after: published.version),
+                pins: pins)
         } catch let error as StorageError {
             endWrite()
             throw error
@@ -177,22 +199,28 @@ package final class Store: Sendable {
         }
     }
 
-    /// The versions whose pages stay, ascending. The order of the looks matters: who pins a version after the first of them pins one of those that
-    /// it found; whose pin is given back before the last has made its version the durable one.
+    /// The versions whose pages stay, ascending. The order of the looks matters: who pins a version
+    /// after the first of them pins one of those that it found; whose pin is given back before the
+    /// last has made its version the durable one.
     private func pins(_ visible: UInt64, _ beingWritten: UInt64?) throws(StorageError) -> [UInt64] {
         let checkpoint = coordinator.checkpointVersion
         let readers = try coordinator.pinnedVersions()
         let oldest = readers.first ?? visible
         writer.withLock { $0.oldestPin = oldest }
         if Probe.makes(.pinsIgnored) { return [] }
-        return (readers + [visible, beingWritten ?? 0, checkpoint, coordinator.durableVersion].filter { $0 != 0 }).sorted()
+        return
+            (readers
+            + [visible, beingWritten ?? 0, checkpoint, coordinator.durableVersion].filter {
+                $0 != 0
+            }).sorted()
     }
 
     private func claimVersion(after newest: UInt64) -> UInt64 {
         Probe.makes(.versionReusedAfterRollback) ? newest + 1 : coordinator.claimVersion()
     }
 
-    /// Gives the write lock back: to the next thread of this process only, as long as its group of commits is not written.
+    /// Gives the write lock back: to the next thread of this process only, as long as its group of
+    /// commits is not written.
     func endWrite() {
         if group.isIdle { return coordinator.unlockWriter() }
         coordinator.handWriterOn()
@@ -205,7 +233,8 @@ package final class Store: Sendable {
         if version > coordinator.published.version { try group.finish(version) }
     }
 
-    /// Lets another process have its turn, when this one has kept the write lock for a group of commits.
+    /// Lets another process have its turn, when this one has kept the write lock for a group of
+    /// commits.
     private func passWriterOn(_ timeoutMilliseconds: Int) throws(StorageError) -> Bool {
         do throws(StorageError) {
             try group.drain()
@@ -216,7 +245,8 @@ package final class Store: Sendable {
         return try coordinator.passWriterOn(timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// Pins a version that the caller has just committed and that is not published yet, or is the newest. The caller has the write lock.
+    /// Pins a version that the caller has just committed and that is not published yet, or is the
+    /// newest. The caller has the write lock.
     func read(_ published: PublishedVersion) throws(StorageError) -> Snapshot {
         let pin = try coordinator.pin(published)
         do throws(StorageError) {
@@ -232,13 +262,16 @@ package final class Store: Sendable {
         writer.withLock { $0.desk = desk }
     }
 
-    /// What the transaction left that made a version, if that was the last one of this process. The caller has the write lock.
+    /// What the transaction left that made a version, if that was the last one of this process. The
+    /// caller has the write lock.
     func takeDesk(of version: UInt64) -> WriterDesk? {
         let desk = writer.withLock { writer in
             defer { writer.desk = nil }
             return writer.desk
         }
-        guard let desk, desk.version == version || Probe.makes(.othersCommitOverlooked) else { return nil }
+        guard let desk, desk.version == version || Probe.makes(.othersCommitOverlooked) else {
+            return nil
+        }
         return desk.delta.map { $0.policy == delta.withLock { $0.policy } } ?? true ? desk : nil
     }
 
@@ -254,13 +287,18 @@ package final class Store: Sendable {
 
     /// Whether a path names this file.
     package func isFile(at path: String) -> Bool {
-        guard file.lockDescriptor != nil, let found = try? FileIdentity.ofFile(at: path) else { return false }
+        guard file.lockDescriptor != nil, let found = try? FileIdentity.ofFile(at: path) else {
+            return false
+        }
         return found == template.identity
     }
 
-    /// Refuses to write into a file that its path no longer names: the data would be lost with the last handle.
+    /// Refuses to write into a file that its path no longer names: the data would be lost with the
+    /// last handle.
     private func checkNotReplaced() throws(StorageError) {
-        guard file.lockDescriptor != nil, let now = try FileIdentity.ofFile(at: file.path) else { return }
+        guard file.lockDescriptor != nil, let now = try FileIdentity.ofFile(at: file.path) else {
+            return
+        }
         if now != template.identity { throw .replaced(path: file.path) }
     }
 }

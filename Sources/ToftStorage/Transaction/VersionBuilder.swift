@@ -1,4 +1,5 @@
-/// Turns a transaction's changes into the extents of a version: records, checksums, free space and a root. Nothing reaches the file before `flush`.
+/// Turns a transaction's changes into the extents of a version: records, checksums, free space and
+/// a root. Nothing reaches the file before `flush`.
 struct VersionBuilder {
     private let transaction: WriteTransaction
     private let space: PageSpace
@@ -9,7 +10,8 @@ struct VersionBuilder {
         space.freeSpace?.isBookkeeping = true
     }
 
-    /// The version, all of whose extents are in memory or were spilled. `total` counts the bytes of all records ever, with the newest one.
+    /// The version, all of whose extents are in memory or were spilled. `total` counts the bytes of
+    /// all records ever, with the newest one.
     func build(_ record: [UInt8], total: UInt64) throws(StorageError) -> PublishedVersion {
         // 1. The record, where it does not lie in the root.
         try keepRecordOfBase(total: total)
@@ -24,10 +26,12 @@ struct VersionBuilder {
         let (rootRef, rootBase) = try space.allocate(.root, pageCount: 1)
         guard let freeSpace = space.freeSpace else { throw .readOnly }
         let (directory, batchList) = try freeSpace.finish(
-            replacing: transaction.baseRoot, runLimit: RootTail.runLimit(besides: recordOfRoot.count), in: space)
+            replacing: transaction.baseRoot,
+            runLimit: RootTail.runLimit(besides: recordOfRoot.count), in: space)
         // 4. The root names them all.
         var root = Root(
-            version: space.version, previousVersion: transaction.baseVersion, catalog: catalog, directory: directory, batchList: batchList)
+            version: space.version, previousVersion: transaction.baseVersion, catalog: catalog,
+            directory: directory, batchList: batchList)
         root.nextTreeID = transaction.view.nextTreeID
         root.pageCount = freeSpace.filePages
         root.recordBytes = total
@@ -35,7 +39,8 @@ struct VersionBuilder {
         root.write(to: rootBase)
         RootTail.write(freeSpace.runsOfRoot, recordOfRoot, to: rootBase)
         var published = PublishedVersion(
-            version: space.version, root: rootRef, fileSize: root.pageCount * UInt64(Page.size), log: transaction.base.log,
+            version: space.version, root: rootRef, fileSize: root.pageCount * UInt64(Page.size),
+            log: transaction.base.log,
             durableLog: transaction.base.durableLog)
         published.root.checksum = try space.settle(rootRef)
         return published
@@ -53,7 +58,8 @@ struct VersionBuilder {
         try TreeKey.with(version) { key throws(StorageError) in _ = try tree.put(key, record) }
     }
 
-    /// Puts the record that lies in the root of the last version into its tree, where somebody needs it still.
+    /// Puts the record that lies in the root of the last version into its tree, where somebody
+    /// needs it still.
     private func keepRecordOfBase(total: UInt64) throws(StorageError) {
         guard let record = try RootTail.record(of: transaction.base.root, in: space) else { return }
         let version = try RecordHeader.version(record)
@@ -66,15 +72,19 @@ struct VersionBuilder {
         let tree = try transaction.view.orderedTree(SystemTree.records)
         for _ in 0..<StoreLimit.recordsDroppedPerCommit {
             let cursor = try tree.cursor()
-            guard try cursor.seekFirst(), let version = TreeKey.number(cursor.key), version != space.version,
+            guard try cursor.seekFirst(), let version = TreeKey.number(cursor.key),
+                version != space.version,
                 try !isNeeded(cursor.value, of: version, total: total)
             else { return }
             _ = try TreeKey.with(version) { key throws(StorageError) in try tree.delete(key) }
         }
     }
 
-    /// A record is needed while some reader's version is older, but beyond the quota observers compare snapshots instead.
-    private func isNeeded(_ record: UnsafeRawBufferPointer, of version: UInt64, total: UInt64) throws(StorageError) -> Bool {
+    /// A record is needed while some reader's version is older, but beyond the quota observers
+    /// compare snapshots instead.
+    private func isNeeded(_ record: UnsafeRawBufferPointer, of version: UInt64, total: UInt64)
+        throws(StorageError) -> Bool
+    {
         let written = try RecordHeader.recordBytes(record)
         return version > transaction.store.oldestPin && total &- written <= StoreLimit.recordBytes
     }
@@ -82,23 +92,30 @@ struct VersionBuilder {
 
 /// Limits of a store, in one place.
 package enum StoreLimit {
-    /// Memory that a transaction's changed leaves may take before they are written to their pages: with inner nodes, records and
-    /// bitmaps, the bound on a transaction's memory.
+    /// Memory that a transaction's changed leaves may take before they are written to their pages:
+    /// with inner nodes, records and bitmaps, the bound on a transaction's memory.
     package static let dirtyBytes = 48 * 1024 * 1024
     /// Records that are kept for observers that fell behind.
     package static let recordBytes: UInt64 = 16 * 1024 * 1024
     static let recordsDroppedPerCommit = 64
-    /// Versions that recovery skips, so that none that a dead writer claimed is used again: more than any process rolls back in a row.
+    /// Versions that recovery skips, so that none that a dead writer claimed is used again: more
+    /// than any process rolls back in a row.
     static let versionsSkippedByRecovery: UInt64 = 1 << 20
 }
 
 enum RecordHeader {
     /// Bytes of all records up to and with this one.
-    static func recordBytes(_ value: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 { try word(RecordLayout.recordBytes, of: value) }
+    static func recordBytes(_ value: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
+        try word(RecordLayout.recordBytes, of: value)
+    }
 
-    static func version(_ value: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 { try word(RecordLayout.version, of: value) }
+    static func version(_ value: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
+        try word(RecordLayout.version, of: value)
+    }
 
-    private static func word(_ offset: Int, of value: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
+    private static func word(_ offset: Int, of value: UnsafeRawBufferPointer) throws(StorageError)
+        -> UInt64
+    {
         guard value.count >= RecordLayout.effects else {
             throw .corrupt(page: 0, reason: "a commit record is too short")
         }

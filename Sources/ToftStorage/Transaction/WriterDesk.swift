@@ -1,8 +1,8 @@
-/// What a transaction that was committed leaves for the next one of this process: the trees that it had open, as it committed them. Who builds on that
-/// very version need not decode them again.
+/// What a transaction that was committed leaves for the next one of this process: the trees that it
+/// had open, as it committed them. Who builds on that very version need not decode them again.
 ///
-/// It goes from transaction to transaction under the write lock. After a rollback, a failed commit, a change of structure or a commit of another
-/// process the next transaction begins without.
+/// It goes from transaction to transaction under the write lock. After a rollback, a failed commit,
+/// a change of structure or a commit of another process the next transaction begins without.
 final class WriterDesk: @unchecked Sendable {
     /// Trees beyond which nothing is kept: a transaction that opened so many has other worries.
     private static let most = 64

@@ -1,22 +1,31 @@
 /// The delta: new entries of large ordered trees that have not reached them yet.
 ///
-/// Primary keys, e-mail addresses and targets of links come in no order: a thousand new entries of a tree with a million would rewrite a thousand of
-/// its leaves. They gather here instead, in trees keyed (tree, key), until many of them go to the same leaf.
+/// Primary keys, e-mail addresses and targets of links come in no order: a thousand new entries of
+/// a tree with a million would rewrite a thousand of its leaves. They gather here instead, in trees
+/// keyed (tree, key), until many of them go to the same leaf.
 ///
-/// 1. An entry lies in its tree or in one level of the delta, never in two places. So nothing hides anything, a removed entry needs no mark,
-///    counts add up, and any entry may move on at any time.
-/// 2. A look-up asks the tree first and the levels when it finds nothing there; a cursor walks through all of them side by side.
-/// 3. Only entries that their writer knows to be new enter a level, and only where they would lie thin in their tree: large batches and those of small
-///    trees go straight there. The larger the batch, the later the level that it enters.
-/// 4. A level above its limit hands entries, in key order from where it left off, to the next level, each some times larger, or to the trees:
-///    the last level all, the others what lies dense enough for its tree already.
-/// 5. One commit hands on few entries, of one level: the levels take turns. Only what lies far above a limit goes at once, by whole leaves.
-/// 6. Which entry lies where is no part of what is stored: the commit record knows trees, keys and values, not moves.
+/// 1. An entry lies in its tree or in one level of the delta, never in two places. So nothing hides
+///    anything, a removed entry needs no mark, counts add up, and any entry may move on at any
+///    time.
+/// 2. A look-up asks the tree first and the levels when it finds nothing there; a cursor walks
+///    through all of them side by side.
+/// 3. Only entries that their writer knows to be new enter a level, and only where they would lie
+///    thin in their tree: large batches and those of small trees go straight there. The larger the
+///    batch, the later the level that it enters.
+/// 4. A level above its limit hands entries, in key order from where it left off, to the next
+///    level, each some times larger, or to the trees: the last level all, the others what lies
+///    dense enough for its tree already.
+/// 5. One commit hands on few entries, of one level: the levels take turns. Only what lies far
+///    above a limit goes at once, by whole leaves.
+/// 6. Which entry lies where is no part of what is stored: the commit record knows trees, keys and
+///    values, not moves.
 ///
-/// The first level is one leaf: all that one new object adds to its indexes is one changed page. Each level after it is several times larger, because
-/// one alone would be rewritten by each transaction nearly as widely as the trees themselves: with 3,000 entries a transaction and 25,000 leaves one
-/// level costs about 1,300 pages a transaction at best, three about 400. Buffers in the inner nodes of each tree cost more than that, as a thousand
-/// entries reach every node above the leaves.
+/// The first level is one leaf: all that one new object adds to its indexes is one changed page.
+/// Each level after it is several times larger, because one alone would be rewritten by each
+/// transaction nearly as widely as the trees themselves: with 3,000 entries a transaction and
+/// 25,000 leaves one level costs about 1,300 pages a transaction at best, three about 400. Buffers
+/// in the inner nodes of each tree cost more than that, as a thousand entries reach every node
+/// above the leaves.
 ///
 /// Those of a committed snapshot may be used by any thread; a transaction's belong to its thread.
 final class Delta: @unchecked Sendable {
@@ -32,7 +41,11 @@ final class Delta: @unchecked Sendable {
         self.policy = policy
         levels = Array(repeating: nil, count: SystemTree.delta.count)
         for level in levels.indices {
-            if let tree = try owner.deltaLevel(level, making: false), isWritable || tree.ownCount > 0 { levels[level] = tree }
+            if let tree = try owner.deltaLevel(level, making: false),
+                isWritable || tree.ownCount > 0
+            {
+                levels[level] = tree
+            }
         }
     }
 
@@ -45,7 +58,9 @@ final class Delta: @unchecked Sendable {
     }
 
     /// Adds a new entry to a level.
-    func insert(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, into level: Int) throws(StorageError) {
+    func insert(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, into level: Int)
+        throws(StorageError)
+    {
         isChanged = true
         _ = try made(min(level, levels.count - 1)).put(key, value)
     }
@@ -77,12 +92,15 @@ final class Delta: @unchecked Sendable {
 
     // MARK: Moving on
 
-    /// Hands on what lies above the limits, before a commit. `positions` says where each level left off.
+    /// Hands on what lies above the limits, before a commit. `positions` says where each level left
+    /// off.
     func moveOn(from positions: inout [[UInt8]], spilling limit: Int) throws(StorageError) {
         guard isChanged, let owner else { return }
         isChanged = false
         for level in levels.indices {
-            while entries(level) > policy.most(level) { try handOn(level, atMost: .max, owner, &positions[level], spilling: limit) }
+            while entries(level) > policy.most(level) {
+                try handOn(level, atMost: .max, owner, &positions[level], spilling: limit)
+            }
         }
         if let level = levels.indices.first(where: { entries($0) > policy.limits[$0] }) {
             try handOn(level, atMost: policy.portion, owner, &positions[level], spilling: limit)
@@ -92,11 +110,14 @@ final class Delta: @unchecked Sendable {
     private func entries(_ level: Int) -> Int { levels[level]?.ownCount ?? 0 }
 
     private func handOn(
-        _ level: Int, atMost count: Int, _ owner: any DeltaOwner, _ position: inout [UInt8], spilling limit: Int
+        _ level: Int, atMost count: Int, _ owner: any DeltaOwner, _ position: inout [UInt8],
+        spilling limit: Int
     ) throws(StorageError) {
         let tree = try made(level)
         let move = DeltaMove(delta: self, level: level, owner: owner)
-        position = try tree.takeEntries(atMost: count, from: position) { (entry) throws(StorageError) in try move.add(entry) }
+        position = try tree.takeEntries(atMost: count, from: position) {
+            (entry) throws(StorageError) in try move.add(entry)
+        }
         try tree.space.spill(limit: limit)
     }
 
@@ -113,7 +134,8 @@ protocol DeltaOwner: AnyObject {
 
 /// When entries enter the delta and when they move on.
 package struct DeltaPolicy: Equatable, Sendable {
-    /// Entries that each level may hold as a rule. The first are so many as fit into one leaf, with what is on top of that until they move on.
+    /// Entries that each level may hold as a rule. The first are so many as fit into one leaf, with
+    /// what is on top of that until they move on.
     package var limits = [80, 1 << 10, 8 << 10, 64 << 10, 512 << 10]
     /// Entries that a level hands on with one commit, as a rule.
     package var portion = 32
@@ -123,7 +145,8 @@ package struct DeltaPolicy: Equatable, Sendable {
     package var smallestTree = 16 << 10
     /// A batch goes straight to a tree that has fewer than so many entries for each of the batch.
     package var sparseness = 64
-    /// A share moves from any level to its tree when the tree has fewer than so many entries for each of the share.
+    /// A share moves from any level to its tree when the tree has fewer than so many entries for
+    /// each of the share.
     package var density = 8
 
     package static let usual = DeltaPolicy()
@@ -134,13 +157,16 @@ package struct DeltaPolicy: Equatable, Sendable {
     func most(_ level: Int) -> Int { limits[level] + limits[level] / 8 + portion }
 
     /// The level that new entries of a batch enter.
-    func entrance(batch: Int) -> Int { limits.firstIndex { batch * roominess <= $0 } ?? limits.count - 1 }
+    func entrance(batch: Int) -> Int {
+        limits.firstIndex { batch * roominess <= $0 } ?? limits.count - 1
+    }
 }
 
 /// What a store remembers of the delta.
 package struct DeltaState: Sendable {
     package var policy = DeltaPolicy.usual
-    /// Where each level left off handing leaves on. Forgotten with the store: it matters for evenness only.
+    /// Where each level left off handing leaves on. Forgotten with the store: it matters for
+    /// evenness only.
     var positions = [[UInt8]](repeating: [], count: DeltaPolicy.usual.limits.count)
 }
 
@@ -160,9 +186,14 @@ private final class DeltaMove {
     }
 
     func add(_ entry: OrderedEntry) throws(StorageError) {
-        guard let (id, key) = DeltaKey.split(entry.key), !entry.isBlob else { throw .corrupt(page: 0, reason: "an entry of the delta is no such entry") }
+        guard let (id, key) = DeltaKey.split(entry.key), !entry.isBlob else {
+            throw .corrupt(page: 0, reason: "an entry of the delta is no such entry")
+        }
         if id != tree { try turn(to: id) }
-        let isNew = if let destination { try destination.putOwn(key, entry.stored) } else { try delta.next(level).putOwn(entry.key, entry.stored) }
+        let isNew =
+            if let destination { try destination.putOwn(key, entry.stored) } else {
+                try delta.next(level).putOwn(entry.key, entry.stored)
+            }
         if !isNew { throw .corrupt(page: 0, reason: "an entry of tree \(id) lies in two places") }
     }
 
@@ -174,8 +205,12 @@ private final class DeltaMove {
 
     /// The tree itself, or nil for the next level.
     private func destination(of id: UInt64) throws(StorageError) -> OrderedTree? {
-        guard let tree = try? owner.orderedTree(id) else { throw .corrupt(page: 0, reason: "the delta holds entries of tree \(id), which is not there") }
+        guard let tree = try? owner.orderedTree(id) else {
+            throw .corrupt(
+                page: 0, reason: "the delta holds entries of tree \(id), which is not there")
+        }
         if level + 1 == delta.levels.count { return tree }
-        return try (tree.share?.count(level) ?? 0) * delta.policy.density >= tree.ownCount ? tree : nil
+        return try (tree.share?.count(level) ?? 0) * delta.policy.density >= tree.ownCount
+            ? tree : nil
     }
 }

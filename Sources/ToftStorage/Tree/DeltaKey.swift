@@ -9,7 +9,10 @@ struct DeltaKey {
         var head: (UInt64, UInt64) = (0, 0)
         withUnsafeMutableBytes(of: &head) { bytes in
             bytes[DeltaKeyLayout.idLength] = UInt8(count)
-            for index in 0..<count { bytes[DeltaKeyLayout.id + index] = UInt8(truncatingIfNeeded: id >> UInt64(8 * (count - 1 - index))) }
+            for index in 0..<count {
+                bytes[DeltaKeyLayout.id + index] = UInt8(
+                    truncatingIfNeeded: id >> UInt64(8 * (count - 1 - index)))
+            }
         }
         self.head = head
         headCount = DeltaKeyLayout.id + count
@@ -21,9 +24,11 @@ struct DeltaKey {
     /// Lends the key of an entry on the stack.
     @inline(__always)
     func with<Result>(
-        _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result
+        _ key: UnsafeRawBufferPointer,
+        _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
-        try withUnsafeTemporaryAllocation(byteCount: 16 + key.count, alignment: 16) { room throws(StorageError) in
+        try withUnsafeTemporaryAllocation(byteCount: 16 + key.count, alignment: 16) {
+            room throws(StorageError) in
             guard let base = room.baseAddress else { throw .addressSpaceExhausted }
             base.storeBytes(of: head.0, as: UInt64.self)
             base.storeBytes(of: head.1, toByteOffset: 8, as: UInt64.self)
@@ -33,7 +38,9 @@ struct DeltaKey {
     }
 
     /// Lends the first key that stands behind all of the tree.
-    func withEnd<Result>(_ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result) throws(StorageError) -> Result {
+    func withEnd<Result>(_ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result)
+        throws(StorageError) -> Result
+    {
         try with(UnsafeRawBufferPointer(start: nil, count: 0)) { bytes throws(StorageError) in
             let end = UnsafeMutableRawBufferPointer(mutating: bytes)
             for index in end.indices.reversed() {
@@ -56,13 +63,18 @@ struct DeltaKey {
     }
 
     /// Tree and key; nil where the bytes are no key of the delta.
-    static func split(_ key: UnsafeRawBufferPointer) -> (tree: UInt64, key: UnsafeRawBufferPointer)? {
-        guard let first = key.first, first >= 1, first <= DeltaKeyLayout.longestID else { return nil }
+    static func split(_ key: UnsafeRawBufferPointer) -> (tree: UInt64, key: UnsafeRawBufferPointer)?
+    {
+        guard let first = key.first, first >= 1, first <= DeltaKeyLayout.longestID else {
+            return nil
+        }
         let end = DeltaKeyLayout.id + Int(first)
         guard key.count >= end else { return nil }
         var id: UInt64 = 0
         for index in DeltaKeyLayout.id..<end { id = id << 8 | UInt64(key[index]) }
-        guard id >= SystemTree.firstUser, first == 1 || key[DeltaKeyLayout.id] != 0 else { return nil }
+        guard id >= SystemTree.firstUser, first == 1 || key[DeltaKeyLayout.id] != 0 else {
+            return nil
+        }
         return (id, UnsafeRawBufferPointer(rebasing: key[end...]))
     }
 }

@@ -8,7 +8,9 @@ final class DeltaShare: @unchecked Sendable {
         key = DeltaKey(tree: id)
     }
 
-    private static var nothing: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+    private static var nothing: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: nil, count: 0)
+    }
 
     /// Entries in all levels. O(log entries of the delta).
     var count: Int {
@@ -22,7 +24,9 @@ final class DeltaShare: @unchecked Sendable {
     /// Entries in a level.
     func count(_ index: Int) throws(StorageError) -> Int {
         guard let level = delta.levels[index], level.ownCount > 0 else { return 0 }
-        let first = try key.with(Self.nothing) { first throws(StorageError) in try level.rank(of: first) }
+        let first = try key.with(Self.nothing) { first throws(StorageError) in
+            try level.rank(of: first)
+        }
         return try key.withEnd { end throws(StorageError) in try level.rank(of: end) } - first
     }
 
@@ -34,7 +38,8 @@ final class DeltaShare: @unchecked Sendable {
     /// The levels that may hold keys that begin with `prefix`.
     func levels(within prefix: UnsafeRawBufferPointer) throws(StorageError) -> [OrderedTree] {
         guard key.isFitting(prefix.count) else { return [] }
-        return try key.with(prefix) { whole throws(StorageError) in try delta.levels(within: whole) }
+        return try key.with(prefix) { whole throws(StorageError) in try delta.levels(within: whole)
+        }
     }
 
     // MARK: Entries, by the tree's own keys
@@ -48,22 +53,32 @@ final class DeltaShare: @unchecked Sendable {
     func rank(of own: UnsafeRawBufferPointer) throws(StorageError) -> Int {
         var rank = 0
         for level in try levels {
-            let first = try key.with(Self.nothing) { first throws(StorageError) in try level.rank(of: first) }
-            rank += try key.with(own) { whole throws(StorageError) in try level.rank(of: whole) } - first
+            let first = try key.with(Self.nothing) { first throws(StorageError) in
+                try level.rank(of: first)
+            }
+            rank +=
+                try key.with(own) { whole throws(StorageError) in try level.rank(of: whole) }
+                - first
         }
         return rank
     }
 
-    /// The level for new entries of a batch of so many, where the tree itself has `treeCount`; nil where they are to go there.
+    /// The level for new entries of a batch of so many, where the tree itself has `treeCount`; nil
+    /// where they are to go there.
     func entrance(batch: Int, treeCount: Int) -> Int? {
-        guard treeCount >= delta.policy.smallestTree, batch < treeCount / delta.policy.sparseness else { return nil }
+        guard treeCount >= delta.policy.smallestTree, batch < treeCount / delta.policy.sparseness
+        else { return nil }
         return delta.policy.entrance(batch: batch)
     }
 
     /// Adds a new entry to a level; false where it must go to the tree.
-    func insert(_ own: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, into level: Int) throws(StorageError) -> Bool {
+    func insert(_ own: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, into level: Int)
+        throws(StorageError) -> Bool
+    {
         guard key.isFitting(own.count), value.count <= TreeLimits.inlineValue else { return false }
-        try key.with(own) { whole throws(StorageError) in try delta.insert(whole, value, into: level) }
+        try key.with(own) { whole throws(StorageError) in
+            try delta.insert(whole, value, into: level)
+        }
         return true
     }
 

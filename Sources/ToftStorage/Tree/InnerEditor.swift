@@ -1,4 +1,5 @@
-/// An inner node that a writer may change. The writer has verified it as an `InnerNode` of the given height.
+/// An inner node that a writer may change. The writer has verified it as an `InnerNode` of the
+/// given height.
 struct InnerEditor {
     let base: UnsafeMutableRawPointer
     let page: UInt64
@@ -15,26 +16,41 @@ struct InnerEditor {
     var height: Int { base.reading.uint8(at: InnerLayout.height) }
 
     @inline(__always)
-    private func entry(_ index: Int) -> Int { InnerLayout.entries &+ index &* InnerLayout.entrySize }
+    private func entry(_ index: Int) -> Int {
+        InnerLayout.entries &+ index &* InnerLayout.entrySize
+    }
 
-    func setChild(_ index: Int, _ ref: Ref) { ref.encode(to: base + entry(index) + InnerLayout.entryRef) }
+    func setChild(_ index: Int, _ ref: Ref) {
+        ref.encode(to: base + entry(index) + InnerLayout.entryRef)
+    }
 
-    func setRows(_ index: Int, _ rows: UInt64) { base.storeUInt64(rows, at: entry(index) + InnerLayout.entryRows) }
+    func setRows(_ index: Int, _ rows: UInt64) {
+        base.storeUInt64(rows, at: entry(index) + InnerLayout.entryRows)
+    }
 
     /// Changes the rows of a child; damage where they would fall below zero.
     @inline(__always)
     func addRows(_ index: Int, _ delta: Int) throws(StorageError) {
         let offset = entry(index) &+ InnerLayout.entryRows
         let (sum, overflow) = base.reading.int64(at: offset).addingReportingOverflow(Int64(delta))
-        guard !overflow, sum >= 0 else { throw .corrupt(page: page, reason: "a row count is wrong") }
+        guard !overflow, sum >= 0 else {
+            throw .corrupt(page: page, reason: "a row count is wrong")
+        }
         base.storeInt64(sum, at: offset)
     }
 
     /// Bytes between entries and heap.
-    private var gap: Int { base.reading.uint16(at: InnerLayout.heapLow) - InnerLayout.entries - count * InnerLayout.entrySize }
+    private var gap: Int {
+        base.reading.uint16(at: InnerLayout.heapLow) - InnerLayout.entries - count
+            * InnerLayout.entrySize
+    }
 
-    /// Adds an entry at `index`, compacting the heap first where that makes room; false where the node is full.
-    func insert(at index: Int, _ separator: Separator, _ ref: Ref, rows: UInt64, scratch: UnsafeMutableRawPointer) throws(StorageError) -> Bool {
+    /// Adds an entry at `index`, compacting the heap first where that makes room; false where the
+    /// node is full.
+    func insert(
+        at index: Int, _ separator: Separator, _ ref: Ref, rows: UInt64,
+        scratch: UnsafeMutableRawPointer
+    ) throws(StorageError) -> Bool {
         let need = InnerLayout.entrySize + separator.tailLength
         if gap < need {
             guard base.reading.uint16(at: InnerLayout.garbage) > 0 else { return false }
@@ -42,7 +58,9 @@ struct InnerEditor {
             guard gap >= need else { return false }
         }
         let count = count
-        base.move(from: entry(index), to: entry(index + 1), count: (count - index) * InnerLayout.entrySize)
+        base.move(
+            from: entry(index), to: entry(index + 1), count: (count - index) * InnerLayout.entrySize
+        )
         base.storeUInt16(count + 1, at: InnerLayout.count)
         setChild(index, ref)
         setRows(index, rows)
@@ -64,11 +82,14 @@ struct InnerEditor {
         base.storeUInt32(0, at: entry + InnerLayout.entryKeyLength + 2)
     }
 
-    /// Removes an entry. The first of those left takes over the range below it, so its separator becomes empty.
+    /// Removes an entry. The first of those left takes over the range below it, so its separator
+    /// becomes empty.
     func remove(at index: Int) {
         leaveTail(index)
         let count = count
-        base.move(from: entry(index + 1), to: entry(index), count: (count - index - 1) * InnerLayout.entrySize)
+        base.move(
+            from: entry(index + 1), to: entry(index),
+            count: (count - index - 1) * InnerLayout.entrySize)
         base.storeUInt16(count - 1, at: InnerLayout.count)
         if index == 0 && count > 1 { clearFirstSeparator() }
     }
@@ -80,11 +101,16 @@ struct InnerEditor {
 
     private func leaveTail(_ index: Int) {
         let tail = max(0, base.reading.uint16(at: entry(index) + InnerLayout.entryKeyLength) - 8)
-        base.storeUInt16(min(base.reading.uint16(at: InnerLayout.garbage) + tail, Int(UInt16.max)), at: InnerLayout.garbage)
+        base.storeUInt16(
+            min(base.reading.uint16(at: InnerLayout.garbage) + tail, Int(UInt16.max)),
+            at: InnerLayout.garbage)
     }
 
-    /// Appends entries `range` of another node; the first of them gets `first` as its separator where given.
-    func append(_ range: Range<Int>, of source: InnerNode, first: Separator? = nil) throws(StorageError) {
+    /// Appends entries `range` of another node; the first of them gets `first` as its separator
+    /// where given.
+    func append(_ range: Range<Int>, of source: InnerNode, first: Separator? = nil)
+        throws(StorageError)
+    {
         for index in range {
             let own = try source.separator(index)
             let separator = index == range.lowerBound ? first ?? own : own

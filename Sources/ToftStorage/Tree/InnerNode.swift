@@ -1,10 +1,12 @@
-/// An inner node, for reading. Its header is verified when it is made; a separator's tail when it is asked for.
+/// An inner node, for reading. Its header is verified when it is made; a separator's tail when it
+/// is asked for.
 struct InnerNode {
     let base: UnsafeRawPointer
     let page: UInt64
     let count: Int
 
-    /// Checks the header; `height` is what the parent expects, which ends every walk through a damaged file.
+    /// Checks the header; `height` is what the parent expects, which ends every walk through a
+    /// damaged file.
     @inline(__always)
     init(_ base: UnsafeRawPointer, page: UInt64, height: Int) throws(StorageError) {
         let count = base.uint16(at: InnerLayout.count)
@@ -18,7 +20,9 @@ struct InnerNode {
     }
 
     @inline(__always)
-    private func entry(_ index: Int) -> Int { InnerLayout.entries &+ index &* InnerLayout.entrySize }
+    private func entry(_ index: Int) -> Int {
+        InnerLayout.entries &+ index &* InnerLayout.entrySize
+    }
 
     /// The reference of a child; `index` is below `count`.
     @inline(__always)
@@ -37,12 +41,20 @@ struct InnerNode {
     func separator(_ index: Int) throws(StorageError) -> Separator {
         let entry = entry(index)
         let length = base.uint16(at: entry &+ InnerLayout.entryKeyLength)
-        if length <= 8 { return Separator(prefix: base.uint64(at: entry &+ InnerLayout.entryPrefix), length: length, tail: nil) }
+        if length <= 8 {
+            return Separator(
+                prefix: base.uint64(at: entry &+ InnerLayout.entryPrefix), length: length, tail: nil
+            )
+        }
         let offset = base.uint16(at: entry &+ InnerLayout.entryTailOffset)
-        guard length <= TreeLimits.key, offset >= base.uint16(at: InnerLayout.heapLow), offset &+ length &- 8 <= Page.size else {
+        guard length <= TreeLimits.key, offset >= base.uint16(at: InnerLayout.heapLow),
+            offset &+ length &- 8 <= Page.size
+        else {
             throw .corrupt(page: page, reason: "a separator lies outside its node")
         }
-        return Separator(prefix: base.uint64(at: entry &+ InnerLayout.entryPrefix), length: length, tail: base + offset)
+        return Separator(
+            prefix: base.uint64(at: entry &+ InnerLayout.entryPrefix), length: length,
+            tail: base + offset)
     }
 
     /// Rows below the children before `index`, modulo 2^64 in a damaged file.
@@ -83,7 +95,8 @@ struct KeyRoute: Route {
         return last > 0 && node.prefix(last) == key.prefix ? try child(in: node, upTo: last) : last
     }
 
-    /// The separator of `last` has the key's own first eight bytes, others before it may: the rest decides.
+    /// The separator of `last` has the key's own first eight bytes, others before it may: the rest
+    /// decides.
     private func child(in node: InnerNode, upTo last: Int) throws(StorageError) -> Int {
         var low = 0
         var high = last &+ 1
@@ -95,7 +108,8 @@ struct KeyRoute: Route {
     }
 }
 
-/// Towards the cluster that holds a row key: separators of eight bytes are decided by their prefix alone.
+/// Towards the cluster that holds a row key: separators of eight bytes are decided by their prefix
+/// alone.
 struct RowRoute: Route {
     let prefix: UInt64
 
@@ -116,7 +130,8 @@ extension InnerNode {
         return guess(wanted, last)
     }
 
-    /// Keys are spread evenly as a rule: the first guess or one beside it is right. The separators of `1` and `last` enclose the prefix.
+    /// Keys are spread evenly as a rule: the first guess or one beside it is right. The separators
+    /// of `1` and `last` enclose the prefix.
     @inline(__always)
     private func guess(_ wanted: UInt64, _ last: Int) -> Int {
         let first = prefix(1)
@@ -142,7 +157,8 @@ extension InnerNode {
     }
 }
 
-/// Towards the leaf that holds the entry at a position; `remaining` ends as the position inside that leaf.
+/// Towards the leaf that holds the entry at a position; `remaining` ends as the position inside
+/// that leaf.
 struct PositionRoute: Route {
     var remaining: UInt64
 
@@ -160,11 +176,14 @@ struct PositionRoute: Route {
 extension TreeRoot {
     /// The leaf that a route leads to. Not for empty trees.
     @inline(__always)
-    func leaf<R: Route>(_ route: inout R, in space: PageSpace, as leafType: ExtentType) throws(StorageError) -> (ref: Ref, base: UnsafeRawPointer) {
+    func leaf<R: Route>(_ route: inout R, in space: PageSpace, as leafType: ExtentType)
+        throws(StorageError) -> (ref: Ref, base: UnsafeRawPointer)
+    {
         var ref = self.ref
         var level = height
         while level > 0 {
-            let node = try InnerNode(try space.view(ref, as: .treeInner), page: ref.page, height: level)
+            let node = try InnerNode(
+                try space.view(ref, as: .treeInner), page: ref.page, height: level)
             ref = node.child(try route.child(in: node))
             level &-= 1
         }
@@ -174,14 +193,16 @@ extension TreeRoot {
     }
 
     /// The leaf that a route leads to, with the rows of the tree before that leaf.
-    func rankedLeaf<R: Route>(_ route: inout R, in space: PageSpace, as leafType: ExtentType) throws(StorageError)
+    func rankedLeaf<R: Route>(_ route: inout R, in space: PageSpace, as leafType: ExtentType)
+        throws(StorageError)
         -> (ref: Ref, base: UnsafeRawPointer, rowsBefore: UInt64)
     {
         var ref = self.ref
         var level = height
         var before: UInt64 = 0
         while level > 0 {
-            let node = try InnerNode(try space.view(ref, as: .treeInner), page: ref.page, height: level)
+            let node = try InnerNode(
+                try space.view(ref, as: .treeInner), page: ref.page, height: level)
             let index = try route.child(in: node)
             before &+= node.rows(before: index)
             ref = node.child(index)
@@ -193,9 +214,14 @@ extension TreeRoot {
 
 /// Where commit finds the references that it has to settle.
 enum TreeInner {
-    /// The byte offsets of the children's references in a node of this transaction: `first`, then `stride` apart, `count` of them.
-    static func childRefOffsets(_ base: UnsafeRawPointer) throws(StorageError) -> (first: Int, stride: Int, count: Int) {
-        let node = try InnerNode(base, page: base.uint64(at: ExtentHeader.page), height: base.uint8(at: InnerLayout.height))
+    /// The byte offsets of the children's references in a node of this transaction: `first`, then
+    /// `stride` apart, `count` of them.
+    static func childRefOffsets(_ base: UnsafeRawPointer) throws(StorageError) -> (
+        first: Int, stride: Int, count: Int
+    ) {
+        let node = try InnerNode(
+            base, page: base.uint64(at: ExtentHeader.page),
+            height: base.uint8(at: InnerLayout.height))
         return (InnerLayout.entries + InnerLayout.entryRef, InnerLayout.entrySize, node.count)
     }
 }

@@ -1,4 +1,5 @@
-/// A position among the leaves of a tree, for reading in either direction. Good until the snapshot is released or the tree changes.
+/// A position among the leaves of a tree, for reading in either direction. Good until the snapshot
+/// is released or the tree changes.
 final class LeafCursor {
     private struct Step {
         var node: InnerNode
@@ -59,10 +60,13 @@ final class LeafCursor {
         return leave()
     }
 
-    private func descend<R: Route>(from depth: Int, ref start: Ref, _ route: inout R) throws(StorageError) {
+    private func descend<R: Route>(from depth: Int, ref start: Ref, _ route: inout R)
+        throws(StorageError)
+    {
         var ref = start
         for depth in depth..<root.height {
-            let node = try InnerNode(try space.view(ref, as: .treeInner), page: ref.page, height: root.height - depth)
+            let node = try InnerNode(
+                try space.view(ref, as: .treeInner), page: ref.page, height: root.height - depth)
             let slot = try route.child(in: node)
             (steps + depth).initialize(to: Step(node: node, slot: slot))
             ref = node.child(slot)

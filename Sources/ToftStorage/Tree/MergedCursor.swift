@@ -60,14 +60,18 @@ final class MergedCursor: OrderedCursor {
 
     override func next() throws(StorageError) -> Bool {
         guard isThere else { return false }
-        if !isForward { return try Array(key).withBytes { key throws(StorageError) in try seek(after: key) } }
+        if !isForward {
+            return try Array(key).withBytes { key throws(StorageError) in try seek(after: key) }
+        }
         if current < 0 { try super.next() } else { try levels[current].next() }
         return choose(forward: true)
     }
 
     override func previous() throws(StorageError) -> Bool {
         guard isThere else { return false }
-        if isForward { return try Array(key).withBytes { key throws(StorageError) in try seek(before: key) } }
+        if isForward {
+            return try Array(key).withBytes { key throws(StorageError) in try seek(before: key) }
+        }
         if current < 0 { try super.previous() } else { try levels[current].previous() }
         return choose(forward: false)
     }
@@ -101,7 +105,9 @@ private struct LevelCursor {
     }
 
     var isValid: Bool { cursor.isValid && head.rest(of: cursor.key) != nil }
-    var key: UnsafeRawBufferPointer { head.rest(of: cursor.key) ?? UnsafeRawBufferPointer(start: nil, count: 0) }
+    var key: UnsafeRawBufferPointer {
+        head.rest(of: cursor.key) ?? UnsafeRawBufferPointer(start: nil, count: 0)
+    }
     var value: UnsafeRawBufferPointer { get throws(StorageError) { try cursor.value } }
 
     func seek(_ key: UnsafeRawBufferPointer) throws(StorageError) {

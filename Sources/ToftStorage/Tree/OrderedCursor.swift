@@ -1,4 +1,5 @@
-/// A position in an ordered tree. Stands at an entry or nowhere; good until the snapshot is released or the tree changes. One thread uses it.
+/// A position in an ordered tree. Stands at an entry or nowhere; good until the snapshot is
+/// released or the tree changes. One thread uses it.
 package class OrderedCursor {
     private let tree: OrderedTree
     private let leaves: LeafCursor
@@ -55,7 +56,8 @@ package class OrderedCursor {
         return try settleBackward()
     }
 
-    /// Goes to where a key stands or would stand, which may be behind its leaf's last entry; nil in an empty tree, else whether it is there.
+    /// Goes to where a key stands or would stand, which may be behind its leaf's last entry; nil in
+    /// an empty tree, else whether it is there.
     private func approach(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool? {
         var route = KeyRoute(key: Separator(key: key))
         guard try leaves.seek(&route) else { return nil }

@@ -8,7 +8,8 @@ struct OrderedEntry {
     /// Bytes that it takes in a leaf whose keys share so many bytes.
     @inline(__always)
     func size(shared: Int) -> Int {
-        OrderedLeafLayout.slotSize + max(0, key.count - shared - OrderedLeafLayout.hintSize) + stored.count
+        OrderedLeafLayout.slotSize + max(0, key.count - shared - OrderedLeafLayout.hintSize)
+            + stored.count
     }
 
     /// How many leading bytes the keys of two entries share.
@@ -40,7 +41,11 @@ struct KeySuffix {
             hint = UInt32(bigEndian: start.loadUnaligned(as: UInt32.self))
         } else {
             var number: UInt32 = 0
-            for index in 0..<length { number |= UInt32(start.load(fromByteOffset: index, as: UInt8.self)) << UInt32(24 &- 8 &* index) }
+            for index in 0..<length {
+                number |=
+                    UInt32(start.load(fromByteOffset: index, as: UInt8.self))
+                    << UInt32(24 &- 8 &* index)
+            }
             hint = number
         }
     }
@@ -57,16 +62,24 @@ struct KeySuffix {
     func dropping(_ more: Int) -> KeySuffix {
         if more == 0 { return self }
         let hintSize = OrderedLeafLayout.hintSize
-        if more >= hintSize { return KeySuffix(of: tail, count: tailLength, shared: more &- hintSize) }
+        if more >= hintSize {
+            return KeySuffix(of: tail, count: tailLength, shared: more &- hintSize)
+        }
         var next = UInt64(hint) << 32
-        for index in 0..<min(tailLength, more) { next |= UInt64(tail.load(fromByteOffset: index, as: UInt8.self)) << UInt64(24 &- 8 &* index) }
-        return KeySuffix(hint: UInt32(truncatingIfNeeded: next >> UInt64(32 &- 8 &* more)), length: length &- more, tail: tail + min(tailLength, more))
+        for index in 0..<min(tailLength, more) {
+            next |=
+                UInt64(tail.load(fromByteOffset: index, as: UInt8.self)) << UInt64(24 &- 8 &* index)
+        }
+        return KeySuffix(
+            hint: UInt32(truncatingIfNeeded: next >> UInt64(32 &- 8 &* more)),
+            length: length &- more, tail: tail + min(tailLength, more))
     }
 
     @inline(__always)
     var tailLength: Int { max(0, length &- OrderedLeafLayout.hintSize) }
 
-    /// Negative, zero or positive, as `self` stands before, at or after a suffix with the same hint.
+    /// Negative, zero or positive, as `self` stands before, at or after a suffix with the same
+    /// hint.
     @inline(__always)
     func compareRest(_ other: KeySuffix) -> Int {
         let order = compareBytes(tail, tailLength, other.tail, other.tailLength)

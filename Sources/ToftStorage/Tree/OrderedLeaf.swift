@@ -1,4 +1,5 @@
-/// A leaf of an ordered tree, for reading. Its header is verified when it is made, an entry when it is asked for.
+/// A leaf of an ordered tree, for reading. Its header is verified when it is made, an entry when it
+/// is asked for.
 struct OrderedLeaf {
     let base: UnsafeRawPointer
     let page: UInt64
@@ -13,8 +14,11 @@ struct OrderedLeaf {
         heapLow = base.uint16(at: OrderedLeafLayout.heapLow)
         let offset = base.uint16(at: OrderedLeafLayout.sharedOffset)
         let length = base.uint16(at: OrderedLeafLayout.sharedLength)
-        guard ExtentHeader.isPlain(base), OrderedLeafLayout.slots + count * OrderedLeafLayout.slotSize <= heapLow, heapLow <= Page.size,
-            length == 0 || (offset >= heapLow && offset &+ length <= Page.size && length <= TreeLimits.key)
+        guard ExtentHeader.isPlain(base),
+            OrderedLeafLayout.slots + count * OrderedLeafLayout.slotSize <= heapLow,
+            heapLow <= Page.size,
+            length == 0
+                || (offset >= heapLow && offset &+ length <= Page.size && length <= TreeLimits.key)
         else { throw .corrupt(page: page, reason: "an ordered leaf contradicts itself") }
         self.base = base
         self.page = page
@@ -30,7 +34,8 @@ struct OrderedLeaf {
         /// Bytes of slot and heap, in a leaf whose keys share `fewer` bytes less.
         @inline(__always)
         func size(sharingFewer fewer: Int = 0) -> Int {
-            OrderedLeafLayout.slotSize + max(0, suffix.length + fewer - OrderedLeafLayout.hintSize) + stored.count
+            OrderedLeafLayout.slotSize + max(0, suffix.length + fewer - OrderedLeafLayout.hintSize)
+                + stored.count
         }
 
         /// The reference of the blob; nil where the value lies in the leaf.
@@ -38,10 +43,14 @@ struct OrderedLeaf {
     }
 
     @inline(__always)
-    private func slot(_ index: Int) -> Int { OrderedLeafLayout.slots &+ index &* OrderedLeafLayout.slotSize }
+    private func slot(_ index: Int) -> Int {
+        OrderedLeafLayout.slots &+ index &* OrderedLeafLayout.slotSize
+    }
 
     @inline(__always)
-    private func hint(_ index: Int) -> UInt32 { UInt32(truncatingIfNeeded: base.uint32(at: slot(index))) }
+    private func hint(_ index: Int) -> UInt32 {
+        UInt32(truncatingIfNeeded: base.uint32(at: slot(index)))
+    }
 
     /// Entry `index`, which is below `count`.
     @inline(__always)
@@ -53,33 +62,43 @@ struct OrderedLeaf {
         let valueLength = value & ~OrderedLeafLayout.blobFlag
         let isBlob = value & OrderedLeafLayout.blobFlag != 0
         let tailLength = max(0, suffixLength &- OrderedLeafLayout.hintSize)
-        guard offset >= heapLow, offset &+ tailLength &+ valueLength <= Page.size, shared.count &+ suffixLength <= TreeLimits.key,
+        guard offset >= heapLow, offset &+ tailLength &+ valueLength <= Page.size,
+            shared.count &+ suffixLength <= TreeLimits.key,
             isBlob ? valueLength == Ref.size : valueLength <= TreeLimits.inlineValue
         else { throw .corrupt(page: page, reason: "an entry lies outside its leaf") }
         return Entry(
             suffix: KeySuffix(hint: hint(index), length: suffixLength, tail: base + offset),
-            stored: UnsafeRawBufferPointer(start: base + offset + tailLength, count: valueLength), isBlob: isBlob)
+            stored: UnsafeRawBufferPointer(start: base + offset + tailLength, count: valueLength),
+            isBlob: isBlob)
     }
 
     /// The whole key of an entry, put together in memory for `TreeLimits.key` bytes and four more.
     @inline(__always)
     func key(of entry: Entry, in place: UnsafeMutableRawPointer) -> UnsafeRawBufferPointer {
-        if let source = shared.baseAddress { place.copyMemory(from: source, byteCount: shared.count) }
-        place.storeBytes(of: entry.suffix.hint.bigEndian, toByteOffset: shared.count, as: UInt32.self)
-        (place + shared.count + OrderedLeafLayout.hintSize).copyMemory(from: entry.suffix.tail, byteCount: entry.suffix.tailLength)
+        if let source = shared.baseAddress {
+            place.copyMemory(from: source, byteCount: shared.count)
+        }
+        place.storeBytes(
+            of: entry.suffix.hint.bigEndian, toByteOffset: shared.count, as: UInt32.self)
+        (place + shared.count + OrderedLeafLayout.hintSize).copyMemory(
+            from: entry.suffix.tail, byteCount: entry.suffix.tailLength)
         return UnsafeRawBufferPointer(start: place, count: shared.count &+ entry.suffix.length)
     }
 
     /// Entry `index` with its whole key, put together in `place`.
-    func whole(_ index: Int, in place: UnsafeMutableRawPointer) throws(StorageError) -> OrderedEntry {
+    func whole(_ index: Int, in place: UnsafeMutableRawPointer) throws(StorageError) -> OrderedEntry
+    {
         let entry = try entry(index)
-        return OrderedEntry(key: key(of: entry, in: place), stored: entry.stored, isBlob: entry.isBlob)
+        return OrderedEntry(
+            key: key(of: entry, in: place), stored: entry.stored, isBlob: entry.isBlob)
     }
 
     /// The first entry that is not before `key`, and whether it is the key's own.
     @inline(__always)
     func search(_ key: UnsafeRawBufferPointer) throws(StorageError) -> (index: Int, found: Bool) {
-        guard let start = key.baseAddress, let head = shared.baseAddress else { return (0, try isFirstEmpty()) }
+        guard let start = key.baseAddress, let head = shared.baseAddress else {
+            return (0, try isFirstEmpty())
+        }
         let order = compareBytes(start, min(key.count, shared.count), head, shared.count)
         if order < 0 { return (0, false) }
         if order > 0 { return (count, false) }
@@ -91,8 +110,8 @@ struct OrderedLeaf {
         return try entry(0).suffix.length == 0
     }
 
-    /// The first look is where the key stands if all are spread evenly, the next ones near it: a leaf that is not in the processor's caches costs two
-    /// or three of its lines, not six.
+    /// The first look is where the key stands if all are spread evenly, the next ones near it: a
+    /// leaf that is not in the processor's caches costs two or three of its lines, not six.
     @inline(__always)
     private func search(_ suffix: KeySuffix) throws(StorageError) -> (index: Int, found: Bool) {
         var low = 0
@@ -122,13 +141,15 @@ struct OrderedLeaf {
     private func guess(_ wanted: UInt32) -> Int {
         guard count > 0 else { return 0 }
         let last = count &- 1
-        let lowest = hint(0), highest = UInt32(truncatingIfNeeded: base.uint32(at: OrderedLeafLayout.lastHint))
+        let lowest = hint(0),
+            highest = UInt32(truncatingIfNeeded: base.uint32(at: OrderedLeafLayout.lastHint))
         if wanted <= lowest { return 0 }
         if wanted >= highest { return last }
         return Int(Float(wanted &- lowest) / Float(highest &- lowest) * Float(last))
     }
 
-    /// Bytes that the shared bytes, slots and entries take, or would take if all shared `fewer` bytes less.
+    /// Bytes that the shared bytes, slots and entries take, or would take if all shared `fewer`
+    /// bytes less.
     func usedBytes(sharingFewer fewer: Int = 0) throws(StorageError) -> Int {
         var sum = shared.count - fewer
         for index in 0..<count { sum += try entry(index).size(sharingFewer: fewer) }

@@ -1,5 +1,6 @@
-/// The entries of a leaf with at most one more among them, or those of two leaves, on their way to new leaves. Whole keys are put together in
-/// memory of the writer; the leaves they come from are not those that are written.
+/// The entries of a leaf with at most one more among them, or those of two leaves, on their way to
+/// new leaves. Whole keys are put together in memory of the writer; the leaves they come from are
+/// not those that are written.
 struct OrderedLeafRewrite {
     private let first: OrderedLeaf
     private let second: OrderedLeaf?
@@ -10,7 +11,10 @@ struct OrderedLeafRewrite {
     private let keys: UnsafeMutableRawPointer
 
     /// A leaf with a new entry before `index`.
-    init(_ leaf: OrderedLeaf, inserting entry: OrderedEntry, at index: Int, keys: UnsafeMutableRawPointer) {
+    init(
+        _ leaf: OrderedLeaf, inserting entry: OrderedEntry, at index: Int,
+        keys: UnsafeMutableRawPointer
+    ) {
         (first, second, self.entry, self.index, self.keys) = (leaf, nil, entry, index, keys)
         count = leaf.count + 1
     }
@@ -24,22 +28,29 @@ struct OrderedLeafRewrite {
     /// Bytes of memory for one whole key.
     static let keySize = TreeLimits.key + 8
 
-    /// An entry with its whole key, which is good until the next call with the same `place`, 0 or 1.
+    /// An entry with its whole key, which is good until the next call with the same `place`, 0 or
+    /// 1.
     func whole(_ position: Int, place: Int = 0) throws(StorageError) -> OrderedEntry {
         if let entry, position == index { return entry }
         let memory = keys + place * Self.keySize
-        if let second, position >= first.count { return try second.whole(position - first.count, in: memory) }
+        if let second, position >= first.count {
+            return try second.whole(position - first.count, in: memory)
+        }
         return try first.whole(position < index ? position : position - 1, in: memory)
     }
 
     /// Writes a range of the entries, not empty, to a leaf.
-    func write(_ range: Range<Int>, to base: UnsafeMutableRawPointer, page: UInt64) throws(StorageError) {
+    func write(_ range: Range<Int>, to base: UnsafeMutableRawPointer, page: UInt64)
+        throws(StorageError)
+    {
         let shared = try sharedBytes(range)
         let low = try whole(range.lowerBound)
-        let editor = OrderedLeafEditor.create(in: base, page: page, shared: UnsafeRawBufferPointer(rebasing: low.key[..<shared]))
+        let editor = OrderedLeafEditor.create(
+            in: base, page: page, shared: UnsafeRawBufferPointer(rebasing: low.key[..<shared]))
         for position in range {
             if let old = try unchanged(position, sharing: shared) {
-                try editor.append(old.suffix.dropping(shared - first.shared.count), old.stored, old.isBlob)
+                try editor.append(
+                    old.suffix.dropping(shared - first.shared.count), old.stored, old.isBlob)
             } else {
                 try editor.append(try whole(position))
             }
@@ -48,24 +59,32 @@ struct OrderedLeafRewrite {
 
     /// An entry of the first leaf as it lies there, where its key shares no less from now on.
     @inline(__always)
-    private func unchanged(_ position: Int, sharing shared: Int) throws(StorageError) -> OrderedLeaf.Entry? {
+    private func unchanged(_ position: Int, sharing shared: Int) throws(StorageError) -> OrderedLeaf
+        .Entry?
+    {
         guard shared >= first.shared.count, position != index, second == nil else { return nil }
         let old = try first.entry(position < index ? position : position - 1)
         return first.shared.count + old.suffix.length >= shared ? old : nil
     }
 
-    /// Bytes that an entry would take in a leaf that shares no less than the first; only where there is no second.
+    /// Bytes that an entry would take in a leaf that shares no less than the first; only where
+    /// there is no second.
     @inline(__always)
     private func size(_ position: Int, sharing shared: Int) throws(StorageError) -> Int {
         if let entry, position == index { return entry.size(shared: shared) }
-        return try first.entry(position < index ? position : position - 1).size(sharingFewer: first.shared.count - shared)
+        return try first.entry(position < index ? position : position - 1).size(
+            sharingFewer: first.shared.count - shared)
     }
 
-    /// How many bytes to share: all that can be, unless what the old leaf shared takes less room. What is divided then always fits.
+    /// How many bytes to share: all that can be, unless what the old leaf shared takes less room.
+    /// What is divided then always fits.
     private func sharedBytes(_ range: Range<Int>) throws(StorageError) -> Int {
-        let most = try whole(range.lowerBound, place: 0).sharedBytes(with: try whole(range.upperBound - 1, place: 1))
+        let most = try whole(range.lowerBound, place: 0).sharedBytes(
+            with: try whole(range.upperBound - 1, place: 1))
         let least = min(first.shared.count, most)
-        guard second == nil, range.count > 1, most > least, most < least + 2 * OrderedLeafLayout.hintSize else { return most }
+        guard second == nil, range.count > 1, most > least,
+            most < least + 2 * OrderedLeafLayout.hintSize
+        else { return most }
         var saved = least - most
         for position in range {
             saved += try size(position, sharing: least) - size(position, sharing: most)
@@ -79,11 +98,14 @@ struct OrderedLeafRewrite {
         let shared = try whole(0, place: 0).sharedBytes(with: try whole(count - 1, place: 1))
         var sum = shared + (entry?.size(shared: shared) ?? 0)
         sum += try first.usedBytes(sharingFewer: first.shared.count - shared) - shared
-        if let second { sum += try second.usedBytes(sharingFewer: second.shared.count - shared) - shared }
+        if let second {
+            sum += try second.usedBytes(sharingFewer: second.shared.count - shared) - shared
+        }
         return sum
     }
 
-    /// How many of the entries stay left so that both sides weigh about the same. All keys begin with the first leaf's shared bytes.
+    /// How many of the entries stay left so that both sides weigh about the same. All keys begin
+    /// with the first leaf's shared bytes.
     func middle() throws(StorageError) -> Int {
         let shared = first.shared.count
         var total = 0
@@ -101,6 +123,8 @@ struct OrderedLeafRewrite {
     func separator(at cut: Int) throws(StorageError) -> Separator {
         let low = try whole(cut - 1, place: 0).key
         let high = try whole(cut, place: 1).key
-        return Separator(key: UnsafeRawBufferPointer(rebasing: high[..<min(commonPrefix(low, high) + 1, high.count)]))
+        return Separator(
+            key: UnsafeRawBufferPointer(
+                rebasing: high[..<min(commonPrefix(low, high) + 1, high.count)]))
     }
 }

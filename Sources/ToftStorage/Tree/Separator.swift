@@ -4,7 +4,8 @@ struct Separator {
     let prefix: UInt64
     /// Bytes of the whole key.
     let length: Int
-    /// Where the bytes after the first eight lie, `length - 8` of them; meaningless for keys up to eight bytes.
+    /// Where the bytes after the first eight lie, `length - 8` of them; meaningless for keys up to
+    /// eight bytes.
     let tail: UnsafeRawPointer?
 
     /// Before every key.
@@ -59,13 +60,18 @@ func leadingNumber(_ key: UnsafeRawBufferPointer) -> UInt64 {
     guard let base = key.baseAddress else { return 0 }
     if key.count >= 8 { return UInt64(bigEndian: base.loadUnaligned(as: UInt64.self)) }
     var number: UInt64 = 0
-    for index in 0..<key.count { number |= UInt64(base.load(fromByteOffset: index, as: UInt8.self)) << UInt64(56 - 8 * index) }
+    for index in 0..<key.count {
+        number |= UInt64(base.load(fromByteOffset: index, as: UInt8.self)) << UInt64(56 - 8 * index)
+    }
     return number
 }
 
-/// Negative, zero or positive, in the order of unsigned bytes; a prefix stands before what it begins.
+/// Negative, zero or positive, in the order of unsigned bytes; a prefix stands before what it
+/// begins.
 @inline(__always)
-func compareBytes(_ left: UnsafeRawPointer, _ leftCount: Int, _ right: UnsafeRawPointer, _ rightCount: Int) -> Int {
+func compareBytes(
+    _ left: UnsafeRawPointer, _ leftCount: Int, _ right: UnsafeRawPointer, _ rightCount: Int
+) -> Int {
     let shared = min(leftCount, rightCount)
     var index = 0
     while index &+ 8 <= shared {

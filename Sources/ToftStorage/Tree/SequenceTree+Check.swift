@@ -1,5 +1,6 @@
 extension SequenceTree {
-    /// Checks every node, element and blob. Reports each extent to `visitor`; throws at the first damage.
+    /// Checks every node, element and blob. Reports each extent to `visitor`; throws at the first
+    /// damage.
     package func check(_ visitor: any TreeVisitor) throws(StorageError) {
         guard !root.isEmpty else { return }
         var walker = SequenceLeafWalker(space: space, visitor: visitor, kind: try kind())
@@ -26,7 +27,9 @@ extension ElementBlock {
     func freeBlobs(in space: PageSpace) throws(StorageError) {
         guard kind.type == .bytes else { return }
         for index in 0..<count {
-            if case .blob(let bytes) = try element(index), let ref = bytes.baseAddress { try space.free(Ref(decoding: ref)) }
+            if case .blob(let bytes) = try element(index), let ref = bytes.baseAddress {
+                try space.free(Ref(decoding: ref))
+            }
         }
     }
 
@@ -37,7 +40,9 @@ extension ElementBlock {
             throw .corrupt(page: page, reason: "the elements of a list overlap")
         }
         for index in 0..<count {
-            guard case .blob(let bytes) = try element(index), let base = bytes.baseAddress else { continue }
+            guard case .blob(let bytes) = try element(index), let base = bytes.baseAddress else {
+                continue
+            }
             let ref = Ref(decoding: base)
             _ = try space.blob(ref)
             try visitor.visit(ref, as: .blob)
@@ -50,7 +55,9 @@ private struct SequenceLeafWalker: LeafWalker {
     let visitor: any TreeVisitor
     let kind: ElementKind
 
-    func leaf(_ ref: Ref, _ base: UnsafeRawPointer, from low: Separator?, below high: Separator?) throws(StorageError) -> UInt64 {
+    func leaf(_ ref: Ref, _ base: UnsafeRawPointer, from low: Separator?, below high: Separator?)
+        throws(StorageError) -> UInt64
+    {
         let block = try SequenceTree.block(base, ref, kind)
         try block.check(in: space, visitor)
         return UInt64(block.count)

@@ -1,7 +1,9 @@
-/// A sequence: list elements by position, in blocks of one page each below counted inner nodes. For lists too long for their cluster.
+/// A sequence: list elements by position, in blocks of one page each below counted inner nodes. For
+/// lists too long for their cluster.
 ///
-/// It moves elements as they are stored: making and freeing the blobs of long ones is the list's business, but for `freeAll`. The same rules
-/// for threads, borrowed bytes and errors as in `OrderedTree`.
+/// It moves elements as they are stored: making and freeing the blobs of long ones is the list's
+/// business, but for `freeAll`. The same rules for threads, borrowed bytes and errors as in
+/// `OrderedTree`.
 package final class SequenceTree: @unchecked Sendable {
     let space: PageSpace
     /// Where the tree begins; the transaction writes it to the catalog.
@@ -18,27 +20,43 @@ package final class SequenceTree: @unchecked Sendable {
 
     /// What the elements are.
     func kind() throws(StorageError) -> ElementKind {
-        guard let type = ColumnType(rawValue: UInt8(truncatingIfNeeded: Int(root.flags) & TreeRootLayout.elementTypeMask)), type != .list else {
+        guard
+            let type = ColumnType(
+                rawValue: UInt8(
+                    truncatingIfNeeded: Int(root.flags) & TreeRootLayout.elementTypeMask)),
+            type != .list
+        else {
             throw .corrupt(page: root.ref.page, reason: "a sequence of unknown elements")
         }
-        return ElementKind(type: type, isNullable: Int(root.flags) & TreeRootLayout.elementNullableFlag != 0)
+        return ElementKind(
+            type: type, isNullable: Int(root.flags) & TreeRootLayout.elementNullableFlag != 0)
     }
 
     // MARK: Reading
 
     /// The block that holds the element at an index, and where in it.
     func block(at index: Int) throws(StorageError) -> (block: ElementBlock, index: Int) {
-        guard index >= 0, index < count, !root.isEmpty else { throw .indexOutOfRange(index: index, count: count) }
+        guard index >= 0, index < count, !root.isEmpty else {
+            throw .indexOutOfRange(index: index, count: count)
+        }
         var route = PositionRoute(remaining: UInt64(index))
         let (ref, base) = try root.leaf(&route, in: space, as: .sequenceLeaf)
         let block = try Self.block(base, ref, try kind())
-        guard route.remaining < UInt64(block.count) else { throw .corrupt(page: ref.page, reason: "a leaf holds fewer elements than are counted") }
+        guard route.remaining < UInt64(block.count) else {
+            throw .corrupt(page: ref.page, reason: "a leaf holds fewer elements than are counted")
+        }
         return (block, Int(route.remaining))
     }
 
-    static func block(_ base: UnsafeRawPointer, _ ref: Ref, _ kind: ElementKind) throws(StorageError) -> ElementBlock {
-        guard ExtentHeader.isPlain(base) else { throw .corrupt(page: ref.page, reason: "a leaf of unknown encoding") }
-        return try ElementBlock(base + SequenceLeafLayout.block, available: SequenceLeafLayout.room, kind: kind, page: ref.page)
+    static func block(_ base: UnsafeRawPointer, _ ref: Ref, _ kind: ElementKind)
+        throws(StorageError) -> ElementBlock
+    {
+        guard ExtentHeader.isPlain(base) else {
+            throw .corrupt(page: ref.page, reason: "a leaf of unknown encoding")
+        }
+        return try ElementBlock(
+            base + SequenceLeafLayout.block, available: SequenceLeafLayout.room, kind: kind,
+            page: ref.page)
     }
 
     /// Calls `body` for each block in order until it returns false.
@@ -57,9 +75,13 @@ package final class SequenceTree: @unchecked Sendable {
 
     /// Fills an empty sequence with the elements of a block that fits into one leaf.
     func fill(from block: ElementBlock, kind: ElementKind) throws(StorageError) {
-        root.flags = UInt16(kind.type.rawValue) | (kind.isNullable ? UInt16(TreeRootLayout.elementNullableFlag) : 0)
+        root.flags =
+            UInt16(kind.type.rawValue)
+            | (kind.isNullable ? UInt16(TreeRootLayout.elementNullableFlag) : 0)
         let (ref, base) = try space.allocate(.sequenceLeaf, pageCount: 1)
-        var writer = ElementWriter(base + SequenceLeafLayout.block, capacity: SequenceLeafLayout.room, kind: kind, count: block.count)
+        var writer = ElementWriter(
+            base + SequenceLeafLayout.block, capacity: SequenceLeafLayout.room, kind: kind,
+            count: block.count)
         try writer.append(0..<block.count, of: block)
         self.writer().plant(&root, ref)
         root.count = UInt64(block.count)
@@ -92,8 +114,12 @@ package final class SequenceTree: @unchecked Sendable {
         return made
     }
 
-    private func splice(_ index: Int, removing removed: Int, inserting element: Element?) throws(StorageError) {
-        guard index >= 0, index + removed <= count, !root.isEmpty else { throw .indexOutOfRange(index: index, count: count) }
+    private func splice(_ index: Int, removing removed: Int, inserting element: Element?)
+        throws(StorageError)
+    {
+        guard index >= 0, index + removed <= count, !root.isEmpty else {
+            throw .indexOutOfRange(index: index, count: count)
+        }
         let spine = writer()
         var route = PositionRoute(remaining: UInt64(index))
         let (ref, base) = try spine.descend(&root, &route)
@@ -109,7 +135,8 @@ package final class SequenceTree: @unchecked Sendable {
             return try space.free(ref)
         }
         if spliceInPlace(base, old, place, removed, element) { return }
-        let edited = try compose(old, place, removed, element, in: spine.leafScratch, page: ref.page)
+        let edited = try compose(
+            old, place, removed, element, in: spine.leafScratch, page: ref.page)
         if edited.length <= SequenceLeafLayout.room {
             base.store(edited.base, count: edited.length, at: SequenceLeafLayout.block)
         } else {
@@ -119,14 +146,21 @@ package final class SequenceTree: @unchecked Sendable {
     }
 
     /// Elements of fixed width that cannot be null need no new block.
-    private func spliceInPlace(_ base: UnsafeMutableRawPointer, _ old: ElementBlock, _ place: Int, _ removed: Int, _ element: Element?) -> Bool {
-        guard let width = old.kind.type.elementWidth, !old.kind.isNullable, case .cell(let cell) = element ?? .cell(.null) else { return false }
+    private func spliceInPlace(
+        _ base: UnsafeMutableRawPointer, _ old: ElementBlock, _ place: Int, _ removed: Int,
+        _ element: Element?
+    ) -> Bool {
+        guard let width = old.kind.type.elementWidth, !old.kind.isNullable,
+            case .cell(let cell) = element ?? .cell(.null)
+        else { return false }
         let count = old.count + (element == nil ? 0 : 1) - removed
         let size = old.kind.blockSize(count: count, heapBytes: 0)
         guard size <= SequenceLeafLayout.room, count >= old.count else { return false }
         let block = base + SequenceLeafLayout.block
         let values = ElementLayout.values + place * width
-        if count > old.count { block.move(from: values, to: values + width, count: (old.count - place) * width) }
+        if count > old.count {
+            block.move(from: values, to: values + width, count: (old.count - place) * width)
+        }
         ElementWriter.store(cell, in: block, at: place)
         block.storeUInt16(count, at: ElementLayout.count)
         block.storeUInt32(size, at: ElementLayout.length)
@@ -134,13 +168,19 @@ package final class SequenceTree: @unchecked Sendable {
     }
 
     /// The block as it shall be, in scratch memory of two pages: it may be too long for a leaf.
-    private func compose(_ old: ElementBlock, _ place: Int, _ removed: Int, _ element: Element?, in scratch: UnsafeMutableRawPointer, page: UInt64)
+    private func compose(
+        _ old: ElementBlock, _ place: Int, _ removed: Int, _ element: Element?,
+        in scratch: UnsafeMutableRawPointer, page: UInt64
+    )
         throws(StorageError) -> ElementBlock
     {
-        try ElementEdit(replacing: place..<place + removed, with: element).apply(to: old, kind: old.kind, in: scratch, capacity: 2 * Page.size)
+        try ElementEdit(replacing: place..<place + removed, with: element).apply(
+            to: old, kind: old.kind, in: scratch, capacity: 2 * Page.size)
     }
 
-    private func split(_ edited: ElementBlock, atEnd: Bool, _ base: UnsafeMutableRawPointer, _ spine: Spine) throws(StorageError) {
+    private func split(
+        _ edited: ElementBlock, atEnd: Bool, _ base: UnsafeMutableRawPointer, _ spine: Spine
+    ) throws(StorageError) {
         let cut = atEnd ? edited.count - 1 : try middle(of: edited)
         let (rightRef, rightBase) = try space.allocate(.sequenceLeaf, pageCount: 1)
         try write(edited, 0..<cut, to: base)
@@ -148,8 +188,12 @@ package final class SequenceTree: @unchecked Sendable {
         try spine.insertLeafRight(&root, .lowest, rightRef, rows: UInt64(edited.count - cut))
     }
 
-    private func write(_ block: ElementBlock, _ range: Range<Int>, to leaf: UnsafeMutableRawPointer) throws(StorageError) {
-        var writer = ElementWriter(leaf + SequenceLeafLayout.block, capacity: SequenceLeafLayout.room, kind: block.kind, count: range.count)
+    private func write(_ block: ElementBlock, _ range: Range<Int>, to leaf: UnsafeMutableRawPointer)
+        throws(StorageError)
+    {
+        var writer = ElementWriter(
+            leaf + SequenceLeafLayout.block, capacity: SequenceLeafLayout.room, kind: block.kind,
+            count: range.count)
         try writer.append(range, of: block)
     }
 
@@ -163,8 +207,11 @@ package final class SequenceTree: @unchecked Sendable {
         return block.count / 2
     }
 
-    /// Pours a leaf that fell below a quarter together with a neighbour, where both fit into three quarters of one.
-    private func mergeSmall(_ ref: Ref, _ base: UnsafeMutableRawPointer, _ spine: Spine) throws(StorageError) {
+    /// Pours a leaf that fell below a quarter together with a neighbour, where both fit into three
+    /// quarters of one.
+    private func mergeSmall(_ ref: Ref, _ base: UnsafeMutableRawPointer, _ spine: Spine)
+        throws(StorageError)
+    {
         let leaf = try Self.block(base, ref, try kind())
         guard leaf.length < SequenceLeafLayout.room / 4 else { return }
         if let rightRef = try spine.sibling(1, root), let right = try neighbour(rightRef, leaf) {
@@ -186,11 +233,19 @@ package final class SequenceTree: @unchecked Sendable {
         return block.length + leaf.length <= SequenceLeafLayout.room * 3 / 4 ? block : nil
     }
 
-    private func pour(_ left: ElementBlock, _ right: ElementBlock, into base: UnsafeMutableRawPointer, _ spine: Spine) throws(StorageError) {
+    private func pour(
+        _ left: ElementBlock, _ right: ElementBlock, into base: UnsafeMutableRawPointer,
+        _ spine: Spine
+    ) throws(StorageError) {
         let count = left.count + right.count
-        var writer = ElementWriter(spine.leafScratch, capacity: Page.size, kind: try kind(), count: count)
+        var writer = ElementWriter(
+            spine.leafScratch, capacity: Page.size, kind: try kind(), count: count)
         try writer.append(0..<left.count, of: left)
         try writer.append(0..<right.count, of: right)
-        base.store(spine.leafScratch, count: min(spine.leafScratch.reading.uint32(at: ElementLayout.length), SequenceLeafLayout.room), at: SequenceLeafLayout.block)
+        base.store(
+            spine.leafScratch,
+            count: min(
+                spine.leafScratch.reading.uint32(at: ElementLayout.length), SequenceLeafLayout.room),
+            at: SequenceLeafLayout.block)
     }
 }

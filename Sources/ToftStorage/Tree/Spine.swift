@@ -1,7 +1,9 @@
-/// The inner nodes between a tree's root and the leaf where its writer stands, all of them this transaction's own.
+/// The inner nodes between a tree's root and the leaf where its writer stands, all of them this
+/// transaction's own.
 ///
 /// Invariants:
-/// 1. `steps[0..<depth]` lead from the root to the leaf; each holds the reference that its parent holds.
+/// 1. `steps[0..<depth]` lead from the root to the leaf; each holds the reference that its parent
+///    holds.
 /// 2. The row count of every entry on the way counts what lies below it, between two calls.
 /// 3. After a call that adds or removes nodes the steps no longer describe the tree: descend again.
 ///
@@ -44,7 +46,9 @@ final class Spine {
     func leave() { depth = 0 }
 
     /// Makes the nodes on a route our own, and the leaf at its end. Not for empty trees.
-    func descend<R: Route>(_ root: inout TreeRoot, _ route: inout R) throws(StorageError) -> (ref: Ref, base: UnsafeMutableRawPointer) {
+    func descend<R: Route>(_ root: inout TreeRoot, _ route: inout R) throws(StorageError) -> (
+        ref: Ref, base: UnsafeMutableRawPointer
+    ) {
         var ref = try approach(&root, &route)
         let base = try editLeaf(&root, &ref)
         return (ref, base)
@@ -70,7 +74,9 @@ final class Spine {
 
     /// Makes the leaf our own that the spine leads to.
     @inline(__always)
-    func editLeaf(_ root: inout TreeRoot, _ ref: inout Ref) throws(StorageError) -> UnsafeMutableRawPointer {
+    func editLeaf(_ root: inout TreeRoot, _ ref: inout Ref) throws(StorageError)
+        -> UnsafeMutableRawPointer
+    {
         let clean = ref
         let base = try space.edit(&ref, as: leafType)
         if ref != clean { replaceLeaf(&root, by: ref) }
@@ -93,7 +99,10 @@ final class Spine {
 
     /// Whether no leaf follows.
     var isAtEnd: Bool {
-        for index in 0..<depth where steps[index].slot != InnerEditor(base: steps[index].base, page: 0).count - 1 { return false }
+        for index in 0..<depth
+        where steps[index].slot != InnerEditor(base: steps[index].base, page: 0).count - 1 {
+            return false
+        }
         return true
     }
 
@@ -101,12 +110,16 @@ final class Spine {
     func nextSeparator(_ root: TreeRoot) throws(StorageError) -> Separator? {
         for level in (0..<depth).reversed() {
             let node = try node(level, root)
-            if steps[level].slot + 1 < node.count { return try node.separator(steps[level].slot + 1) }
+            if steps[level].slot + 1 < node.count {
+                return try node.separator(steps[level].slot + 1)
+            }
         }
         return nil
     }
 
-    private func editor(_ level: Int) -> InnerEditor { InnerEditor(base: steps[level].base, page: steps[level].ref.page) }
+    private func editor(_ level: Int) -> InnerEditor {
+        InnerEditor(base: steps[level].base, page: steps[level].ref.page)
+    }
 
     private func node(_ level: Int, _ root: TreeRoot) throws(StorageError) -> InnerNode {
         try InnerNode(steps[level].base, page: steps[level].ref.page, height: root.height - level)
@@ -136,7 +149,9 @@ final class Spine {
     @inline(__always)
     func addRows(_ root: inout TreeRoot, _ delta: Int) throws(StorageError) {
         let (count, overflow) = Int64(bitPattern: root.count).addingReportingOverflow(Int64(delta))
-        guard !overflow, count >= 0 else { throw .corrupt(page: root.ref.page, reason: "a row count is wrong") }
+        guard !overflow, count >= 0 else {
+            throw .corrupt(page: root.ref.page, reason: "a row count is wrong")
+        }
         for index in 0..<depth { try editor(index).addRows(steps[index].slot, delta) }
         root.count = UInt64(count)
     }
@@ -153,19 +168,27 @@ final class Spine {
         root.height = 0
     }
 
-    /// Adds a leaf to the right of the current one, which it was split from: `rows` of its rows went over.
-    func insertLeafRight(_ root: inout TreeRoot, _ separator: Separator, _ ref: Ref, rows: UInt64) throws(StorageError) {
+    /// Adds a leaf to the right of the current one, which it was split from: `rows` of its rows
+    /// went over.
+    func insertLeafRight(_ root: inout TreeRoot, _ separator: Separator, _ ref: Ref, rows: UInt64)
+        throws(StorageError)
+    {
         try insertRight(of: depth - 1, &root, separator, ref, rows)
     }
 
-    /// Adds `ref` right of the step's child. The ancestors' counts already hold the rows of both together.
-    private func insertRight(of level: Int, _ root: inout TreeRoot, _ separator: Separator, _ ref: Ref, _ rows: UInt64) throws(StorageError) {
+    /// Adds `ref` right of the step's child. The ancestors' counts already hold the rows of both
+    /// together.
+    private func insertRight(
+        of level: Int, _ root: inout TreeRoot, _ separator: Separator, _ ref: Ref, _ rows: UInt64
+    ) throws(StorageError) {
         guard level >= 0 else { return try growRoot(&root, separator, ref, rows) }
         let editor = editor(level)
         let slot = steps[level].slot
         let count = editor.count
         let total = try node(level, root).rows(slot)
-        guard rows <= total else { throw .corrupt(page: editor.page, reason: "a row count is wrong") }
+        guard rows <= total else {
+            throw .corrupt(page: editor.page, reason: "a row count is wrong")
+        }
         editor.setRows(slot, total - rows)
         if try editor.insert(at: slot + 1, separator, ref, rows: rows, scratch: scratch) { return }
 
@@ -174,17 +197,23 @@ final class Spine {
         let right = InnerEditor.create(in: rightBase, page: rightRef.page, height: height)
         var promoted = separator
         if slot + 1 == count {
-            guard try right.insert(at: 0, .lowest, ref, rows: rows, scratch: scratch) else { throw .corrupt(page: editor.page, reason: "an inner node is full") }
+            guard try right.insert(at: 0, .lowest, ref, rows: rows, scratch: scratch) else {
+                throw .corrupt(page: editor.page, reason: "an inner node is full")
+            }
         } else {
             promoted = try splitNode(level, root, into: right, adding: separator, ref, rows)
         }
         let rightNode = try InnerNode(rightBase, page: rightRef.page, height: height)
-        try insertRight(of: level - 1, &root, promoted, rightRef, rightNode.rows(before: rightNode.count))
+        try insertRight(
+            of: level - 1, &root, promoted, rightRef, rightNode.rows(before: rightNode.count))
     }
 
-    /// Moves the upper half of a full node to `right` and adds the new entry to one of them; returns the separator between the two, whose
-    /// tail lies in the second scratch page.
-    private func splitNode(_ level: Int, _ root: TreeRoot, into right: InnerEditor, adding separator: Separator, _ ref: Ref, _ rows: UInt64)
+    /// Moves the upper half of a full node to `right` and adds the new entry to one of them;
+    /// returns the separator between the two, whose tail lies in the second scratch page.
+    private func splitNode(
+        _ level: Int, _ root: TreeRoot, into right: InnerEditor, adding separator: Separator,
+        _ ref: Ref, _ rows: UInt64
+    )
         throws(StorageError) -> Separator
     {
         let left = editor(level)
@@ -215,7 +244,8 @@ final class Spine {
         return max(1, node.count - 1)
     }
 
-    /// Copies a separator's tail to the second scratch page. A level's own and the one it got from below have different places.
+    /// Copies a separator's tail to the second scratch page. A level's own and the one it got from
+    /// below have different places.
     private func keep(_ separator: Separator, _ level: Int) -> Separator {
         guard let tail = separator.tail else { return separator }
         let place = scratch + Page.size + (level & 1) * (Page.size / 2)
@@ -223,8 +253,12 @@ final class Spine {
         return Separator(prefix: separator.prefix, length: separator.length, tail: place)
     }
 
-    private func growRoot(_ root: inout TreeRoot, _ separator: Separator, _ ref: Ref, _ rows: UInt64) throws(StorageError) {
-        guard root.height < InnerLayout.maximumHeight, rows <= root.count else { throw .corrupt(page: root.ref.page, reason: "a tree is too high") }
+    private func growRoot(
+        _ root: inout TreeRoot, _ separator: Separator, _ ref: Ref, _ rows: UInt64
+    ) throws(StorageError) {
+        guard root.height < InnerLayout.maximumHeight, rows <= root.count else {
+            throw .corrupt(page: root.ref.page, reason: "a tree is too high")
+        }
         let (newRef, newBase) = try space.allocate(.treeInner, pageCount: 1)
         let node = InnerEditor.create(in: newBase, page: newRef.page, height: root.height + 1)
         guard try node.insert(at: 0, .lowest, root.ref, rows: root.count - rows, scratch: scratch),
@@ -234,12 +268,14 @@ final class Spine {
         root.height += 1
     }
 
-    /// Takes the leaf out of the tree; its rows have left the counts already. The leaf's extent is the caller's to free.
+    /// Takes the leaf out of the tree; its rows have left the counts already. The leaf's extent is
+    /// the caller's to free.
     func removeLeaf(_ root: inout TreeRoot) throws(StorageError) {
         try removeEntry(level: depth - 1, slot: slot, &root)
     }
 
-    /// Takes the leaf right of the current one out of the tree; its rows now lie in the current one.
+    /// Takes the leaf right of the current one out of the tree; its rows now lie in the current
+    /// one.
     func removeLeafRight(_ root: inout TreeRoot) throws(StorageError) {
         let bottom = editor(depth - 1)
         let node = try node(depth - 1, root)
@@ -258,7 +294,8 @@ final class Spine {
         editor.remove(at: slot)
         if editor.count == 0 {
             try space.free(steps[level].ref)
-            return try removeEntry(level: level - 1, slot: level > 0 ? steps[level - 1].slot : 0, &root)
+            return try removeEntry(
+                level: level - 1, slot: level > 0 ? steps[level - 1].slot : 0, &root)
         }
         if level == 0 { return try lowerRoot(&root) }
         try mergeSmall(level, &root)
@@ -267,7 +304,8 @@ final class Spine {
     /// Drops roots with a single child.
     private func lowerRoot(_ root: inout TreeRoot) throws(StorageError) {
         while root.height > 0 {
-            let node = try InnerNode(try space.view(root.ref, as: .treeInner), page: root.ref.page, height: root.height)
+            let node = try InnerNode(
+                try space.view(root.ref, as: .treeInner), page: root.ref.page, height: root.height)
             guard node.count == 1 else { return }
             let child = node.child(0)
             try space.free(root.ref)
@@ -276,7 +314,8 @@ final class Spine {
         }
     }
 
-    /// Pours a node that fell below a quarter together with a neighbour, where both fit into three quarters of one.
+    /// Pours a node that fell below a quarter together with a neighbour, where both fit into three
+    /// quarters of one.
     private func mergeSmall(_ level: Int, _ root: inout TreeRoot) throws(StorageError) {
         let own = try node(level, root)
         let parent = try node(level - 1, root)
@@ -287,9 +326,13 @@ final class Spine {
         var leftRef = parent.child(left)
         let rightRef = parent.child(left + 1)
         let separator = keep(try parent.separator(left + 1), level)
-        let right = try InnerNode(try space.view(rightRef, as: .treeInner), page: rightRef.page, height: height)
-        let leftView = try InnerNode(try space.view(leftRef, as: .treeInner), page: leftRef.page, height: height)
-        guard leftView.usedBytes + right.usedBytes + separator.tailLength <= InnerLayout.room * 3 / 4 else { return }
+        let right = try InnerNode(
+            try space.view(rightRef, as: .treeInner), page: rightRef.page, height: height)
+        let leftView = try InnerNode(
+            try space.view(leftRef, as: .treeInner), page: leftRef.page, height: height)
+        guard
+            leftView.usedBytes + right.usedBytes + separator.tailLength <= InnerLayout.room * 3 / 4
+        else { return }
 
         let leftBase = try space.edit(&leftRef, as: .treeInner)
         scratch.store(leftBase, count: Page.size, at: 0)

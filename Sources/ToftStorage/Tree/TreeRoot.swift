@@ -42,7 +42,10 @@ extension TreeRoot {
         guard let base = bytes.baseAddress, bytes.count >= TreeRootLayout.size else {
             throw .corrupt(page: page, reason: "a tree root is cut short")
         }
-        guard let kind = TreeKind(rawValue: UInt8(truncatingIfNeeded: base.uint8(at: TreeRootLayout.kind))) else {
+        guard
+            let kind = TreeKind(
+                rawValue: UInt8(truncatingIfNeeded: base.uint8(at: TreeRootLayout.kind)))
+        else {
             throw .corrupt(page: page, reason: "unknown kind of tree")
         }
         self.kind = kind
@@ -51,7 +54,9 @@ extension TreeRoot {
         count = base.uint64(at: TreeRootLayout.count)
         nextKey = base.int64(at: TreeRootLayout.nextKey)
         ref = Ref(decoding: base + TreeRootLayout.ref)
-        guard height <= InnerLayout.maximumHeight, count <= UInt64(Int64.max), nextKey >= 0, !isEmpty || (count == 0 && height == 0) else {
+        guard height <= InnerLayout.maximumHeight, count <= UInt64(Int64.max), nextKey >= 0,
+            !isEmpty || (count == 0 && height == 0)
+        else {
             throw .corrupt(page: page, reason: "a tree root contradicts itself")
         }
     }

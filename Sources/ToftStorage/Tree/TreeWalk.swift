@@ -1,6 +1,7 @@
 /// Is told of everything that a check reaches.
 package protocol TreeVisitor: AnyObject {
-    /// An extent of the tree, whose checksums have been verified. Throws where another one lies there already.
+    /// An extent of the tree, whose checksums have been verified. Throws where another one lies
+    /// there already.
     func visit(_ ref: Ref, as type: ExtentType) throws(StorageError)
     /// A sequence tree that belongs to a list of the table.
     func visit(sequence id: UInt64) throws(StorageError)
@@ -9,29 +10,43 @@ package protocol TreeVisitor: AnyObject {
 /// What a walk does with the leaves of one kind of tree.
 protocol LeafWalker {
     /// Looks at a leaf whose keys must lie between the bounds (nil: open); returns its rows.
-    mutating func leaf(_ ref: Ref, _ base: UnsafeRawPointer, from low: Separator?, below high: Separator?) throws(StorageError) -> UInt64
+    mutating func leaf(
+        _ ref: Ref, _ base: UnsafeRawPointer, from low: Separator?, below high: Separator?
+    ) throws(StorageError) -> UInt64
 }
 
 extension TreeRoot {
-    /// Walks over all nodes and checks what inner nodes promise: order, bounds, counts, heights. Children are reported before parents.
-    func check<W: LeafWalker>(_ walker: inout W, in space: PageSpace, as leafType: ExtentType, _ visitor: any TreeVisitor) throws(StorageError) {
+    /// Walks over all nodes and checks what inner nodes promise: order, bounds, counts, heights.
+    /// Children are reported before parents.
+    func check<W: LeafWalker>(
+        _ walker: inout W, in space: PageSpace, as leafType: ExtentType, _ visitor: any TreeVisitor
+    ) throws(StorageError) {
         guard !isEmpty else {
             if count != 0 { throw .corrupt(page: 0, reason: "an empty tree counts rows") }
             return
         }
-        let nodes = NodeCheck(space: space, leafType: leafType, visitor: visitor, isSequence: kind == .sequence)
+        let nodes = NodeCheck(
+            space: space, leafType: leafType, visitor: visitor, isSequence: kind == .sequence)
         let rows = try nodes.check(ref, height: height, from: nil, below: nil, &walker)
-        guard rows == count else { throw .corrupt(page: ref.page, reason: "a tree counts \(count) rows and has \(rows)") }
+        guard rows == count else {
+            throw .corrupt(page: ref.page, reason: "a tree counts \(count) rows and has \(rows)")
+        }
     }
 
     /// Calls `body` for every leaf, and frees the inner nodes after it.
-    func freeNodes(in space: PageSpace, _ freeLeaf: (Ref) throws(StorageError) -> Void) throws(StorageError) {
+    func freeNodes(in space: PageSpace, _ freeLeaf: (Ref) throws(StorageError) -> Void)
+        throws(StorageError)
+    {
         if !isEmpty { try freeNode(ref, height, space, freeLeaf) }
     }
 
-    private func freeNode(_ ref: Ref, _ height: Int, _ space: PageSpace, _ freeLeaf: (Ref) throws(StorageError) -> Void) throws(StorageError) {
+    private func freeNode(
+        _ ref: Ref, _ height: Int, _ space: PageSpace,
+        _ freeLeaf: (Ref) throws(StorageError) -> Void
+    ) throws(StorageError) {
         guard height > 0 else { return try freeLeaf(ref) }
-        let node = try InnerNode(try space.view(ref, as: .treeInner), page: ref.page, height: height)
+        let node = try InnerNode(
+            try space.view(ref, as: .treeInner), page: ref.page, height: height)
         for index in 0..<node.count { try freeNode(node.child(index), height - 1, space, freeLeaf) }
         try space.free(ref)
     }
@@ -44,18 +59,24 @@ private struct NodeCheck {
     let visitor: any TreeVisitor
     let isSequence: Bool
 
-    func check<W: LeafWalker>(_ ref: Ref, height: Int, from low: Separator?, below high: Separator?, _ walker: inout W) throws(StorageError) -> UInt64 {
+    func check<W: LeafWalker>(
+        _ ref: Ref, height: Int, from low: Separator?, below high: Separator?, _ walker: inout W
+    ) throws(StorageError) -> UInt64 {
         let type = height > 0 ? ExtentType.treeInner : leafType
         let base = try space.view(ref, as: type)
         try space.touch(ref, base, 0..<Int(ref.pageCount) * Page.size)
-        let rows = height > 0 ? try checkInner(ref, base, height, low, high, &walker) : try walker.leaf(ref, base, from: low, below: high)
+        let rows =
+            height > 0
+            ? try checkInner(ref, base, height, low, high, &walker)
+            : try walker.leaf(ref, base, from: low, below: high)
         guard rows > 0 else { throw .corrupt(page: ref.page, reason: "a node is empty") }
         try visitor.visit(ref, as: type)
         return rows
     }
 
     private func checkInner<W: LeafWalker>(
-        _ ref: Ref, _ base: UnsafeRawPointer, _ height: Int, _ low: Separator?, _ high: Separator?, _ walker: inout W
+        _ ref: Ref, _ base: UnsafeRawPointer, _ height: Int, _ low: Separator?, _ high: Separator?,
+        _ walker: inout W
     ) throws(StorageError) -> UInt64 {
         let node = try InnerNode(base, page: ref.page, height: height)
         guard try node.separator(0).length == 0, node.usedBytes <= InnerLayout.room else {
@@ -66,14 +87,22 @@ private struct NodeCheck {
             let from = index > 0 ? try node.separator(index) : low
             let below = index + 1 < node.count ? try node.separator(index + 1) : high
             if isSequence {
-                guard try node.separator(index).length == 0 else { throw .corrupt(page: ref.page, reason: "a sequence has a key") }
+                guard try node.separator(index).length == 0 else {
+                    throw .corrupt(page: ref.page, reason: "a sequence has a key")
+                }
             } else {
-                guard isAscending(from, below) else { throw .corrupt(page: ref.page, reason: "separators are out of order") }
+                guard isAscending(from, below) else {
+                    throw .corrupt(page: ref.page, reason: "separators are out of order")
+                }
             }
             let child = node.child(index)
-            let rows = try check(child, height: height - 1, from: isSequence ? nil : from, below: isSequence ? nil : below, &walker)
+            let rows = try check(
+                child, height: height - 1, from: isSequence ? nil : from,
+                below: isSequence ? nil : below, &walker)
             guard rows == node.rows(index) else {
-                throw .corrupt(page: ref.page, reason: "an inner node counts \(node.rows(index)) rows where there are \(rows)")
+                throw .corrupt(
+                    page: ref.page,
+                    reason: "an inner node counts \(node.rows(index)) rows where there are \(rows)")
             }
             sum &+= rows
         }

@@ -3,30 +3,43 @@ import ToftModel
 import ToftStorage
 @testable import ToftEngine
 
-/// Observers whose way to the present is not told in full: bulk commits, and more commits than are kept.
+/// Observers whose way to the present is not told in full: bulk commits, and more commits than are
+/// kept.
 @Suite struct BehindTests {
-    @Test func `A commit too large to be told in order is told by what it touched and by comparing lists`() throws {
+    @Test
+    func
+        `A commit too large to be told in order is told by what it touched and by comparing lists`()
+        throws
+    {
         let database = try TestDatabase()
         let ada = try database.write { () throws(EngineError) in
             let ada = try database.addPerson(0, name: "Ada")
-            for note in ["a", "b", "c"] { try ada.list(try database.property("notes")).append(Value.string(note)) }
+            for note in ["a", "b", "c"] {
+                try ada.list(try database.property("notes")).append(Value.string(note))
+            }
             return ada
         }
         let notes = try ada.list(try database.property("notes"))
         let name = try database.property("name")
-        let followers = [try Follower.following(notes), try .following(try database.people(), name), try .following(try database.people().filter("name == 'new'"), name)]
+        let followers = [
+            try Follower.following(notes), try .following(try database.people(), name),
+            try .following(try database.people().filter("name == 'new'"), name),
+        ]
         let object = Calls()
         let token = try ada.observe(object.handler)
         try settle(database.session)
         let text = String(repeating: "x", count: 100_000)
         try database.write { () throws(EngineError) in
             for id in 1...60 as ClosedRange<Int64> { try database.addPerson(id, name: text) }
-            for id in 1...30 as ClosedRange<Int64> { try database.setName("new", of: try database.findPerson(id)) }
+            for id in 1...30 as ClosedRange<Int64> {
+                try database.setName("new", of: try database.findPerson(id))
+            }
             try database.findPerson(7).delete()
             try notes.move(from: 0, to: 2)
             try notes.append(Value.string("d"))
         }
-        let records = try #require(try database.session.view.snapshot.records(after: database.session.version - 1))
+        let records = try #require(
+            try database.session.view.snapshot.records(after: database.session.version - 1))
         #expect(records.last?.isTouchOnly == true)
         try settle(database.session)
         for follower in followers {
@@ -39,7 +52,8 @@ import ToftStorage
         try database.expectSound()
     }
 
-    @Test func `An observer that the records no longer reach back to compares the versions`() throws {
+    @Test func `An observer that the records no longer reach back to compares the versions`() throws
+    {
         let writer = try TestDatabase()
         let ada = try writer.write { () throws(EngineError) in
             for id in 1...300 as ClosedRange<Int64> { try writer.addPerson(id, name: "p\(id)") }
@@ -48,7 +62,8 @@ import ToftStorage
         let watcher = try writer.other()
         let name = try watcher.property("name")
         let followers = [
-            try Follower.following(try watcher.people(), name), try .following(try watcher.people().filter("name BEGINSWITH 'p1'"), name),
+            try Follower.following(try watcher.people(), name),
+            try .following(try watcher.people().filter("name BEGINSWITH 'p1'"), name),
             try .following(try watcher.findPerson(100).list(try watcher.property("notes"))),
         ]
         try watcher.session.refresh()
@@ -75,7 +90,9 @@ import ToftStorage
         let writer = try TestDatabase()
         let watcher = try writer.other()
         let tokens = [
-            try watcher.people().observe { _ in }, try watcher.people().filter("age > 3").observe { _ in }, try watcher.session.observe { _ in },
+            try watcher.people().observe { _ in },
+            try watcher.people().filter("age > 3").observe { _ in },
+            try watcher.session.observe { _ in },
             try writer.people().observe { _ in },
         ]
         for id in 0..<20 as Range<Int64> {

@@ -2,9 +2,11 @@ import ToftModel
 import ToftStorage
 @testable import ToftEngine
 
-/// Keeps a copy of results or of a list that is fed by change sets alone, and holds it against the original after each.
+/// Keeps a copy of results or of a list that is fed by change sets alone, and holds it against the
+/// original after each.
 ///
-/// What a copy keeps of an object is a value of one property, so that a forgotten modification shows.
+/// What a copy keeps of an object is a value of one property, so that a forgotten modification
+/// shows.
 final class Follower {
     private let contents: () throws(EngineError) -> [String]
     private var copy: Replay<String>?
@@ -20,7 +22,9 @@ final class Follower {
     }
 
     /// The rows of results of objects: key and the property's value.
-    static func following(_ results: Results, _ property: PropertyID) throws(EngineError) -> Follower {
+    static func following(_ results: Results, _ property: PropertyID) throws(EngineError)
+        -> Follower
+    {
         let follower = Follower { () throws(EngineError) in
             guard try results.isValid else { return [] }
             var rows: [String] = []
@@ -50,7 +54,9 @@ final class Follower {
         calls += 1
         do throws(EngineError) {
             let now = try contents()
-            if notification.version < lastVersion { note("version \(notification.version) after \(lastVersion)") }
+            if notification.version < lastVersion {
+                note("version \(notification.version) after \(lastVersion)")
+            }
             lastVersion = notification.version
             switch notification.kind {
             case .initial: copy = Replay(now)
@@ -65,7 +71,10 @@ final class Follower {
 
     private func apply(_ change: CollectionChange, _ now: [String]) {
         guard let old = copy?.elements.count, change.isApplicable(old: old, new: now.count) else {
-            return note("a change set that does not fit: \(change) on \(copy?.elements.count ?? -1) -> \(now.count)")
+            return note(
+                "a change set that does not fit: \(change) on \(copy?.elements.count ?? -1) -> "
+                    + "\(now.count)"
+            )
         }
         copy?.apply(change, current: now)
         if copy?.elements != now { note("after \(change): \(copy?.elements ?? []) is not \(now)") }
@@ -85,8 +94,10 @@ final class Follower {
 extension CollectionChange {
     /// Whether its indices lie within collections of these sizes, and the sizes fit.
     func isApplicable(old: Int, new: Int) -> Bool {
-        (deletions.runs.last?.upperBound ?? 0) <= old && (insertions.runs.last?.upperBound ?? 0) <= new
-            && (modifications.runs.last?.upperBound ?? 0) <= old && (modificationsNew.runs.last?.upperBound ?? 0) <= new
+        (deletions.runs.last?.upperBound ?? 0) <= old
+            && (insertions.runs.last?.upperBound ?? 0) <= new
+            && (modifications.runs.last?.upperBound ?? 0) <= old
+            && (modificationsNew.runs.last?.upperBound ?? 0) <= new
             && old - deletions.count + insertions.count == new
     }
 }

@@ -3,7 +3,8 @@ import ToftTestKit
 @testable import ToftEngine
 
 @Suite struct FollowingTests {
-    @Test(arguments: 1...200 as ClosedRange<UInt64>) func `Replacing keys agrees with doing it one by one`(number: UInt64) {
+    @Test(arguments: 1...200 as ClosedRange<UInt64>)
+    func `Replacing keys agrees with doing it one by one`(number: UInt64) {
         var seed = Seed(number)
         let keys = (0..<40 as Range<Int64>).filter { _ in seed.chance(50) }
         let lost = keys.filter { _ in seed.chance(20) }
@@ -18,7 +19,8 @@ import ToftTestKit
         #expect(!keys.replacing([5], by: [5]).isSame(as: keys))
     }
 
-    @Test(arguments: 1...100 as ClosedRange<UInt64>) func `Looking modified rows up tells the same as asking every row`(number: UInt64) throws {
+    @Test(arguments: 1...100 as ClosedRange<UInt64>)
+    func `Looking modified rows up tells the same as asking every row`(number: UInt64) throws {
         var seed = Seed(number)
         let old = (0..<60 as Range<Int64>).filter { _ in seed.chance(60) }
         let new = seed.chance(30) ? old : (0..<60 as Range<Int64>).filter { _ in seed.chance(60) }

@@ -65,7 +65,8 @@ import ToftTestKit
         let cleared = replay(3, .clear)
         #expect(cleared.deletions == [0, 1, 2] && cleared.isCleared)
         let refilled = replay(3, .clear, .insert(0))
-        #expect(refilled.deletions == [0, 1, 2] && refilled.insertions == [0] && !refilled.isCleared)
+        #expect(
+            refilled.deletions == [0, 1, 2] && refilled.insertions == [0] && !refilled.isCleared)
         #expect(replay(0, .clear).isEmpty)
     }
 
@@ -79,14 +80,18 @@ import ToftTestKit
 
     @Test func `Edits that do not fit the list are refused`() {
         var replay = ListReplay(count: 2)
-        for edit in [ListEdit.insert(3), .insert(-1), .erase(2), .set(-1), .move(0, 2), .swap(-1, 1)] {
+        for edit in [
+            ListEdit.insert(3), .insert(-1), .erase(2), .set(-1), .move(0, 2), .swap(-1, 1),
+        ] {
             let fits = replay.apply(edit)
             #expect(!fits)
         }
         #expect(replay.change().isEmpty)
     }
 
-    @Test(arguments: 0..<200 as Range<UInt64>) func `Random edits replayed on a copy give the list`(number: UInt64) {
+    @Test(arguments: 0..<200 as Range<UInt64>) func `Random edits replayed on a copy give the list`(
+        number: UInt64
+    ) {
         var seed = Seed(number)
         let old = Array(0..<seed.below(20))
         var list = old
@@ -102,7 +107,9 @@ import ToftTestKit
         #expect(copy.elements == list, "seed \(number)")
         #expect(replay.count == list.count)
         for move in change.moves {
-            #expect(change.deletions.contains(move.from) && change.insertions.contains(move.to), "seed \(number)")
+            #expect(
+                change.deletions.contains(move.from) && change.insertions.contains(move.to),
+                "seed \(number)")
             #expect(old[move.from] == list[move.to], "seed \(number)")
         }
     }

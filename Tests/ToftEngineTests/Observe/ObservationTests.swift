@@ -57,7 +57,11 @@ extension ChangeNotification {
         }
     }
 
-    @Test func `Another session's commit makes the descriptor readable, and the dispatch moves and tells`() throws {
+    @Test
+    func
+        `Another session's commit makes the descriptor readable, and the dispatch moves and tells`()
+        throws
+    {
         let writer = try TestDatabase()
         let watcher = try writer.other()
         let calls = Calls()
@@ -77,10 +81,17 @@ extension ChangeNotification {
         token.stop()
     }
 
-    @Test func `The own commit calls observers of the database at once, of collections with the next dispatch`() throws {
+    @Test
+    func
+        `The own commit calls observers of the database at once, of collections with the next dispatch`()
+        throws
+    {
         let database = try TestDatabase()
         let (commits, changes) = (Calls(), Calls())
-        let tokens = [try database.session.observe(commits.handler), try database.people().observe(changes.handler)]
+        let tokens = [
+            try database.session.observe(commits.handler),
+            try database.people().observe(changes.handler),
+        ]
         try settle(database.session)
         #expect(commits.count == 0 && changes.count == 1)
         try database.write { () throws(EngineError) in try database.addPerson(1) }
@@ -99,7 +110,9 @@ extension ChangeNotification {
         var seen: [(isInitial: Bool, isWriting: Bool, count: Int)] = []
         let people = try watcher.people()
         let session = watcher.session
-        let token = try people.observe { seen.append(($0.isInitial, session.isWriting, (try? people.count) ?? -1)) }
+        let token = try people.observe {
+            seen.append(($0.isInitial, session.isWriting, (try? people.count) ?? -1))
+        }
         try watcher.session.dispatch()
         try writer.write { () throws(EngineError) in try writer.addPerson(1) }
         try watcher.session.beginWrite()
@@ -118,7 +131,9 @@ extension ChangeNotification {
         let calls = Calls()
         let token = try watcher.people().observe(calls.handler)
         try watcher.session.refresh()
-        for id in 1...3 as ClosedRange<Int64> { try writer.write { () throws(EngineError) in try writer.addPerson(id) } }
+        for id in 1...3 as ClosedRange<Int64> {
+            try writer.write { () throws(EngineError) in try writer.addPerson(id) }
+        }
         try writer.write { () throws(EngineError) in try writer.findPerson(2).delete() }
         try watcher.session.refresh()
         #expect(calls.count == 2)
@@ -138,7 +153,8 @@ extension ChangeNotification {
         try database.session.beginWrite()
         try database.addPerson(1)
         try database.session.cancel()
-        try database.write { () throws(EngineError) in try database.session.create(try database.dog) }
+        try database.write { () throws(EngineError) in try database.session.create(try database.dog)
+        }
         try settle(database.session)
         try database.session.refresh()
         #expect(calls.count == 1)
@@ -150,16 +166,22 @@ extension ChangeNotification {
         try database.session.beginWrite()
         let early = try database.people().observe { _ in }
         try database.addPerson(1)
-        #expect(code { () throws(EngineError) in _ = try database.people().observe { _ in } } == .observeInTransaction)
+        #expect(
+            code { () throws(EngineError) in _ = try database.people().observe { _ in } }
+                == .observeInTransaction)
         try database.session.commit()
         early.stop()
     }
 
     // MARK: What
 
-    @Test func `An object's observer hears of its own properties and its end, and then no more`() throws {
+    @Test func `An object's observer hears of its own properties and its end, and then no more`()
+        throws
+    {
         let database = try TestDatabase()
-        let (ada, bob) = try database.write { () throws(EngineError) in (try database.addPerson(1), try database.addPerson(2)) }
+        let (ada, bob) = try database.write { () throws(EngineError) in
+            (try database.addPerson(1), try database.addPerson(2))
+        }
         let calls = Calls()
         let token = try ada.observe(calls.handler)
         try settle(database.session)
@@ -169,7 +191,9 @@ extension ChangeNotification {
             try ada.list(try database.property("notes")).append(Value.string("x"))
         }
         try database.session.refresh()
-        #expect(try calls.last?.object.properties == [database.property("boss"), database.property("notes")].sorted())
+        #expect(
+            try calls.last?.object.properties
+                == [database.property("boss"), database.property("notes")].sorted())
         try database.write { () throws(EngineError) in try database.setName("Bob", of: bob) }
         try database.session.refresh()
         #expect(calls.count == 1)
@@ -196,11 +220,15 @@ extension ChangeNotification {
         try database.session.refresh()
         #expect(list.last?.isDeletion == true && list.last?.collection.isRootDeleted == true)
         #expect(results.last?.isDeletion == true)
-        #expect(code { () throws(EngineError) in _ = try dogs.observe { _ in } } == .collectionInvalidated)
+        #expect(
+            code { () throws(EngineError) in _ = try dogs.observe { _ in } }
+                == .collectionInvalidated)
         tokens.forEach { $0.stop() }
     }
 
-    @Test func `A list whose object is deleted before the first call gets that as its only call`() throws {
+    @Test func `A list whose object is deleted before the first call gets that as its only call`()
+        throws
+    {
         let database = try TestDatabase()
         let ada = try database.write { () throws(EngineError) in try database.addPerson(1) }
         let calls = Calls()
@@ -217,15 +245,20 @@ extension ChangeNotification {
         let database = try TestDatabase()
         let ada = try database.write { () throws(EngineError) in try database.addPerson(1) }
         let notes = try ada.list(try database.property("notes"))
-        try database.write { () throws(EngineError) in for text in ["a", "b", "c"] { try notes.append(Value.string(text)) } }
+        try database.write { () throws(EngineError) in
+            for text in ["a", "b", "c"] { try notes.append(Value.string(text)) }
+        }
         let (list, results) = (Calls(), Calls())
-        let tokens = [try notes.observe(list.handler), try notes.results().observe(results.handler)]
+        let tokens = [
+            try notes.observe(list.handler), try notes.results().observe(results.handler),
+        ]
         try database.session.refresh()
         try database.write { () throws(EngineError) in try notes.move(from: 0, to: 2) }
         try database.session.refresh()
         #expect(list.last?.collection.moves == [.init(from: 0, to: 2)])
         #expect(results.last?.collection.moves == [])
-        #expect(results.last?.collection.deletions == [0] && results.last?.collection.insertions == [2])
+        #expect(
+            results.last?.collection.deletions == [0] && results.last?.collection.insertions == [2])
         tokens.forEach { $0.stop() }
     }
 
@@ -233,7 +266,9 @@ extension ChangeNotification {
         let database = try TestDatabase()
         let ada = try database.write { () throws(EngineError) in try database.addPerson(1) }
         let notes = try ada.list(try database.property("notes"))
-        try database.write { () throws(EngineError) in for text in ["c", "a", "b"] { try notes.append(Value.string(text)) } }
+        try database.write { () throws(EngineError) in
+            for text in ["c", "a", "b"] { try notes.append(Value.string(text)) }
+        }
         let calls = Calls()
         let token = try notes.results().sorted(by: [("self", true)]).observe(calls.handler)
         try database.session.refresh()
@@ -247,14 +282,24 @@ extension ChangeNotification {
         token.stop()
     }
 
-    @Test func `When the records are gone, comparing the two versions tells the same, but for equal values and moves`() throws {
+    @Test
+    func
+        `When the records are gone, comparing the two versions tells the same, but for equal values and moves`()
+        throws
+    {
         let writer = try TestDatabase()
         let (ada, dogs) = try writer.write { () throws(EngineError) in
             for id in 1...700 as ClosedRange<Int64> { try writer.addPerson(id) }
-            return (try writer.findPerson(1), try (0..<4).map { _ throws(EngineError) in try writer.session.create(try writer.dog) })
+            return (
+                try writer.findPerson(1),
+                try (0..<4).map { _ throws(EngineError) in try writer.session.create(try writer.dog)
+                }
+            )
         }
         let list = try ada.list(try writer.property("dogs"))
-        try writer.write { () throws(EngineError) in for dog in dogs.dropLast() { try list.append(Value.link(dog.ref)) } }
+        try writer.write { () throws(EngineError) in
+            for dog in dogs.dropLast() { try list.append(Value.link(dog.ref)) }
+        }
         let old = try writer.other().session.view
         try writer.write { () throws(EngineError) in
             try writer.findPerson(300).delete()
@@ -264,24 +309,30 @@ extension ChangeNotification {
             try list.append(Value.link(dogs[3].ref))
         }
         let new = writer.session.view
-        let compared = try Touched(comparing: old, with: new)
+        let compared = try TransactionChanges(comparing: old, with: new)
         let people = try #require(try compared.rows[writer.person])
         #expect((people.inserted.count, people.erased.count, people.modified.count) == (1, 1, 2))
         #expect(try compared.rows[writer.dog] == nil || compared.rows[writer.dog]?.isEmpty == true)
-        var passage = try Passage(comparing: old, with: new)
+        var passage = try ChangeCalculation(comparing: old, with: new)
         let change = try passage.change(of: list.place, watching: nil)
         #expect((change.deletions.count, change.insertions.count) == (1, 2))
         #expect(change.moves.isEmpty)
-        #expect(try Set(passage.change(of: ada.ref, watching: nil).properties) == [writer.property("dogs")])
-        var next = Basis(view: new)
-        let all = try passage.change(of: Recipe(.all(writer.person), classID: writer.person), watching: nil, basis: Basis(view: old), next: &next)
+        #expect(
+            try Set(passage.change(of: ada.ref, watching: nil).properties) == [
+                writer.property("dogs")
+            ])
+        var next = ObservedVersion(view: new)
+        let all = try passage.change(
+            of: ResultsDefinition(.all(writer.person), classID: writer.person), watching: nil,
+            basis: ObservedVersion(view: old), next: &next)
         #expect(all.deletions == [299] && all.insertions == [699])
         #expect(all.modifications == [0, 599] && all.modificationsNew == [0, 598])
     }
 
     // MARK: Inside handlers
 
-    @Test func `A handler may observe, stop itself and others, refresh in vain, and write`() throws {
+    @Test func `A handler may observe, stop itself and others, refresh in vain, and write`() throws
+    {
         let database = try TestDatabase()
         let (first, second, late) = (Calls(), Calls(), Calls())
         var tokens: [Token] = []
@@ -292,7 +343,9 @@ extension ChangeNotification {
                 first.handler(notification)
                 guard notification.isInitial else { return }
                 refreshed.append((try? database.session.refresh()) ?? true)
-                #expect(code { () throws(EngineError) in try database.session.dispatch() } == .insideCallback)
+                #expect(
+                    code { () throws(EngineError) in try database.session.dispatch() }
+                        == .insideCallback)
                 tokens[1].stop()
                 if let token = try? people.observe(late.handler) { tokens.append(token) }
                 _ = try? database.write { () throws(EngineError) in try database.addPerson(1) }
@@ -312,7 +365,11 @@ extension ChangeNotification {
         var calls = 0
         let token = try database.session.observe { _ in
             calls += 1
-            if calls < 5 { _ = try? database.write { () throws(EngineError) in try database.addPerson(Int64(calls)) } }
+            if calls < 5 {
+                _ = try? database.write { () throws(EngineError) in
+                    try database.addPerson(Int64(calls))
+                }
+            }
         }
         try database.write { () throws(EngineError) in try database.addPerson(100) }
         #expect(calls == 1)
@@ -326,7 +383,9 @@ extension ChangeNotification {
         let database = try TestDatabase()
         let calls = Calls()
         let tokens = [
-            try database.people().observe { _ in #expect(code { () throws(EngineError) in try database.session.close() } == nil) },
+            try database.people().observe { _ in
+                #expect(code { () throws(EngineError) in try database.session.close() } == nil)
+            },
             try database.people().observe(calls.handler),
         ]
         #expect(try database.session.dispatch() == 1)
@@ -341,7 +400,8 @@ extension ChangeNotification {
         var codes: [ErrorCode?] = []
         let token = try watcher.session.observe { _ in
             codes = [
-                code { () throws(EngineError) in try watcher.session.commit() }, code { () throws(EngineError) in try watcher.session.cancel() },
+                code { () throws(EngineError) in try watcher.session.commit() },
+                code { () throws(EngineError) in try watcher.session.cancel() },
                 code { () throws(EngineError) in try watcher.session.beginWrite() },
             ]
         }

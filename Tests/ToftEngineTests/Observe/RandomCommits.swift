@@ -31,23 +31,36 @@ struct RandomCommits {
         switch seed.below(8) {
         case 0: try object.delete()
         case 1, 2: try database.setName("n\(seed.below(50))", of: object)
-        case 3: try object.set(try database.property("age"), seed.chance(20) ? Value.null : .int(Int64(seed.below(40))))
-        case 4: try object.set(try database.property("boss"), Value.link(try people.object(at: seed.below(count)).ref))
-        case 5: try edit(try object.list(try database.property("notes"))) { Value.string("t\($0.below(20))") }
+        case 3:
+            try object.set(
+                try database.property("age"),
+                seed.chance(20) ? Value.null : .int(Int64(seed.below(40))))
+        case 4:
+            try object.set(
+                try database.property("boss"),
+                Value.link(try people.object(at: seed.below(count)).ref))
+        case 5:
+            try edit(try object.list(try database.property("notes"))) {
+                Value.string("t\($0.below(20))")
+            }
         default: try editDogs(of: object)
         }
     }
 
     private mutating func create() throws(EngineError) {
         let id = nextID + Int64(seed.next() >> 34)
-        guard try database.session.find(Value.int(id), in: try database.person) == nil else { return }
+        guard try database.session.find(Value.int(id), in: try database.person) == nil else {
+            return
+        }
         try database.addPerson(id, name: "n\(seed.below(50))", age: Int64(seed.below(40)))
     }
 
     private mutating func editDogs(of object: ObjectHandle) throws(EngineError) {
         let dogs = try database.session.results(of: try database.dog)
         if try dogs.count < 10 || seed.chance(10) {
-            try database.session.create(try database.dog, [(try database.property("name", of: "Dog"), .string("d\(seed.below(9))"))])
+            try database.session.create(
+                try database.dog,
+                [(try database.property("name", of: "Dog"), .string("d\(seed.below(9))"))])
         } else if seed.chance(15) {
             return try dogs.object(at: seed.below(try dogs.count)).delete()
         }
@@ -56,9 +69,13 @@ struct RandomCommits {
         try edit(try object.list(try database.property("dogs"))) { _ in .link(dog) }
     }
 
-    private mutating func edit(_ list: ListHandle, _ value: (inout Seed) -> Value) throws(EngineError) {
+    private mutating func edit(_ list: ListHandle, _ value: (inout Seed) -> Value)
+        throws(EngineError)
+    {
         let count = try list.count
-        guard count > 0, !seed.chance(40) else { return try list.insert(value(&seed), at: seed.below(count + 1)) }
+        guard count > 0, !seed.chance(40) else {
+            return try list.insert(value(&seed), at: seed.below(count + 1))
+        }
         switch seed.below(10) {
         case 0: try list.clear()
         case 1, 2, 3: try list.erase({ $0..<$0 + 1 }(seed.below(count)))

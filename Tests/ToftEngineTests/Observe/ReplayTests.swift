@@ -5,11 +5,14 @@ import ToftStorage
 import ToftTestKit
 @testable import ToftEngine
 
-/// Whoever follows the change sets has what is there, whatever others commit and however often he looks.
+/// Whoever follows the change sets has what is there, whatever others commit and however often he
+/// looks.
 @Suite struct ReplayTests {
     private static let queries = [
-        "age > 20", "age > 10 AND boss.age < 30", "ANY dogs.name == 'd3'", "TRUEPREDICATE SORT(age DESC, name ASC)", "age != null SORT(boss.name ASC)",
-        "dogs.@count > 0 SORT(name ASC) LIMIT(5)", "TRUEPREDICATE DISTINCT(name)", "@links.@count > 0", "name BEGINSWITH 'n1' OR notes.@count > 1",
+        "age > 20", "age > 10 AND boss.age < 30", "ANY dogs.name == 'd3'",
+        "TRUEPREDICATE SORT(age DESC, name ASC)", "age != null SORT(boss.name ASC)",
+        "dogs.@count > 0 SORT(name ASC) LIMIT(5)", "TRUEPREDICATE DISTINCT(name)",
+        "@links.@count > 0", "name BEGINSWITH 'n1' OR notes.@count > 1",
         "SUBQUERY(reports, $r, $r.age > 10).@count > 0",
     ]
 
@@ -23,8 +26,12 @@ import ToftTestKit
             let object = try people.object(at: index)
             followers.append(try .following(try object.list(try database.property("notes"))))
             followers.append(try .following(try object.list(try database.property("dogs"))))
-            followers.append(try .following(try object.list(try database.property("dogs")).results(), try database.property("name", of: "Dog")))
-            followers.append(try .following(try object.linkingObjects(try database.property("reports")), name))
+            followers.append(
+                try .following(
+                    try object.list(try database.property("dogs")).results(),
+                    try database.property("name", of: "Dog")))
+            followers.append(
+                try .following(try object.linkingObjects(try database.property("reports")), name))
         }
         return followers
     }
@@ -44,7 +51,9 @@ import ToftTestKit
         return database
     }
 
-    @Test(arguments: 1...30 as ClosedRange<UInt64>) func `In one thread, refreshing now and then`(number: UInt64) throws {
+    @Test(arguments: 1...30 as ClosedRange<UInt64>) func `In one thread, refreshing now and then`(
+        number: UInt64
+    ) throws {
         var seed = Seed(number)
         let database = try Self.prepared(seed)
         let watcher = try database.other()
@@ -60,7 +69,9 @@ import ToftTestKit
         try database.expectSound()
     }
 
-    @Test(arguments: 1...10 as ClosedRange<UInt64>) func `A session that writes and watches itself`(number: UInt64) throws {
+    @Test(arguments: 1...10 as ClosedRange<UInt64>) func `A session that writes and watches itself`(
+        number: UInt64
+    ) throws {
         var seed = Seed(number)
         let database = try Self.prepared(seed)
         let followers = try Self.followers(in: database)
@@ -74,7 +85,8 @@ import ToftTestKit
         try database.expectSound()
     }
 
-    @Test(arguments: 1...4 as ClosedRange<UInt64>) func `Writers on two threads, watchers on three that dispatch`(number: UInt64) throws {
+    @Test(arguments: 1...4 as ClosedRange<UInt64>)
+    func `Writers on two threads, watchers on three that dispatch`(number: UInt64) throws {
         let seed = Seed(number)
         let database = try Self.prepared(seed)
         let done = Flag()
@@ -110,7 +122,9 @@ import ToftTestKit
         try database.expectSound()
     }
 
-    @Test func `Tokens let go on other threads, while commits and dispatches go on, end quietly`() throws {
+    @Test func `Tokens let go on other threads, while commits and dispatches go on, end quietly`()
+        throws
+    {
         let database = try Self.prepared(Seed(5))
         let name = database.name
         let done = Flag()
@@ -125,7 +139,10 @@ import ToftTestKit
             let watcher = try TestDatabase(name)
             let calls = Counter()
             while !done.isSet {
-                let made = [try watcher.people().observe { _ in calls.add() }, try watcher.session.observe { _ in calls.add() }]
+                let made = [
+                    try watcher.people().observe { _ in calls.add() },
+                    try watcher.session.observe { _ in calls.add() },
+                ]
                 tokens.withLock { $0 += made }
                 try watcher.session.dispatch()
             }
@@ -151,7 +168,8 @@ import ToftTestKit
                 for round in 0..<15 {
                     let session = try TestDatabase(name)
                     let followers = try Self.followers(in: session)
-                    var commits = RandomCommits(session, Seed(UInt64(lane * 1000 + round)), lane: lane)
+                    var commits = RandomCommits(
+                        session, Seed(UInt64(lane * 1000 + round)), lane: lane)
                     for _ in 0..<3 { try commits.commit() }
                     try session.session.dispatch()
                     for follower in followers { #expect(follower.difference == nil) }

@@ -3,7 +3,9 @@ import ToftTestKit
 @testable import ToftEngine
 
 @Suite struct SequenceDifferenceTests {
-    private func difference(_ old: [Int64], _ new: [Int64], modified: Set<Int64> = []) throws -> CollectionChange {
+    private func difference(_ old: [Int64], _ new: [Int64], modified: Set<Int64> = []) throws
+        -> CollectionChange
+    {
         try SequenceDifference.between(old, new) { modified.contains($0) }
     }
 
@@ -20,7 +22,11 @@ import ToftTestKit
         #expect(change.modificationsNew == [2])
     }
 
-    @Test func `A row that changes its place is a deletion and an insertion, never a move or a modification`() throws {
+    @Test
+    func
+        `A row that changes its place is a deletion and an insertion, never a move or a modification`()
+        throws
+    {
         let change = try difference([10, 9, 8, 7], [8, 10, 9, 7], modified: [8])
         #expect(change.deletions == [2])
         #expect(change.insertions == [0])
@@ -44,7 +50,10 @@ import ToftTestKit
         #expect(replay.elements == [1, 1, 1, 3])
     }
 
-    @Test(arguments: 0..<300 as Range<UInt64>) func `Replaying a random difference gives the new sequence with as few edits as possible`(number: UInt64) throws {
+    @Test(arguments: 0..<300 as Range<UInt64>)
+    func `Replaying a random difference gives the new sequence with as few edits as possible`(
+        number: UInt64
+    ) throws {
         var seed = Seed(number)
         let width = 1 + seed.below(12)
         let old = Array((0..<Int64(width)).shuffled(using: &seed).prefix(seed.below(width + 1)))
@@ -56,15 +65,21 @@ import ToftTestKit
         #expect(replay.elements == new, "seed \(number)")
         let stayed = old.count - change.deletions.count
         #expect(stayed == longestCommonSubsequence(old, new), "seed \(number)")
-        #expect(zip(change.modifications, change.modificationsNew).allSatisfy { old[$0] == new[$1] && modified.contains(new[$1]) })
+        #expect(
+            zip(change.modifications, change.modificationsNew).allSatisfy {
+                old[$0] == new[$1] && modified.contains(new[$1])
+            })
         #expect(change.modifications.count == change.modificationsNew.count)
     }
 
     private func longestCommonSubsequence(_ one: [Int64], _ other: [Int64]) -> Int {
-        var lengths = [[Int]](repeating: [Int](repeating: 0, count: other.count + 1), count: one.count + 1)
+        var lengths = [[Int]](
+            repeating: [Int](repeating: 0, count: other.count + 1), count: one.count + 1)
         for i in one.indices {
             for j in other.indices {
-                lengths[i + 1][j + 1] = one[i] == other[j] ? lengths[i][j] + 1 : max(lengths[i][j + 1], lengths[i + 1][j])
+                lengths[i + 1][j + 1] =
+                    one[i] == other[j]
+                    ? lengths[i][j] + 1 : max(lengths[i][j + 1], lengths[i + 1][j])
             }
         }
         return lengths[one.count][other.count]

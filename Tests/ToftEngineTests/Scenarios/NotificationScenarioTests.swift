@@ -3,15 +3,20 @@ import ToftTestKit
 @testable import ToftEngine
 
 @Suite struct NotificationScenarioTests {
-    @Test func `Ninety-one scenarios are there, and those whose types are not built yet are counted`() {
-        let reasons = Dictionary(grouping: Scenario.all.compactMap(\.reasonToSkip)) { $0 }.mapValues(\.count)
+    @Test
+    func `Ninety-one scenarios are there, and those whose types are not built yet are counted`() {
+        let reasons = Dictionary(grouping: Scenario.all.compactMap(\.reasonToSkip)) { $0 }
+            .mapValues(\.count)
         #expect(Scenario.all.count == 91)
-        #expect(reasons == ["sets": 8, "dictionaries": 5, "embedded objects": 3, "mixed values": 1])
+        #expect(
+            reasons == ["sets": 8, "dictionaries": 5, "embedded objects": 3, "mixed values": 1])
         #expect(Scenario.runnable.count == 74)
     }
 
     /// A refresh works everything out on the spot, over all commits of the round at once.
-    @Test(arguments: Scenario.runnable) func `A refresh tells what the scenario expects`(scenario: Scenario) throws {
+    @Test(arguments: Scenario.runnable) func `A refresh tells what the scenario expects`(
+        scenario: Scenario
+    ) throws {
         try run(scenario) { session throws(EngineError) in _ = try session.refresh() }
     }
 
@@ -22,7 +27,8 @@ import ToftTestKit
     }
 
     private func run(_ scenario: Scenario, _ move: (Session) throws(EngineError) -> Void) throws {
-        let database = try ScenarioDatabase("scenario \(scenario.id) \(UInt64.random(in: 0 ... .max))")
+        let database = try ScenarioDatabase(
+            "scenario \(scenario.id) \(UInt64.random(in: 0 ... .max))")
         if !scenario.setup.isEmpty { try database.commit(scenario.setup) }
         let observer = try ScenarioObserver(scenario, database)
         try move(observer.session)
@@ -33,7 +39,8 @@ import ToftTestKit
             try move(observer.session)
             let after = try observer.contents()
             #expect(after == expected.contents)
-            try check(observer.takeCalls(), expected.notification, before: before, after: after, observer)
+            try check(
+                observer.takeCalls(), expected.notification, before: before, after: after, observer)
         }
     }
 
@@ -43,12 +50,18 @@ import ToftTestKit
             #expect(calls.isEmpty)
         } else {
             #expect(calls.count == 1)
-            if let call = calls.first, case .initial = call.kind {} else { Issue.record("the first call is no initial one") }
+            if let call = calls.first, case .initial = call.kind {
+            } else {
+                Issue.record("the first call is no initial one")
+            }
             #expect(try observer.contents() == scenario.initialContents)
         }
     }
 
-    private func check(_ calls: [ChangeNotification], _ expected: JSON, before: JSON, after: JSON, _ observer: ScenarioObserver) throws {
+    private func check(
+        _ calls: [ChangeNotification], _ expected: JSON, before: JSON, after: JSON,
+        _ observer: ScenarioObserver
+    ) throws {
         guard expected != .null else {
             #expect(calls.isEmpty)
             return
@@ -57,28 +70,40 @@ import ToftTestKit
         guard let call = calls.first else { return }
         if expected["changedProperties"] != .null {
             let names = try call.object.properties.map { try observer.name(of: $0) }.sorted()
-            #expect(names == (expected["changedProperties"].array ?? []).compactMap(\.string).sorted())
+            #expect(
+                names == (expected["changedProperties"].array ?? []).compactMap(\.string).sorted())
             #expect(call.object.isDeleted == (expected["deleted"].bool ?? false))
         } else {
-            checkCollection(call.collection, expected, before: before.array ?? [], after: after.array ?? [])
+            checkCollection(
+                call.collection, expected, before: before.array ?? [], after: after.array ?? [])
         }
     }
 
-    private func checkCollection(_ change: CollectionChange, _ expected: JSON, before: [JSON], after: [JSON]) {
+    private func checkCollection(
+        _ change: CollectionChange, _ expected: JSON, before: [JSON], after: [JSON]
+    ) {
         var replay = Replay(before)
         replay.apply(change, current: after)
         #expect(replay.elements == after)
-        func indices(_ name: String) -> IndexRuns { IndexRuns((expected[name].array ?? []).compactMap(\.int).map { Int($0) }) }
+        func indices(_ name: String) -> IndexRanges {
+            IndexRanges((expected[name].array ?? []).compactMap(\.int).map { Int($0) })
+        }
         #expect(change.isCleared == (expected["cleared"].bool ?? false))
         #expect(change.isRootDeleted == (expected["rootDeleted"].bool ?? false))
         // Of several smallest edit scripts another one is as good.
-        if change.deletions != indices("deletions"), change.deletions.count == indices("deletions").count, change.moves.isEmpty { return }
+        if change.deletions != indices("deletions"),
+            change.deletions.count == indices("deletions").count, change.moves.isEmpty
+        {
+            return
+        }
         #expect(change.deletions == indices("deletions"))
         #expect(change.insertions == indices("insertions"))
         #expect(change.modifications == indices("modifications"))
         #expect(change.modificationsNew == indices("modificationsNew"))
         let moves = (expected["moves"].array ?? []).compactMap { move -> CollectionChange.Move? in
-            guard let pair = move.array, pair.count == 2, let from = pair[0].int, let to = pair[1].int else { return nil }
+            guard let pair = move.array, pair.count == 2, let from = pair[0].int,
+                let to = pair[1].int
+            else { return nil }
             return .init(from: Int(from), to: Int(to))
         }
         #expect(Set(change.moves) == Set(moves))

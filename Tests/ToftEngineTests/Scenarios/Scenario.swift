@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import ToftTestKit
 
-/// One scripted notification scenario: what is observed, what others commit, and what the observer must be told.
+/// One scripted notification scenario: what is observed, what others commit, and what the observer
+/// must be told.
 struct Scenario: Sendable, CustomTestStringConvertible {
     let id: String
     let title: String
@@ -20,10 +21,14 @@ struct Scenario: Sendable, CustomTestStringConvertible {
         title = json["title"].string ?? ""
         observe = json["observe"]
         setup = json["setup"].array ?? []
-        rounds = (json["rounds"].array ?? []).map { ($0["commits"].array ?? []).map { $0.array ?? [] } }
+        rounds = (json["rounds"].array ?? []).map {
+            ($0["commits"].array ?? []).map { $0.array ?? [] }
+        }
         let decided = Self.decided[id]
         initialContents = decided?.initial ?? json["expected"]["initial"]["contents"]
-        expected = (json["expected"]["rounds"].array ?? []).map { ($0["notification"], decided?.after ?? $0["contents"]) }
+        expected = (json["expected"]["rounds"].array ?? []).map {
+            ($0["notification"], decided?.after ?? $0["contents"])
+        }
     }
 }
 
@@ -53,17 +58,22 @@ extension Scenario {
         return nil
     }
 
-    /// Where we differ on purpose. A key path through a null link is null, so such rows come first, not last.
+    /// Where we differ on purpose. A key path through a null link is null, so such rows come first,
+    /// not last.
     private static let decided: [String: (initial: JSON, after: JSON)] = [
-        "results-sorted-13": (JSON("[9, 10, 1, 2, 3, 4, 5, 6, 7, 8]"), JSON("[9, 10, 2, 3, 4, 5, 6, 7, 8, 1]"))
+        "results-sorted-13": (
+            JSON("[9, 10, 1, 2, 3, 4, 5, 6, 7, 8]"), JSON("[9, 10, 2, 3, 4, 5, 6, 7, 8, 1]")
+        )
     ]
 
     /// Scenarios that hang on data which the schema of today does not hold.
     private static let special = ["results-links-27": "sets"]
 
     static let file = JSON(
-        (try? Data(contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Fixtures/notifications.json"))) ?? Data())
+        (try? Data(
+            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .deletingLastPathComponent()
+                .appendingPathComponent("Fixtures/notifications.json"))) ?? Data())
 
     static let all = (file["scenarios"].array ?? []).map(Scenario.init)
     static let runnable = all.filter { $0.reasonToSkip == nil }

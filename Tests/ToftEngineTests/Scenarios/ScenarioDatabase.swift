@@ -3,29 +3,40 @@ import ToftStorage
 import ToftTestKit
 @testable import ToftEngine
 
-/// The database of the scenarios: its schema and data as far as their types exist, and the operations of their transactions.
+/// The database of the scenarios: its schema and data as far as their types exist, and the
+/// operations of their transactions.
 struct ScenarioDatabase {
     let name: String
     let writer: Session
 
     static let schema = Schema(
-        (Scenario.file["schema"].array ?? []).filter { $0["embedded"].bool != true }.map { described in
-            ClassSchema(described["name"].string ?? "", (described["properties"].array ?? []).compactMap(property))
+        (Scenario.file["schema"].array ?? []).filter { $0["embedded"].bool != true }.map {
+            described in
+            ClassSchema(
+                described["name"].string ?? "",
+                (described["properties"].array ?? []).compactMap(property))
         })
 
     private static func property(_ described: JSON) -> PropertySchema? {
         let name = described["name"].string ?? ""
         let isList = described["collection"].string == "list"
-        guard described["target"].string != "Part", described["collection"] == .null || isList else { return nil }
+        guard described["target"].string != "Part", described["collection"] == .null || isList
+        else { return nil }
         switch described["type"].string {
-        case "int": return PropertySchema(name, .int, collection: isList ? .list : .none, isPrimaryKey: described["primary"].bool == true)
+        case "int":
+            return PropertySchema(
+                name, .int, collection: isList ? .list : .none,
+                isPrimaryKey: described["primary"].bool == true)
         case "string":
-            return PropertySchema(name, .string, collection: isList ? .list : .none, isOptional: described["optional"].bool == true)
+            return PropertySchema(
+                name, .string, collection: isList ? .list : .none,
+                isOptional: described["optional"].bool == true)
         case "object":
             let target = described["target"].string ?? ""
             return isList ? .links(name, to: target) : .link(name, to: target)
         case "linkingObjects":
-            return .linkingObjects(name, from: described["target"].string ?? "", described["origin"].string ?? "")
+            return .linkingObjects(
+                name, from: described["target"].string ?? "", described["origin"].string ?? "")
         default: return nil
         }
     }
@@ -41,11 +52,14 @@ struct ScenarioDatabase {
         let classes = ["Item", "Leaf", "Owner"]
         for name in classes {
             for object in Scenario.file["data"][name].array ?? [] {
-                try writer.create(try id(of: name), [(try propertyID("id", name), .int(object["id"].int ?? 0))])
+                try writer.create(
+                    try id(of: name), [(try propertyID("id", name), .int(object["id"].int ?? 0))])
             }
         }
         for name in classes {
-            for object in Scenario.file["data"][name].array ?? [] { try set(object, in: try find(object["id"], name)) }
+            for object in Scenario.file["data"][name].array ?? [] {
+                try set(object, in: try find(object["id"], name))
+            }
         }
         try writer.commit()
     }
@@ -62,8 +76,12 @@ struct ScenarioDatabase {
     }
 
     func find(_ primaryKey: JSON, _ className: String) throws(EngineError) -> ObjectHandle {
-        guard let object = try writer.find(Value.int(primaryKey.int ?? 0), in: try id(of: className)) else {
-            throw EngineError(.noSuchObject, "The scenario speaks of \(className) \(primaryKey), which is not there.")
+        guard
+            let object = try writer.find(Value.int(primaryKey.int ?? 0), in: try id(of: className))
+        else {
+            throw EngineError(
+                .noSuchObject,
+                "The scenario speaks of \(className) \(primaryKey), which is not there.")
         }
         return object
     }
@@ -84,20 +102,28 @@ struct ScenarioDatabase {
         let className = operation["class"].string ?? ""
         switch operation["op"].string ?? "" {
         case "create":
-            let object = try writer.create(try id(of: className), [(try propertyID("id", className), .int(operation["pk"].int ?? 0))])
+            let object = try writer.create(
+                try id(of: className),
+                [(try propertyID("id", className), .int(operation["pk"].int ?? 0))])
             try set(operation["values"], in: object)
         case "set": try set(operation["values"], in: try find(operation["pk"], className))
         case "delete": try find(operation["pk"], className).delete()
-        case let edit: try run(edit, operation, try find(operation["pk"], className).list(try propertyID(operation["property"].string ?? "", className)))
+        case let edit:
+            try run(
+                edit, operation,
+                try find(operation["pk"], className).list(
+                    try propertyID(operation["property"].string ?? "", className)))
         }
     }
 
     private func run(_ edit: String, _ operation: JSON, _ list: ListHandle) throws(EngineError) {
         func index(_ name: String) -> Int { Int(operation[name].int ?? 0) }
         switch edit {
-        case "list.insert": try list.insert(try value(operation["value"], list.property), at: index("index"))
+        case "list.insert":
+            try list.insert(try value(operation["value"], list.property), at: index("index"))
         case "list.append": try list.append(try value(operation["value"], list.property))
-        case "list.set": try list.set(try value(operation["value"], list.property), at: index("index"))
+        case "list.set":
+            try list.set(try value(operation["value"], list.property), at: index("index"))
         case "list.remove": try list.erase(index("index")..<index("index") + 1)
         case "list.move": try list.move(from: index("from"), to: index("to"))
         case "list.swap": try list.swap(index("a"), index("b"))
@@ -109,8 +135,11 @@ struct ScenarioDatabase {
     /// Sets the properties that the schema has.
     private func set(_ values: JSON, in object: ObjectHandle) throws(EngineError) {
         let owner = try writer.classHandle(object.ref.classID)
-        for (name, json) in (values.object ?? [:]).sorted(by: { $0.key < $1.key }) where name != "id" {
-            guard let property = owner.visibleProperties.first(where: { $0.name == name }), property.isStored else { continue }
+        for (name, json) in (values.object ?? [:]).sorted(by: { $0.key < $1.key })
+        where name != "id" {
+            guard let property = owner.visibleProperties.first(where: { $0.name == name }),
+                property.isStored
+            else { continue }
             guard property.isList else {
                 try object.set(property.id, try value(json, property))
                 continue
@@ -127,7 +156,10 @@ struct ScenarioDatabase {
         case (.int, .link): .link(try find(json, property.targetName ?? "").ref)
         case (.int(let value), _): .int(value)
         case (.string(let value), _): .string(value)
-        default: throw EngineError(.unsupported, "The scenario holds a value of a type that is not there yet: \(json).")
+        default:
+            throw EngineError(
+                .unsupported, "The scenario holds a value of a type that is not there yet: \(json)."
+            )
         }
     }
 }

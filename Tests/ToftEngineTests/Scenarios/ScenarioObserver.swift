@@ -28,23 +28,30 @@ final class ScenarioObserver {
         }
     }
 
-    private static func observed(_ observe: JSON, _ session: Session, _ database: ScenarioDatabase) throws(EngineError) -> Observed {
+    private static func observed(_ observe: JSON, _ session: Session, _ database: ScenarioDatabase)
+        throws(EngineError) -> Observed
+    {
         let className = observe["class"].string ?? ""
         let classID = try database.id(of: className)
         let query = observe["query"].string
         guard observe["type"].string != "results" else {
             let all = try session.results(of: classID)
-            return .results(try query.map { query throws(EngineError) in try all.filter(query) } ?? all)
+            return .results(
+                try query.map { query throws(EngineError) in try all.filter(query) } ?? all)
         }
         guard let object = try session.find(Value.int(observe["pk"].int ?? 0), in: classID) else {
             throw EngineError(.noSuchObject, "The scenario observes what is not there.")
         }
         guard let property = observe["property"].string else { return .object(object) }
         let id = try database.propertyID(property, className)
-        if observe["type"].string == "linkingObjects" { return .results(try object.linkingObjects(id)) }
+        if observe["type"].string == "linkingObjects" {
+            return .results(try object.linkingObjects(id))
+        }
         let list = try object.list(id)
         if let query { return .results(try list.results().filter(query)) }
-        if let sort = observe["sort"].string { return .results(try list.results().sorted(by: [("self", sort == "ASC")])) }
+        if let sort = observe["sort"].string {
+            return .results(try list.results().sorted(by: [("self", sort == "ASC")]))
+        }
         return .list(list)
     }
 
@@ -79,7 +86,9 @@ final class ScenarioObserver {
 
     private func primaryKey(of ref: ObjectRef) throws(EngineError) -> Int64 {
         let owner = try session.classHandle(ref.classID)
-        guard let property = owner.primaryKey, let object = try session.object(ref), case .int(let key) = try object.value(property.id) else {
+        guard let property = owner.primaryKey, let object = try session.object(ref),
+            case .int(let key) = try object.value(property.id)
+        else {
             throw EngineError(.noSuchObject, "An element of the results is not there.")
         }
         return key
@@ -93,7 +102,9 @@ final class ScenarioObserver {
 
 extension Optional {
     /// `map` for what throws engine errors.
-    func map<Result>(_ transform: (Wrapped) throws(EngineError) -> Result) throws(EngineError) -> Result? {
+    func map<Result>(_ transform: (Wrapped) throws(EngineError) -> Result) throws(EngineError)
+        -> Result?
+    {
         if let self { try transform(self) } else { nil }
     }
 }

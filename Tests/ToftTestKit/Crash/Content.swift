@@ -2,7 +2,8 @@ package import ToftStorage
 
 /// What a database must hold: dictionaries, and nothing clever.
 package struct Content {
-    /// The tree that lists the others and holds the number of the commit: the first that a new database makes.
+    /// The tree that lists the others and holds the number of the commit: the first that a new
+    /// database makes.
     package static let directory: UInt64 = 16
 
     package var trees: [UInt64: [[UInt8]: [UInt8]]] = [:]
@@ -11,7 +12,9 @@ package struct Content {
     package init() {}
 
     /// The keys of a tree, in order.
-    package func keys(of tree: UInt64) -> [[UInt8]] { (trees[tree] ?? [:]).keys.sorted { $0.lexicographicallyPrecedes($1) } }
+    package func keys(of tree: UInt64) -> [[UInt8]] {
+        (trees[tree] ?? [:]).keys.sorted { $0.lexicographicallyPrecedes($1) }
+    }
 
     /// The whole content as bytes, so that two contents can be compared.
     package func canonical() -> [UInt8] {
@@ -19,7 +22,9 @@ package struct Content {
         for id in (Array(trees.keys) + Array(tables.keys)).sorted() {
             Self.append(number: id, to: &bytes)
             tables[id]?.append(to: &bytes)
-            for (key, value) in (trees[id] ?? [:]).sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            for (key, value) in (trees[id] ?? [:]).sorted(by: {
+                $0.key.lexicographicallyPrecedes($1.key)
+            }) {
                 key.withUnsafeBytes { Self.append($0, to: &bytes) }
                 value.withUnsafeBytes { Self.append($0, to: &bytes) }
             }
@@ -58,7 +63,9 @@ package struct Content {
     package static func commitNumber(_ snapshot: Snapshot) throws -> Int {
         guard try snapshot.hasTree(directory) else { return 0 }
         return try commitKey.withUnsafeBytes { key throws in
-            guard let value = try snapshot.orderedTree(directory).value(forKey: key), value.count == 8 else { throw Failure("no commit number") }
+            guard let value = try snapshot.orderedTree(directory).value(forKey: key),
+                value.count == 8
+            else { throw Failure("no commit number") }
             return Int(value.loadUnaligned(as: UInt64.self))
         }
     }
@@ -77,7 +84,8 @@ package struct Content {
     }
 
     private static func appendTree(
-        _ id: UInt64, of snapshot: Snapshot, to bytes: inout [UInt8], entry: (UnsafeRawBufferPointer) -> Void
+        _ id: UInt64, of snapshot: Snapshot, to bytes: inout [UInt8],
+        entry: (UnsafeRawBufferPointer) -> Void
     ) throws {
         append(number: id, to: &bytes)
         let cursor = try snapshot.orderedTree(id).cursor()

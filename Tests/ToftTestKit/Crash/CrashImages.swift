@@ -1,4 +1,5 @@
-/// How a disk may treat what was not synced when the power went, from the kindest to the roughest; and what may come after.
+/// How a disk may treat what was not synced when the power went, from the kindest to the roughest;
+/// and what may come after.
 package enum CrashModel: String, CaseIterable, Sendable {
     /// Only the process died: the cache survives.
     case processDeath = "M0 process death"
@@ -32,8 +33,8 @@ package struct CrashImage {
 
 /// Enumerates the states that a crash may leave of a recorded history.
 ///
-/// Subsets, torn pages and sizes are enumerated where most is pending: before each sync, and at the end. What could be pending at an earlier
-/// moment is among the subsets there.
+/// Subsets, torn pages and sizes are enumerated where most is pending: before each sync, and at the
+/// end. What could be pending at an earlier moment is among the subsets there.
 package struct CrashImages {
     private let history: [DiskEvent]
     private var disk: SimulatedDisk
@@ -63,7 +64,8 @@ package struct CrashImages {
         package var lyingSubsets = 3
         /// Of all these states so many are opened.
         package var percentTried = 100
-        /// Of those that were opened so many see what may come after, each so many states of it, so many crashes deep.
+        /// Of those that were opened so many see what may come after, each so many states of it, so
+        /// many crashes deep.
         package var percentWithAftermath = 4
         package var aftermathStates = 12
         package var aftermathDepth = 1
@@ -86,7 +88,8 @@ package struct CrashImages {
 
     /// The history began with this content, and these commits.
     package init(
-        of history: [DiskEvent], from content: [PageContent], acknowledged: Int = 0, began: Int = 0, seed: UInt64, limits: Limits = Limits(),
+        of history: [DiskEvent], from content: [PageContent], acknowledged: Int = 0, began: Int = 0,
+        seed: UInt64, limits: Limits = Limits(),
         body: @escaping (CrashImage) throws -> Void
     ) {
         self.history = history
@@ -139,14 +142,18 @@ package struct CrashImages {
 
     private func emit(_ model: CrashModel, _ pages: [PageContent]) throws {
         let kept = model == .processDeath ? returned : acknowledged
-        try body(CrashImage(model: isLying ? .lyingDisk : model, pages: pages, acknowledged: kept, began: began, position: position))
+        try body(
+            CrashImage(
+                model: isLying ? .lyingDisk : model, pages: pages, acknowledged: kept, began: began,
+                position: position))
     }
 
     /// The process may die, and the power go, between any two pages of one write.
     private mutating func enumerateWrite(_ offset: Int, _ bytes: [UInt8]) throws {
         var done = 0
         while done < bytes.count {
-            let piece = min(PageContent.size - (offset + done) % PageContent.size, bytes.count - done)
+            let piece = min(
+                PageContent.size - (offset + done) % PageContent.size, bytes.count - done)
             disk.apply(.write(offset: offset + done, bytes: Array(bytes[done..<done + piece])))
             done += piece
             try emit(.processDeath, disk.cache)
@@ -155,7 +162,8 @@ package struct CrashImages {
     }
 
     private mutating func enumerateBarrier() throws {
-        // Every prefix was tried page by page; what was acknowledged since may forbid some of them now.
+        // Every prefix was tried page by page; what was acknowledged since may forbid some of them
+        // now.
         try emit(.inOrder, disk.image(with: []))
         try emit(.inOrder, disk.image(with: disk.pending))
         try enumerateSubsets()
@@ -211,7 +219,9 @@ package struct CrashImages {
         guard let index = disk.pending.firstIndex(where: { $0.page == page.page }) else { return }
         tornMetas += 1
         if tornMetas <= limits.fullyTornMetas {
-            for place in stride(from: 8, to: PageContent.size, by: 8) { try emitTorn(index, at: place) }
+            for place in stride(from: 8, to: PageContent.size, by: 8) {
+                try emitTorn(index, at: place)
+            }
         } else {
             for _ in 0..<limits.tornMetaPlaces {
                 // Most of a meta is zeros: tear where it says something.
@@ -221,13 +231,14 @@ package struct CrashImages {
         }
     }
 
-    /// The page at `index` reached the disk up to a place, or from it on; the rest is what was there, or zeros, or ones, or anything. What was
-    /// durable in that page is not touched.
+    /// The page at `index` reached the disk up to a place, or from it on; the rest is what was
+    /// there, or zeros, or ones, or anything. What was durable in that page is not touched.
     private mutating func emitTorn(_ index: Int, at place: Int) throws {
         let torn = disk.pending[index]
         let othersPercent = [0, 50, 100][numbers.below(3)]
         var others: [SimulatedDisk.PendingPage] = []
-        for (other, page) in disk.pending.enumerated() where other != index && numbers.chance(othersPercent) { others.append(page) }
+        for (other, page) in disk.pending.enumerated()
+        where other != index && numbers.chance(othersPercent) { others.append(page) }
         var image = disk.image(with: others)
         guard torn.page < image.count else { return }
         let old = image[torn.page]
@@ -241,7 +252,9 @@ package struct CrashImages {
             let part = rest.clamped(to: sector..<sector + PageContent.sectorSize)
             let whole = sector..<sector + PageContent.sectorSize
             // A sector that this write does not change is not written.
-            guard let garbage, !part.isEmpty, old.bytes[whole] != torn.content.bytes[whole] else { continue }
+            guard let garbage, !part.isEmpty, old.bytes[whole] != torn.content.bytes[whole] else {
+                continue
+            }
             bytes.replaceSubrange(part, with: garbage[part])
         }
         image[torn.page] = PageContent(bytes)
@@ -259,7 +272,8 @@ package struct CrashImages {
 
     // MARK: M4
 
-    /// The file is as long as it was at the last sync, or as it is, or something between; the new part holds anything where nothing was written.
+    /// The file is as long as it was at the last sync, or as it is, or something between; the new
+    /// part holds anything where nothing was written.
     private mutating func enumerateSizes() throws {
         guard disk.hasUnsyncedSize else { return }
         let old = disk.durable.count
@@ -270,7 +284,9 @@ package struct CrashImages {
             let chosen = disk.pending.filter { _ in numbers.chance(percent) }
             var image = disk.image(with: [], pageCount: count)
             if numbers.chance(50), count > old {
-                for page in old..<count { image[page] = PageContent(numbers.bytes(PageContent.size)) }
+                for page in old..<count {
+                    image[page] = PageContent(numbers.bytes(PageContent.size))
+                }
             }
             for page in chosen where page.page < count { image[page.page] = page.content }
             try emit(.size, image)
@@ -279,7 +295,8 @@ package struct CrashImages {
 
     // MARK: M5
 
-    /// The sync at this place of the history is forgotten: what may be on the disk from here to the next one.
+    /// The sync at this place of the history is forgotten: what may be on the disk from here to the
+    /// next one.
     private func enumerateLie(about index: Int) throws {
         guard limits.lyingSubsets > 0, !isLying else { return }
         var liar = self
@@ -304,6 +321,7 @@ package struct CrashImages {
         try emit(.lyingDisk, disk.image(with: []))
         for _ in 0..<limits.lyingSubsets { try emitRandomSubset() }
         guard !disk.pending.isEmpty else { return }
-        try emitTorn(numbers.below(disk.pending.count), at: PageContent.sectorSize * (1 + numbers.below(7)))
+        try emitTorn(
+            numbers.below(disk.pending.count), at: PageContent.sectorSize * (1 + numbers.below(7)))
     }
 }

@@ -1,31 +1,45 @@
 internal import ToftStorage
 
-// What comes after a crash: the file is recovered, three more transactions are committed, it is closed; and a crash comes at any moment of that,
-// in the middle of the recovery too.
+// What comes after a crash: the file is recovered, three more transactions are committed, it is
+// closed; and a crash comes at any moment of that, in the middle of the recovery too.
 
 extension CrashTrial {
-    /// Takes some of the images that were tried through an aftermath, and some of the images of that through another, so many deep.
+    /// Takes some of the images that were tried through an aftermath, and some of the images of
+    /// that through another, so many deep.
     func follow(_ image: CrashImage, depth: Int) {
-        guard depth > 0, image.model != .lyingDisk, !isHopeless, chance.chance(limits.percentWithAftermath) else { return }
+        guard depth > 0, image.model != .lyingDisk, !isHopeless,
+            chance.chance(limits.percentWithAftermath)
+        else { return }
         do {
             try crashAgain(after: image, depth)
         } catch {
-            report.violations.append("\(workload.name), seed \(seed): life after \(image.model.rawValue) at event \(image.position): \(error)")
+            report.violations.append(
+                "\(workload.name), seed \(seed): life after \(image.model.rawValue) at event "
+                    + "\(image.position): \(error)"
+            )
         }
     }
 
     private func crashAgain(after image: CrashImage, _ depth: Int) throws {
         try file.load(image.pages)
-        let number = try using(file) { store throws in try look(at: store, image.acknowledged...max(image.acknowledged, image.began)) }
+        let number = try using(file) { store throws in
+            try look(at: store, image.acknowledged...max(image.acknowledged, image.began))
+        }
         guard let content = contents[number] else { throw Failure("there was no commit \(number)") }
         try file.load(image.pages)
-        let database = try RecordedDatabase(on: file, content: content, number: number, next: nextNumber, dirtyLimit: workload.dirtyLimit, firstLogPages: workload.firstLogPages)
+        let database = try RecordedDatabase(
+            on: file, content: content, number: number, next: nextNumber,
+            dirtyLimit: workload.dirtyLimit, firstLogPages: workload.firstLogPages)
         nextNumber += 3
         let opening = database.file.events.count
         database.file.note(.acknowledged(number))
         database.file.note(.began(number))
         var numbers = Seed(chance.next())
-        for _ in 0..<3 { try database.commit(numbers.chance(25) ? .deferred : .immediate) { edit in try edit.anything(&numbers) } }
+        for _ in 0..<3 {
+            try database.commit(numbers.chance(25) ? .deferred : .immediate) { edit in
+                try edit.anything(&numbers)
+            }
+        }
         if numbers.chance(25) { try database.checkpoint() }
         try database.finish()
         if image.model != .inRecovery && image.model != .lifeGoesOn {
@@ -37,20 +51,25 @@ extension CrashTrial {
         try tryImages(of: database, after: image, opening: opening, number, depth)
     }
 
-    /// What a dead writer had begun nobody has seen; its version numbers may come again once all who were there are gone.
+    /// What a dead writer had begun nobody has seen; its version numbers may come again once all
+    /// who were there are gone.
     private func lastAcknowledgement(before position: Int) -> Int {
         history[..<position].lastIndex { if case .acknowledged = $0 { true } else { false } } ?? 0
     }
 
     /// Chosen by chance from all, a third of them from the recovery.
-    private func tryImages(of database: RecordedDatabase, after image: CrashImage, opening: Int, _ number: Int, _ depth: Int) throws {
+    private func tryImages(
+        of database: RecordedDatabase, after image: CrashImage, opening: Int, _ number: Int,
+        _ depth: Int
+    ) throws {
         var found: [CrashModel: [CrashImage]] = [:]
         var few = CrashImages.Limits.few
         few.lyingSubsets = 0
         few.exhaustivePages = 3
         few.randomSubsets = 4
         var images = CrashImages(
-            of: database.file.events, from: database.start, acknowledged: image.acknowledged, began: max(image.began, number), seed: chance.next(), limits: few
+            of: database.file.events, from: database.start, acknowledged: image.acknowledged,
+            began: max(image.began, number), seed: chance.next(), limits: few
         ) { later throws in
             var later = later
             later.model = later.position <= opening ? .inRecovery : .lifeGoesOn

@@ -30,7 +30,8 @@ package final class CrashTrial {
 
     /// Runs the workload, then tries every state that `CrashImages` knows.
     package static func run(
-        _ workload: Workload, seed: UInt64, lies: Set<RecordingFile.Lie> = [], limits: CrashImages.Limits = .init(), violationLimit: Int = 5
+        _ workload: Workload, seed: UInt64, lies: Set<RecordingFile.Lie> = [],
+        limits: CrashImages.Limits = .init(), violationLimit: Int = 5
     ) throws -> CrashReport {
         let trial = CrashTrial(workload, seed: seed, violationLimit: violationLimit)
         trial.limits = limits
@@ -40,7 +41,9 @@ package final class CrashTrial {
     }
 
     private func run(_ lies: Set<RecordingFile.Lie>) throws {
-        let database = try RecordedDatabase(lies: lies, dirtyLimit: workload.dirtyLimit, firstLogPages: workload.firstLogPages, delta: workload.delta)
+        let database = try RecordedDatabase(
+            lies: lies, dirtyLimit: workload.dirtyLimit, firstLogPages: workload.firstLogPages,
+            delta: workload.delta)
         var numbers = Seed(seed)
         do {
             try workload.body(database, &numbers)
@@ -57,7 +60,8 @@ package final class CrashTrial {
             report.violations.append("\(name): \(error)")
         }
         var images = CrashImages(
-            of: history, from: database.start, acknowledged: database.startNumber, began: database.startNumber, seed: seed &+ 1, limits: limits
+            of: history, from: database.start, acknowledged: database.startNumber,
+            began: database.startNumber, seed: seed &+ 1, limits: limits
         ) { image throws in
             guard self.take(image, percent: self.limits.percentTried) else { return }
             self.follow(image, depth: self.limits.aftermathDepth)
@@ -69,7 +73,8 @@ package final class CrashTrial {
 
     var isHopeless: Bool { report.violations.count >= violationLimit }
 
-    /// Tries an image unless it was tried before. False where it was not tried, or something was wrong with it.
+    /// Tries an image unless it was tried before. False where it was not tried, or something was
+    /// wrong with it.
     func take(_ image: CrashImage, percent: Int = 100) -> Bool {
         report.generated[image.model, default: 0] += 1
         let hash = image.pages.hash
@@ -78,7 +83,9 @@ package final class CrashTrial {
         hasher.combine(image.acknowledged)
         hasher.combine(image.began)
         hasher.combine(image.model == .lyingDisk)
-        guard !isHopeless, seen.insert(hasher.finalize()).inserted, chance.chance(percent) else { return false }
+        guard !isHopeless, seen.insert(hasher.finalize()).inserted, chance.chance(percent) else {
+            return false
+        }
         report.tried[image.model, default: 0] += 1
         report.disks.insert(hash)
         do {
@@ -86,17 +93,22 @@ package final class CrashTrial {
             if image.model == .lyingDisk { try attemptAfterLie(image) } else { try attempt(image) }
             return true
         } catch {
-            report.violations.append("\(name): \(image.model.rawValue) at event \(image.position), commit \(image.acknowledged)...\(image.began): \(error)")
+            report.violations.append(
+                "\(name): \(image.model.rawValue) at event \(image.position), commit "
+                    + "\(image.acknowledged)...\(image.began): \(error)"
+            )
             return false
         }
     }
 
     // MARK: One image
 
-    /// A file that a crash left opens, shows one of the commits it may show, whole; can be written; and all that again after closing.
+    /// A file that a crash left opens, shows one of the commits it may show, whole; can be written;
+    /// and all that again after closing.
     private func attempt(_ image: CrashImage) throws {
         let number = try using(file) { store throws -> Int in
-            let number = try look(at: store, image.acknowledged...max(image.acknowledged, image.began))
+            let number = try look(
+                at: store, image.acknowledged...max(image.acknowledged, image.began))
             try check(store)
             if chance.chance(25) { return number }
             try commit(Self.laterNumber, to: store)
@@ -107,18 +119,28 @@ package final class CrashTrial {
             let snapshot = try store.beginRead()
             defer { snapshot.release() }
             let found = try Content.canonical(snapshot)
-            let expected = number >= 0 ? try canonical(number) : Content.renumbered(try canonical(-number - 1), Self.laterNumber)
-            guard isSame(found, expected) else { throw Failure("closed and opened again, the content is another") }
+            let expected =
+                number >= 0
+                ? try canonical(number)
+                : Content.renumbered(try canonical(-number - 1), Self.laterNumber)
+            guard isSame(found, expected) else {
+                throw Failure("closed and opened again, the content is another")
+            }
             try check(store)
         }
     }
 
-    /// A disk that lied may have lost what was acknowledged, and may have damaged the file; but what is shown without an error is true.
+    /// A disk that lied may have lost what was acknowledged, and may have damaged the file; but
+    /// what is shown without an error is true.
     private func attemptAfterLie(_ image: CrashImage) throws {
         do {
             try using(file) { store throws in
                 _ = try look(at: store, 0...image.began)
-                if try store.check().isSound { report.soundAfterLie += 1 } else { report.damageFound += 1 }
+                if try store.check().isSound {
+                    report.soundAfterLie += 1
+                } else {
+                    report.damageFound += 1
+                }
             }
         } catch StorageError.corrupt {
             report.damageFound += 1
@@ -131,7 +153,9 @@ package final class CrashTrial {
         store.delta.withLock { $0.policy = workload.delta }
         let duration = MonotonicClock.nanoseconds - before
         report.longestOpening = max(report.longestOpening, duration)
-        guard duration < CrashReport.openingLimit else { throw Failure("opening took \(duration / 1_000_000) ms") }
+        guard duration < CrashReport.openingLimit else {
+            throw Failure("opening took \(duration / 1_000_000) ms")
+        }
         return try body(store)
     }
 
@@ -139,11 +163,17 @@ package final class CrashTrial {
         let snapshot = try store.beginRead()
         defer { snapshot.release() }
         let number = try Content.commitNumber(snapshot)
-        guard number >= allowed.lowerBound else { throw Failure("commit \(allowed.lowerBound) was acknowledged, \(number) is there") }
-        guard number <= allowed.upperBound else { throw Failure("commit \(number) is there, \(allowed.upperBound) was begun") }
+        guard number >= allowed.lowerBound else {
+            throw Failure("commit \(allowed.lowerBound) was acknowledged, \(number) is there")
+        }
+        guard number <= allowed.upperBound else {
+            throw Failure("commit \(number) is there, \(allowed.upperBound) was begun")
+        }
         let found = try Content.canonical(snapshot)
         report.contents.insert(PageContent.hash(found))
-        guard isSame(found, try canonical(number)) else { throw Failure("the content is not that of commit \(number)") }
+        guard isSame(found, try canonical(number)) else {
+            throw Failure("the content is not that of commit \(number)")
+        }
         return number
     }
 
@@ -156,7 +186,9 @@ package final class CrashTrial {
     }
 
     /// Arrays of bytes are compared byte by byte, this is not.
-    private func isSame(_ one: [UInt8], _ other: [UInt8]) -> Bool { one.count == other.count && memcmp(one, other, one.count) == 0 }
+    private func isSame(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+        one.count == other.count && memcmp(one, other, one.count) == 0
+    }
 
     func forget(_ numbers: [Int]) {
         for number in numbers {
@@ -167,16 +199,22 @@ package final class CrashTrial {
 
     private func check(_ store: Store) throws {
         let report = try store.check()
-        guard report.isSound else { throw Failure("unsound: " + report.problems.joined(separator: "; ")) }
+        guard report.isSound else {
+            throw Failure("unsound: " + report.problems.joined(separator: "; "))
+        }
     }
 
     private static let laterNumber: UInt64 = 999_999
 
     private func commit(_ number: UInt64, to store: Store) throws {
         let transaction = try store.beginWrite()
-        if try !transaction.view.hasTree(Content.directory) { _ = try transaction.createOrderedTree() }
+        if try !transaction.view.hasTree(Content.directory) {
+            _ = try transaction.createOrderedTree()
+        }
         try Content.commitKey.withUnsafeBytes { key throws in
-            try withUnsafeBytes(of: number) { value throws in try transaction.treePut(Content.directory, key, value, derived: false) }
+            try withUnsafeBytes(of: number) { value throws in
+                try transaction.treePut(Content.directory, key, value, derived: false)
+            }
         }
         _ = try transaction.commit()
     }

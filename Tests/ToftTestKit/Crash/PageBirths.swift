@@ -1,5 +1,5 @@
-/// Which transaction wrote each page under each birth version: a page and its birth name one content for ever, so that no reader, who may
-/// remember either, can take one for the other.
+/// Which transaction wrote each page under each birth version: a page and its birth name one
+/// content for ever, so that no reader, who may remember either, can take one for the other.
 package struct PageBirths {
     private struct Place: Hashable {
         var page: UInt64
@@ -8,7 +8,8 @@ package struct PageBirths {
 
     private var owners: [Place: Int] = [:]
     private var transaction = 0
-    /// The commit that was begun last, and by which transaction; the transactions whose commits returned.
+    /// The commit that was begun last, and by which transaction; the transactions whose commits
+    /// returned.
     private var begun: (number: Int, transaction: Int)?
     private var seen: Set<Int> = []
 
@@ -30,24 +31,36 @@ package struct PageBirths {
         }
     }
 
-    /// Forgets what never became a version that somebody could see: such numbers may come again when all who were there are gone.
+    /// Forgets what never became a version that somebody could see: such numbers may come again
+    /// when all who were there are gone.
     package mutating func forgetUnseen() { owners = owners.filter { seen.contains($0.value) } }
 
     private mutating func note(_ bytes: [UInt8], at offset: Int) throws {
         guard offset % PageContent.size == 0 else { return }
         for start in stride(from: 0, to: bytes.count - PageContent.size + 1, by: PageContent.size) {
-            guard let place = place(bytes, start, page: UInt64((offset + start) / PageContent.size)) else { continue }
+            guard let place = place(bytes, start, page: UInt64((offset + start) / PageContent.size))
+            else { continue }
             let owner = owners[place, default: transaction]
-            guard owner == transaction else { throw Failure("page \(place.page) was born in version \(place.birth) twice, in two transactions") }
+            guard owner == transaction else {
+                throw Failure(
+                    "page \(place.page) was born in version \(place.birth) twice, in two "
+                        + "transactions"
+                )
+            }
             owners[place] = transaction
         }
     }
 
-    /// What the header of an extent says, if the page begins with one: its type is a small number and it names its own page.
+    /// What the header of an extent says, if the page begins with one: its type is a small number
+    /// and it names its own page.
     private func place(_ bytes: [UInt8], _ start: Int, page: UInt64) -> Place? {
         bytes.withUnsafeBytes { bytes in
-            func word(_ offset: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: start + offset, as: UInt64.self) }
-            guard page >= 2, (2...64).contains(bytes[start]), word(8) == page, word(16) != 0 else { return nil }
+            func word(_ offset: Int) -> UInt64 {
+                bytes.loadUnaligned(fromByteOffset: start + offset, as: UInt64.self)
+            }
+            guard page >= 2, (2...64).contains(bytes[start]), word(8) == page, word(16) != 0 else {
+                return nil
+            }
             return Place(page: page, birth: word(16))
         }
     }

@@ -23,17 +23,23 @@ package final class RecordedDatabase {
 
     /// On a new file in memory.
     package convenience init(
-        lies: Set<RecordingFile.Lie> = [], dirtyLimit: Int = StoreLimit.dirtyBytes, firstLogPages: UInt64 = 8, delta: DeltaPolicy = .usual
+        lies: Set<RecordingFile.Lie> = [], dirtyLimit: Int = StoreLimit.dirtyBytes,
+        firstLogPages: UInt64 = 8, delta: DeltaPolicy = .usual
     ) throws {
         let ground = MemoryFile(name: "ground")
         try Store.format(ground)
-        try self.init(on: ground, lies: lies, dirtyLimit: dirtyLimit, firstLogPages: firstLogPages, delta: delta)
+        try self.init(
+            on: ground, lies: lies, dirtyLimit: dirtyLimit, firstLogPages: firstLogPages,
+            delta: delta)
     }
 
-    /// On a file that holds this content, as the commit with this number left it; the next one gets the number `next`.
+    /// On a file that holds this content, as the commit with this number left it; the next one gets
+    /// the number `next`.
     package init(
-        on ground: any StorageFile, content: Content = Content(), number: Int = 0, next: Int = 1, lies: Set<RecordingFile.Lie> = [],
-        dirtyLimit: Int = StoreLimit.dirtyBytes, firstLogPages: UInt64 = 8, delta: DeltaPolicy = .usual
+        on ground: any StorageFile, content: Content = Content(), number: Int = 0, next: Int = 1,
+        lies: Set<RecordingFile.Lie> = [],
+        dirtyLimit: Int = StoreLimit.dirtyBytes, firstLogPages: UInt64 = 8,
+        delta: DeltaPolicy = .usual
     ) throws {
         start = [PageContent](cutting: try ground.content())
         file = RecordingFile(ground, lies: lies)
@@ -88,7 +94,9 @@ package final class RecordedDatabase {
 
         package mutating func put(_ tree: UInt64, _ key: [UInt8], _ value: [UInt8]) throws {
             try key.withUnsafeBytes { key throws in
-                try value.withUnsafeBytes { value throws in try transaction.treePut(tree, key, value, derived: false) }
+                try value.withUnsafeBytes { value throws in
+                    try transaction.treePut(tree, key, value, derived: false)
+                }
             }
             content.trees[tree]?[key] = value
         }
@@ -98,45 +106,60 @@ package final class RecordedDatabase {
             let tree = try transaction.view.orderedTree(id)
             try key.withUnsafeBytes { key throws in
                 try value.withUnsafeBytes { value throws in
-                    try transaction.treePut(tree, id: id, key, value, derived: true, to: tree.place(forNew: 1))
+                    try transaction.treePut(
+                        tree, id: id, key, value, derived: true, to: tree.place(forNew: 1))
                 }
             }
             content.trees[id]?[key] = value
         }
 
         package mutating func delete(_ tree: UInt64, _ key: [UInt8]) throws {
-            _ = try key.withUnsafeBytes { key throws in try transaction.treeDelete(tree, key, derived: false) }
+            _ = try key.withUnsafeBytes { key throws in
+                try transaction.treeDelete(tree, key, derived: false)
+            }
             content.trees[tree]?[key] = nil
         }
     }
 
-    /// Commits what the body does, as the next commit, through a store that sees the same file as another process would if one is given.
-    package func commit(_ durability: Durability = .immediate, through other: Store? = nil, _ body: (inout Editor) throws -> Void) throws {
+    /// Commits what the body does, as the next commit, through a store that sees the same file as
+    /// another process would if one is given.
+    package func commit(
+        _ durability: Durability = .immediate, through other: Store? = nil,
+        _ body: (inout Editor) throws -> Void
+    ) throws {
         file.note(.transaction)
         var editor = Editor(transaction: try (other ?? openStore()).beginWrite(), content: content)
         if content.trees[Content.directory] == nil {
-            guard try editor.makeTree() == Content.directory else { throw Failure("the first tree has another id") }
+            guard try editor.makeTree() == Content.directory else {
+                throw Failure("the first tree has another id")
+            }
         }
         try body(&editor)
         let next = next
         self.next += 1
-        try editor.put(Content.directory, Content.commitKey, withUnsafeBytes(of: UInt64(next)) { Array($0) })
+        try editor.put(
+            Content.directory, Content.commitKey, withUnsafeBytes(of: UInt64(next)) { Array($0) })
         contents[next] = editor.content
         file.note(.began(next))
         editor.isDoomed = isDoomed
-        guard try editor.survives(durability) else { return try settleDeath(of: next, editor.content, through: other) }
+        guard try editor.survives(durability) else {
+            return try settleDeath(of: next, editor.content, through: other)
+        }
         file.note(durability == .deferred ? .returned(next) : .acknowledged(next))
         content = editor.content
         number = next
     }
 
-    /// The writer has died while it committed, as a trial had asked for: the commit is what whoever takes over finds of it.
+    /// The writer has died while it committed, as a trial had asked for: the commit is what whoever
+    /// takes over finds of it.
     private func settleDeath(of next: Int, _ tried: Content, through other: Store?) throws {
         file.note(.transaction)
         let transaction = try (other ?? openStore()).beginWrite()
         let found = try Content.commitNumber(transaction.view)
         transaction.rollback()
-        guard found == next || found == number else { throw Failure("after a death in commit \(next), \(found) is there") }
+        guard found == next || found == number else {
+            throw Failure("after a death in commit \(next), \(found) is there")
+        }
         guard found == next else { return }
         content = tried
         number = next
@@ -149,7 +172,8 @@ package final class RecordedDatabase {
         file.note(.acknowledged(number))
     }
 
-    /// Makes all that was committed durable without the log. One that dies doing that, as a trial had asked for, has promised nothing.
+    /// Makes all that was committed durable without the log. One that dies doing that, as a trial
+    /// had asked for, has promised nothing.
     package func checkpoint(through other: Store? = nil) throws {
         let store = try other ?? openStore()
         do throws(StorageError) {
@@ -161,8 +185,11 @@ package final class RecordedDatabase {
         file.note(.acknowledged(number))
     }
 
-    /// Does something within what comes, at a moment of that: as if it was done by another process. Nothing where there are no moments.
-    package func interrupt(at moment: Probe.Moment, with action: @escaping () throws -> Void, _ body: () throws -> Void) throws {
+    /// Does something within what comes, at a moment of that: as if it was done by another process.
+    /// Nothing where there are no moments.
+    package func interrupt(
+        at moment: Probe.Moment, with action: @escaping () throws -> Void, _ body: () throws -> Void
+    ) throws {
         #if TOFT_TRIALS
         var failure: (any Error)?
         var isDone = false
@@ -218,7 +245,9 @@ package final class RecordedDatabase {
     package func unpin() throws {
         guard !pins.isEmpty else { return }
         let (snapshot, canonical) = pins.removeFirst()
-        guard try Content.canonical(snapshot) == canonical else { throw Failure("a pinned version has changed") }
+        guard try Content.canonical(snapshot) == canonical else {
+            throw Failure("a pinned version has changed")
+        }
         snapshot.release()
     }
 
@@ -231,7 +260,9 @@ package final class RecordedDatabase {
 
     private func open() throws {
         file.note(.transaction)
-        let opened = try Store.open(on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: dirtyLimit, firstLogPages: firstLogPages)
+        let opened = try Store.open(
+            on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: dirtyLimit,
+            firstLogPages: firstLogPages)
         opened.delta.withLock { $0.policy = delta }
         store = opened
     }
@@ -245,7 +276,8 @@ package final class RecordedDatabase {
         file.note(.acknowledged(number))
     }
 
-    /// Forgets how the file came to be what it is: crashes come only from here on. All that was committed is durable.
+    /// Forgets how the file came to be what it is: crashes come only from here on. All that was
+    /// committed is durable.
     package func startRecordingHere() throws {
         start = [PageContent](cutting: try file.content())
         startNumber = number
@@ -270,7 +302,9 @@ package final class RecordedDatabase {
     package func finish() throws {
         while !pins.isEmpty { try unpin() }
         let report = try openStore().check()
-        guard report.isSound else { throw Failure("unsound: " + report.problems.joined(separator: "; ")) }
+        guard report.isSound else {
+            throw Failure("unsound: " + report.problems.joined(separator: "; "))
+        }
         close()
     }
 }

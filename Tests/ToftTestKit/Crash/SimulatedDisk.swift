@@ -1,4 +1,5 @@
-/// A disk with a cache in front: what programs see, what is surely on the platter, and what may or may not be.
+/// A disk with a cache in front: what programs see, what is surely on the platter, and what may or
+/// may not be.
 package struct SimulatedDisk {
     /// A page as some write left it in the cache.
     package struct PendingPage {
@@ -42,7 +43,10 @@ package struct SimulatedDisk {
         Self.grow(&cache, to: offset + bytes.count)
         Self.forEachPage(of: offset..<offset + bytes.count) { page, inPage, range in
             let isWhole = inPage.count == PageContent.size
-            cache[page] = isWhole ? PageContent(Array(bytes[range])) : cache[page].overlaid(bytes[range], at: inPage.lowerBound)
+            cache[page] =
+                isWhole
+                ? PageContent(Array(bytes[range]))
+                : cache[page].overlaid(bytes[range], at: inPage.lowerBound)
             pending.append(PendingPage(page: page, content: cache[page]))
         }
     }
@@ -62,19 +66,24 @@ package struct SimulatedDisk {
     }
 
     /// The pages of a range of the file: which, what of it, and which part of the range that is.
-    private static func forEachPage(of range: Range<Int>, _ body: (Int, Range<Int>, Range<Int>) -> Void) {
+    private static func forEachPage(
+        of range: Range<Int>, _ body: (Int, Range<Int>, Range<Int>) -> Void
+    ) {
         var done = range.lowerBound
         while done < range.upperBound {
             let start = done % PageContent.size
             let count = min(PageContent.size - start, range.upperBound - done)
-            body(done / PageContent.size, start..<start + count, done - range.lowerBound..<done - range.lowerBound + count)
+            body(
+                done / PageContent.size, start..<start + count,
+                done - range.lowerBound..<done - range.lowerBound + count)
             done += count
         }
     }
 
     // MARK: What a crash may leave
 
-    /// What is surely there, and these of the pending pages, in their order, in a file of so many pages.
+    /// What is surely there, and these of the pending pages, in their order, in a file of so many
+    /// pages.
     package func image(with chosen: [PendingPage], pageCount: Int? = nil) -> [PageContent] {
         var image = durable
         let count = pageCount ?? cache.count

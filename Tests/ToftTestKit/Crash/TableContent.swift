@@ -49,7 +49,8 @@ package enum CellValue: Equatable {
         case .bool(let value): try body(.bool(value))
         case .int64(let value): try body(.int64(value))
         case .float64(let value): try body(.float64(value))
-        case .timestamp(let seconds, let nanoseconds): try body(.timestamp(Timestamp(seconds: seconds, nanoseconds: nanoseconds)))
+        case .timestamp(let seconds, let nanoseconds):
+            try body(.timestamp(Timestamp(seconds: seconds, nanoseconds: nanoseconds)))
         case .bytes(let value): try value.withUnsafeBytes { try body(.bytes($0)) }
         case .list: throw Failure("a list is not a cell")
         }
@@ -88,7 +89,9 @@ package struct TableContent {
     func append(to bytes: inout [UInt8]) {
         for key in keys {
             CellValue.int64(key).append(to: &bytes)
-            for column in columns { (rows[key]?[column.id] ?? CellValue(defaultOf: column)).append(to: &bytes) }
+            for column in columns {
+                (rows[key]?[column.id] ?? CellValue(defaultOf: column)).append(to: &bytes)
+            }
         }
     }
 
@@ -106,24 +109,34 @@ package struct TableContent {
         if let failure { throw failure }
     }
 
-    private static func append(_ cluster: ClusterView, _ row: Int, _ columns: [Column], to bytes: inout [UInt8]) throws {
+    private static func append(
+        _ cluster: ClusterView, _ row: Int, _ columns: [Column], to bytes: inout [UInt8]
+    ) throws {
         CellValue.int64(cluster.keys[row]).append(to: &bytes)
         for column in columns {
-            let value = column.type == .list ? try CellValue(try cluster.list(column.id, row)) : CellValue(try cluster.cell(row, column.id))
+            let value =
+                column.type == .list
+                ? try CellValue(try cluster.list(column.id, row))
+                : CellValue(try cluster.cell(row, column.id))
             value.append(to: &bytes)
         }
     }
 
     /// One column of each type, some of them nullable.
     package static let someColumns = [
-        Column(id: 1, type: .int64, isNullable: false), Column(id: 2, type: .bytes, isNullable: true), Column(id: 3, type: .bool, isNullable: false),
-        Column(id: 4, type: .float64, isNullable: true), Column(id: 5, type: .timestamp, isNullable: false),
-        Column(id: 6, type: .list, isNullable: false, elementType: .int64), Column(id: 7, type: .list, isNullable: false, elementType: .bytes),
+        Column(id: 1, type: .int64, isNullable: false),
+        Column(id: 2, type: .bytes, isNullable: true),
+        Column(id: 3, type: .bool, isNullable: false),
+        Column(id: 4, type: .float64, isNullable: true),
+        Column(id: 5, type: .timestamp, isNullable: false),
+        Column(id: 6, type: .list, isNullable: false, elementType: .int64),
+        Column(id: 7, type: .list, isNullable: false, elementType: .bytes),
     ]
 }
 
 extension RecordedDatabase.Editor {
-    package mutating func makeTable(_ columns: [Column] = TableContent.someColumns) throws -> UInt64 {
+    package mutating func makeTable(_ columns: [Column] = TableContent.someColumns) throws -> UInt64
+    {
         let id = try transaction.createTable(columns: columns)
         content.tables[id] = TableContent(columns: columns)
         try put(Content.directory, Content.listing(id, isTable: true), [])
@@ -154,25 +167,39 @@ extension RecordedDatabase.Editor {
         content.tables[id]?.rows[key] = nil
     }
 
-    package mutating func set(_ id: UInt64, _ key: Int64, _ column: UInt32, _ value: CellValue) throws {
+    package mutating func set(_ id: UInt64, _ key: Int64, _ column: UInt32, _ value: CellValue)
+        throws
+    {
         let table = try transaction.view.table(id)
-        try value.withCell { try transaction.cellSet(table, id: id, key, column, $0, derived: false) }
+        try value.withCell {
+            try transaction.cellSet(table, id: id, key, column, $0, derived: false)
+        }
         content.tables[id]?.rows[key]?[column] = value
     }
 
-    package mutating func listInsert(_ id: UInt64, _ key: Int64, _ column: UInt32, at index: Int, _ value: CellValue) throws {
+    package mutating func listInsert(
+        _ id: UInt64, _ key: Int64, _ column: UInt32, at index: Int, _ value: CellValue
+    ) throws {
         let table = try transaction.view.table(id)
-        try value.withCell { try transaction.listInsert(table, id: id, key, column, at: index, $0, derived: false) }
+        try value.withCell {
+            try transaction.listInsert(table, id: id, key, column, at: index, $0, derived: false)
+        }
         editList(id, key, column) { $0.insert(value, at: index) }
     }
 
-    package mutating func listErase(_ id: UInt64, _ key: Int64, _ column: UInt32, at index: Int) throws {
-        try transaction.listErase(transaction.view.table(id), id: id, key, column, at: index, derived: false)
+    package mutating func listErase(_ id: UInt64, _ key: Int64, _ column: UInt32, at index: Int)
+        throws
+    {
+        try transaction.listErase(
+            transaction.view.table(id), id: id, key, column, at: index, derived: false)
         editList(id, key, column) { $0.remove(at: index) }
     }
 
-    package mutating func listMove(_ id: UInt64, _ key: Int64, _ column: UInt32, from index: Int, to other: Int) throws {
-        try transaction.listMove(transaction.view.table(id), id: id, key, column, from: index, to: other)
+    package mutating func listMove(
+        _ id: UInt64, _ key: Int64, _ column: UInt32, from index: Int, to other: Int
+    ) throws {
+        try transaction.listMove(
+            transaction.view.table(id), id: id, key, column, from: index, to: other)
         editList(id, key, column) { $0.insert($0.remove(at: index), at: other) }
     }
 
@@ -182,10 +209,16 @@ extension RecordedDatabase.Editor {
     }
 
     package func listCount(_ id: UInt64, _ key: Int64, _ column: UInt32) -> Int {
-        if case .list(let values) = content.tables[id]?.rows[key]?[column] { values.count } else { 0 }
+        if case .list(let values) = content.tables[id]?.rows[key]?[column] {
+            values.count
+        } else {
+            0
+        }
     }
 
-    private mutating func editList(_ id: UInt64, _ key: Int64, _ column: UInt32, _ edit: (inout [CellValue]) -> Void) {
+    private mutating func editList(
+        _ id: UInt64, _ key: Int64, _ column: UInt32, _ edit: (inout [CellValue]) -> Void
+    ) {
         var values: [CellValue] = []
         if case .list(let old) = content.tables[id]?.rows[key]?[column] { values = old }
         edit(&values)
@@ -194,25 +227,34 @@ extension RecordedDatabase.Editor {
 
     /// Sets every column of a row to something.
     package mutating func fill(_ id: UInt64, _ key: Int64, _ numbers: inout Seed) throws {
-        for column in content.tables[id]?.columns ?? [] where column.type != .list || numbers.chance(30) {
+        for column in content.tables[id]?.columns ?? []
+        where column.type != .list || numbers.chance(30) {
             if column.type == .list {
                 try editSomeList(id, key, column, &numbers)
             } else {
-                try set(id, key, column.id, .some(column.type, isNullable: column.isNullable, &numbers))
+                try set(
+                    id, key, column.id, .some(column.type, isNullable: column.isNullable, &numbers))
             }
         }
     }
 
-    private mutating func editSomeList(_ id: UInt64, _ key: Int64, _ column: Column, _ numbers: inout Seed) throws {
+    private mutating func editSomeList(
+        _ id: UInt64, _ key: Int64, _ column: Column, _ numbers: inout Seed
+    ) throws {
         let type = column.elementType ?? .int64
         let long = numbers.chance(5) ? 300 : 5
         for _ in 0..<(1 + numbers.below(long)) {
             let count = listCount(id, key, column.id)
             switch count == 0 ? 9 : numbers.below(10) {
             case 0: try listErase(id, key, column.id, at: numbers.below(count))
-            case 1: try listMove(id, key, column.id, from: numbers.below(count), to: numbers.below(count))
+            case 1:
+                try listMove(
+                    id, key, column.id, from: numbers.below(count), to: numbers.below(count))
             case 2 where numbers.chance(20): try listClear(id, key, column.id)
-            default: try listInsert(id, key, column.id, at: numbers.below(count + 1), .some(type, isNullable: false, &numbers))
+            default:
+                try listInsert(
+                    id, key, column.id, at: numbers.below(count + 1),
+                    .some(type, isNullable: false, &numbers))
             }
         }
     }
@@ -225,7 +267,9 @@ extension CellValue {
         case .bool: return .bool(numbers.chance(50))
         case .int64: return .int64(Int64(bitPattern: numbers.next()) >> Int64(numbers.below(64)))
         case .float32, .float64: return .float64(Double(numbers.below(1_000_000)) / 64)
-        case .timestamp: return .timestamp(Int64(numbers.below(2_000_000_000)), Int32(numbers.below(1_000_000_000)))
+        case .timestamp:
+            return .timestamp(
+                Int64(numbers.below(2_000_000_000)), Int32(numbers.below(1_000_000_000)))
         case .bytes: return .bytes(numbers.bytes(numbers.below(numbers.chance(3) ? 5_000 : 40)))
         case .list: return .null
         }

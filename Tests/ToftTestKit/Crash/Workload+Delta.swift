@@ -15,7 +15,9 @@ extension Workload {
                 if round == 12 { try database.reopen() }
             }
         },
-        wandering("entries that move on in a transaction larger than memory may be", dirtyLimit: 16 << 10) { database, numbers in
+        wandering(
+            "entries that move on in a transaction larger than memory may be", dirtyLimit: 16 << 10
+        ) { database, numbers in
             try database.commit { edit in try edit.putNew(try edit.makeTree(), [0], []) }
             for _ in 0..<4 {
                 try database.commit { edit in
@@ -29,10 +31,16 @@ extension Workload {
                 try database.commit { edit in _ = try edit.makeTree() }
                 for _ in 0..<4 {
                     try database.commit { edit in
-                        for tree in edit.content.trees.keys.sorted() where tree != Content.directory { try edit.putSomeNew(tree, &numbers) }
+                        for tree in edit.content.trees.keys.sorted() where tree != Content.directory
+                        { try edit.putSomeNew(tree, &numbers) }
                     }
                 }
-                if round % 2 == 1 { try database.commit { edit in try edit.dropTree(edit.content.trees.keys.filter { $0 != Content.directory }.min() ?? 0) } }
+                if round % 2 == 1 {
+                    try database.commit { edit in
+                        try edit.dropTree(
+                            edit.content.trees.keys.filter { $0 != Content.directory }.min() ?? 0)
+                    }
+                }
                 try database.checkpoint()
             }
         },
@@ -40,7 +48,8 @@ extension Workload {
 
     /// With levels so small that entries move on with each commit.
     private static func wandering(
-        _ name: String, dirtyLimit: Int = 48 << 20, _ body: @escaping @Sendable (RecordedDatabase, inout Seed) throws -> Void
+        _ name: String, dirtyLimit: Int = 48 << 20,
+        _ body: @escaping @Sendable (RecordedDatabase, inout Seed) throws -> Void
     ) -> Workload {
         var workload = Workload(name, dirtyLimit: dirtyLimit, body)
         workload.delta.limits = [2, 4, 8, 16, 32]
@@ -56,7 +65,9 @@ extension RecordedDatabase.Editor {
     fileprivate mutating func putSomeNew(_ tree: UInt64, _ numbers: inout Seed) throws {
         for _ in 0...numbers.below(4) {
             let key = numbers.bytes(6)
-            if content.trees[tree]?[key] == nil { try putNew(tree, key, numbers.bytes(numbers.below(40))) }
+            if content.trees[tree]?[key] == nil {
+                try putNew(tree, key, numbers.bytes(numbers.below(40)))
+            }
         }
     }
 

@@ -1,7 +1,8 @@
 package import ToftStorage
 
 extension Workload {
-    /// Commits of all three kinds of durability, checkpoints between and within them, logs that are short, full and growing, and deaths.
+    /// Commits of all three kinds of durability, checkpoints between and within them, logs that are
+    /// short, full and growing, and deaths.
     static let log: [Workload] = [
         Workload("a short log that goes round", firstLogPages: 4) { database, numbers in
             try database.commit { edit in _ = try edit.makeTree() }
@@ -30,7 +31,9 @@ extension Workload {
         },
         Workload("deferred commits, and then one that is durable") { database, numbers in
             try database.commit { edit in _ = try edit.makeTree() }
-            for round in 0..<16 { try database.put(&numbers, round % 5 == 4 ? .immediate : .deferred) }
+            for round in 0..<16 {
+                try database.put(&numbers, round % 5 == 4 ? .immediate : .deferred)
+            }
         },
         Workload("deferred commits in a short log", firstLogPages: 4) { database, numbers in
             try database.commit { edit in _ = try edit.makeTree() }
@@ -50,7 +53,11 @@ extension Workload {
             try database.commit { edit in _ = try edit.makeTree() }
             for round in 0..<10 {
                 try database.put(&numbers, .deferred)
-                if round % 3 == 2 { try database.rollback { edit in try edit.put(17, numbers.bytes(4), numbers.bytes(3_000)) } }
+                if round % 3 == 2 {
+                    try database.rollback { edit in
+                        try edit.put(17, numbers.bytes(4), numbers.bytes(3_000))
+                    }
+                }
             }
             try database.put(&numbers, .group)
         },
@@ -58,7 +65,9 @@ extension Workload {
             try database.commit { edit in _ = try edit.makeTree() }
             let others = try (0..<2).map { _ in try database.openStore().twin() }
             for round in 0..<15 {
-                try database.put(&numbers, round % 4 == 3 ? .immediate : .deferred, through: round % 3 == 0 ? nil : others[round % 3 - 1])
+                try database.put(
+                    &numbers, round % 4 == 3 ? .immediate : .deferred,
+                    through: round % 3 == 0 ? nil : others[round % 3 - 1])
                 if round == 7 { try database.checkpoint(through: others[0]) }
             }
         },
@@ -66,7 +75,9 @@ extension Workload {
             try database.commit { edit in _ = try edit.makeTree() }
             for round in 0..<8 {
                 try database.put(&numbers, round % 2 == 0 ? .immediate : .deferred)
-                try database.commit(round % 3 == 0 ? .deferred : .immediate) { edit in _ = try edit.makeTree() }
+                try database.commit(round % 3 == 0 ? .deferred : .immediate) { edit in
+                    _ = try edit.makeTree()
+                }
                 try database.put(&numbers)
             }
         },
@@ -77,7 +88,8 @@ extension Workload {
                 try database.checkpoint()
             }
         },
-        Workload("a reader keeps a version over checkpoints", firstLogPages: 4) { database, numbers in
+        Workload("a reader keeps a version over checkpoints", firstLogPages: 4) {
+            database, numbers in
             try database.commit { edit in
                 let tree = try edit.makeTree()
                 for key in 0..<40 { try edit.put(tree, [UInt8(key)], numbers.bytes(150)) }
@@ -91,24 +103,40 @@ extension Workload {
             try database.unpin()
             for _ in 0..<4 { try database.put(&numbers, bytes: 150, count: 4) }
         },
-        Workload("checkpoints at every moment of logged commits", firstLogPages: 16) { database, numbers in
+        Workload("checkpoints at every moment of logged commits", firstLogPages: 16) {
+            database, numbers in
             try database.commit { edit in _ = try edit.makeTree() }
             let other = try database.openStore().twin()
-            for moment in [Probe.Moment.transactionBegun, .recordKept, .pagesWritten, .logWritten, .published, .writerLeaving] {
+            for moment in [
+                Probe.Moment.transactionBegun, .recordKept, .pagesWritten, .logWritten, .published,
+                .writerLeaving,
+            ] {
                 for durability in [Durability.immediate, .deferred] {
                     try database.put(&numbers)
-                    try database.interrupt(at: moment, with: { _ = try other.checkpoint() }) { try database.put(&numbers, durability) }
+                    try database.interrupt(at: moment, with: { _ = try other.checkpoint() }) {
+                        try database.put(&numbers, durability)
+                    }
                 }
             }
         },
         Workload("commits at every moment of checkpoints", firstLogPages: 16) { database, numbers in
             try database.commit { edit in _ = try edit.makeTree() }
             let other = try database.openStore().twin()
-            for moment in [Probe.Moment.checkpointAdopted, .checkpointPinned, .checkpointSynced, .checkpointMetaWritten] {
+            for moment in [
+                Probe.Moment.checkpointAdopted, .checkpointPinned, .checkpointSynced,
+                .checkpointMetaWritten,
+            ] {
                 for durability in [Durability.immediate, .deferred] {
                     try database.put(&numbers, .deferred)
                     var later = numbers
-                    try database.interrupt(at: moment, with: { for _ in 0..<3 { try database.put(&later, durability, bytes: 200, count: 3) } }) {
+                    try database.interrupt(
+                        at: moment,
+                        with: {
+                            for _ in 0..<3 {
+                                try database.put(&later, durability, bytes: 200, count: 3)
+                            }
+                        }
+                    ) {
                         _ = try other.checkpoint()
                     }
                     try database.put(&numbers)
@@ -121,20 +149,27 @@ extension Workload {
             for moment in [Probe.Moment.pagesWritten, .logWritten, .pagesWritten, .logWritten] {
                 try database.put(&numbers)
                 database.die(at: moment)
-                try database.put(&numbers, through: database.openStore().twin(), bytes: 300, count: 3)
+                try database.put(
+                    &numbers, through: database.openStore().twin(), bytes: 300, count: 3)
                 database.live()
                 try database.put(&numbers, through: other)
             }
-            for moment in [Probe.Moment.pagesWritten, .pagesSynced, .metaWritten, .durableStored, .markerWritten] {
+            for moment in [
+                Probe.Moment.pagesWritten, .pagesSynced, .metaWritten, .durableStored,
+                .markerWritten,
+            ] {
                 try database.put(&numbers)
                 database.die(at: moment)
-                try database.commit(through: database.openStore().twin()) { edit in _ = try edit.makeTree() }
+                try database.commit(through: database.openStore().twin()) { edit in
+                    _ = try edit.makeTree()
+                }
                 database.live()
                 try database.put(&numbers, .deferred, through: other)
                 try database.put(&numbers)
             }
         },
-        Workload("a writer dies with its record written, and the next commit goes without the log") { database, numbers in
+        Workload("a writer dies with its record written, and the next commit goes without the log")
+        { database, numbers in
             try database.commit { edit in _ = try edit.makeTree() }
             for round in 0..<4 {
                 try database.put(&numbers)
@@ -150,7 +185,10 @@ extension Workload {
                 let tree = try edit.makeTree()
                 for key in 0..<40 { try edit.put(tree, [UInt8(key)], numbers.bytes(150)) }
             }
-            for moment in [Probe.Moment.checkpointPinned, .checkpointSynced, .checkpointMetaWritten, .checkpointMetaWritten] {
+            for moment in [
+                Probe.Moment.checkpointPinned, .checkpointSynced, .checkpointMetaWritten,
+                .checkpointMetaWritten,
+            ] {
                 for durability in [Durability.immediate, .deferred] {
                     for _ in 0..<2 { try database.put(&numbers, bytes: 150, count: 3) }
                     database.die(at: moment)
@@ -166,7 +204,8 @@ extension Workload {
             try database.commit { edit in _ = try edit.makeTree() }
             try database.put(&numbers)
         },
-        Workload("checkpoints die while they write their meta", firstLogPages: 8) { database, numbers in
+        Workload("checkpoints die while they write their meta", firstLogPages: 8) {
+            database, numbers in
             try database.commit { edit in
                 let tree = try edit.makeTree()
                 for key in 0..<40 { try edit.put(tree, [UInt8(key)], numbers.bytes(150)) }
@@ -187,7 +226,9 @@ extension Workload {
                         at: round == 0 ? .checkpointPinned : .checkpointSynced,
                         with: { for _ in 0..<6 { try database.put(&later, bytes: 150, count: 3) } }
                     ) { _ = try other.checkpoint() }
-                } else { try database.commit { edit in _ = try edit.makeTree() } }
+                } else {
+                    try database.commit { edit in _ = try edit.makeTree() }
+                }
                 for _ in 0..<2 { try database.put(&numbers, bytes: 150, count: 3) }
             }
         },
@@ -197,10 +238,13 @@ extension Workload {
 extension RecordedDatabase {
     /// Sets some keys of the first tree, of forty.
     package func put(
-        _ numbers: inout Seed, _ durability: Durability = .immediate, through other: Store? = nil, bytes: Int = 40, count: Int = 1
+        _ numbers: inout Seed, _ durability: Durability = .immediate, through other: Store? = nil,
+        bytes: Int = 40, count: Int = 1
     ) throws {
         try commit(durability, through: other) { edit in
-            for _ in 0..<count { try edit.put(17, [UInt8(numbers.below(40))], numbers.bytes(bytes)) }
+            for _ in 0..<count {
+                try edit.put(17, [UInt8(numbers.below(40))], numbers.bytes(bytes))
+            }
         }
     }
 }

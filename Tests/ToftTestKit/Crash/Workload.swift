@@ -15,7 +15,11 @@ package struct Workload: Sendable, CustomStringConvertible {
 
     package var description: String { name }
 
-    package init(_ name: String, dirtyLimit: Int = 48 << 20, firstLogPages: UInt64 = 8, percentTried: Int = 100, _ body: @escaping @Sendable (RecordedDatabase, inout Seed) throws -> Void) {
+    package init(
+        _ name: String, dirtyLimit: Int = 48 << 20, firstLogPages: UInt64 = 8,
+        percentTried: Int = 100,
+        _ body: @escaping @Sendable (RecordedDatabase, inout Seed) throws -> Void
+    ) {
         self.name = name
         self.dirtyLimit = dirtyLimit
         self.firstLogPages = firstLogPages
@@ -39,17 +43,27 @@ extension Workload {
         },
         Workload("small commits, one after another") { database, numbers in
             try database.commit { edit in _ = try edit.makeTree() }
-            for _ in 0..<12 { try database.commit { edit in try edit.put(17, numbers.bytes(8), numbers.bytes(20)) } }
+            for _ in 0..<12 {
+                try database.commit { edit in try edit.put(17, numbers.bytes(8), numbers.bytes(20))
+                }
+            }
         },
         Workload("the same key again and again") { database, numbers in
             try database.commit { edit in _ = try edit.makeTree() }
-            for _ in 0..<12 { try database.commit { edit in try edit.put(17, [1], numbers.bytes(100)) } }
+            for _ in 0..<12 {
+                try database.commit { edit in try edit.put(17, [1], numbers.bytes(100)) }
+            }
         },
         Workload("rolled back between commits") { database, numbers in
             try database.commit { edit in _ = try edit.makeTree() }
             for round in 0..<6 {
-                for _ in 0...(round % 3) { try database.rollback { edit in try edit.put(17, numbers.bytes(8), numbers.bytes(500)) } }
-                try database.commit { edit in try edit.put(17, numbers.bytes(8), numbers.bytes(20)) }
+                for _ in 0...(round % 3) {
+                    try database.rollback { edit in
+                        try edit.put(17, numbers.bytes(8), numbers.bytes(500))
+                    }
+                }
+                try database.commit { edit in try edit.put(17, numbers.bytes(8), numbers.bytes(20))
+                }
             }
         },
         Workload("a commit that grows the file") { database, numbers in
@@ -89,7 +103,10 @@ extension Workload {
                         for _ in 0..<5 { try edit.put(tree, numbers.bytes(4), numbers.bytes(40)) }
                     }
                 }
-                try database.commit { edit in try edit.dropTree(edit.content.trees.keys.filter { $0 != Content.directory }.min() ?? 0) }
+                try database.commit { edit in
+                    try edit.dropTree(
+                        edit.content.trees.keys.filter { $0 != Content.directory }.min() ?? 0)
+                }
             }
         },
         Workload("a reader keeps an old version") { database, numbers in
@@ -100,7 +117,9 @@ extension Workload {
             try database.pin()
             for round in 0..<8 {
                 try database.commit { edit in
-                    for _ in 0..<10 { try edit.put(17, [UInt8(numbers.below(60))], numbers.bytes(150)) }
+                    for _ in 0..<10 {
+                        try edit.put(17, [UInt8(numbers.below(60))], numbers.bytes(150))
+                    }
                 }
                 if round == 4 { try database.pin() }
             }
@@ -117,7 +136,8 @@ extension Workload {
                 try database.reopen()
             }
         },
-        Workload("a transaction larger than memory may be", dirtyLimit: 64 << 10) { database, numbers in
+        Workload("a transaction larger than memory may be", dirtyLimit: 64 << 10) {
+            database, numbers in
             try database.commit { edit in
                 let tree = try edit.makeTree()
                 for _ in 0..<600 { try edit.put(tree, numbers.bytes(10), numbers.bytes(200)) }
@@ -126,24 +146,33 @@ extension Workload {
                 for _ in 0..<600 { try edit.put(17, numbers.bytes(10), numbers.bytes(200)) }
             }
             try database.commit { edit in
-                for key in edit.keys(of: 17).prefix(300) { try edit.put(17, key, numbers.bytes(210)) }
+                for key in edit.keys(of: 17).prefix(300) {
+                    try edit.put(17, key, numbers.bytes(210))
+                }
             }
         },
         Workload("many short runs of freed pages") { database, numbers in
             try database.commit { edit in
                 let tree = try edit.makeTree()
-                for number in 0..<800 { try edit.put(tree, [UInt8(number >> 8), UInt8(number & 255)], numbers.bytes(200)) }
+                for number in 0..<800 {
+                    try edit.put(
+                        tree, [UInt8(number >> 8), UInt8(number & 255)], numbers.bytes(200))
+                }
             }
             try database.pin()
             for _ in 0..<5 {
                 try database.commit { edit in
                     for number in stride(from: numbers.below(20), to: 800, by: 20) {
-                        try edit.put(17, [UInt8(number >> 8), UInt8(number & 255)], numbers.bytes(200))
+                        try edit.put(
+                            17, [UInt8(number >> 8), UInt8(number & 255)], numbers.bytes(200))
                     }
                 }
             }
             try database.unpin()
-            for _ in 0..<3 { try database.commit { edit in try edit.put(17, numbers.bytes(3), numbers.bytes(200)) } }
+            for _ in 0..<3 {
+                try database.commit { edit in try edit.put(17, numbers.bytes(3), numbers.bytes(200))
+                }
+            }
         },
         Workload("rows of a table, set and erased") { database, numbers in
             try database.commit { edit in
@@ -164,9 +193,13 @@ extension Workload {
                 let table = try edit.makeTable([Column(id: 1, type: .int64, isNullable: false)])
                 for _ in 0..<300 { try edit.fill(table, try edit.insert(table), &numbers) }
             }
-            try database.commit { edit in try edit.addColumn(17, Column(id: 2, type: .bytes, isNullable: true)) }
             try database.commit { edit in
-                for key in edit.content.tables[17]?.keys.prefix(30) ?? [] { try edit.fill(17, key, &numbers) }
+                try edit.addColumn(17, Column(id: 2, type: .bytes, isNullable: true))
+            }
+            try database.commit { edit in
+                for key in edit.content.tables[17]?.keys.prefix(30) ?? [] {
+                    try edit.fill(17, key, &numbers)
+                }
             }
             try database.commit { edit in try edit.dropTable(17) }
         },
@@ -174,15 +207,22 @@ extension Workload {
             try database.commit { edit in
                 let table = try edit.makeTable()
                 let key = try edit.insert(table)
-                for index in 0..<400 { try edit.listInsert(table, key, 6, at: index, .int64(Int64(index))) }
+                for index in 0..<400 {
+                    try edit.listInsert(table, key, 6, at: index, .int64(Int64(index)))
+                }
             }
             for _ in 0..<4 {
                 try database.commit { edit in
                     let key = edit.content.tables[17]?.keys.first ?? 0
-                    for _ in 0..<10 { try edit.listMove(17, key, 6, from: numbers.below(400), to: numbers.below(400)) }
+                    for _ in 0..<10 {
+                        try edit.listMove(
+                            17, key, 6, from: numbers.below(400), to: numbers.below(400))
+                    }
                 }
             }
-            try database.commit { edit in try edit.listClear(17, edit.content.tables[17]?.keys.first ?? 0, 6) }
+            try database.commit { edit in
+                try edit.listClear(17, edit.content.tables[17]?.keys.first ?? 0, 6)
+            }
         },
     ]
 
@@ -199,7 +239,10 @@ extension Workload {
             case 1: try database.pin()
             case 2: try database.unpin()
             case 3...5: try database.rollback { edit in try edit.anything(&numbers) }
-            default: try database.commit(numbers.chance(30) ? .group : .immediate) { edit in try edit.anything(&numbers) }
+            default:
+                try database.commit(numbers.chance(30) ? .group : .immediate) { edit in
+                    try edit.anything(&numbers)
+                }
             }
         }
     }
@@ -232,7 +275,8 @@ extension RecordedDatabase.Editor {
         if tables.count > 2, numbers.chance(30) { try dropTable(tables.removeFirst()) }
         let table = tables[numbers.below(tables.count)]
         if numbers.chance(5), let last = content.tables[table]?.columns.last {
-            try addColumn(table, Column(id: last.id + 1, type: .timestamp, isNullable: numbers.chance(50)))
+            try addColumn(
+                table, Column(id: last.id + 1, type: .timestamp, isNullable: numbers.chance(50)))
         }
         for _ in 0..<(1 + numbers.below(numbers.chance(10) ? 200 : 10)) {
             let keys = content.tables[table]?.keys ?? []

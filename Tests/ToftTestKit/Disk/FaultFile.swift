@@ -54,7 +54,9 @@ package final class FaultFile: WrappedFile, @unchecked Sendable {
         state.withLock { state in
             let index = state.operations.count
             state.operations.append(operation)
-            guard let fault = state.fault, index == fault.index || (fault.isLasting && index > fault.index) else { return nil }
+            guard let fault = state.fault,
+                index == fault.index || (fault.isLasting && index > fault.index)
+            else { return nil }
             return fault
         }
     }
@@ -63,10 +65,13 @@ package final class FaultFile: WrappedFile, @unchecked Sendable {
         if let fault = fault(at: operation) { throw fault.error }
     }
 
-    private func attemptWrite(_ operation: Operation, _ bytes: UnsafeRawBufferPointer, _ offset: UInt64) throws(StorageError) {
+    private func attemptWrite(
+        _ operation: Operation, _ bytes: UnsafeRawBufferPointer, _ offset: UInt64
+    ) throws(StorageError) {
         guard let fault = fault(at: operation) else { return }
         defer { if operation == .writeDurably { try? (base as? FragileFile)?.loseDirtyPages() } }
-        let part = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count * fault.writtenEighths / 8)])
+        let part = UnsafeRawBufferPointer(
+            rebasing: bytes[..<(bytes.count * fault.writtenEighths / 8)])
         try base.write(part, at: offset)
         throw fault.error
     }
@@ -76,22 +81,30 @@ package final class FaultFile: WrappedFile, @unchecked Sendable {
         return try base.size()
     }
 
-    package override func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package override func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
+    {
         try attempt(.read)
         try base.read(into: buffer, at: offset)
     }
 
-    package override func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package override func readFromDevice(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+    ) throws(StorageError) {
         try attempt(.readFromDevice)
         try base.readFromDevice(into: buffer, at: offset)
     }
 
-    package override func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package override func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
+    {
         try attemptWrite(.write, bytes, offset)
         try base.write(bytes, at: offset)
     }
 
-    package override func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package override func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
+    {
         try attemptWrite(.writeDurably, bytes, offset)
         try base.writeDurably(bytes, at: offset)
     }
@@ -116,7 +129,9 @@ package final class FaultFile: WrappedFile, @unchecked Sendable {
         try base.truncate(to: size)
     }
 
-    package override func section(_ index: Int, mapping byteCount: Int) throws(StorageError) -> UnsafeRawPointer {
+    package override func section(_ index: Int, mapping byteCount: Int) throws(StorageError)
+        -> UnsafeRawPointer
+    {
         try attempt(.section)
         return try base.section(index, mapping: byteCount)
     }

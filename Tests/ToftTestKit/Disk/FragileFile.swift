@@ -1,8 +1,9 @@
 internal import Synchronization
 package import ToftStorage
 
-/// A disk below a page cache, as it is on a real machine when a sync fails: the kernel calls the pages clean, so no later sync writes them, while
-/// the cache goes on showing them (ext4, XFS), or shows what is on the disk (btrfs).
+/// A disk below a page cache, as it is on a real machine when a sync fails: the kernel calls the
+/// pages clean, so no later sync writes them, while the cache goes on showing them (ext4, XFS), or
+/// shows what is on the disk (btrfs).
 package final class FragileFile: WrappedFile, @unchecked Sendable {
     package enum AfterFailure: String, Sendable, CaseIterable {
         case cacheKeepsThem
@@ -27,12 +28,16 @@ package final class FragileFile: WrappedFile, @unchecked Sendable {
     /// What a power failure leaves, at the least.
     package var device: [UInt8] { state.withLock { $0.device } }
 
-    package override func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package override func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
+    {
         try base.write(bytes, at: offset)
         state.withLock { $0.dirty.formUnion(Self.pages(offset, bytes.count)) }
     }
 
-    package override func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package override func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
+    {
         try write(bytes, at: offset)
         try writeOut(Array(Self.pages(offset, bytes.count)))
     }
@@ -43,9 +48,13 @@ package final class FragileFile: WrappedFile, @unchecked Sendable {
         state.withLock { Self.resize(&$0.device, size) }
     }
 
-    package override func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package override func readFromDevice(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+    ) throws(StorageError) {
         let device = device
-        guard Int(offset) + buffer.count <= device.count else { throw .corrupt(page: offset / 4096, reason: "the device ends before") }
+        guard Int(offset) + buffer.count <= device.count else {
+            throw .corrupt(page: offset / 4096, reason: "the device ends before")
+        }
         buffer.copyBytes(from: device[Int(offset)..<Int(offset) + buffer.count])
         _ = try base.size()
     }
@@ -61,7 +70,9 @@ package final class FragileFile: WrappedFile, @unchecked Sendable {
         for page in dirty {
             guard (page + 1) * Self.pageSize <= device.count else { continue }
             let content = Array(device[page * Self.pageSize..<(page + 1) * Self.pageSize])
-            try content.withUnsafeBufferPointer { bytes throws(StorageError) in try base.write(UnsafeRawBufferPointer(bytes), at: UInt64(page * Self.pageSize)) }
+            try content.withUnsafeBufferPointer { bytes throws(StorageError) in
+                try base.write(UnsafeRawBufferPointer(bytes), at: UInt64(page * Self.pageSize))
+            }
         }
     }
 
@@ -69,8 +80,11 @@ package final class FragileFile: WrappedFile, @unchecked Sendable {
         for page in pages {
             let content = try content(of: page)
             state.withLock { state in
-                if state.device.count < page * Self.pageSize + content.count { Self.resize(&state.device, page * Self.pageSize + content.count) }
-                state.device.replaceSubrange(page * Self.pageSize..<page * Self.pageSize + content.count, with: content)
+                if state.device.count < page * Self.pageSize + content.count {
+                    Self.resize(&state.device, page * Self.pageSize + content.count)
+                }
+                state.device.replaceSubrange(
+                    page * Self.pageSize..<page * Self.pageSize + content.count, with: content)
                 state.dirty.remove(page)
             }
         }
@@ -79,7 +93,10 @@ package final class FragileFile: WrappedFile, @unchecked Sendable {
     private func content(of page: Int) throws(StorageError) -> [UInt8] {
         let count = min(Self.pageSize, Int(try base.size()) - page * Self.pageSize)
         var content = [UInt8](repeating: 0, count: count)
-        try content.withUnsafeMutableBufferPointer { buffer throws(StorageError) in try base.read(into: UnsafeMutableRawBufferPointer(buffer), at: UInt64(page * Self.pageSize)) }
+        try content.withUnsafeMutableBufferPointer { buffer throws(StorageError) in
+            try base.read(
+                into: UnsafeMutableRawBufferPointer(buffer), at: UInt64(page * Self.pageSize))
+        }
         return content
     }
 
@@ -88,7 +105,9 @@ package final class FragileFile: WrappedFile, @unchecked Sendable {
     }
 
     private static func resize(_ bytes: inout [UInt8], _ size: Int) {
-        if bytes.count < size { bytes.append(contentsOf: [UInt8](repeating: 0, count: size - bytes.count)) }
+        if bytes.count < size {
+            bytes.append(contentsOf: [UInt8](repeating: 0, count: size - bytes.count))
+        }
         if bytes.count > size { bytes.removeLast(bytes.count - size) }
     }
 }

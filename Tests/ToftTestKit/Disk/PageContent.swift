@@ -1,4 +1,5 @@
-/// What a page of a disk holds: never changed, and shared by all the states of the disk that hold it.
+/// What a page of a disk holds: never changed, and shared by all the states of the disk that hold
+/// it.
 package final class PageContent: Sendable {
     package static let size = 4096
     package static let sectorSize = 512
@@ -46,7 +47,9 @@ extension [PageContent] {
     package init(cutting content: [UInt8]) {
         self = stride(from: 0, to: content.count, by: PageContent.size).map { start in
             let end = Swift.min(start + PageContent.size, content.count)
-            let bytes = Array<UInt8>(content[start..<end]) + Array<UInt8>(repeating: 0, count: start + PageContent.size - end)
+            let bytes =
+                Array<UInt8>(content[start..<end])
+                + Array<UInt8>(repeating: 0, count: start + PageContent.size - end)
             let page = PageContent(bytes)
             return page.hash == PageContent.zeros.hash ? .zeros : page
         }

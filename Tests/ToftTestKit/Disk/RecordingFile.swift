@@ -27,7 +27,8 @@ package final class RecordingFile: WrappedFile, @unchecked Sendable {
     /// Who writes durably next dies in the middle of it: the bytes are in the cache.
     private let isNextHalfDone = Mutex(false)
 
-    /// Ways in which the engine could be wrong, simulated below it: what reaches the disk is what it would be then. Each has to be found.
+    /// Ways in which the engine could be wrong, simulated below it: what reaches the disk is what
+    /// it would be then. Each has to be found.
     package enum Lie: String, Sendable, CaseIterable {
         case syncsAreForgotten
         case metasAreNotDurable
@@ -50,13 +51,17 @@ package final class RecordingFile: WrappedFile, @unchecked Sendable {
 
     package func note(_ event: DiskEvent) { log.withLock { $0.append(event) } }
 
-    package override func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package override func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
+    {
         try base.write(bytes, at: offset)
         if lies.contains(.everyTenthPageIsLost), log.withLock({ $0.count }) % 10 == 9 { return }
         note(.write(offset: Int(offset), bytes: Array(bytes)))
     }
 
-    package override func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package override func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
+    {
         try base.writeDurably(bytes, at: offset)
         let write = DiskEvent.write(offset: Int(offset), bytes: Array(bytes))
         let isLate = lies.contains(.metasAreWrittenBeforeTheirData) && insertBeforeLastSync(write)
@@ -65,12 +70,15 @@ package final class RecordingFile: WrappedFile, @unchecked Sendable {
             defer { isNext = false }
             return isNext
         }
-        if !isHalfDone && !lies.contains(.metasAreNotDurable) { note(.rangeSync(offset: Int(offset), count: bytes.count)) }
+        if !isHalfDone && !lies.contains(.metasAreNotDurable) {
+            note(.rangeSync(offset: Int(offset), count: bytes.count))
+        }
     }
 
     private func insertBeforeLastSync(_ event: DiskEvent) -> Bool {
         log.withLock { log in
-            guard let place = log.lastIndex(where: { if case .sync = $0 { true } else { false } }) else { return false }
+            guard let place = log.lastIndex(where: { if case .sync = $0 { true } else { false } })
+            else { return false }
             log.insert(event, at: place)
             return true
         }

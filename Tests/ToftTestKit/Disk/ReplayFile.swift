@@ -1,6 +1,7 @@
 package import ToftStorage
 
-/// A disk in memory that becomes one image after the other: only the pages in which it differs from the next one are written.
+/// A disk in memory that becomes one image after the other: only the pages in which it differs from
+/// the next one are written.
 package final class ReplayFile: WrappedFile, @unchecked Sendable {
     private let memory: MemoryFile
     /// What each page holds; nil where somebody has written to it.
@@ -15,9 +16,13 @@ package final class ReplayFile: WrappedFile, @unchecked Sendable {
     package func load(_ image: [PageContent]) throws {
         let size = UInt64(image.count * PageContent.size)
         if try memory.size() != size { try memory.truncate(to: size) }
-        pages = pages.prefix(image.count) + Array(repeating: nil, count: max(0, image.count - pages.count))
+        pages =
+            pages.prefix(image.count)
+            + Array(repeating: nil, count: max(0, image.count - pages.count))
         for (index, page) in image.enumerated() where pages[index] !== page {
-            try page.bytes.withUnsafeBytes { bytes throws in try memory.write(bytes, at: UInt64(index * PageContent.size)) }
+            try page.bytes.withUnsafeBytes { bytes throws in
+                try memory.write(bytes, at: UInt64(index * PageContent.size))
+            }
             pages[index] = page
         }
     }
@@ -28,17 +33,23 @@ package final class ReplayFile: WrappedFile, @unchecked Sendable {
         for page in min(first, pages.count)..<min(end, pages.count) { pages[page] = nil }
     }
 
-    package override func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package override func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
+    {
         forget(from: offset, count: bytes.count)
         try memory.write(bytes, at: offset)
     }
 
-    package override func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package override func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
+    {
         try write(bytes, at: offset)
     }
 
     package override func truncate(to size: UInt64) throws(StorageError) {
-        forget(from: size / UInt64(PageContent.size) * UInt64(PageContent.size), count: PageContent.size)
+        forget(
+            from: size / UInt64(PageContent.size) * UInt64(PageContent.size),
+            count: PageContent.size)
         try memory.truncate(to: size)
     }
 }

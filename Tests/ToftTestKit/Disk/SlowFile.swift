@@ -9,7 +9,9 @@ package final class SlowFile: WrappedFile, @unchecked Sendable {
 
     package override init(_ base: any StorageFile) { super.init(base) }
 
-    package override func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package override func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
+    {
         let work = meanwhile
         meanwhile = nil
         do {

@@ -1,6 +1,7 @@
 package import ToftStorage
 
-/// A disk on top of another: passes everything on. Closing it leaves the other open, so that what a store left behind can be looked at.
+/// A disk on top of another: passes everything on. Closing it leaves the other open, so that what a
+/// store left behind can be looked at.
 package class WrappedFile: StorageFile, @unchecked Sendable {
     package let base: any StorageFile
 
@@ -11,17 +12,27 @@ package class WrappedFile: StorageFile, @unchecked Sendable {
     package var lockDescriptor: Int32? { base.lockDescriptor }
     package func size() throws(StorageError) -> UInt64 { try base.size() }
     package func identity() throws(StorageError) -> FileIdentity { try base.identity() }
-    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) { try base.read(into: buffer, at: offset) }
-    package func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
+    { try base.read(into: buffer, at: offset) }
+    package func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
+    {
         try base.readFromDevice(into: buffer, at: offset)
     }
-    package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) { try base.write(bytes, at: offset) }
-    package func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) { try base.writeDurably(bytes, at: offset) }
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+        try base.write(bytes, at: offset)
+    }
+    package func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
+        throws(StorageError)
+    { try base.writeDurably(bytes, at: offset) }
     package func sync() throws(StorageError) { try base.sync() }
     package func writeOut(_ range: Range<UInt64>) throws(StorageError) { try base.writeOut(range) }
     package func grow(to size: UInt64) throws(StorageError) { try base.grow(to: size) }
     package func truncate(to size: UInt64) throws(StorageError) { try base.truncate(to: size) }
-    package func section(_ index: Int, mapping byteCount: Int) throws(StorageError) -> UnsafeRawPointer {
+    package func section(_ index: Int, mapping byteCount: Int) throws(StorageError)
+        -> UnsafeRawPointer
+    {
         try base.section(index, mapping: byteCount)
     }
     package func close() throws(StorageError) {}

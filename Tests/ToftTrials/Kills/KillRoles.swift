@@ -3,15 +3,19 @@ internal import Synchronization
 internal import ToftStorage
 internal import ToftTestKit
 
-/// What the children do until somebody kills them. One that finds something wrong says so and ends by itself.
+/// What the children do until somebody kills them. One that finds something wrong says so and ends
+/// by itself.
 enum KillRole: String, CaseIterable {
     case writer, reader, pinner, checker, creator
 
-    /// The children of a round: their slots are their indices, and writers have the members' numbers of the ledger.
+    /// The children of a round: their slots are their indices, and writers have the members'
+    /// numbers of the ledger.
     static let company: [KillRole] = [.writer, .writer, .writer, .reader, .pinner, .checker]
     static let writers = 0..<3
 
-    static func run(_ role: KillRole, _ path: String, _ witnessPath: String, _ slot: Int, _ seed: UInt64) throws {
+    static func run(
+        _ role: KillRole, _ path: String, _ witnessPath: String, _ slot: Int, _ seed: UInt64
+    ) throws {
         alarm(280)
         var limits = rlimit(rlim_cur: 1 << 30, rlim_max: 1 << 30)
         setrlimit(__rlimit_resource_t(1), &limits)
@@ -124,13 +128,22 @@ struct KillChild {
                 let before = KillRole.writers.map { witness[$0, .acknowledged] }
                 let snapshot = try store.beginRead()
                 defer { snapshot.release() }
-                guard snapshot.version >= last else { throw Failure("version \(snapshot.version) after \(last)") }
+                guard snapshot.version >= last else {
+                    throw Failure("version \(snapshot.version) after \(last)")
+                }
                 last = snapshot.version
                 let copy = try Ledger.Copy(snapshot)
-                guard copy.sum == Ledger.sum else { throw Failure("the sum is \(copy.sum) in version \(last)") }
+                guard copy.sum == Ledger.sum else {
+                    throw Failure("the sum is \(copy.sum) in version \(last)")
+                }
                 for (member, acknowledged) in zip(KillRole.writers, before) {
                     let found = try Ledger.counter(member, snapshot)
-                    guard found >= Int64(acknowledged) else { throw Failure("version \(last) has commit \(found) of \(member), \(acknowledged) was acknowledged before") }
+                    guard found >= Int64(acknowledged) else {
+                        throw Failure(
+                            "version \(last) has commit \(found) of \(member), \(acknowledged) "
+                                + "was acknowledged before"
+                        )
+                    }
                 }
                 witness.add(slot, .progress)
             }
@@ -146,7 +159,9 @@ struct KillChild {
             let before = try Ledger.Copy(snapshot).fingerprint
             for _ in 0..<(5 + numbers.below(60)) {
                 usleep(UInt32(numbers.below(40_000)))
-                guard try Ledger.Copy(snapshot).fingerprint == before else { throw Failure("version \(snapshot.version) has changed") }
+                guard try Ledger.Copy(snapshot).fingerprint == before else {
+                    throw Failure("version \(snapshot.version) has changed")
+                }
                 witness.add(slot, .progress)
             }
             witness[slot, .pinned] = 0
@@ -160,7 +175,9 @@ struct KillChild {
             let store = try open()
             for _ in 0..<(3 + numbers.below(10)) {
                 let report = try store.check()
-                guard report.isSound else { throw Failure("unsound: " + report.problems.prefix(3).joined(separator: "; ")) }
+                guard report.isSound else {
+                    throw Failure("unsound: " + report.problems.prefix(3).joined(separator: "; "))
+                }
                 witness.add(slot, .progress)
                 usleep(UInt32(numbers.below(20_000)))
             }

@@ -2,11 +2,13 @@ internal import Glibc
 internal import ToftStorage
 internal import ToftTestKit
 
-/// Three writers, two readers, one of whom pins for long, and one who walks everything; each is killed again and again, or stopped and woken: at
-/// any time, or at a moment that is named, with every lock in its hands.
+/// Three writers, two readers, one of whom pins for long, and one who walks everything; each is
+/// killed again and again, or stopped and woken: at any time, or at a moment that is named, with
+/// every lock in its hands.
 ///
-/// Nothing acknowledged is lost, whatever anybody sees is whole and durable, a pinned version stays what it is, the dead hold nothing up.
-/// Now and then all are killed at once, so that those who come next must recover, and are killed doing that.
+/// Nothing acknowledged is lost, whatever anybody sees is whole and durable, a pinned version stays
+/// what it is, the dead hold nothing up. Now and then all are killed at once, so that those who
+/// come next must recover, and are killed doing that.
 final class KillTrial {
     private let path: String
     private let directory: String
@@ -27,16 +29,25 @@ final class KillTrial {
     private static let fileLimit: UInt64 = 64 << 20
     private static let creatorSlot = 8
 
-    /// Where writers, readers, the first to attach, those who take over, the last to leave and creators may be killed.
+    /// Where writers, readers, the first to attach, those who take over, the last to leave and
+    /// creators may be killed.
     private static let writing: [Probe.Moment] = [
-        .joined, .writerTaken, .transactionBegun, .spilled, .recordKept, .pagesWritten, .logWritten, .pagesSynced, .metaWritten, .durableStored,
-        .markerWritten, .published, .writerLeaving, .checkpointAdopted, .checkpointPinned, .checkpointSynced, .checkpointMetaWritten,
+        .joined, .writerTaken, .transactionBegun, .spilled, .recordKept, .pagesWritten, .logWritten,
+        .pagesSynced, .metaWritten, .durableStored,
+        .markerWritten, .published, .writerLeaving, .checkpointAdopted, .checkpointPinned,
+        .checkpointSynced, .checkpointMetaWritten,
     ]
     private static let reading: [Probe.Moment] = [.joined, .versionRead, .pinStored]
-    private static let attaching: [Probe.Moment] = [.attachTaken, .recoveryRead, .recoveryReplayed, .recoverySynced, .recoveryRenewed, .opened]
-    private static let takingOver: [Probe.Moment] = [.checkpointTaken, .takeoverBegun, .takeoverSynced, .takeoverPublished, .checkpointLeaving]
+    private static let attaching: [Probe.Moment] = [
+        .attachTaken, .recoveryRead, .recoveryReplayed, .recoverySynced, .recoveryRenewed, .opened,
+    ]
+    private static let takingOver: [Probe.Moment] = [
+        .checkpointTaken, .takeoverBegun, .takeoverSynced, .takeoverPublished, .checkpointLeaving,
+    ]
     private static let leaving: [Probe.Moment] = [.leavingLast, .cleanWritten]
-    private static let creating: [Probe.Moment] = [.creationWritten, .creationSynced, .creationNamed, .creationDurable]
+    private static let creating: [Probe.Moment] = [
+        .creationWritten, .creationSynced, .creationNamed, .creationDurable,
+    ]
 
     private init(_ directory: String, goal: Int, seed: UInt64) throws {
         self.directory = directory
@@ -54,7 +65,9 @@ final class KillTrial {
             try Ledger.create(in: try database.open())
             let trial = try KillTrial(database.directory, goal: kills, seed: seed)
             let start = MonotonicClock.nanoseconds
-            while trial.tally.problems.isEmpty, trial.tally.kills < trial.goal || trial.goesOn(from: kills) {
+            while trial.tally.problems.isEmpty,
+                trial.tally.kills < trial.goal || trial.goesOn(from: kills)
+            {
                 do { try trial.round() } catch { trial.tally.problems.append("\(error)") }
             }
             trial.store = nil
@@ -66,13 +79,15 @@ final class KillTrial {
     }
 
     private var moments: [Probe.Moment] {
-        Self.creating + Self.attaching + Self.leaving + Self.reading + Self.takingOver + Self.writing.dropFirst()
+        Self.creating + Self.attaching + Self.leaving + Self.reading + Self.takingOver
+            + Self.writing.dropFirst()
     }
 
     /// Moments at which too few have died.
     private var missed: [Probe.Moment] { moments.filter { tally.byMoment[$0, default: 0] < floor } }
 
-    /// Raises the goal by a few kills where moments are missed, up to twice as many as were asked for.
+    /// Raises the goal by a few kills where moments are missed, up to twice as many as were asked
+    /// for.
     private func goesOn(from asked: Int) -> Bool {
         guard !missed.isEmpty, goal < 2 * asked else { return false }
         goal += 50
@@ -90,8 +105,10 @@ final class KillTrial {
 
     /// All come, are killed one by one, then all at once; then everything is looked at.
     private func round() throws {
-        // The first to attach is one of the children only where the parent is not there before them.
-        let isMember = numbers.chance(50) && !(isSearching && missed.contains(where: Self.attaching.contains))
+        // The first to attach is one of the children only where the parent is not there before
+        // them.
+        let isMember =
+            numbers.chance(50) && !(isSearching && missed.contains(where: Self.attaching.contains))
         if isMember { store = try Store.open(StoreConfiguration(location: .file(path: path))) }
         for slot in children.indices {
             try start(slot, dyingAt: isMember ? nil : rarest(of: Self.attaching))
@@ -123,8 +140,12 @@ final class KillTrial {
         let store = try Store.open(StoreConfiguration(location: .file(path: path)))
         try look(through: store, after: nil)
         let report = try store.check()
-        if !report.isSound { tally.problems.append("unsound after a round: \(report.problems.prefix(3))") }
-        let names = TemporaryDirectory.names(in: directory).filter { !["test.toft", "test.toft.lock", "witness"].contains($0) }
+        if !report.isSound {
+            tally.problems.append("unsound after a round: \(report.problems.prefix(3))")
+        }
+        let names = TemporaryDirectory.names(in: directory).filter {
+            !["test.toft", "test.toft.lock", "witness"].contains($0)
+        }
         if !names.isEmpty { tally.problems.append("left behind: \(names)") }
     }
 
@@ -132,7 +153,9 @@ final class KillTrial {
         witness.renew(slot)
         if let moment { witness.wish(slot, moment, signal: SIGKILL, patience: 0) }
         let role = KillRole.company[slot]
-        children[slot] = try ChildProcess(Trials.executable, ["child", role.rawValue, path, witnessPath, "\(slot)", "\(numbers.below(1 << 30))"])
+        children[slot] = try ChildProcess(
+            Trials.executable,
+            ["child", role.rawValue, path, witnessPath, "\(slot)", "\(numbers.below(1 << 30))"])
     }
 
     private func rarest(of moments: [Probe.Moment]) -> Probe.Moment? {
@@ -145,7 +168,9 @@ final class KillTrial {
 
     private func killOne() throws {
         // Writers have most of the moments.
-        let slot = numbers.chance(80) ? numbers.below(KillRole.writers.count) : numbers.below(children.count)
+        let slot =
+            numbers.chance(80)
+            ? numbers.below(KillRole.writers.count) : numbers.below(children.count)
         let isReader = KillRole.company[slot] != .writer
         if numbers.chance(75), let moment = rarest(of: isReader ? Self.reading : Self.writing) {
             witness.wish(slot, moment, signal: SIGKILL, patience: numbers.below(4))
@@ -161,8 +186,17 @@ final class KillTrial {
         guard let moment = rarest(of: Self.takingOver) else { return try killOne() }
         let victim = numbers.below(KillRole.writers.count)
         let heirs = KillRole.writers.filter { $0 != victim }
-        witness.wish(victim, numbers.pick([.metaWritten, .durableStored]) ?? .metaWritten, signal: SIGKILL, patience: numbers.below(3))
-        guard awaitWish(of: [victim], milliseconds: 300, arming: { for heir in heirs { self.witness.wish(heir, moment, signal: SIGKILL, patience: 0) } }) != nil
+        witness.wish(
+            victim, numbers.pick([.metaWritten, .durableStored]) ?? .metaWritten, signal: SIGKILL,
+            patience: numbers.below(3))
+        guard
+            awaitWish(
+                of: [victim], milliseconds: 300,
+                arming: {
+                    for heir in heirs {
+                        self.witness.wish(heir, moment, signal: SIGKILL, patience: 0)
+                    }
+                }) != nil
         else { return try killOne() }
         let heir = awaitWish(of: heirs, milliseconds: 300)
         for heir in heirs { witness[heir, .wish] = 0 }
@@ -170,12 +204,18 @@ final class KillTrial {
         for slot in heirs where slot == heir || witness[slot, .fulfilled] == 1 { try replace(slot) }
     }
 
-    /// One dies with a meta written that nobody has published, the next in the middle of its own commit; then all are gone.
+    /// One dies with a meta written that nobody has published, the next in the middle of its own
+    /// commit; then all are gone.
     private func killInARow() throws {
         guard Probe.isCompiledIn else { return }
-        let second = numbers.pick([Probe.Moment.spilled, .pagesWritten, .pagesSynced]) ?? .pagesWritten
+        let second =
+            numbers.pick([Probe.Moment.spilled, .pagesWritten, .pagesSynced]) ?? .pagesWritten
         witness.wish(0, .metaWritten, signal: SIGKILL, patience: 0)
-        _ = awaitWish(of: [0], milliseconds: 300, arming: { for heir in [1, 2] { self.witness.wish(heir, second, signal: SIGKILL, patience: 0) } })
+        _ = awaitWish(
+            of: [0], milliseconds: 300,
+            arming: {
+                for heir in [1, 2] { self.witness.wish(heir, second, signal: SIGKILL, patience: 0) }
+            })
         _ = awaitWish(of: [1, 2], milliseconds: 300)
         for slot in children.indices { try end(slot) }
     }
@@ -186,14 +226,21 @@ final class KillTrial {
         let slot = Self.creatorSlot
         witness.renew(slot)
         // Two files are made: the database, and its lock file, which no crash has to leave.
-        witness.wish(slot, moment, signal: SIGKILL, patience: moment == .creationDurable ? 0 : numbers.below(2))
-        let child = try ChildProcess(Trials.executable, ["child", KillRole.creator.rawValue, new, witnessPath, "\(slot)", "1"])
+        witness.wish(
+            slot, moment, signal: SIGKILL,
+            patience: moment == .creationDurable ? 0 : numbers.below(2))
+        let child = try ChildProcess(
+            Trials.executable,
+            ["child", KillRole.creator.rawValue, new, witnessPath, "\(slot)", "1"])
         if awaitWish(of: [slot], milliseconds: 2_000) == nil { child.kill(SIGKILL) }
         try expectKilled(child, slot)
         let store = try Store.open(StoreConfiguration(location: .file(path: new)))
         let report = try store.check()
-        if !report.isSound { tally.problems.append("unsound after a creation that was killed at \(moment)") }
-        for name in TemporaryDirectory.names(in: directory) where name.hasPrefix(".new.toft.") && name.hasSuffix(".new") {
+        if !report.isSound {
+            tally.problems.append("unsound after a creation that was killed at \(moment)")
+        }
+        for name in TemporaryDirectory.names(in: directory)
+        where name.hasPrefix(".new.toft.") && name.hasSuffix(".new") {
             tally.problems.append("\(name) is left of a creation that was killed at \(moment)")
         }
         unlink(new)
@@ -221,8 +268,11 @@ final class KillTrial {
         }
     }
 
-    /// Waits until one of them has done what was wished. `arming` is called as soon as that has happened.
-    private func awaitWish(of slots: [Int], milliseconds: Int, isDeath: Bool = true, arming: () -> Void = {}) -> Int? {
+    /// Waits until one of them has done what was wished. `arming` is called as soon as that has
+    /// happened.
+    private func awaitWish(
+        of slots: [Int], milliseconds: Int, isDeath: Bool = true, arming: () -> Void = {}
+    ) -> Int? {
         let deadline = Deadline(timeoutMilliseconds: milliseconds)
         while !deadline.hasPassed {
             if let slot = slots.first(where: { witness[$0, .fulfilled] == 1 }) {
@@ -256,11 +306,14 @@ final class KillTrial {
 
     // MARK: After a kill
 
-    /// Looks at what a dead child has left, while it is still there as a zombie, and puts another in its place.
+    /// Looks at what a dead child has left, while it is still there as a zombie, and puts another
+    /// in its place.
     private func replace(_ slot: Int) throws {
         guard let child = children[slot] else { return }
         child.awaitEnd()
-        try look(through: try store ?? Store.open(StoreConfiguration(location: .file(path: path))), after: slot)
+        try look(
+            through: try store ?? Store.open(StoreConfiguration(location: .file(path: path))),
+            after: slot)
         try expectKilled(child, slot)
         try start(slot)
     }
@@ -276,7 +329,10 @@ final class KillTrial {
         let lines = child.lines()
         let code = child.wait()
         tally.add(witness, slot)
-        if code != -SIGKILL || !lines.isEmpty { tally.problems.append("child \(slot) ended with \(code): \(lines.joined(separator: " "))") }
+        if code != -SIGKILL || !lines.isEmpty {
+            tally.problems.append(
+                "child \(slot) ended with \(code): \(lines.joined(separator: " "))")
+        }
     }
 
     private func look(through store: Store, after victim: Int?) throws {
@@ -287,10 +343,16 @@ final class KillTrial {
         tally.waits.append(MonotonicClock.nanoseconds - before)
         for (member, acknowledged) in zip(KillRole.writers, acknowledged) {
             let found = UInt64(try Ledger.counter(member, transaction.view))
-            if found < acknowledged { tally.problems.append("commit \(acknowledged) of \(member) was acknowledged, \(found) is there") }
+            if found < acknowledged {
+                tally.problems.append(
+                    "commit \(acknowledged) of \(member) was acknowledged, \(found) is there")
+            }
             if member == victim {
                 if found > acknowledged { tally.unreported += 1 }
-                if found > witness[member, .began] { tally.problems.append("commit \(found) of \(member) is there and was never begun") }
+                if found > witness[member, .began] {
+                    tally.problems.append(
+                        "commit \(found) of \(member) is there and was never begun")
+                }
             }
         }
         let sum = try Ledger.Copy(transaction.view).sum
@@ -308,7 +370,9 @@ final class KillTrial {
         guard version != store.latestVersion else { return }
         // Another may have pinned it, too, but none of them for long.
         let deadline = Deadline(timeoutMilliseconds: 1_000)
-        while try store.coordinator.pinnedVersions().contains(version), !deadline.hasPassed { usleep(1_000) }
+        while try store.coordinator.pinnedVersions().contains(version), !deadline.hasPassed {
+            usleep(1_000)
+        }
         if try store.coordinator.pinnedVersions().contains(version) {
             tally.problems.append("version \(version) is still pinned by the dead")
         } else {

@@ -3,11 +3,13 @@ internal import Synchronization
 internal import ToftStorage
 internal import ToftTestKit
 
-/// Memory that a parent and its children share, so that what a child knew outlives it: which commits were acknowledged to it, where it was,
-/// what it held. The other way round, it says where a child is to die.
+/// Memory that a parent and its children share, so that what a child knew outlives it: which
+/// commits were acknowledged to it, where it was, what it held. The other way round, it says where
+/// a child is to die.
 final class Witness: @unchecked Sendable {
     enum Field: Int {
-        /// The number of the last commit that returned, of the last that is surely durable, and of those that were begun.
+        /// The number of the last commit that returned, of the last that is surely durable, and of
+        /// those that were begun.
         case acknowledged, durable, began
         /// The last moment that was reached, counted from 1, and the locks held.
         case moment, locks
@@ -15,7 +17,8 @@ final class Witness: @unchecked Sendable {
         case pinned
         /// Counts what the child has done.
         case progress
-        /// The moment to die at, counted from 1; how often to pass it before; and the signal to send to itself there.
+        /// The moment to die at, counted from 1; how often to pass it before; and the signal to
+        /// send to itself there.
         case wish, patience, signal
         /// 1 when the wish came true.
         case fulfilled
@@ -37,9 +40,13 @@ final class Witness: @unchecked Sendable {
     /// Maps the file at `path`, which is made if it is missing.
     init(_ path: String) throws {
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0, ftruncate(file, off_t(Self.byteCount)) == 0 else { throw Failure("\(path): errno \(errno)") }
+        guard file >= 0, ftruncate(file, off_t(Self.byteCount)) == 0 else {
+            throw Failure("\(path): errno \(errno)")
+        }
         defer { close(file) }
-        guard let mapped = mmap(nil, Self.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), mapped != MAP_FAILED else {
+        guard let mapped = mmap(nil, Self.byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0),
+            mapped != MAP_FAILED
+        else {
             throw Failure("mmap: errno \(errno)")
         }
         base = mapped
@@ -48,7 +55,8 @@ final class Witness: @unchecked Sendable {
     deinit { munmap(base, Self.byteCount) }
 
     private func word(_ slot: Int, _ field: Field) -> UnsafeMutablePointer<Atomic<UInt64>> {
-        (base + (slot * Self.wordsOfSlot + field.rawValue) * 8).assumingMemoryBound(to: Atomic<UInt64>.self)
+        (base + (slot * Self.wordsOfSlot + field.rawValue) * 8).assumingMemoryBound(
+            to: Atomic<UInt64>.self)
     }
 
     subscript(slot: Int, field: Field) -> UInt64 {
@@ -56,19 +64,29 @@ final class Witness: @unchecked Sendable {
         set { word(slot, field).pointee.store(newValue, ordering: .sequentiallyConsistent) }
     }
 
-    func add(_ slot: Int, _ field: Field) { word(slot, field).pointee.add(1, ordering: .sequentiallyConsistent) }
+    func add(_ slot: Int, _ field: Field) {
+        word(slot, field).pointee.add(1, ordering: .sequentiallyConsistent)
+    }
 
     /// For numbers that several threads tell, in any order.
-    func raise(_ slot: Int, _ field: Field, to value: UInt64) { word(slot, field).pointee.max(value, ordering: .sequentiallyConsistent) }
+    func raise(_ slot: Int, _ field: Field, to value: UInt64) {
+        word(slot, field).pointee.max(value, ordering: .sequentiallyConsistent)
+    }
 
     /// Forgets all of a slot but what was acknowledged.
     func renew(_ slot: Int) {
-        for field in [Field.moment, .locks, .pinned, .progress, .wish, .patience, .signal, .fulfilled] { self[slot, field] = 0 }
+        for field in [
+            Field.moment, .locks, .pinned, .progress, .wish, .patience, .signal, .fulfilled,
+        ] { self[slot, field] = 0 }
     }
 
-    func moment(_ slot: Int) -> Probe.Moment? { Probe.Moment(rawValue: Int(self[slot, .moment]) - 1) }
+    func moment(_ slot: Int) -> Probe.Moment? {
+        Probe.Moment(rawValue: Int(self[slot, .moment]) - 1)
+    }
 
-    func locks(_ slot: Int) -> [Lock] { Lock.allCases.filter { self[slot, .locks] & $0.rawValue != 0 } }
+    func locks(_ slot: Int) -> [Lock] {
+        Lock.allCases.filter { self[slot, .locks] & $0.rawValue != 0 }
+    }
 
     /// Asks a child to send itself a signal at a moment.
     func wish(_ slot: Int, _ moment: Probe.Moment, signal: Int32, patience: Int) {
@@ -105,8 +123,12 @@ final class Witness: @unchecked Sendable {
         kill(getpid(), Int32(self[slot, .signal]))
     }
 
-    private func hold(_ lock: Lock, _ slot: Int) { word(slot, .locks).pointee.bitwiseOr(lock.rawValue, ordering: .sequentiallyConsistent) }
-    private func drop(_ lock: Lock, _ slot: Int) { word(slot, .locks).pointee.bitwiseAnd(~lock.rawValue, ordering: .sequentiallyConsistent) }
+    private func hold(_ lock: Lock, _ slot: Int) {
+        word(slot, .locks).pointee.bitwiseOr(lock.rawValue, ordering: .sequentiallyConsistent)
+    }
+    private func drop(_ lock: Lock, _ slot: Int) {
+        word(slot, .locks).pointee.bitwiseAnd(~lock.rawValue, ordering: .sequentiallyConsistent)
+    }
     #else
     /// This build has no moments: kills come at any time.
     func observe(as slot: Int) {}

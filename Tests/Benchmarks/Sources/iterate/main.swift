@@ -1,7 +1,8 @@
 import Foundation
 import RealmSwift
 
-// iterate FILE: reads age, score and active of every person as an app would write it, and prints the nanoseconds an object took and the sums.
+// iterate FILE: reads age, score and active of every person as an app would write it, and prints
+// the nanoseconds an object took and the sums.
 
 final class Person: Object {
     @Persisted(primaryKey: true) var id: Int
@@ -37,5 +38,7 @@ let people = realm.objects(Person.self)
 let answer = sums(people)
 let clock = ContinuousClock()
 let durations = (0..<3).map { _ in clock.measure { _ = sums(people) } }.sorted()
-let nanoseconds = Double(durations[1].components.attoseconds) / 1e9 + Double(durations[1].components.seconds) * 1e9
+let nanoseconds =
+    Double(durations[1].components.attoseconds) / 1e9 + Double(durations[1].components.seconds)
+    * 1e9
 print(nanoseconds / Double(max(people.count, 1)), answer.ages, answer.scores, answer.active)

@@ -1,0 +1,77 @@
+internal import ToftEngine
+
+/// Goes through objects by their keys, as they were when the walk began, and gives out a live
+/// instance for each that still exists.
+///
+/// While the realm stands still, the next object is as a rule in the next row of the window on the
+/// last one.
+@usableFromInline struct ObjectIterator {
+    private let home: ObjectContext
+    private var walk: KeyIterator
+    private var keys: [Int64] = []
+    /// Where the next key is in `keys`.
+    private var position = 0
+    /// Where the last object lay.
+    private var view = RowCursor()
+    private var spare: InstanceRecycler
+
+    init(_ walk: KeyIterator, in home: ObjectContext) {
+        self.home = home
+        self.walk = walk
+        // Frozen objects may be anywhere.
+        spare = InstanceRecycler(isWanted: home.binding.model.isStateless && !home.isFrozen)
+    }
+
+    /// The next object; nil after the last, and after misuse.
+    @usableFromInline mutating func next() -> ObjectBase? {
+        guard position < keys.count, view.advance(to: keys[position]) else { return findNext() }
+        let key = keys[position]
+        position &+= 1
+        return instance(key)
+    }
+
+    @inline(__always)
+    private mutating func instance(_ key: Int64) -> ObjectBase {
+        guard let object = spare.take() else { return newInstance(key) }
+        object.move(to: key, view)
+        return object
+    }
+
+    @inline(never)
+    private mutating func newInstance(_ key: Int64) -> ObjectBase {
+        let object = home.makeObject(key, view)
+        spare.put(object)
+        return object
+    }
+
+    /// Looks for the next object that exists.
+    @inline(never)
+    private mutating func findNext() -> ObjectBase? {
+        Misuse.reporting { () throws -> ObjectBase? in
+            // An invalidated realm's collections are empty.
+            while home.isCurrent {
+                try home.verify()
+                guard let key = try nextKey() else { return nil }
+                guard let shelf = home.binding.shelf else {
+                    if let object = try home.object(key) { return object }
+                    continue
+                }
+                if let found = try shelf.view(of: key) {
+                    view = found
+                    return instance(key)
+                }
+            }
+            return nil
+        } ?? nil
+    }
+
+    private mutating func nextKey() throws -> Int64? {
+        if position == keys.count {
+            guard let run = try walk.nextRun() else { return nil }
+            keys = run
+            position = 0
+        }
+        defer { position += 1 }
+        return keys[position]
+    }
+}

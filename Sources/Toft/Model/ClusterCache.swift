@@ -1,0 +1,60 @@
+internal import ToftEngine
+internal import ToftModel
+
+/// The windows through which a session's objects of one class are read.
+///
+/// A key has one slot that its cluster may be shown in; another cluster with the same slot takes
+/// the place of the last. Objects keep the address of a slot and the number of what it showed. Of
+/// live sessions only, and used on their thread.
+final class ClusterCache {
+    private static let capacity = 32
+
+    private let engine: Session
+    private let owner: ClassHandle
+    private let slots: UnsafeMutablePointer<ClusterCacheSlot>
+    private var lastStamp: UInt64 = 0
+    /// Which slots show something: the bit of each.
+    private var inUse: UInt32 = 0
+    /// The moment that all windows here were opened for.
+    private var moment: UInt64 = 0
+
+    /// - Parameter thread: the one that the session is confined to; 0 where it is a queue.
+    /// - Parameter columnEnd: no column of the class has a number from there on.
+    init(_ owner: ClassHandle, of engine: Session, thread: UInt, columnEnd: Int) {
+        self.engine = engine
+        self.owner = owner
+        slots = .allocate(capacity: Self.capacity)
+        for index in 0..<Self.capacity {
+            (slots + index).initialize(
+                to: ClusterCacheSlot(engine, thread: thread, columnEnd: columnEnd))
+        }
+    }
+
+    deinit {
+        for index in 0..<Self.capacity { slots[index].close() }
+        slots.deallocate()
+    }
+
+    /// Looks for the row of an object in what there is now; nil if it does not exist. Whoever asks
+    /// has verified that the session may be used here.
+    func view(of key: Int64) throws(EngineError) -> RowCursor? {
+        if moment != engine.pulse.pointee.moment { clear() }
+        let slot = slots + Int(truncatingIfNeeded: (key >> 8) & Int64(Self.capacity - 1))
+        if let row = slot.pointee.row(of: key) { return RowCursor(slot, row) }
+        guard let window = try engine.openWindow(on: key, owner), let row = window.row(of: key)
+        else { return nil }
+        lastStamp += 1
+        slot.pointee.show(window, stamp: lastStamp)
+        inUse |= 1 << UInt32(slot - slots)
+        return RowCursor(slot, row)
+    }
+
+    /// Lets go of all windows: what they show is no longer there.
+    func clear() {
+        while inUse != 0 {
+            slots[inUse.trailingZeroBitCount].clear()
+            inUse &= inUse - 1
+        }
+        moment = engine.pulse.pointee.moment
+    }
+}

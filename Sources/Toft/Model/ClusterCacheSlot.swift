@@ -1,0 +1,91 @@
+public import Foundation
+internal import ToftEngine
+
+/// A window on a cluster, at a place where the objects whose rows it shows find it again without
+/// counting references to it.
+///
+/// What a read looks at lies here side by side, and is looked at in the app's own code.
+@usableFromInline struct ClusterCacheSlot {
+    /// What the slot shows has this number, never used twice in a shelf; 0 while it shows nothing.
+    @usableFromInline private(set) var stamp: UInt64 = 0
+    /// The session's moment, and what it was when the window was opened.
+    @usableFromInline let now: UnsafePointer<UInt64>
+    @usableFromInline private(set) var moment: UInt64 = 0
+    /// A word that holds this number in the session's process alone, not in a child that was
+    /// forked.
+    @usableFromInline let process: UnsafePointer<UInt64>
+    @usableFromInline let generation: UInt64
+    /// The session's thread; 0 where it is confined to a queue, which is told in a longer way.
+    @usableFromInline let thread: UInt
+    /// Where columns lie, by their numbers.
+    @usableFromInline let places: UnsafeMutablePointer<ColumnPointer>
+    /// No column of the class has a number from here on.
+    private let columnEnd: Int
+    private var keys: UnsafePointer<Int64>?
+    private var count = 0
+    /// Kept by hand, so that a look at the slot counts nothing.
+    private var window: Unmanaged<ClusterWindow>?
+
+    init(_ engine: Session, thread: UInt, columnEnd: Int) {
+        now = UnsafeRawPointer(engine.pulse).assumingMemoryBound(to: UInt64.self)
+        process = engine.pulse.pointee.word
+        generation = engine.pulse.pointee.generation
+        self.thread = thread
+        self.columnEnd = columnEnd
+        places = .allocate(capacity: columnEnd)
+        places.initialize(repeating: ColumnPointer(), count: columnEnd)
+    }
+
+    /// To be called once, at the end.
+    mutating func close() {
+        clear()
+        places.deallocate()
+    }
+
+    mutating func show(_ window: ClusterWindow, stamp: UInt64) {
+        clear()
+        self.stamp = stamp
+        self.window = .passRetained(window)
+        moment = window.moment
+        keys = window.keys
+        count = window.count
+    }
+
+    mutating func clear() {
+        guard let window else { return }
+        stamp = 0
+        window.release()
+        self.window = nil
+        places.update(repeating: ColumnPointer(), count: columnEnd)
+    }
+
+    /// The window, while the slot shows one.
+    var shown: ClusterWindow? { window?.takeUnretainedValue() }
+
+    /// Whether the window shows what is there now.
+    @inlinable @inline(__always)
+    var isCurrent: Bool { now.pointee == moment && process.pointee == generation }
+
+    /// Whether this is the session's thread.
+    @inlinable @inline(__always)
+    var isOnThread: Bool { thread == UInt(pthread_self()) }
+
+    /// The key of a row; nil where there is no such row. Of a slot that shows something.
+    @inline(__always)
+    func key(in row: Int) -> Int64? {
+        row >= 0 && row < count ? keys.unsafelyUnwrapped[row] : nil
+    }
+
+    /// Whether a row from 0 on is there and has this key. Of a slot that shows something.
+    @inline(__always)
+    func has(_ key: Int64, in row: Int) -> Bool {
+        row < count && keys.unsafelyUnwrapped[row] == key
+    }
+
+    /// The row of a key; nil where the cluster has none.
+    func row(of key: Int64) -> Int? {
+        guard let keys, stamp != 0 else { return nil }
+        let guess = Int(truncatingIfNeeded: key &- keys[0])
+        return guess >= 0 && has(key, in: guess) ? guess : shown?.row(of: key)
+    }
+}

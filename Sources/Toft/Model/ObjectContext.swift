@@ -1,0 +1,78 @@
+internal import ToftEngine
+internal import ToftModel
+
+/// Where objects live: a realm, and their class in it. All that a managed object refers to, so that
+/// one count is kept for it.
+///
+/// Objects and collections share it. The realm's session does not hold it, as it holds the session.
+final class ObjectContext {
+    let session: RealmSession
+    let binding: ClassBinding
+
+    init(_ session: RealmSession, _ binding: ClassBinding) {
+        self.session = session
+        self.binding = binding
+    }
+
+    var isFrozen: Bool { session.isFrozen }
+
+    /// Whether the realm has not been invalidated since.
+    var isCurrent: Bool { session.engine === binding.engine }
+
+    /// Where objects of another class of the realm live.
+    func home(of type: ObjectBase.Type) throws -> ObjectContext {
+        binding.model.type == type && isCurrent ? self : try session.home(of: type)
+    }
+
+    /// The object with a key; nil if it does not exist.
+    func object(_ key: Int64) throws(EngineError) -> ObjectBase? {
+        try verify()
+        guard let shelf = binding.shelf else {
+            return try binding.engine.object(ObjectRef(classID: binding.classID, key: key)).map {
+                makeObject($0.ref.key, RowCursor())
+            }
+        }
+        return try shelf.view(of: key).map { makeObject(key, $0) }
+    }
+
+    /// Throws unless objects may be used here and now; after the realm was invalidated, never
+    /// again.
+    func verify() throws(EngineError) {
+        try session.verifyQueue()
+        try binding.engine.check()
+    }
+}
+
+// MARK: Instances
+
+extension ObjectContext {
+    /// A new instance for the object with a key.
+    func makeObject(_ key: Int64, _ view: RowCursor) -> ObjectBase {
+        let object = binding.model.type.init()
+        settle(object, key, view)
+        if !binding.model.clearedInAccessors.isEmpty {
+            binding.model.clearedInAccessors.forget(in: object)
+        }
+        return object
+    }
+
+    /// Makes an unmanaged instance a live object.
+    func adopt(_ object: ObjectBase, key: Int64) {
+        settle(object, key, RowCursor())
+        binding.model.clearedWhenAdded.forget(in: object)
+    }
+
+    @inline(__always)
+    private func settle(_ object: ObjectBase, _ key: Int64, _ view: RowCursor) {
+        object.settle(key, in: self, view)
+        if object._hasCollections { object.forgetCollections() }
+        binding.makeAccessors(of: object)
+    }
+}
+
+extension [ModelProperty] {
+    /// Forgets the values that lie in an instance.
+    fileprivate func forget(in object: ObjectBase) {
+        for property in self { property.withAddress(in: object) { property.wrapper.clear(at: $0) } }
+    }
+}

@@ -1,0 +1,65 @@
+internal import ToftEngine
+
+/// Where the row of a live object lies: found once, good as long as the realm stands still and the
+/// window is not needed for another cluster.
+///
+/// The slot is the shelf's, which the object keeps alive. Before each use the slot is asked whether
+/// it still shows what it showed. Nothing on the way counts references, which is most of what a
+/// read would cost.
+@usableFromInline struct RowCursor {
+    @usableFromInline private(set) var slot: UnsafePointer<ClusterCacheSlot>?
+    @usableFromInline private(set) var stamp: UInt64 = 0
+    @usableFromInline private(set) var row = 0
+
+    /// Of an object that has not been looked for.
+    init() {}
+
+    init(_ slot: UnsafeMutablePointer<ClusterCacheSlot>, _ row: Int) {
+        self.slot = UnsafePointer(slot)
+        self.row = row
+        stamp = slot.pointee.stamp
+    }
+
+    /// The window that shows the row, where it shows what is there now. Whether this is the right
+    /// thread is another question.
+    var window: ClusterWindow? {
+        guard let slot, slot.pointee.stamp == stamp, slot.pointee.isCurrent else { return nil }
+        return slot.pointee.shown
+    }
+
+    /// Whether what is known holds, and this is the thread to use it on.
+    @inlinable @inline(__always)
+    var holds: Bool {
+        guard let slot else { return false }
+        return slot.pointee.stamp == stamp && slot.pointee.isCurrent && slot.pointee.isOnThread
+    }
+
+    /// Where a column of the class lies, where all that it takes is known.
+    @inlinable @inline(__always)
+    func place(_ column: Int) -> ColumnPointer? {
+        guard holds, let slot, slot.pointee.places[column].values != nil else { return nil }
+        return slot.pointee.places[column]
+    }
+
+    /// Remembers where a column lies in the window, if that is in a slot.
+    func remember(_ place: ColumnPointer, _ column: Int) {
+        if window != nil, let slot { slot.pointee.places[column] = place }
+    }
+
+    /// Another row of the same cluster and its key, if that is known.
+    @inline(__always)
+    func row(_ distance: Int) -> (key: Int64, view: RowCursor)? {
+        guard holds, let slot, let key = slot.pointee.key(in: row &+ distance) else { return nil }
+        var view = self
+        view.row &+= distance
+        return (key, view)
+    }
+
+    /// Goes on to the next row, if that is known to have this key.
+    @inline(__always)
+    mutating func advance(to key: Int64) -> Bool {
+        guard holds, let slot, slot.pointee.has(key, in: row &+ 1) else { return false }
+        row &+= 1
+        return true
+    }
+}

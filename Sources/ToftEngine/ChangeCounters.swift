@@ -1,0 +1,57 @@
+internal import ToftModel
+
+/// When what was last changed, as a session sees it: so that results know whether what they found
+/// still holds.
+struct ChangeCounters {
+    /// The last change of anything.
+    private(set) var now: UInt64 = 1
+    private var everything: UInt64 = 1
+    private var classes: [ClassID: UInt64] = [:]
+    private var properties: [PropertyPlace: UInt64] = [:]
+
+    /// The session moved, or something happened whose reach is not known.
+    mutating func noteEverything() {
+        now += 1
+        everything = now
+        classes.removeAll(keepingCapacity: true)
+        properties.removeAll(keepingCapacity: true)
+    }
+
+    /// An object came.
+    mutating func noteCreation(of classID: ClassID) {
+        now += 1
+        classes[classID] = now
+    }
+
+    mutating func noteSet(_ property: PropertyPlace) {
+        now += 1
+        properties[property] = now
+    }
+
+    /// The last change of any of these.
+    func last(of watched: Dependencies) -> UInt64 {
+        var last = everything
+        for id in watched.classes { last = max(last, classes[id] ?? 0) }
+        for property in watched.properties { last = max(last, properties[property] ?? 0) }
+        return last
+    }
+}
+
+/// What results hang on.
+struct Dependencies: Sendable {
+    /// Whose objects may come.
+    var classes: Set<ClassID> = []
+    var properties: Set<PropertyPlace> = []
+}
+
+/// A property of a class.
+struct PropertyPlace: Hashable, Sendable {
+    let classID: ClassID
+    let property: PropertyID
+}
+
+extension PropertyPlace {
+    init(_ property: PropertyHandle) {
+        self.init(classID: property.classID, property: property.id)
+    }
+}

@@ -1,0 +1,76 @@
+internal import ToftModel
+
+extension ChangeCalculation {
+    /// For each node of an observer's key paths, the objects in which something changed that is
+    /// watched there.
+    func changed(_ paths: WatchedPaths) throws(EngineError) -> [IndexRanges] {
+        var changed: [IndexRanges] = []
+        for node in paths.nodes {
+            var found =
+                try isCompared
+                ? [differing(in: node)]
+                : node.properties.map {
+                    touched.rows(of: PropertyPlace(classID: node.classID, property: $0))
+                }
+            for link in node.inverses.values { found.append(try newlyOrNoLongerLinked(by: link)) }
+            changed.append(found.count == 1 ? found[0] : IndexRanges(found.joined()))
+        }
+        return changed
+    }
+
+    /// Where there are no records: the rows of which a watched property has another value.
+    private func differing(in node: WatchedPaths.Node) throws(EngineError) -> IndexRanges {
+        var rows = IndexRanges()
+        for key in touched.rows[node.classID]?.modified ?? [] {
+            let differences = try differences(of: ObjectRef(classID: node.classID, key: Int64(key)))
+            if !node.properties.isDisjoint(with: differences) { rows.append(key) }
+        }
+        return rows
+    }
+
+    /// The objects that somebody links to now and did not, or did and does not.
+    func newlyOrNoLongerLinked(by link: Link) throws(EngineError) -> IndexRanges {
+        let rows = touched.rows[link.source] ?? TransactionChanges.Rows()
+        let edited = isCompared ? rows.modified : touched.rows(of: link.place)
+        var changed: Set<Int64> = []
+        for key in edited {
+            changed.formUnion(
+                try targets(of: Int64(key), link, in: old).symmetricDifference(
+                    try targets(of: Int64(key), link, in: new)))
+        }
+        for key in rows.erased { changed.formUnion(try targets(of: Int64(key), link, in: old)) }
+        for key in rows.inserted { changed.formUnion(try targets(of: Int64(key), link, in: new)) }
+        return IndexRanges(changed.lazy.map { Int($0) })
+    }
+
+    private func targets(of key: Int64, _ link: Link, in view: ModelView) throws(EngineError)
+        -> Set<Int64>
+    {
+        var targets: Set<Int64> = []
+        try view.forEachTarget(of: key, through: link) { target in
+            targets.insert(target)
+            return true
+        }
+        return targets
+    }
+
+    /// Those properties of an object at which the key paths begin that lead to a change.
+    mutating func properties(
+        of object: ObjectRef, set: some Collection<PropertyID>, on paths: WatchedPaths
+    ) throws(EngineError) -> [PropertyID] {
+        let test = try pathTest(paths, rowCount: 1)
+        var found: Set<PropertyID> = []
+        for root in paths.roots {
+            let node = paths.nodes[root]
+            found.formUnion(node.properties.intersection(set))
+            for (property, link) in node.inverses
+            where try newlyOrNoLongerLinked(by: link).contains(Int(object.key)) {
+                found.insert(property)
+            }
+            for step in node.steps where !found.contains(step.property) {
+                if try test.leads(step, from: object.key) { found.insert(step.property) }
+            }
+        }
+        return found.sorted()
+    }
+}

@@ -1,0 +1,97 @@
+internal import ToftModel
+internal import ToftStorage
+
+extension ChangeCalculation {
+    /// What happened to a list.
+    mutating func change(of place: ListPlace, watching paths: WatchedPaths?) throws(EngineError)
+        -> CollectionChange
+    {
+        let oldCount = try count(of: place, in: old)
+        guard try exists(place.owner, in: new) else { return .rootDeleted(count: oldCount) }
+        guard let replay = try replay(of: place, count: oldCount) else {
+            return try comparison(of: place, watching: paths)
+        }
+        guard let target = try target(of: place) else { return replay.change() }
+        let test = try test(of: target, watching: paths, rowCount: replay.count)
+        if test.isEmpty { return replay.change() }
+        let keys = try model { () throws(ModelError) in try new.linkedKeys(place) }
+        return try replay.change { index throws(EngineError) in
+            guard index < keys.count else { return false }
+            return try test.isModified(keys[index])
+        }
+    }
+
+    /// The list's edits, replayed on `count` elements; nil where they are not known, or do not lead
+    /// to the list as it is.
+    func replay(of place: ListPlace, count: Int) throws(EngineError) -> ListReplay? {
+        guard !isCompared, !touched.opaqueLists.contains(place) else { return nil }
+        var replay = ListReplay(count: count)
+        for edit in touched.listEdits[place] ?? [] {
+            guard replay.apply(edit) else { return nil }
+        }
+        return replay.count == (try self.count(of: place, in: new)) ? replay : nil
+    }
+
+    private func count(of place: ListPlace, in view: ModelView) throws(EngineError) -> Int {
+        try model { () throws(ModelError) in try view.list(place).count }
+    }
+
+    /// The class that the list's elements link to; nil for values.
+    private func target(of place: ListPlace) throws(EngineError) -> ClassID? {
+        let property = try model { () throws(ModelError) in
+            try new.property(PropertyPlace(classID: place.owner.classID, property: place.property))
+        }
+        return property.type == .link ? property.targetClassID : nil
+    }
+
+    /// The difference of the list's contents.
+    private mutating func comparison(of place: ListPlace, watching paths: WatchedPaths?)
+        throws(EngineError) -> CollectionChange
+    {
+        guard let target = try target(of: place) else {
+            var names = ValueNames()
+            let before = names.names(of: try values(of: place, in: old))
+            let after = names.names(of: try values(of: place, in: new))
+            return try SequenceDifference.between(before, after) { _ in false }
+        }
+        let before = try model { () throws(ModelError) in try old.linkedKeys(place) }
+        let after = try model { () throws(ModelError) in try new.linkedKeys(place) }
+        let test = try test(of: target, watching: paths, rowCount: after.count)
+        return try SequenceDifference.between(before, after) { key throws(EngineError) in
+            try test.isModified(key)
+        }
+    }
+
+    private func values(of place: ListPlace, in view: ModelView) throws(EngineError) -> [Value] {
+        try model { () throws(ModelError) in
+            try view.listValues(
+                place.owner.key,
+                try view.property(
+                    PropertyPlace(classID: place.owner.classID, property: place.property)))
+        }
+    }
+}
+
+extension CollectionChange {
+    /// The collection went with the object that it belonged to.
+    static func rootDeleted(count: Int) -> CollectionChange {
+        var change = CollectionChange()
+        change.deletions = IndexRanges(0..<count)
+        change.isRootDeleted = true
+        return change
+    }
+}
+
+/// Gives equal values equal numbers, so that lists of values are compared like lists of keys.
+private struct ValueNames {
+    private var numbers: [Value: Int64] = [:]
+
+    mutating func names(of values: [Value]) -> [Int64] {
+        values.map { value in
+            if let number = numbers[value] { return number }
+            let number = Int64(numbers.count)
+            numbers[value] = number
+            return number
+        }
+    }
+}

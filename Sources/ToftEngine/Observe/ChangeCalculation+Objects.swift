@@ -1,0 +1,72 @@
+internal import ToftModel
+
+extension ChangeCalculation {
+    /// What happened to an object: to its own properties and, where key paths are watched, beyond
+    /// its links.
+    mutating func change(of object: ObjectRef, watching paths: WatchedPaths?) throws(EngineError)
+        -> ObjectChange
+    {
+        var change = ObjectChange()
+        guard try exists(object, in: new) else {
+            change.isDeleted = true
+            return change
+        }
+        change.properties =
+            isCompared ? try differences(of: object) : (touched.properties[object] ?? []).sorted()
+        if let paths {
+            change.properties = try properties(of: object, set: change.properties, on: paths)
+        }
+        change.oldValues = try oldValues(of: change.properties, of: object)
+        return change
+    }
+
+    /// What those of the properties held that have one value. A property that is new had none.
+    private func oldValues(of properties: [PropertyID], of object: ObjectRef) throws(EngineError)
+        -> [PropertyID: Value]
+    {
+        try model { () throws(ModelError) in
+            let owner = try old.schema.classHandle(id: object.classID)
+            var values: [PropertyID: Value] = [:]
+            for id in properties {
+                guard let property = try? owner.property(id: id), property.isStored,
+                    property.collection == .none
+                else { continue }
+                values[id] = try old.value(object.key, property)
+            }
+            return values
+        }
+    }
+
+    func exists(_ object: ObjectRef, in view: ModelView) throws(EngineError) -> Bool {
+        try model { () throws(ModelError) in try view.exists(object) }
+    }
+
+    /// The properties whose values differ.
+    func differences(of object: ObjectRef) throws(EngineError) -> [PropertyID] {
+        guard touched.rows[object.classID]?.modified.contains(Int(object.key)) == true else {
+            return []
+        }
+        return try model { () throws(ModelError) in
+            let (before, after) = (
+                try old.schema.classHandle(id: object.classID),
+                try new.schema.classHandle(id: object.classID)
+            )
+            var differing: [PropertyID] = []
+            for property in after.visibleProperties where property.isStored {
+                guard let was = try? before.property(id: property.id) else {
+                    differing.append(property.id)
+                    continue
+                }
+                if try !isEqual(object.key, was, property) { differing.append(property.id) }
+            }
+            return differing
+        }
+    }
+
+    private func isEqual(_ key: Int64, _ was: PropertyHandle, _ property: PropertyHandle)
+        throws(ModelError) -> Bool
+    {
+        if property.isList { return try old.listValues(key, was) == new.listValues(key, property) }
+        return try old.cell(key, was).isEqual(to: new.cell(key, property))
+    }
+}

@@ -1,0 +1,186 @@
+internal import ToftModel
+internal import ToftStorage
+
+extension ChangeCalculation {
+    /// What happened to results. `next` gets what they are now, where that had to be worked out.
+    mutating func change(
+        of recipe: ResultsDefinition, watching paths: WatchedPaths?, basis: ObservedVersion,
+        next: inout ObservedVersion
+    ) throws(EngineError) -> CollectionChange {
+        let before = if let known = basis.order { known } else { try recipe.order(in: old) }
+        var after = before
+        if canDiffer(recipe) {
+            if let followed = try follow(recipe, before) {
+                after = followed
+            } else {
+                after = try recipe.order(in: new)
+            }
+        }
+        next.order = after
+        return try change(of: recipe, watching: paths, from: before, to: after)
+    }
+
+    /// Whether anything that the elements and their order hang on was touched.
+    private func canDiffer(_ recipe: ResultsDefinition) -> Bool {
+        if isCompared { return true }
+        if let root = recipe.root,
+            touched.rows[root.classID]?.erased.contains(Int(root.key)) == true
+        {
+            return true
+        }
+        for id in recipe.watched.classes {
+            guard let rows = touched.rows[id] else { continue }
+            if !rows.inserted.isEmpty || !rows.erased.isEmpty { return true }
+        }
+        return recipe.watched.properties.contains {
+            touched.rows[$0.classID]?.properties.contains($0.property) == true
+        }
+    }
+
+    private mutating func change(
+        of recipe: ResultsDefinition, watching paths: WatchedPaths?, from before: ResultRows,
+        to after: ResultRows
+    ) throws(EngineError) -> CollectionChange {
+        switch (before, after) {
+        case (.gone, _): return CollectionChange()
+        case (let before, .gone): return .rootDeleted(count: try count(of: before, recipe))
+        case (.whole, .whole): return try changeOfWholeClass(recipe.classID ?? 0, watching: paths)
+        case (.list, .list):
+            guard case .list(let place) = recipe.base else { return CollectionChange() }
+            return try change(of: place, watching: paths).withoutMoves
+        case (.keys(let before, let isAscending), .keys(let after, _)):
+            // Who links here may do so twice.
+            let isStrict = if case .all = recipe.base { isAscending } else { false }
+            return try change(
+                of: recipe.classID ?? 0, watching: paths, from: before, to: after,
+                isAscending: isStrict)
+        case (.positions(let before), .positions(let after)):
+            return try change(of: recipe, from: before, to: after)
+        default: return CollectionChange()
+        }
+    }
+
+    private func count(of order: ResultRows, _ recipe: ResultsDefinition) throws(EngineError) -> Int
+    {
+        switch order {
+        case .keys(let keys, _): return keys.count
+        case .positions(let positions): return positions.count
+        case .list:
+            guard case .list(let place) = recipe.base else { return 0 }
+            return try model { () throws(ModelError) in try old.list(place).count }
+        case .whole, .values, .gone: return 0
+        }
+    }
+
+    private mutating func change(
+        of classID: ClassID, watching paths: WatchedPaths?, from before: [Int64], to after: [Int64],
+        isAscending: Bool
+    ) throws(EngineError) -> CollectionChange {
+        let test = try test(of: classID, watching: paths, rowCount: after.count)
+        if test.isEmpty {
+            return before.isSame(as: after)
+                ? CollectionChange() : try SequenceDifference.between(before, after) { _ in false }
+        }
+        if isAscending, let rows = test.rows, rows.count < after.count / 16 {
+            return try SequenceDifference.betweenAscending(before, after, modified: rows.sorted())
+        }
+        return try SequenceDifference.between(before, after) { key throws(EngineError) in
+            try test.isModified(key)
+        }
+    }
+
+    // MARK: Whole classes
+
+    /// By rank: what came and went is looked up in the trees, nothing else is read.
+    private mutating func changeOfWholeClass(_ classID: ClassID, watching paths: WatchedPaths?)
+        throws(EngineError) -> CollectionChange
+    {
+        let tables = try model { () throws(ModelError) in
+            (
+                old: try old.table(old.schema.classHandle(id: classID)),
+                new: try new.table(new.schema.classHandle(id: classID))
+            )
+        }
+        let rows = touched.rows[classID] ?? TransactionChanges.Rows()
+        var change = CollectionChange()
+        change.deletions = try ranks(of: rows.erased, in: tables.old)
+        change.insertions = try ranks(of: rows.inserted, in: tables.new)
+        let test = try test(of: classID, watching: paths, rowCount: tables.new.rowCount)
+        let modified = test.isEmpty ? IndexRanges() : try modified(of: classID, by: test)
+        let stayed = modified.subtracting(rows.inserted)
+        change.modifications = try ranks(of: stayed, in: tables.old)
+        change.modificationsNew = try ranks(of: stayed, in: tables.new)
+        return change
+    }
+
+    private func modified(of classID: ClassID, by test: any RowChangeFilter) throws(EngineError)
+        -> IndexRanges
+    {
+        if let rows = test.rows { return IndexRanges(rows.lazy.map { Int($0) }) }
+        let keys = try model { () throws(ModelError) in
+            try new.allKeys(of: new.schema.classHandle(id: classID))
+        }
+        var modified = IndexRanges()
+        for key in keys where try test.isModified(key) { modified.append(Int(key)) }
+        return modified
+    }
+
+    /// Where rows stand that the table has. Keys that follow each other are rows that do.
+    private func ranks(of keys: IndexRanges, in table: Table) throws(EngineError) -> IndexRanges {
+        var ranks = IndexRanges()
+        for run in keys.runs {
+            let rank = try storage { () throws(StorageError) in
+                try table.rank(of: Int64(run.lowerBound))
+            }
+            ranks.append(rank..<rank + run.count)
+        }
+        return ranks
+    }
+
+    // MARK: Lists of values
+
+    /// Sorted or cut lists of values: each element is followed by the list's edits from its old to
+    /// its new index.
+    private mutating func change(of recipe: ResultsDefinition, from before: [Int], to after: [Int])
+        throws(EngineError) -> CollectionChange
+    {
+        guard case .list(let place) = recipe.base else { return CollectionChange() }
+        let list = try change(of: place, watching: nil)
+        let counts = try model { () throws(ModelError) in
+            (old: try old.list(place).count, new: try new.list(place).count)
+        }
+        let names = ElementNames(list, oldCount: counts.old, newCount: counts.new)
+        let modified = Set(list.modificationsNew.lazy.map { names.name(new: $0) })
+        return try SequenceDifference.between(
+            before.map { Int64($0) }, after.map { names.name(new: $0) }
+        ) { modified.contains($0) }
+    }
+}
+
+extension CollectionChange {
+    /// As results report it: a move is a deletion and an insertion.
+    fileprivate var withoutMoves: CollectionChange {
+        var change = self
+        change.moves = []
+        return change
+    }
+}
+
+/// Names the elements of a list over a change: one that stayed by its old index, a new one by a
+/// number of its own.
+private struct ElementNames {
+    private var old: [Int: Int64] = [:]
+    private let firstNew: Int64
+
+    init(_ change: CollectionChange, oldCount: Int, newCount: Int) {
+        firstNew = Int64(oldCount)
+        let kept = (0..<oldCount).lazy.filter { !change.deletions.contains($0) }
+        let places = (0..<newCount).lazy.filter { !change.insertions.contains($0) }
+        for (old, new) in zip(kept, places) { self.old[new] = Int64(old) }
+        for move in change.moves { old[move.to] = Int64(move.from) }
+    }
+
+    func name(new index: Int) -> Int64 {
+        old[index] ?? firstNew + Int64(index)
+    }
+}

@@ -1,0 +1,195 @@
+internal import ToftModel
+internal import ToftStorage
+
+/// The way of some observers from one version to a later one: what was touched on it, and what that
+/// means for each.
+///
+/// What was touched is read from the commit records. Where they are gone, the two versions are
+/// compared: then a value that was set and is the same again is not seen, and a list tells
+/// deletions and insertions instead of moves.
+struct ChangeCalculation {
+    let old: ModelView
+    let new: ModelView
+    let touched: TransactionChanges
+    /// Whether `touched` comes from a comparison.
+    let isCompared: Bool
+    private let links: LinkMap
+    private var tests: [ClassID: DeepChangeChecker<ModelView>] = [:]
+    private var pathTests: [ObjectIdentifier: KeyPathTest<ModelView>] = [:]
+    /// What happened to results that were asked about: the same ones may have several observers.
+    private var known: [Question: (change: CollectionChange, order: ResultRows?)] = [:]
+
+    /// Results, and what of them is watched.
+    private struct Question: Hashable {
+        let recipe: ObjectIdentifier
+        let paths: ObjectIdentifier?
+    }
+
+    init(from old: ModelView, to new: ModelView, interest: ChangeFilter) throws(EngineError) {
+        let records = try storage { () throws(StorageError) in
+            try new.snapshot.records(after: old.snapshot.version)
+        }
+        if let records,
+            let touched = TransactionChanges(records, schema: new.schema.stored, interest: interest)
+        {
+            self.init(old, new, touched, isCompared: false)
+        } else {
+            try self.init(comparing: old, with: new)
+        }
+    }
+
+    /// Compares the versions, whether there are records or not.
+    init(comparing old: ModelView, with new: ModelView) throws(EngineError) {
+        self.init(old, new, try TransactionChanges(comparing: old, with: new), isCompared: true)
+    }
+
+    private init(
+        _ old: ModelView, _ new: ModelView, _ touched: TransactionChanges, isCompared: Bool
+    ) {
+        self.old = old
+        self.new = new
+        self.touched = touched
+        self.isCompared = isCompared
+        links = LinkMap(new.schema.stored)
+    }
+
+    /// What an observer is to be told, and where it stands then.
+    mutating func item(for observation: Observation, basis: ObservedVersion)
+        -> NotificationPackage.Item
+    {
+        var next = ObservedVersion(view: new)
+        let outcome: NotificationPackage.Outcome
+        do throws(EngineError) {
+            outcome = try self.outcome(
+                for: observation.subject, watching: observation.paths, basis: basis, next: &next)
+        } catch {
+            outcome = .failure(error)
+        }
+        return NotificationPackage.Item(
+            observation: observation, previousVersion: basis.version, basis: next, outcome: outcome)
+    }
+
+    private mutating func outcome(
+        for subject: Subject, watching paths: WatchedPaths?, basis: ObservedVersion,
+        next: inout ObservedVersion
+    ) throws(EngineError) -> NotificationPackage.Outcome {
+        switch subject {
+        case .database:
+            return .committed
+        case .object(let object):
+            let change = try self.change(of: object, watching: paths)
+            return change.isEmpty ? .nothing : .object(change)
+        case .list(let place):
+            let change = try self.change(of: place, watching: paths)
+            return change.isEmpty ? .nothing : .collection(change)
+        case .results(let recipe):
+            let change = try knownChange(of: recipe, watching: paths, basis: basis, next: &next)
+            return change.isEmpty ? .nothing : .collection(change)
+        }
+    }
+
+    private mutating func knownChange(
+        of recipe: ResultsDefinition, watching paths: WatchedPaths?, basis: ObservedVersion,
+        next: inout ObservedVersion
+    ) throws(EngineError) -> CollectionChange {
+        let question = Question(
+            recipe: ObjectIdentifier(recipe), paths: paths.map { ObjectIdentifier($0) })
+        if let known = known[question] {
+            next.order = known.order
+            return known.change
+        }
+        let change = try self.change(of: recipe, watching: paths, basis: basis, next: &next)
+        known[question] = (change, next.order)
+        return change
+    }
+
+    // MARK: What rows reach
+
+    /// Tells of rows of a class whether they, or what they reach or the observer watches, changed.
+    /// `rowCount`: about how many will be asked for.
+    mutating func test(of classID: ClassID, watching paths: WatchedPaths?, rowCount: Int)
+        throws(EngineError) -> any RowChangeFilter
+    {
+        if let paths { return try pathTest(paths, rowCount: rowCount) }
+        let budget = Self.budget(rowCount: rowCount)
+        if let made = tests[classID], made.serves(budget) { return made }
+        let test = try DeepChangeChecker(
+            of: classID, modified: touched.modified, links: links, reader: new, budget: budget)
+        tests[classID] = test
+        return test
+    }
+
+    /// The same for an observer with key paths.
+    mutating func pathTest(_ paths: WatchedPaths, rowCount: Int) throws(EngineError) -> KeyPathTest<
+        ModelView
+    > {
+        let budget = Self.budget(rowCount: rowCount)
+        if let made = pathTests[ObjectIdentifier(paths)], made.serves(budget) { return made }
+        let test = try KeyPathTest(paths, changed: try changed(paths), reader: new, budget: budget)
+        pathTests[ObjectIdentifier(paths)] = test
+        return test
+    }
+
+    /// The backward way may look at a few objects for each row; beyond that, going forward from the
+    /// rows is cheaper.
+    private static func budget(rowCount: Int) -> Int {
+        let (product, overflow) = rowCount.multipliedReportingOverflow(by: 4)
+        return overflow ? .max : max(1_000, product)
+    }
+}
+
+extension ModelView: LinkReading {
+    func forEachSource(of target: Int64, through link: Link, _ body: (Int64) -> Bool)
+        throws(EngineError)
+    {
+        try model { () throws(ModelError) in
+            try forEachBacklink(to: target, through: try property(link.place)) { source, _ in
+                body(source)
+            }
+        }
+    }
+
+    func forEachTarget(of source: Int64, through link: Link, _ body: (Int64) -> Bool)
+        throws(EngineError)
+    {
+        try model { () throws(ModelError) in
+            guard link.isList else {
+                if case .int64(let target) = try cell(source, try property(link.place)) {
+                    _ = body(target)
+                }
+                return
+            }
+            for target in try linkedKeys(
+                ListPlace(
+                    owner: ObjectRef(classID: link.source, key: source), property: link.property))
+            {
+                guard body(target) else { return }
+            }
+        }
+    }
+}
+
+extension Link {
+    var place: PropertyPlace { PropertyPlace(classID: source, property: property) }
+}
+
+extension RowChangeFilter {
+    /// Whether it is as good as a new one with this budget.
+    fileprivate func serves(_ budget: Int) -> Bool { rows != nil || self.budget >= budget }
+}
+
+extension ChangeFilter {
+    /// What these observers need to know.
+    init(_ observations: some Sequence<Observation>) {
+        for observation in observations {
+            properties.formUnion(observation.paths?.places ?? [])
+            switch observation.subject {
+            case .database: break
+            case .object(let object): objects.insert(object)
+            case .list(let place): lists.insert(place)
+            case .results(let recipe):
+                if case .list(let place) = recipe.base { lists.insert(place) }
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+internal import ToftModel
+
+/// What has been worked out for one session: the version to go to, and what its observers are to be
+/// told.
+struct NotificationPackage: Sendable {
+    struct Item: Sendable {
+        let observation: Observation
+        /// The version that its last call told about.
+        let previousVersion: UInt64
+        /// Where the observer stands afterwards.
+        let basis: ObservedVersion
+        let outcome: Outcome
+    }
+
+    /// What there is to tell.
+    enum Outcome: Sendable {
+        case nothing
+        case committed
+        case collection(CollectionChange)
+        case object(ObjectChange)
+        case failure(EngineError)
+    }
+
+    let view: ModelView
+    let items: [Item]
+
+    var version: UInt64 { view.version }
+    /// Whether any observer is to be called.
+    var hasCalls: Bool { items.contains { $0.outcome.isCall } }
+}
+
+extension NotificationPackage.Outcome {
+    var isCall: Bool {
+        if case .nothing = self { false } else { true }
+    }
+}
+
+extension NotificationPackage.Item {
+    /// The call that it means; nil for none.
+    func notification(version: UInt64) -> ChangeNotification? {
+        switch outcome {
+        case .nothing:
+            return nil
+        case .committed:
+            return ChangeNotification(.update, from: previousVersion, to: version)
+        case .collection(let change):
+            var notification = ChangeNotification(
+                change.isRootDeleted ? .deleted : .update, from: previousVersion, to: version)
+            notification.collection = change
+            return notification
+        case .object(let change):
+            var notification = ChangeNotification(
+                change.isDeleted ? .deleted : .update, from: previousVersion, to: version)
+            notification.object = change
+            return notification
+        case .failure(let error):
+            return ChangeNotification(.failure(error), from: previousVersion, to: version)
+        }
+    }
+}
+
+extension NotificationPackage {
+    /// Works out what happened to each observer on the way from where it stands to `view`. On any
+    /// thread; takes no lock.
+    static func prepare(_ observations: [Observation], to view: ModelView) -> NotificationPackage {
+        var travellers: [UInt64: [(Observation, ObservedVersion)]] = [:]
+        for observation in observations {
+            let basis = observation.basis
+            if basis.version < view.version {
+                travellers[basis.version, default: []].append((observation, basis))
+            }
+        }
+        var made: [ObjectIdentifier: Item] = [:]
+        for group in travellers.values {
+            for item in items(for: group, to: view) {
+                made[ObjectIdentifier(item.observation)] = item
+            }
+        }
+        return NotificationPackage(
+            view: view, items: observations.compactMap { made[ObjectIdentifier($0)] })
+    }
+
+    /// The items of observers that stand at one version.
+    private static func items(
+        for group: [(observation: Observation, basis: ObservedVersion)], to view: ModelView
+    ) -> [Item] {
+        guard let start = group.first?.basis.view else { return [] }
+        do throws(EngineError) {
+            var passage = try ChangeCalculation(
+                from: start, to: view, interest: ChangeFilter(group.map(\.observation)))
+            return group.map { passage.item(for: $0.observation, basis: $0.basis) }
+        } catch {
+            return group.map {
+                Item(
+                    observation: $0.observation, previousVersion: $0.basis.version,
+                    basis: ObservedVersion(view: view), outcome: .failure(error))
+            }
+        }
+    }
+
+    /// The parcel of a session whose next version can't be read: every observer is told so, once.
+    static func failure(_ error: EngineError, for observations: [Observation], at view: ModelView)
+        -> NotificationPackage
+    {
+        let items = observations.map { observation in
+            let basis = observation.basis
+            return Item(
+                observation: observation, previousVersion: basis.version, basis: basis,
+                outcome: .failure(error))
+        }
+        return NotificationPackage(view: view, items: items)
+    }
+}

@@ -1,0 +1,114 @@
+internal import ToftModel
+internal import ToftStorage
+
+extension TransactionChanges {
+    /// What two versions differ in, for all classes that are seen. Clusters that both have are not
+    /// looked into.
+    init(comparing old: ModelView, with new: ModelView) throws(EngineError) {
+        var differences: [ClassID: TableComparison] = [:]
+        try model { () throws(ModelError) in
+            for after in new.schema.visibleClasses {
+                guard let before = old.schema.anyClass(id: after.id) else { continue }
+                let columns = after.visibleProperties.filter { property in
+                    property.isStored && before.visibleProperties.contains { $0.id == property.id }
+                }
+                var comparison = TableComparison(columns: columns.map { ($0.column, $0.isList) })
+                let tables = (try old.table(before), try new.table(after))
+                try stored { () throws(StorageError) in try comparison.run(tables.0, tables.1) }
+                differences[after.id] = comparison
+            }
+        }
+        self.init(differences: differences.mapValues { ($0.inserted, $0.erased, $0.modified) })
+    }
+}
+
+/// Finds the rows in which two versions of a table differ.
+private struct TableComparison {
+    /// A row: its cluster and its place there.
+    private typealias Place = (cluster: ClusterView, row: Int)
+
+    let columns: [(id: UInt32, isList: Bool)]
+    private(set) var inserted = IndexRanges()
+    private(set) var erased = IndexRanges()
+    private(set) var modified = IndexRanges()
+
+    init(columns: [(id: UInt32, isList: Bool)]) {
+        self.columns = columns
+    }
+
+    mutating func run(_ old: Table, _ new: Table) throws(StorageError) {
+        let before = try Self.clusters(of: old)
+        let after = try Self.clusters(of: new)
+        let gone = Self.rows(of: before.filter { after[$0.key] == nil }.map(\.value))
+        let come = Self.rows(of: after.filter { before[$0.key] == nil }.map(\.value))
+        for key in come.keys.sorted() where gone[key] == nil { inserted.append(Int(key)) }
+        for key in gone.keys.sorted() {
+            guard let now = come[key], let was = gone[key] else {
+                erased.append(Int(key))
+                continue
+            }
+            if try !isEqual(was, now) { modified.append(Int(key)) }
+        }
+    }
+
+    private static func clusters(of table: Table) throws(StorageError) -> [ClusterIdentity:
+        ClusterView]
+    {
+        var clusters: [ClusterIdentity: ClusterView] = [:]
+        try table.forEachCluster { cluster throws(StorageError) in
+            clusters[cluster.identity] = cluster
+            return true
+        }
+        return clusters
+    }
+
+    private static func rows(of clusters: [ClusterView]) -> [Int64: Place] {
+        var rows: [Int64: Place] = [:]
+        for cluster in clusters {
+            for row in 0..<cluster.count { rows[cluster.keys[row]] = (cluster, row) }
+        }
+        return rows
+    }
+
+    private func isEqual(_ was: Place, _ now: Place) throws(StorageError) -> Bool {
+        for column in columns {
+            if column.isList {
+                guard
+                    try isEqual(
+                        was.cluster.list(column.id, was.row), now.cluster.list(column.id, now.row))
+                else { return false }
+            } else {
+                guard
+                    try was.cluster.cell(was.row, column.id).isEqual(
+                        to: now.cluster.cell(now.row, column.id))
+                else { return false }
+            }
+        }
+        return true
+    }
+
+    private func isEqual(_ was: ListView, _ now: ListView) throws(StorageError) -> Bool {
+        guard was.count == now.count else { return false }
+        for index in 0..<was.count {
+            guard try was.cell(at: index).isEqual(to: now.cell(at: index)) else { return false }
+        }
+        return true
+    }
+}
+
+extension ModelView {
+    /// All keys of a class, ascending.
+    func allKeys(of owner: ClassHandle) throws(ModelError) -> [Int64] {
+        let table = try table(owner)
+        return try stored { () throws(StorageError) in
+            var keys: [Int64] = []
+            keys.reserveCapacity(table.rowCount)
+            try table.forEachCluster { cluster throws(StorageError) in
+                keys.append(
+                    contentsOf: UnsafeBufferPointer(start: cluster.keys, count: cluster.count))
+                return true
+            }
+            return keys
+        }
+    }
+}

@@ -1,0 +1,17 @@
+internal import ToftModel
+
+/// What results consist of in one version. Whole classes and lists are not copied.
+enum ResultRows: Sendable {
+    /// All objects of the class, by rank.
+    case whole
+    /// The list as it is.
+    case list
+    /// Objects by their keys. Ascending when the results are not sorted.
+    case keys([Int64], isAscending: Bool)
+    /// Elements of the list, by their indices there.
+    case positions([Int])
+    /// These values.
+    case values([Value])
+    /// The object that the results hang on is gone.
+    case gone
+}

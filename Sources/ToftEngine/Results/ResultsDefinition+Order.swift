@@ -1,0 +1,101 @@
+internal import ToftModel
+internal import ToftQuery
+internal import ToftStorage
+
+extension ResultsDefinition {
+    /// Works the results out in one version. On any thread.
+    func order(in view: ModelView) throws(EngineError) -> ResultRows {
+        try model { () throws(ModelError) in
+            if let root, try !view.exists(root) { return .gone }
+            if let query { return try order(of: query, in: view) }
+            guard isPlain else { return try valueOrder(in: view) }
+            switch base {
+            case .all: return .whole
+            case .list: return .list
+            case .backlinks(let target, let link):
+                return .keys(try view.sources(of: target, through: link), isAscending: true)
+            case .objects(let keys): return .keys(keys, isAscending: false)
+            case .values(let values, _): return .values(values)
+            }
+        }
+    }
+
+    private func order(of query: BoundQuery, in view: ModelView) throws(ModelError) -> ResultRows {
+        let isAscending = !query.hasOrderings && base.isAscending
+        return .keys(
+            try query.keys(in: view, of: try queryBase(in: view)), isAscending: isAscending)
+    }
+
+    /// How many results a query has, without a list of them; nil where there is no query, or
+    /// nothing to ask it of.
+    func count(in view: ModelView) throws(EngineError) -> Int? {
+        guard let query else { return nil }
+        return try model { () throws(ModelError) -> Int? in
+            if let root, try !view.exists(root) { return nil }
+            return try query.count(in: view, of: try queryBase(in: view))
+        }
+    }
+
+    /// What a query runs over.
+    func queryBase(in view: ModelView) throws(ModelError) -> QueryBase {
+        switch base {
+        case .all: .all
+        case .list(let place): .keys(try view.linkedKeys(place))
+        case .backlinks(let target, let link): .keys(try view.sources(of: target, through: link))
+        case .objects(let keys): .keys(try view.existing(keys, of: classID ?? 0))
+        case .values: .keys([])
+        }
+    }
+}
+
+extension ResultsDefinition.Base {
+    /// Whether the objects come in the order of their keys.
+    var isAscending: Bool {
+        switch self {
+        case .all, .backlinks: true
+        case .list, .objects, .values: false
+        }
+    }
+}
+
+extension ModelView {
+    /// The objects that link to one, each as often as it does, in the order of their keys.
+    func sources(of target: ObjectRef, through link: PropertyPlace) throws(ModelError) -> [Int64] {
+        try backlinks(to: target.key, through: try property(link))
+    }
+
+    /// What a list of links holds.
+    func linkedKeys(_ place: ListPlace) throws(ModelError) -> [Int64] {
+        let list = try list(place)
+        var keys: [Int64] = []
+        keys.reserveCapacity(list.count)
+        for index in 0..<list.count {
+            if case .int64(let key) = try stored({ () throws(StorageError) in
+                try list.cell(at: index)
+            }) {
+                keys.append(key)
+            }
+        }
+        return keys
+    }
+
+    var version: UInt64 { snapshot.version }
+
+    func list(_ place: ListPlace) throws(ModelError) -> ListView {
+        try list(
+            place.owner.key,
+            try property(PropertyPlace(classID: place.owner.classID, property: place.property)))
+    }
+
+    /// Those of the objects that exist.
+    func existing(_ keys: [Int64], of classID: ClassID) throws(ModelError) -> [Int64] {
+        let owner = try schema.classHandle(id: classID)
+        var existing: [Int64] = []
+        for key in keys where try exists(key, owner) { existing.append(key) }
+        return existing
+    }
+
+    func property(_ place: PropertyPlace) throws(ModelError) -> PropertyHandle {
+        try schema.classHandle(id: place.classID).property(id: place.property)
+    }
+}

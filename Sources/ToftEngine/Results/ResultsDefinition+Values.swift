@@ -1,0 +1,71 @@
+internal import ToftModel
+internal import ToftStorage
+
+/// Lists of values, sorted, told apart or cut off.
+extension ResultsDefinition {
+    func valueOrder(in view: ModelView) throws(ModelError) -> ResultRows {
+        let values = try baseValues(in: view)
+        var positions = Array(values.indices)
+        for step in valueSteps { step.apply(to: &positions, of: values) }
+        if case .values = base { return .values(positions.map { values[$0] }) }
+        return .positions(positions)
+    }
+
+    private func baseValues(in view: ModelView) throws(ModelError) -> [Value] {
+        switch base {
+        case .values(let values, _): values
+        case .list(let place):
+            try view.listValues(
+                place.owner.key,
+                try view.property(
+                    PropertyPlace(classID: place.owner.classID, property: place.property)))
+        case .all, .backlinks, .objects: []
+        }
+    }
+}
+
+extension ValueStep {
+    func apply(to positions: inout [Int], of values: [Value]) {
+        switch self {
+        case .sort(let isAscending):
+            positions = sorted(positions, of: values, isAscending: isAscending)
+        case .distinct:
+            var seen: Set<Value> = []
+            positions.removeAll { !seen.insert(values[$0]).inserted }
+        case .limit(let limit):
+            positions = Array(positions.prefix(limit))
+        }
+    }
+
+    /// Stable both ways: equal values stay in the order that they had.
+    private func sorted(_ positions: [Int], of values: [Value], isAscending: Bool) -> [Int] {
+        let ranked = positions.enumerated().sorted { left, right in
+            let (one, other) = (values[left.element], values[right.element])
+            if one == other { return left.offset < right.offset }
+            return one.isOrderedBefore(other) == isAscending
+        }
+        return ranked.map(\.element)
+    }
+}
+
+extension Value {
+    /// The order of sorting, between values of one type: null, then NaN, then the rest; false
+    /// before true, text and data by bytes.
+    func isOrderedBefore(_ other: Value) -> Bool {
+        switch (self, other) {
+        case (_, .null): false
+        case (.null, _): true
+        case (.bool(let left), .bool(let right)): !left && right
+        case (.int(let left), .int(let right)): left < right
+        case (.float(let left), .float(let right)): right.isNaN ? false : left.isNaN || left < right
+        case (.double(let left), .double(let right)):
+            right.isNaN ? false : left.isNaN || left < right
+        case (.string(let left), .string(let right)):
+            left.utf8.lexicographicallyPrecedes(right.utf8)
+        case (.data(let left), .data(let right)): left.lexicographicallyPrecedes(right)
+        case (.date(let left), .date(let right)): left < right
+        case (.link(let left), .link(let right)): left.key < right.key
+        default: false
+        }
+    }
+}

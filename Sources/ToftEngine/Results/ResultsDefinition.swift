@@ -1,0 +1,95 @@
+internal import ToftModel
+internal import ToftQuery
+
+/// How results are made: from what, and what is done with it. Says nothing of a version or a
+/// session, so the notifier follows it too.
+final class ResultsDefinition: Sendable {
+    /// What the elements are taken from.
+    enum Base: Sendable {
+        /// All objects of a class, in the order of their keys.
+        case all(ClassID)
+        case list(ListPlace)
+        /// The objects that link to one through a property.
+        case backlinks(target: ObjectRef, link: PropertyPlace)
+        /// These objects, whether they still exist or not.
+        case objects([Int64])
+        /// These values, which a list had.
+        case values([Value], of: ListPlace)
+    }
+
+    let base: Base
+    /// The class of the elements; nil for values.
+    let classID: ClassID?
+    /// What the objects pass. Nil: they are taken as they come.
+    let query: BoundQuery?
+    /// What values pass, one after the other.
+    let valueSteps: [ValueStep]
+    let watched: Dependencies
+
+    init(_ base: Base, classID: ClassID?, query: BoundQuery? = nil, valueSteps: [ValueStep] = []) {
+        self.base = base
+        self.classID = classID
+        self.query = query
+        self.valueSteps = valueSteps
+        watched = Dependencies(base, query)
+    }
+}
+
+/// What can be done with the elements of a list of values.
+enum ValueStep: Sendable {
+    case sort(isAscending: Bool)
+    case distinct
+    case limit(Int)
+}
+
+extension ResultsDefinition {
+    /// These results, then passed through a query.
+    func appending(_ query: BoundQuery) -> ResultsDefinition {
+        ResultsDefinition(base, classID: classID, query: self.query?.appending(query) ?? query)
+    }
+
+    /// These values, then through a step.
+    func appending(_ step: ValueStep) -> ResultsDefinition {
+        ResultsDefinition(base, classID: nil, valueSteps: valueSteps + [step])
+    }
+
+    /// Whether the elements are those of the base, in its order.
+    var isPlain: Bool { query == nil && valueSteps.isEmpty }
+
+    /// The list that the elements come from, or came from.
+    var listPlace: ListPlace? {
+        switch base {
+        case .list(let place), .values(_, let place): place
+        case .all, .backlinks, .objects: nil
+        }
+    }
+
+    /// The object that the elements hang on: without it there are no results.
+    var root: ObjectRef? {
+        switch base {
+        case .list(let place): place.owner
+        case .backlinks(let target, _): target
+        case .all, .objects, .values: nil
+        }
+    }
+}
+
+extension Dependencies {
+    init(_ base: ResultsDefinition.Base, _ query: BoundQuery?) {
+        switch base {
+        case .all(let id): classes.insert(id)
+        case .list(let place):
+            properties.insert(PropertyPlace(classID: place.owner.classID, property: place.property))
+        case .backlinks(_, let link):
+            classes.insert(link.classID)
+            properties.insert(link)
+        case .objects, .values: break
+        }
+        for dependency in query?.dependencies ?? [] {
+            for place in dependency.steps.map(\.property) + [dependency.property] {
+                classes.insert(place.classID)
+                properties.insert(PropertyPlace(classID: place.classID, property: place.propertyID))
+            }
+        }
+    }
+}

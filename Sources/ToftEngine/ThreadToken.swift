@@ -1,0 +1,13 @@
+internal import ToftStorage
+
+/// One object for each thread, so that a session can tell whether it is on its own. Unlike the
+/// system's thread ids, never used twice while somebody holds it.
+final class ThreadToken: Sendable {
+    private static let local = ThreadLocal<ThreadToken>()
+
+    /// The calling thread's.
+    static var current: ThreadToken { local.value(orMake: ThreadToken.init) }
+
+    /// Whether a mark is the calling thread's.
+    static func isCurrent(_ mark: ThreadToken) -> Bool { local.isCurrent(mark) }
+}

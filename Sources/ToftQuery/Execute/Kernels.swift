@@ -1,0 +1,173 @@
+internal import ToftStorage
+
+// The innermost loops: a dense array becomes a bitmap. Eight rows make a byte with constant shifts,
+// which compiles to straight code.
+
+/// Kernels over integers, in the width that they have.
+enum IntLoops {
+    /// The rows whose value is from `low` to `high`.
+    static func range(_ values: IntegerColumn, count: Int, _ low: Int64, _ high: Int64) -> Selection
+    {
+        switch values.width {
+        case .one:
+            guard let range = Bounds<Int8>(low, high) else { return .empty }
+            return bytes(values.base, count, UInt8(bitPattern: range.low), range.distance)
+        case .two:
+            guard let range = Bounds<Int16>(low, high) else { return .empty }
+            return pairs(values.base, count, UInt16(bitPattern: range.low), range.distance)
+        case .four: return wide(values.base.assumingMemoryBound(to: Int32.self), count, low, high)
+        case .eight: return wide(values.base.assumingMemoryBound(to: Int64.self), count, low, high)
+        }
+    }
+
+    /// What of a range a type can hold.
+    private struct Bounds<Value: FixedWidthInteger & SignedInteger> {
+        let low: Value
+        /// How far the upper bound lies above the lower.
+        let distance: Value.Magnitude
+
+        @inline(__always)
+        init?(_ low: Int64, _ high: Int64) {
+            guard low <= high, low <= Int64(Value.max), high >= Int64(Value.min) else { return nil }
+            self.low = Value(truncatingIfNeeded: max(low, Int64(Value.min)))
+            distance = Value.Magnitude(
+                truncatingIfNeeded: min(high, Int64(Value.max)) &- Int64(self.low))
+        }
+    }
+
+    // MARK: Narrow values
+
+    // A compare leaves ones in the places of the rows that pass. Cut down to a different bit for
+    // each row of eight, their sum is a byte of the mask.
+
+    private static func bytes(
+        _ base: UnsafeRawPointer, _ count: Int, _ low: UInt8, _ distance: UInt8
+    ) -> Selection {
+        let lows = SIMD16<UInt8>(repeating: low)
+        let distances = SIMD16<UInt8>(repeating: distance)
+        let bit = SIMD16<UInt8>(1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128)
+        var mask = Selection.empty
+        for word in 0..<((count &+ 63) >> 6) {
+            let start = word &* 64
+            let rest = min(count &- start, 64)
+            var bits: UInt64 = 0
+            for part in 0..<(rest >> 4) {
+                let values = base.loadUnaligned(
+                    fromByteOffset: start &+ part &* 16, as: SIMD16<UInt8>.self)
+                let passing =
+                    unsafeBitCast((values &- lows) .<= distances, to: SIMD16<UInt8>.self) & bit
+                let halves = unsafeBitCast(passing, to: SIMD2<UInt64>.self)
+                let sums =
+                    (halves[0] &* 0x0101_0101_0101_0101) &>> 56
+                    | ((halves[1] &* 0x0101_0101_0101_0101) &>> 56) &<< 8
+                bits |= sums &<< UInt64(part &* 16)
+            }
+            for row in (rest & ~15)..<rest {
+                let value = base.load(fromByteOffset: start &+ row, as: UInt8.self)
+                bits |= (value &- low <= distance ? 1 : 0) &<< UInt64(row)
+            }
+            mask.setWord(word, bits)
+        }
+        return mask
+    }
+
+    private static func pairs(
+        _ base: UnsafeRawPointer, _ count: Int, _ low: UInt16, _ distance: UInt16
+    ) -> Selection {
+        let lows = SIMD8<UInt16>(repeating: low)
+        let distances = SIMD8<UInt16>(repeating: distance)
+        let bit = SIMD8<UInt16>(1, 2, 4, 8, 16, 32, 64, 128)
+        var mask = Selection.empty
+        for word in 0..<((count &+ 63) >> 6) {
+            let start = word &* 64
+            let rest = min(count &- start, 64)
+            var bits: UInt64 = 0
+            for part in 0..<(rest >> 3) {
+                let values = base.loadUnaligned(
+                    fromByteOffset: (start &+ part &* 8) &* 2, as: SIMD8<UInt16>.self)
+                let passing =
+                    unsafeBitCast((values &- lows) .<= distances, to: SIMD8<UInt16>.self) & bit
+                let halves = unsafeBitCast(passing, to: SIMD2<UInt64>.self)
+                bits |=
+                    (((halves[0] | halves[1]) &* 0x0001_0001_0001_0001) &>> 48)
+                    &<< UInt64(part &* 8)
+            }
+            for row in (rest & ~7)..<rest {
+                let value = base.load(fromByteOffset: (start &+ row) &* 2, as: UInt16.self)
+                bits |= (value &- low <= distance ? 1 : 0) &<< UInt64(row)
+            }
+            mask.setWord(word, bits)
+        }
+        return mask
+    }
+
+    // MARK: Wide values
+
+    private static func wide<Value: FixedWidthInteger & SignedInteger>(
+        _ values: UnsafePointer<Value>, _ count: Int, _ low: Int64, _ high: Int64
+    ) -> Selection {
+        guard let range = Bounds<Value>(low, high) else { return .empty }
+        if range.distance == 0 { return rows(values, count) { $0 == range.low } }
+        return rows(values, count) {
+            Value.Magnitude(truncatingIfNeeded: $0 &- range.low) <= range.distance
+        }
+    }
+
+    @inline(__always)
+    private static func rows<Value>(
+        _ values: UnsafePointer<Value>, _ count: Int, where passes: (Value) -> Bool
+    ) -> Selection {
+        var mask = Selection.empty
+        for word in 0..<((count &+ 63) >> 6) {
+            let base = values + word &* 64
+            let rest = min(count &- word &* 64, 64)
+            var bits: UInt64 = 0
+            for byte in 0..<(rest >> 3) {
+                let rows = base + byte &* 8
+                var part: UInt64 = 0
+                for row in 0..<8 { part |= (passes(rows[row]) ? 1 : 0) &<< UInt64(row) }
+                bits |= part &<< UInt64(byte &* 8)
+            }
+            for row in (rest & ~7)..<rest { bits |= (passes(base[row]) ? 1 : 0) &<< UInt64(row) }
+            mask.setWord(word, bits)
+        }
+        return mask
+    }
+}
+
+/// Kernels over doubles.
+enum DoubleLoops {
+    /// The rows whose value is from `low` to `high`; never NaN.
+    static func range(_ values: UnsafePointer<Double>, count: Int, _ low: Double, _ high: Double)
+        -> Selection
+    {
+        var mask = Selection.empty
+        for word in 0..<((count &+ 63) >> 6) {
+            let base = values + word &* 64
+            let rest = min(count &- word &* 64, 64)
+            var bits: UInt64 = 0
+            for byte in 0..<(rest >> 3) {
+                let rows = base + byte &* 8
+                var part: UInt64 = 0
+                for row in 0..<8 {
+                    let isAbove: UInt64 = rows[row] >= low ? 1 : 0
+                    let isBelow: UInt64 = rows[row] <= high ? 1 : 0
+                    part |= (isAbove & isBelow) &<< UInt64(row)
+                }
+                bits |= part &<< UInt64(byte &* 8)
+            }
+            for row in (rest & ~7)..<rest {
+                bits |= (base[row] >= low && base[row] <= high ? 1 : 0) &<< UInt64(row)
+            }
+            mask.setWord(word, bits)
+        }
+        return mask
+    }
+
+    /// The rows that hold NaN.
+    static func notANumber(_ values: UnsafePointer<Double>, count: Int) -> Selection {
+        var mask = Selection.empty
+        for row in 0..<count where values[row].isNaN { mask.insert(row) }
+        return mask
+    }
+}

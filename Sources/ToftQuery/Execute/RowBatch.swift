@@ -1,0 +1,257 @@
+internal import ToftModel
+internal import ToftStorage
+
+/// A batch of objects of one class, or of elements of lists: the rows that predicates and
+/// expressions are computed for.
+///
+/// Its rows may belong to the rows of another frame, the base: several to one where a collection
+/// was followed.
+final class RowBatch {
+    /// Reads the properties of the objects; nil for a frame of elements.
+    let reader: ClassReader?
+    private(set) var count = 0
+    /// The keys of the objects.
+    private(set) var keys: UnsafePointer<Int64>
+    /// Rows that have no object: behind a null link, or deleted meanwhile.
+    private(set) var absent = Selection.empty
+    /// The cluster whose rows the rows of the frame are, all of them and in its order.
+    private(set) var cluster: ClusterView?
+    /// The values, in a frame of elements.
+    var elements: Vector?
+
+    /// The frame whose rows own the rows of this one.
+    var base: RowBatch?
+    /// For each row its row in `base`.
+    let owners: UnsafeMutablePointer<UInt8>
+    /// Goes up with every filling, so that what was computed for the rows can be kept until then.
+    private(set) var generation = 0
+
+    private let ownKeys: UnsafeMutablePointer<Int64>
+    private var places: RowPlaces?
+
+    init(_ reader: ClassReader?) {
+        self.reader = reader
+        ownKeys = .allocate(capacity: Selection.capacity)
+        ownKeys.initialize(repeating: 0, count: Selection.capacity)
+        owners = .allocate(capacity: Selection.capacity)
+        owners.initialize(repeating: 0, count: Selection.capacity)
+        keys = UnsafePointer(ownKeys)
+    }
+
+    deinit {
+        ownKeys.deallocate()
+        owners.deallocate()
+    }
+
+    /// All rows.
+    var rows: Selection { .first(count) }
+
+    // MARK: Filling
+
+    /// Makes the rows those of a cluster.
+    func fill(_ cluster: ClusterView) {
+        self.cluster = cluster
+        count = cluster.count
+        keys = cluster.keys
+        absent = .empty
+        generation &+= 1
+    }
+
+    /// Empties the frame, to append to it.
+    func clear() {
+        cluster = nil
+        count = 0
+        keys = UnsafePointer(ownKeys)
+        absent = .empty
+        places?.isValid = false
+        generation &+= 1
+    }
+
+    var isFull: Bool { count == Selection.capacity }
+
+    /// Adds an object that belongs to a row of the base.
+    @inline(__always)
+    func append(_ key: Int64, owner: Int) {
+        ownKeys[count] = key
+        owners[count] = UInt8(truncatingIfNeeded: owner)
+        count &+= 1
+    }
+
+    /// Adds a row without an object.
+    @inline(__always)
+    func appendAbsent(owner: Int) {
+        absent.insert(count)
+        append(0, owner: owner)
+    }
+
+    /// Adds `count` elements whose owners are set already.
+    func setElementCount(_ count: Int) {
+        self.count = count
+        generation &+= 1
+    }
+
+    /// Makes the rows the objects that `links`, read from the rows of `other`, lead to: one for
+    /// each.
+    func fill(links: Vector, of other: RowBatch, wanted: Selection) {
+        clear()
+        let present = wanted.subtracting(links.nulls)
+        count = other.count
+        for row in 0..<count { ownKeys[row] = links.ints[row] }
+        absent = other.rows.subtracting(present)
+    }
+
+    /// Makes the rows the objects of the rows of `outer` that `owner` names for each of `count`
+    /// rows.
+    func fill(_ outer: RowBatch, count: Int, owner: (Int) -> Int) {
+        clear()
+        for row in 0..<count {
+            let place = owner(row)
+            if outer.absent[place] {
+                appendAbsent(owner: row)
+            } else {
+                append(outer.keys[place], owner: row)
+            }
+        }
+    }
+
+    /// Notes that a row's object is not there.
+    func markAbsent(_ row: Int) {
+        absent.insert(row)
+    }
+
+    // MARK: Places
+
+    /// Where the objects lie. Finds them at the first call after a filling; objects that are gone
+    /// become absent.
+    func located() throws(ModelError) -> RowPlaces {
+        let places = self.places ?? RowPlaces()
+        self.places = places
+        if !places.isValid, let reader { try places.find(self, in: reader.table) }
+        return places
+    }
+}
+
+/// The clusters that hold the objects of a frame, and where in them each row lies.
+final class RowPlaces {
+    var isValid = false
+    /// Each cluster once, in the order of keys.
+    private(set) var clusters: [ClusterView] = []
+    /// `order[ends[i - 1]..<ends[i]]` are the rows that lie in cluster `i`.
+    private(set) var ends: [Int] = []
+    /// Rows of the frame in the order of their keys, absent ones left out.
+    let order: UnsafeMutablePointer<UInt8>
+    /// For each row of the frame its row in its cluster.
+    let places: UnsafeMutablePointer<UInt16>
+
+    init() {
+        order = .allocate(capacity: Selection.capacity)
+        order.initialize(repeating: 0, count: Selection.capacity)
+        places = .allocate(capacity: Selection.capacity)
+        places.initialize(repeating: 0, count: Selection.capacity)
+    }
+
+    deinit {
+        order.deallocate()
+        places.deallocate()
+    }
+
+    /// Finds all objects of `frame`, in the order of their keys, so that each cluster is looked for
+    /// once.
+    func find(_ frame: RowBatch, in table: Table) throws(ModelError) {
+        let count = sortRows(of: frame)
+        // The last batch's last cluster is often this one's first.
+        let hint = clusters.last
+        clusters.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+        var found = 0
+        var current: ClusterSearch?
+        for index in 0..<count {
+            let row = Int(order[index])
+            let key = frame.keys[row]
+            if current?.mayHold(key) != true {
+                if found > (ends.last ?? 0) { ends.append(found) }
+                if clusters.count > ends.count { clusters.removeLast() }
+                guard
+                    let cluster = try cluster(
+                        holding: key, hint: clusters.isEmpty && ends.isEmpty ? hint : nil, in: table
+                    )
+                else {
+                    current = nil
+                    frame.markAbsent(row)
+                    continue
+                }
+                current = ClusterSearch(cluster)
+                clusters.append(cluster)
+            }
+            guard let place = current?.row(of: key) else {
+                frame.markAbsent(row)
+                continue
+            }
+            places[row] = UInt16(truncatingIfNeeded: place)
+            order[found] = UInt8(truncatingIfNeeded: row)
+            found += 1
+        }
+        if found > (ends.last ?? 0) { ends.append(found) }
+        if clusters.count > ends.count { clusters.removeLast() }
+        isValid = true
+    }
+
+    private func cluster(holding key: Int64, hint: ClusterView?, in table: Table) throws(ModelError)
+        -> ClusterView?
+    {
+        if let hint, ClusterSearch(hint).mayHold(key) { return hint }
+        do { return try table.cluster(containing: key) } catch { throw .storage(error) }
+    }
+
+    /// Fills `order` with the rows that have an object, by key; returns how many.
+    private func sortRows(of frame: RowBatch) -> Int {
+        var count = 0
+        var isSorted = true
+        var rows = frame.rows.subtracting(frame.absent).rows
+        while let row = rows.next() {
+            if count > 0, frame.keys[Int(order[count - 1])] > frame.keys[row] { isSorted = false }
+            order[count] = UInt8(truncatingIfNeeded: row)
+            count += 1
+        }
+        if !isSorted {
+            let keys = frame.keys
+            var sorted = UnsafeMutableBufferPointer(start: order, count: count)
+            sorted.sort { keys[Int($0)] < keys[Int($1)] }
+        }
+        return count
+    }
+}
+
+/// Looks for keys, in ascending order, in one cluster.
+struct ClusterSearch {
+    private let keys: UnsafePointer<Int64>
+    private let count: Int
+    private let first: Int64
+    private let last: Int64
+    private var start = 0
+
+    init(_ cluster: ClusterView) {
+        keys = cluster.keys
+        count = cluster.count
+        first = count > 0 ? keys[0] : 0
+        last = count > 0 ? keys[count - 1] : -1
+    }
+
+    /// Whether the key lies between the first and the last of the cluster.
+    func mayHold(_ key: Int64) -> Bool { key >= first && key <= last }
+
+    /// The row of a key not less than the one asked for before.
+    mutating func row(of key: Int64) -> Int? {
+        // Where no key is missing, the place is known.
+        let guess = key &- first
+        if guess >= 0, guess < count, keys[Int(guess)] == key { return Int(guess) }
+        var low = start
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if keys[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        start = low
+        return low < count && keys[low] == key ? low : nil
+    }
+}

@@ -1,0 +1,315 @@
+internal import ToftStorage
+
+/// What a zone map says about a cluster before it is read.
+enum ZoneVerdict {
+    /// No row can pass.
+    case noRow
+    /// Every row that is not null passes.
+    case everyValue
+    case unknown
+}
+
+/// A `ColumnPredicate` made ready to run: turns a vector into the mask of the rows that pass. One
+/// virtual call per batch; loops inside.
+class RowPredicate {
+    /// The rows of `wanted` that pass; what it says of other rows means nothing.
+    func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection { .empty }
+
+    /// What the least and the greatest value of an int or date column (its seconds) say.
+    func verdict(_ minimum: Int64, _ maximum: Int64) -> ZoneVerdict { .unknown }
+
+    /// The same for a double column.
+    func verdict(_ minimum: Double, _ maximum: Double) -> ZoneVerdict { .unknown }
+
+    /// Whether null passes.
+    var passesNull: Bool { false }
+}
+
+/// Null passes and nothing else, or the other way round.
+final class NullTest: RowPredicate {
+    private let passes: Bool
+
+    init(passes: Bool) {
+        self.passes = passes
+    }
+
+    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        passes ? vector.nulls : ~vector.nulls
+    }
+
+    override var passesNull: Bool { passes }
+}
+
+/// Everything passes, or nothing.
+final class FixedTest: RowPredicate {
+    private let passes: Bool
+
+    init(_ passes: Bool) {
+        self.passes = passes
+    }
+
+    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        passes ? .full : .empty
+    }
+
+    override func verdict(_ minimum: Int64, _ maximum: Int64) -> ZoneVerdict {
+        passes ? .unknown : .noRow
+    }
+    override func verdict(_ minimum: Double, _ maximum: Double) -> ZoneVerdict {
+        passes ? .unknown : .noRow
+    }
+    override var passesNull: Bool { passes }
+}
+
+final class BoolTest: RowPredicate {
+    private let value: Bool
+    private let isInverted: Bool
+
+    init(_ value: Bool, isInverted: Bool) {
+        self.value = value
+        self.isInverted = isInverted
+    }
+
+    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        let equal = (value ? vector.bits : ~vector.bits).subtracting(vector.nulls)
+        return isInverted ? ~equal : equal
+    }
+
+    override var passesNull: Bool { isInverted }
+}
+
+/// Integers, or keys of links, from `low` to `high`; inverted all others and null.
+final class IntRangeTest: RowPredicate {
+    private let low: Int64
+    private let high: Int64
+    private let isInverted: Bool
+
+    init(_ low: Int64, _ high: Int64, isInverted: Bool) {
+        self.low = low
+        self.high = high
+        self.isInverted = isInverted
+    }
+
+    /// What passes; nil where nothing or something else does.
+    var range: ClosedRange<Int64>? { low <= high && !isInverted ? low...high : nil }
+
+    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        let within = IntLoops.range(vector.integers, count: count, low, high).subtracting(
+            vector.nulls)
+        return isInverted ? ~within : within
+    }
+
+    override func verdict(_ minimum: Int64, _ maximum: Int64) -> ZoneVerdict {
+        if minimum > high || maximum < low { return isInverted ? .everyValue : .noRow }
+        if minimum >= low && maximum <= high { return isInverted ? .unknown : .everyValue }
+        return .unknown
+    }
+
+    override var passesNull: Bool { isInverted }
+}
+
+/// Integers of a sorted set.
+final class IntSetTest: RowPredicate {
+    private let values: [Int64]
+    private let isInverted: Bool
+
+    init(_ values: [Int64], isInverted: Bool) {
+        self.values = values
+        self.isInverted = isInverted
+    }
+
+    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        guard let least = values.first, let greatest = values.last else {
+            return isInverted ? .full : .empty
+        }
+        var members = Selection.empty
+        let candidates = (IntLoops.range(vector.integers, count: count, least, greatest) & wanted)
+            .subtracting(vector.nulls)
+        values.withUnsafeBufferPointer { values in
+            var rows = candidates.rows
+            while let row = rows.next() {
+                if values.containsSorted(vector.ints[row]) { members.insert(row) }
+            }
+        }
+        return isInverted ? ~members : members
+    }
+
+    override func verdict(_ minimum: Int64, _ maximum: Int64) -> ZoneVerdict {
+        guard !isInverted, let least = values.first, let greatest = values.last else {
+            return .unknown
+        }
+        return minimum > greatest || maximum < least ? .noRow : .unknown
+    }
+
+    override var passesNull: Bool { isInverted }
+}
+
+extension UnsafeBufferPointer<Int64> {
+    /// Whether a sorted buffer holds `value`.
+    @inline(__always)
+    fileprivate func containsSorted(_ value: Int64) -> Bool {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low &+ high) >> 1
+            if self[middle] < value { low = middle &+ 1 } else { high = middle }
+        }
+        return low < count && self[low] == value
+    }
+}
+
+/// Doubles from `low` to `high`, inverted all other numbers and null; NaN apart.
+final class DoubleRangeTest: RowPredicate {
+    private let low: Double
+    private let high: Double
+    private let isInverted: Bool
+    private let passesNaN: Bool
+
+    init(_ low: Double, _ high: Double, isInverted: Bool, passesNaN: Bool) {
+        self.low = low
+        self.high = high
+        self.isInverted = isInverted
+        self.passesNaN = passesNaN
+    }
+
+    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        // NaN is never within, so inverted it passes; where that is not what is asked for, its rows
+        // are looked for apart.
+        var passing = DoubleLoops.range(vector.doubles, count: count, low, high)
+        if isInverted { passing = ~passing }
+        if passesNaN != isInverted {
+            let numberless = DoubleLoops.notANumber(vector.doubles, count: count)
+            passing = passesNaN ? passing | numberless : passing.subtracting(numberless)
+        }
+        return isInverted ? passing | vector.nulls : passing.subtracting(vector.nulls)
+    }
+
+    override func verdict(_ minimum: Double, _ maximum: Double) -> ZoneVerdict {
+        !isInverted && !passesNaN && (minimum > high || maximum < low) ? .noRow : .unknown
+    }
+
+    override var passesNull: Bool { isInverted }
+}
+
+/// Dates from `low` to `high`; inverted all others and null.
+final class DateRangeTest: RowPredicate {
+    private let low: Timestamp
+    private let high: Timestamp
+    private let isInverted: Bool
+
+    init(_ low: Timestamp, _ high: Timestamp, isInverted: Bool) {
+        self.low = low
+        self.high = high
+        self.isInverted = isInverted
+    }
+
+    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        // The seconds decide all rows but those on the two edges.
+        var within = IntLoops.range(vector.integers, count: count, low.seconds, high.seconds)
+        var edges =
+            (IntLoops.range(vector.integers, count: count, low.seconds, low.seconds)
+            | IntLoops.range(vector.integers, count: count, high.seconds, high.seconds)).rows
+        var outside = Selection.empty
+        while let row = edges.next() {
+            let date = Timestamp(seconds: vector.ints[row], nanoseconds: vector.nanoseconds[row])
+            if date < low || date > high { outside.insert(row) }
+        }
+        within = within.subtracting(outside).subtracting(vector.nulls)
+        return isInverted ? ~within : within
+    }
+
+    override func verdict(_ minimum: Int64, _ maximum: Int64) -> ZoneVerdict {
+        if minimum > high.seconds || maximum < low.seconds {
+            return isInverted ? .everyValue : .noRow
+        }
+        if minimum > low.seconds && maximum < high.seconds {
+            return isInverted ? .unknown : .everyValue
+        }
+        return .unknown
+    }
+
+    override var passesNull: Bool { isInverted }
+}
+
+/// Texts that a matcher accepts; `!=` also accepts null.
+final class TextRowTest: RowPredicate {
+    let matcher: TextMatcher
+
+    init(_ matcher: TextMatcher) {
+        self.matcher = matcher
+    }
+
+    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        var passing = Selection.empty
+        var rows = wanted.subtracting(vector.nulls).rows
+        while let row = rows.next() {
+            if matcher.matches(vector.texts[row]) { passing.insert(row) }
+        }
+        return passesNull ? passing | vector.nulls : passing
+    }
+
+    override var passesNull: Bool { matcher.operation == .notEqual }
+}
+
+/// Any, or all, of several tests.
+final class CombinedTest: RowPredicate {
+    private let parts: [RowPredicate]
+    private let needsAll: Bool
+
+    init(_ parts: [RowPredicate], needsAll: Bool) {
+        self.parts = parts
+        self.needsAll = needsAll
+    }
+
+    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        var passing = needsAll ? wanted : .empty
+        for part in parts {
+            if needsAll {
+                passing &= part.evaluate(vector, count: count, wanted: passing)
+                if passing.isEmpty { break }
+            } else {
+                let open = wanted.subtracting(passing)
+                if open.isEmpty { break }
+                passing |= part.evaluate(vector, count: count, wanted: open) & open
+            }
+        }
+        return passing
+    }
+
+    override func verdict(_ minimum: Int64, _ maximum: Int64) -> ZoneVerdict {
+        combined { $0.verdict(minimum, maximum) }
+    }
+
+    override func verdict(_ minimum: Double, _ maximum: Double) -> ZoneVerdict {
+        combined { $0.verdict(minimum, maximum) }
+    }
+
+    private func combined(_ verdict: (RowPredicate) -> ZoneVerdict) -> ZoneVerdict {
+        let verdicts = parts.map(verdict)
+        if needsAll {
+            return verdicts.contains(.noRow)
+                ? .noRow : verdicts.allSatisfy { $0 == .everyValue } ? .everyValue : .unknown
+        }
+        return verdicts.allSatisfy { $0 == .noRow }
+            ? .noRow : verdicts.contains(.everyValue) ? .everyValue : .unknown
+    }
+
+    override var passesNull: Bool {
+        needsAll ? parts.allSatisfy(\.passesNull) : parts.contains(where: \.passesNull)
+    }
+}
+
+/// What another test does not pass, null included.
+final class InvertedTest: RowPredicate {
+    private let inner: RowPredicate
+
+    init(_ inner: RowPredicate) {
+        self.inner = inner
+    }
+
+    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        ~inner.evaluate(vector, count: count, wanted: wanted)
+    }
+
+    override var passesNull: Bool { !inner.passesNull }
+}

@@ -1,0 +1,99 @@
+/// A set of rows of a batch, one bit each. A batch has at most `capacity` rows, as a cluster has.
+struct Selection: Equatable, Sendable {
+    /// Rows of a batch.
+    static let capacity = 256
+
+    private var words: SIMD4<UInt64>
+
+    private init(_ words: SIMD4<UInt64>) {
+        self.words = words
+    }
+
+    // Computed, so that nobody asks whether they have been made yet.
+    static var empty: Selection { Selection(SIMD4(repeating: 0)) }
+    static var full: Selection { Selection(SIMD4(repeating: .max)) }
+
+    /// The rows before `count`.
+    static func first(_ count: Int) -> Selection {
+        if count >= capacity { return full }
+        var words = SIMD4<UInt64>(repeating: 0)
+        for word in 0..<4 {
+            let rest = count - word * 64
+            words[word] = rest >= 64 ? .max : rest <= 0 ? 0 : (1 << UInt64(rest)) - 1
+        }
+        return Selection(words)
+    }
+
+    subscript(row: Int) -> Bool {
+        @inline(__always) get { words[row >> 6] & (1 &<< UInt64(row & 63)) != 0 }
+    }
+
+    @inline(__always)
+    mutating func insert(_ row: Int) {
+        words[row >> 6] |= 1 &<< UInt64(row & 63)
+    }
+
+    /// The 64 rows from `64 * index` on.
+    func word(_ index: Int) -> UInt64 { words[index] }
+
+    mutating func setWord(_ index: Int, _ word: UInt64) {
+        words[index] = word
+    }
+
+    var isEmpty: Bool { (words[0] | words[1] | words[2] | words[3]) == 0 }
+
+    var count: Int {
+        words[0].nonzeroBitCount + words[1].nonzeroBitCount + words[2].nonzeroBitCount
+            + words[3].nonzeroBitCount
+    }
+
+    static func & (left: Selection, right: Selection) -> Selection {
+        Selection(left.words & right.words)
+    }
+    static func | (left: Selection, right: Selection) -> Selection {
+        Selection(left.words | right.words)
+    }
+    static prefix func ~ (mask: Selection) -> Selection { Selection(~mask.words) }
+    static func &= (left: inout Selection, right: Selection) { left.words &= right.words }
+    static func |= (left: inout Selection, right: Selection) { left.words |= right.words }
+
+    /// The rows of this mask that are not in `other`.
+    func subtracting(_ other: Selection) -> Selection { Selection(words & ~other.words) }
+
+    /// The mask with its bits as this file lays them: row 0 is the lowest bit of the first byte.
+    /// Bits from `count` on are left out.
+    init(bitmap: UnsafeRawPointer, count: Int) {
+        var words = SIMD4<UInt64>(repeating: 0)
+        let byteCount = (count + 7) / 8
+        for byte in 0..<byteCount {
+            words[byte >> 3] |=
+                UInt64(bitmap.load(fromByteOffset: byte, as: UInt8.self)) << UInt64((byte & 7) * 8)
+        }
+        self = Selection(words) & .first(count)
+    }
+
+    /// Steps through the rows of a mask: `while let row = rows.next()`.
+    struct Rows {
+        private var words: SIMD4<UInt64>
+        private var index = 0
+
+        fileprivate init(_ words: SIMD4<UInt64>) {
+            self.words = words
+        }
+
+        @inline(__always)
+        mutating func next() -> Int? {
+            while index < 4 {
+                let word = words[index]
+                if word != 0 {
+                    words[index] = word & (word &- 1)
+                    return index &* 64 &+ word.trailingZeroBitCount
+                }
+                index &+= 1
+            }
+            return nil
+        }
+    }
+
+    var rows: Rows { Rows(words) }
+}

@@ -1,0 +1,62 @@
+internal import ToftStorage
+
+/// A range that a column of the queried objects must lie in, held against the least and the
+/// greatest value that a cluster keeps of it.
+enum ZoneMapFilter {
+    case integers(column: UInt32, Int64, Int64)
+    case numbers(column: UInt32, Double, Double)
+
+    /// The tests that follow from predicates all of which must hold.
+    static func conjuncts(of filter: [BoundPredicate]) -> [ZoneMapFilter] {
+        filter.flatMap { predicate -> [ZoneMapFilter] in
+            switch predicate {
+            case .and(let parts): conjuncts(of: parts)
+            case .test(.path(let path), let test, let quantifier) where quantifier != .none:
+                path.directProperty.map { Self.tests($0, test) } ?? []
+            default: []
+            }
+        }
+    }
+
+    private static func tests(_ property: PropertyRef, _ test: ColumnPredicate) -> [ZoneMapFilter] {
+        switch test {
+        case .int(let low, let high, isInverted: false):
+            [.integers(column: property.propertyID, low, high)]
+        case .ints(let values, isInverted: false):
+            if let low = values.min(), let high = values.max() {
+                [.integers(column: property.propertyID, low, high)]
+            } else {
+                []
+            }
+        case .double(let low, let high, isInverted: false, passesNaN: false):
+            [.numbers(column: property.propertyID, low, high)]
+        case .date(let low, let high, isInverted: false):
+            [.integers(column: property.propertyID, low.seconds, high.seconds)]
+        case .all(let parts): parts.flatMap { tests(property, $0) }
+        default: []
+        }
+    }
+
+    /// The column whose values are tested.
+    var column: UInt32 {
+        switch self {
+        case .integers(let column, _, _): column
+        case .numbers(let column, _, _): column
+        }
+    }
+
+    /// Whether no row of a cluster can pass.
+    func excludes(_ cluster: ClusterView) throws(StorageError) -> Bool {
+        switch self {
+        case .integers(let column, let low, let high):
+            if case .integers(let least, let greatest)? = try cluster.zone(column) {
+                return greatest < low || least > high
+            }
+        case .numbers(let column, let low, let high):
+            if case .numbers(let least, let greatest)? = try cluster.zone(column) {
+                return greatest < low || least > high
+            }
+        }
+        return false
+    }
+}
