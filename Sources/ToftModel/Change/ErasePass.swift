@@ -183,7 +183,7 @@ extension ClusterView {
     }
 }
 
-extension OrderedCursor {
+extension TreeCursor {
     /// Goes to the first key that is not before `key`, which lies behind where the cursor stands or
     /// has stood.
     fileprivate func advance(to key: UnsafeRawBufferPointer) throws(StorageError) {

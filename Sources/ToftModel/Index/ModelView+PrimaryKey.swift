@@ -108,7 +108,7 @@ extension OrderedTree {
     }
 
     private func forEachEntry(
-        from start: UnsafeRawBufferPointer, with cursor: OrderedCursor,
+        from start: UnsafeRawBufferPointer, with cursor: TreeCursor,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(ModelError)
             -> Bool
     ) throws(ModelError) {

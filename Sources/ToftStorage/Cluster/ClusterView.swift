@@ -38,7 +38,7 @@ package struct ClusterView {
         guard let slice = try leaf.cluster.slice(ofColumn: column) else {
             return ColumnView(column, nil, count: count)
         }
-        try table.space.touch(leaf.ref, leaf.cluster.base, slice.range)
+        try table.space.verify(leaf.ref, leaf.cluster.base, slice.range)
         return ColumnView(column, slice, count: count)
     }
 
@@ -119,7 +119,7 @@ package struct ClusterView {
 
     private func slice(_ column: Column) throws(StorageError) -> ColumnSlice? {
         guard let slice = try leaf.cluster.slice(ofColumn: column) else { return nil }
-        try table.space.touch(leaf.ref, leaf.cluster.base, slice.range)
+        try table.space.verify(leaf.ref, leaf.cluster.base, slice.range)
         return slice
     }
 }

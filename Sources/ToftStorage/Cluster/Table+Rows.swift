@@ -186,7 +186,7 @@ extension Table {
     /// A cluster all of whose pages are verified.
     func verifiedCluster(_ ref: Ref) throws(StorageError) -> ClusterPage {
         let base = try space.view(ref, as: .cluster)
-        try space.touch(ref, base, 0..<Int(ref.pageCount) * Page.size)
+        try space.verify(ref, base, 0..<Int(ref.pageCount) * Page.size)
         return try ClusterPage(base, page: ref.page, pageCount: ref.pageCount)
     }
 

@@ -174,7 +174,7 @@ package final class Table: @unchecked Sendable {
             self.ref = ref
             cluster = try ClusterPage(base, page: ref.page, pageCount: ref.pageCount)
             if cluster.columnsStart > Page.size {
-                try space.touch(ref, base, 0..<cluster.columnsStart)
+                try space.verify(ref, base, 0..<cluster.columnsStart)
             }
         }
     }
@@ -215,7 +215,7 @@ package final class Table: @unchecked Sendable {
         guard let slice = try leaf.cluster.slice(ofColumn: column) else {
             return column.defaultCell
         }
-        try space.touch(leaf.ref, leaf.cluster.base, slice.range)
+        try space.verify(leaf.ref, leaf.cluster.base, slice.range)
         if slice.isNull(row) { return .null }
         if slice.geometry.type == .bytes { return .bytes(try bytes(leaf, slice.heapCell(row))) }
         return slice.fixedCell(row)
@@ -225,7 +225,7 @@ package final class Table: @unchecked Sendable {
     @inline(__always)
     func bytes(_ leaf: Leaf, _ cell: HeapCell) throws(StorageError) -> UnsafeRawBufferPointer {
         let bytes = try leaf.cluster.heapBytes(cell)
-        try space.touch(
+        try space.verify(
             leaf.ref, leaf.cluster.base,
             Range(uncheckedBounds: (cell.offset, cell.offset &+ cell.length)))
         guard cell.isElsewhere else { return bytes }
@@ -243,11 +243,11 @@ package final class Table: @unchecked Sendable {
     /// The list of a row; `row` is below the cluster's row count.
     func list(_ leaf: Leaf, _ row: Int, _ column: Column) throws(StorageError) -> ListView {
         guard let slice = try leaf.cluster.slice(ofColumn: column) else { return .empty(in: space) }
-        try space.touch(leaf.ref, leaf.cluster.base, slice.range)
+        try space.verify(leaf.ref, leaf.cluster.base, slice.range)
         let cell = slice.heapCell(row)
         if cell.raw == 0 { return .empty(in: space) }
         let bytes = try leaf.cluster.heapBytes(cell)
-        try space.touch(leaf.ref, leaf.cluster.base, cell.offset..<cell.offset + cell.length)
+        try space.verify(leaf.ref, leaf.cluster.base, cell.offset..<cell.offset + cell.length)
         if cell.isElsewhere {
             return ListView(try sequence(bytes, leaf.cluster.page, column.elementKind), in: space)
         }

@@ -50,7 +50,7 @@ enum FreeSpaceReader {
         let base = try space.view(ref, as: type)
         let start = ExtentHeader.payloadStart(type, pageCount: Int(ref.pageCount))
         let length = ExtentHeader.payloadLength(of: base)
-        try space.touch(ref, base, start..<(start + length))
+        try space.verify(ref, base, start..<(start + length))
         return UnsafeRawBufferPointer(start: base + start, count: length)
     }
 }

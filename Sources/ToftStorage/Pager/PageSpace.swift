@@ -85,7 +85,7 @@ package final class PageSpace: @unchecked Sendable {
         let count = try Self.checkedCount(ref, as: type)
         let (base, verified) = try sections.locate(ref.page, count: count)
         if verified[0].load(ordering: .relaxed) != ref.birth {
-            try verify(ref, type, base, verified, count)
+            try verifyFirst(ref, type, base, verified, count)
         }
         try Self.checkHeader(base, ref, type)
         return base
@@ -94,18 +94,18 @@ package final class PageSpace: @unchecked Sendable {
     /// Verifies the pages that hold `range`, byte offsets from the extent's start. The first page
     /// is verified by `view`.
     @inline(__always)
-    package func touch(_ ref: Ref, _ base: UnsafeRawPointer, _ range: Range<Int>)
+    func verify(_ ref: Ref, _ base: UnsafeRawPointer, _ range: Range<Int>)
         throws(StorageError)
     {
         guard range.lowerBound >= 0, range.upperBound <= Int(ref.pageCount) &* Page.size else {
             throw .corrupt(page: ref.page, reason: "an offset leaves its extent")
         }
         if range.upperBound <= Page.size || (isWritable && ref.birth == version) { return }
-        try touchFurther(
+        try verifyFurther(
             ref, base, max(1, range.lowerBound / Page.size)...((range.upperBound - 1) / Page.size))
     }
 
-    private func touchFurther(_ ref: Ref, _ base: UnsafeRawPointer, _ pages: ClosedRange<Int>)
+    private func verifyFurther(_ ref: Ref, _ base: UnsafeRawPointer, _ pages: ClosedRange<Int>)
         throws(StorageError)
     {
         guard Int(ref.pageCount) <= ExtentLimit.pages else { return }
@@ -151,7 +151,7 @@ package final class PageSpace: @unchecked Sendable {
         return Int(ref.pageCount)
     }
 
-    private func verify(
+    private func verifyFirst(
         _ ref: Ref, _ type: ExtentType, _ base: UnsafeRawPointer,
         _ verified: UnsafeMutablePointer<Atomic<UInt64>>, _ count: Int
     ) throws(StorageError) {
@@ -204,7 +204,7 @@ package final class PageSpace: @unchecked Sendable {
         }
         let source = try view(ref, as: type)
         let size = Int(ref.pageCount) * Page.size
-        try touch(ref, source, 0..<size)
+        try verify(ref, source, 0..<size)
         let copy = try allocatePages(Int(ref.pageCount), insteadOf: ref.birth)
         let base = dirty.pointee.insert(
             copy.page, pageCount: Int(ref.pageCount), type: type, isZeroed: false)

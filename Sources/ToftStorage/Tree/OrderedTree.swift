@@ -99,19 +99,23 @@ package final class OrderedTree: @unchecked Sendable {
     }
 
     /// A cursor that stands nowhere yet.
-    package func cursor() throws(StorageError) -> OrderedCursor {
+    package func cursor() throws(StorageError) -> TreeCursor {
         try cursor(share?.levels)
     }
 
     /// A cursor for the entries whose keys begin with `prefix`; it may leave others out.
-    package func cursor(within prefix: UnsafeRawBufferPointer) throws(StorageError) -> OrderedCursor
-    {
+    package func cursor(within prefix: UnsafeRawBufferPointer) throws(StorageError) -> TreeCursor {
         try cursor(share?.levels(within: prefix))
     }
 
-    private func cursor(_ levels: [OrderedTree]?) throws(StorageError) -> OrderedCursor {
-        guard let share, let levels, !levels.isEmpty else { return OrderedCursor(tree: self) }
-        return try MergedCursor(tree: self, levels, share.key)
+    private func cursor(_ levels: [OrderedTree]?) throws(StorageError) -> TreeCursor {
+        let own = LeafEntryCursor(tree: self)
+        guard let share, let levels, !levels.isEmpty else { return TreeCursor(own, merged: nil) }
+        var children = [PrefixCursor(own, prefix: nil)]
+        for level in levels {
+            children.append(PrefixCursor(LeafEntryCursor(tree: level), prefix: share.key))
+        }
+        return TreeCursor(own, merged: MergingCursor(children))
     }
 
     /// Whether the tree itself may hold keys that begin with `prefix`: false is certain.

@@ -64,7 +64,7 @@ private struct NodeCheck {
     ) throws(StorageError) -> UInt64 {
         let type = height > 0 ? ExtentType.treeInner : leafType
         let base = try space.view(ref, as: type)
-        try space.touch(ref, base, 0..<Int(ref.pageCount) * Page.size)
+        try space.verify(ref, base, 0..<Int(ref.pageCount) * Page.size)
         let rows =
             height > 0
             ? try checkInner(ref, base, height, low, high, &walker)

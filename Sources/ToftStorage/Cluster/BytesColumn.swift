@@ -22,7 +22,7 @@ package struct BytesColumn {
                 page: cluster.page, reason: "a column's bytes lie outside its cluster's heap")
         }
         (low, high) = (Int(slice.low), Int(slice.high))
-        try space.touch(leaf.ref, cluster.base, low..<high)
+        try space.verify(leaf.ref, cluster.base, low..<high)
     }
 
     /// The bytes of a row below the cluster's count; none where it is null.

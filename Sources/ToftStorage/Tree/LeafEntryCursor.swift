@@ -1,6 +1,6 @@
-/// A position in an ordered tree. Stands at an entry or nowhere; good until the snapshot is
-/// released or the tree changes. One thread uses it.
-package class OrderedCursor {
+/// A position among the entries that lie in the leaves of one tree. Stands at an entry or nowhere;
+/// valid until the snapshot is released or the tree changes. One thread uses it.
+final class LeafEntryCursor {
     private let tree: OrderedTree
     private let leaves: LeafCursor
     private var leaf: OrderedLeaf?
@@ -18,16 +18,16 @@ package class OrderedCursor {
     deinit { memory.deallocate() }
 
     /// Whether the cursor stands at an entry.
-    package var isValid: Bool { entry != nil }
+    var isValid: Bool { entry != nil }
 
     /// The key where the cursor stands, until it moves; empty where it stands nowhere.
-    package var key: UnsafeRawBufferPointer {
+    var key: UnsafeRawBufferPointer {
         guard let leaf, let entry else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         return leaf.key(of: entry, in: memory)
     }
 
     /// The value where the cursor stands; empty where it stands nowhere.
-    package var value: UnsafeRawBufferPointer {
+    var value: UnsafeRawBufferPointer {
         get throws(StorageError) {
             guard let entry else { return UnsafeRawBufferPointer(start: nil, count: 0) }
             return try tree.value(of: entry)
@@ -36,75 +36,75 @@ package class OrderedCursor {
 
     /// Goes to the first key that is not before `key`; false where there is none.
     @discardableResult
-    package func seek(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
-        guard try approach(key) != nil else { return leave() }
-        return try settleForward()
+    func seek(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+        guard try locate(key) != nil else { return clear() }
+        return try normalizeForward()
     }
 
     /// Goes to the first key that is after `key`; false where there is none.
     @discardableResult
-    package func seek(after key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
-        guard let isFound = try approach(key) else { return leave() }
+    func seek(after key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+        guard let isFound = try locate(key) else { return clear() }
         if isFound { index += 1 }
-        return try settleForward()
+        return try normalizeForward()
     }
 
     /// Goes to the last key that is before `key`; false where there is none.
     @discardableResult
-    package func seek(before key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
-        guard try approach(key) != nil else { return leave() }
-        return try settleBackward()
+    func seek(before key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+        guard try locate(key) != nil else { return clear() }
+        return try normalizeBackward()
     }
 
     /// Goes to where a key stands or would stand, which may be behind its leaf's last entry; nil in
     /// an empty tree, else whether it is there.
-    private func approach(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool? {
+    private func locate(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool? {
         var route = KeyRoute(key: Separator(key: key))
         guard try leaves.seek(&route) else { return nil }
         try enter()
-        guard let place = try leaf?.search(key) else { return nil }
-        index = place.index
-        return place.found
+        guard let found = try leaf?.search(key) else { return nil }
+        index = found.index
+        return found.found
     }
 
     /// Goes to the first key of all.
     @discardableResult
-    package func seekFirst() throws(StorageError) -> Bool {
+    func seekFirst() throws(StorageError) -> Bool {
         var route = EdgeRoute(isLast: false)
-        guard try leaves.seek(&route) else { return leave() }
+        guard try leaves.seek(&route) else { return clear() }
         try enter()
         index = 0
-        return try settleForward()
+        return try normalizeForward()
     }
 
     /// Goes to the last key of all.
     @discardableResult
-    package func seekLast() throws(StorageError) -> Bool {
+    func seekLast() throws(StorageError) -> Bool {
         var route = EdgeRoute(isLast: true)
-        guard try leaves.seek(&route) else { return leave() }
+        guard try leaves.seek(&route) else { return clear() }
         try enter()
         index = leaf?.count ?? 0
-        return try settleBackward()
+        return try normalizeBackward()
     }
 
     /// Goes to the next key; false, and nowhere, after the last.
     @discardableResult
-    package func next() throws(StorageError) -> Bool {
+    func next() throws(StorageError) -> Bool {
         guard leaf != nil else { return false }
         index += 1
-        return try settleForward()
+        return try normalizeForward()
     }
 
     /// Goes to the key before; false, and nowhere, before the first.
     @discardableResult
-    package func previous() throws(StorageError) -> Bool {
-        try settleBackward()
+    func previous() throws(StorageError) -> Bool {
+        try normalizeBackward()
     }
 
-    private func settleBackward() throws(StorageError) -> Bool {
+    private func normalizeBackward() throws(StorageError) -> Bool {
         guard leaf != nil else { return false }
         while index == 0 {
-            guard try leaves.previous() else { return leave() }
+            guard try leaves.previous() else { return clear() }
             try enter()
             index = leaf?.count ?? 0
         }
@@ -113,9 +113,9 @@ package class OrderedCursor {
         return true
     }
 
-    private func settleForward() throws(StorageError) -> Bool {
+    private func normalizeForward() throws(StorageError) -> Bool {
         while let current = leaf, index >= current.count {
-            guard try leaves.next() else { return leave() }
+            guard try leaves.next() else { return clear() }
             try enter()
             index = 0
         }
@@ -129,7 +129,7 @@ package class OrderedCursor {
         if let base = leaves.base { leaf = try OrderedLeaf(base, page: leaves.ref.page) }
     }
 
-    private func leave() -> Bool {
+    private func clear() -> Bool {
         leaf = nil
         entry = nil
         return false
