@@ -118,6 +118,58 @@ import Testing
         #expect(Value(try table.list(1, Self.numbers).cell(at: 0)) == .int(5))
     }
 
+    @Test func `Texts keep their bytes when they change places while their list becomes a tree`()
+        throws
+    {
+        let twin = try TableTwin([
+            Column(id: 0, type: .list, isNullable: false, elementType: .bytes)
+        ])
+        let filler = Array("twenty bytes of text".utf8)
+        let brief = Array("short one!".utf8)
+        let lengthy = Array(repeating: UInt8(120), count: 64)
+        for count in 10..<60 {
+            let key = Int64(count)
+            try twin.insert(key)
+            let texts = Array(repeating: filler, count: count) + [brief, lengthy]
+            for text in texts {
+                try with(text) {
+                    try twin.table.listInsert(
+                        key, 0, at: try twin.table.listCount(key, 0), .bytes($0))
+                }
+            }
+            try twin.table.listSwap(key, 0, count, count + 1)
+            twin.lists[key]![0] =
+                (texts.dropLast(2) + [lengthy, brief]).map { Value.bytes($0) }
+        }
+        try twin.check()
+        try twin.compare()
+    }
+
+    @Test func `A text keeps its bytes when it moves in a list whose row has become very long`()
+        throws
+    {
+        let long = (1..<200 as Range<UInt32>).map {
+            Column(id: $0, type: .bytes, isNullable: false)
+        }
+        let twin = try TableTwin(
+            [Column(id: 0, type: .list, isNullable: false, elementType: .bytes)] + long)
+        let texts = ["first of the three", "second of the three", "third of the three"].map {
+            Array($0.utf8)
+        }
+        try twin.insert(1)
+        for (index, text) in texts.enumerated() {
+            try with(text) { try twin.table.listInsert(1, 0, at: index, .bytes($0)) }
+        }
+        for column in long {
+            try twin.set(
+                1, column.id, .bytes(Array(repeating: 7, count: ClusterLimits.inlineBytes)))
+        }
+        try twin.table.listMove(1, 0, from: 0, to: 2)
+        twin.lists[1]![0] = [texts[1], texts[2], texts[0]].map { Value.bytes($0) }
+        try twin.check()
+        try twin.compare()
+    }
+
     @Test(arguments: 1...16 as ClosedRange<UInt64>)
     func `Random edits leave what an array holds`(seed: UInt64) throws {
         print("lists, seed \(seed)")

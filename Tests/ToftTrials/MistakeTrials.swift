@@ -6,7 +6,7 @@ internal import ToftTestKit
 /// mistake in the engine, and has to find it.
 enum MistakeTrials {
     enum Suite: String {
-        case crash, faults, kills, interleavings, files
+        case crash, faults, kills, interleavings, files, model
     }
 
     static func owner(of mistake: Probe.Mistake) -> Suite {
@@ -22,6 +22,7 @@ enum MistakeTrials {
         case .syncErrorIgnored, .syncTriedAgain, .poisonForgotten, .diskFullIgnored,
             .recoveryTrustsTheCache:
             .faults
+        case .clusterRowsOffByOne, .staleElementAfterMove: .model
         case .publishedBeforeMeta, .publishedBeforeLog, .pinStoredWithoutLookingAgain:
             .interleavings
         case .deadWriterNotTakenOver: .kills
@@ -80,6 +81,7 @@ enum MistakeTrials {
         case .kills: return try KillTrial.run(kills: 300, seed: 1)
         case .interleavings: return try InterleavingTrials.run()
         case .files: return try FileTrials.run()
+        case .model: return try ModelTrials.run()
         case nil: return true
         }
     }

@@ -48,7 +48,7 @@ extension Table {
         guard destination >= 0, destination < list.count else {
             throw .indexOutOfRange(index: destination, count: list.count)
         }
-        let moved = keep(try list.element(index), at: 0)
+        let moved = keep(try list.element(index), in: activeWriter().element)
         guard index != destination else { return }
         try remove(index, list)
         try insert(moved, at: destination, try state(key, column))
@@ -60,8 +60,9 @@ extension Table {
     {
         let column = try listColumn(columnID)
         let list = try state(key, column)
-        let one = keep(try list.element(first), at: 0)
-        let other = keep(try list.element(second), at: TreeLimits.inlineValue)
+        let writer = activeWriter()
+        let one = keep(try list.element(first), in: writer.element)
+        let other = keep(try list.element(second), in: writer.otherElement)
         guard first != second else { return }
         try replace(first, with: other, list)
         try replace(second, with: one, try state(key, column))
@@ -130,16 +131,15 @@ extension Table {
     /// caller's may lie in what is about to be rewritten.
     private func element(_ cell: Cell, _ writer: TableWriter) throws(StorageError) -> Element {
         guard case .bytes(let bytes) = cell, bytes.count > TreeLimits.inlineValue else {
-            return keep(.cell(cell), at: 0)
+            return keep(.cell(cell), in: writer.element)
         }
-        let place = writer.elements
+        let place = writer.element
         try space.writeBlob(bytes).encode(to: place)
         return .blob(UnsafeRawBufferPointer(start: place, count: Ref.size))
     }
 
     /// An element whose bytes lie in memory of the writer.
-    private func keep(_ element: Element, at offset: Int) -> Element {
-        let place = activeWriter().elements + offset
+    private func keep(_ element: Element, in place: UnsafeMutableRawPointer) -> Element {
         switch element {
         case .blob(let bytes): return .blob(copy(bytes, to: place))
         case .cell(.bytes(let bytes)): return .cell(.bytes(copy(bytes, to: place)))
@@ -196,7 +196,7 @@ extension Table {
         let kind = list.column.elementKind
         let old = try block(of: list, writer)
         let new = try edit.apply(
-            to: old, kind: kind, in: writer.blocks, capacity: TableWriter.blockCapacity)
+            to: old, kind: kind, in: writer.blocks, capacity: TableScratch.blockSize)
         let (leaf, _) = try standing(at: list.key, writer)
         let bytes = UnsafeRawBufferPointer(start: new.base, count: new.length)
         if new.length > inlineLimit(leaf.cluster, ClusterLimits.inlineList) {
@@ -211,9 +211,9 @@ extension Table {
         -> ElementBlock
     {
         if case .block(let block) = list.content { return block }
-        _ = ElementWriter(
+        _ = try ElementWriter(
             writer.emptyBlock, capacity: ElementLayout.values, kind: list.column.elementKind,
-            count: 0)
+            count: 0, page: 0)
         return try ElementBlock(
             writer.emptyBlock, available: ElementLayout.values, kind: list.column.elementKind,
             page: 0)
@@ -225,7 +225,8 @@ extension Table {
         guard let owner else { throw .closed }
         let id = try owner.newSequence()
         try owner.sequence(id).fill(from: block, kind: kind)
-        let place = writer.elements
+        let place =
+            Probe.makes(.staleElementAfterMove) ? writer.element : writer.sequenceID
         place.storeUInt64(id, at: 0)
         let bytes = UnsafeRawBufferPointer(start: place, count: ClusterLayout.sequenceIDSize)
         try setHeap(

@@ -165,9 +165,9 @@ private struct AppendedRow {
     ) throws(StorageError) {
         guard !elements.isEmpty else { return }
         let start = heapEnd.roundedUpToEight
-        var writer = ElementWriter(
+        var writer = try ElementWriter(
             editor.base + start, capacity: editor.cluster.byteCount - start, kind: kind,
-            count: elements.count)
+            count: elements.count, page: editor.cluster.page)
         for cell in elements { try writer.append(.cell(cell), page: editor.cluster.page) }
         putHeap(slice, start, writer.length.roundedUpToEight)
     }

@@ -21,7 +21,7 @@ final class TableWriter {
 
     init(space: PageSpace) {
         spine = Spine(space: space, leafType: .cluster)
-        memory = .allocate(byteCount: 3 * Page.size + 64, alignment: 16)
+        memory = .allocate(byteCount: TableScratch.size, alignment: 16)
     }
 
     deinit { memory.deallocate() }
@@ -34,18 +34,19 @@ final class TableWriter {
         plan.cluster = 0
     }
 
-    /// Room for the block of a list that is being changed: the longest that lies in a cluster, and
-    /// an element.
-    static let blockCapacity = Page.size
-
-    /// For bytes on their way to a cell's heap: a page.
-    var scratch: UnsafeMutableRawPointer { memory }
-    /// For two elements of lists that are being changed, each at most as long as lies in a block.
-    var elements: UnsafeMutableRawPointer { memory + Page.size }
+    /// For bytes on their way to a cell's heap, the longest that a cell can name.
+    var scratch: UnsafeMutableRawPointer { memory + TableScratch.cell }
+    /// For the element of a list that is being inserted, moved or exchanged.
+    var element: UnsafeMutableRawPointer { memory + TableScratch.element }
+    /// For the other of two elements that are being exchanged.
+    var otherElement: UnsafeMutableRawPointer { memory + TableScratch.otherElement }
+    /// For the id of a list's sequence tree. Not shared: a list moves to a tree while elements are
+    /// kept in the memory above.
+    var sequenceID: UnsafeMutableRawPointer { memory + TableScratch.sequenceID }
     /// For the changed block of a list.
-    var blocks: UnsafeMutableRawPointer { memory + 2 * Page.size }
+    var blocks: UnsafeMutableRawPointer { memory + TableScratch.block }
     /// For a block without elements.
-    var emptyBlock: UnsafeMutableRawPointer { memory + 3 * Page.size }
+    var emptyBlock: UnsafeMutableRawPointer { memory + TableScratch.emptyBlock }
 
     /// A cluster that may be changed.
     struct Leaf {
@@ -104,4 +105,21 @@ final class TableWriter {
         finger = .nowhere
         isAtEnd = false
     }
+}
+
+/// How a `TableWriter` divides its scratch memory: parts that do not overlap, each as large as the
+/// longest that the limits allow.
+enum TableScratch {
+    static let cell = 0
+    static let cellSize = ClusterLayout.cellLengthMask + 1
+    static let element = cell + cellSize
+    /// An element that lies in a block: a short value, or the reference of a blob.
+    static let elementSize = max(TreeLimits.inlineValue, Ref.size.roundedUpToEight)
+    static let otherElement = element + elementSize
+    static let sequenceID = otherElement + elementSize
+    static let block = sequenceID + ClusterLayout.sequenceIDSize
+    /// The longest block that a cell can name, with one more element.
+    static let blockSize = (cellSize + ElementLayout.slotSize + elementSize).roundedUpToEight
+    static let emptyBlock = block + blockSize
+    static let size = emptyBlock + ElementLayout.values
 }

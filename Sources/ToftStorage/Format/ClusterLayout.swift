@@ -109,6 +109,8 @@ enum ElementLayout {
     static let nullableFlag = 1
     static let blobFlag = 0x8000
     static let nullLength = 0x7FFF
+    /// Elements that a block can count.
+    static let countLimit = 0xFFFF
 }
 
 extension ColumnType {

@@ -112,9 +112,15 @@ struct ElementWriter {
     private var position = 0
     private var end: Int
 
-    /// A writer into `capacity` bytes, which hold at least `kind.blockSize(count: count, heapBytes:
-    /// 0)`.
-    init(_ base: UnsafeMutableRawPointer, capacity: Int, kind: ElementKind, count: Int) {
+    /// A writer into `capacity` bytes; an error where so many elements do not fit into them.
+    init(
+        _ base: UnsafeMutableRawPointer, capacity: Int, kind: ElementKind, count: Int, page: UInt64
+    ) throws(StorageError) {
+        guard count <= ElementLayout.countLimit,
+            kind.blockSize(count: count, heapBytes: 0) <= capacity
+        else {
+            throw .corrupt(page: page, reason: "a block of list elements is too long")
+        }
         self.base = base
         self.capacity = capacity
         self.kind = kind

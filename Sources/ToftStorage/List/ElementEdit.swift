@@ -14,10 +14,8 @@ struct ElementEdit {
         to old: ElementBlock, kind: ElementKind, in scratch: UnsafeMutableRawPointer, capacity: Int
     ) throws(StorageError) -> ElementBlock {
         let count = old.count - removed.count + (element == nil ? 0 : 1)
-        guard kind.blockSize(count: count, heapBytes: 0) <= capacity else {
-            throw .corrupt(page: old.page, reason: "a block of list elements is too long")
-        }
-        var writer = ElementWriter(scratch, capacity: capacity, kind: kind, count: count)
+        var writer = try ElementWriter(
+            scratch, capacity: capacity, kind: kind, count: count, page: old.page)
         try writer.append(0..<removed.lowerBound, of: old)
         if let element { try writer.append(element, page: old.page) }
         try writer.append(removed.upperBound..<old.count, of: old)

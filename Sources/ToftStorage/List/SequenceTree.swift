@@ -79,9 +79,9 @@ package final class SequenceTree: @unchecked Sendable {
             UInt16(kind.type.rawValue)
             | (kind.isNullable ? UInt16(TreeRootLayout.elementNullableFlag) : 0)
         let (ref, base) = try space.allocate(.sequenceLeaf, pageCount: 1)
-        var writer = ElementWriter(
+        var writer = try ElementWriter(
             base + SequenceLeafLayout.block, capacity: SequenceLeafLayout.room, kind: kind,
-            count: block.count)
+            count: block.count, page: block.page)
         try writer.append(0..<block.count, of: block)
         self.writer().plant(&root, ref)
         root.count = UInt64(block.count)
@@ -191,9 +191,9 @@ package final class SequenceTree: @unchecked Sendable {
     private func write(_ block: ElementBlock, _ range: Range<Int>, to leaf: UnsafeMutableRawPointer)
         throws(StorageError)
     {
-        var writer = ElementWriter(
+        var writer = try ElementWriter(
             leaf + SequenceLeafLayout.block, capacity: SequenceLeafLayout.room, kind: block.kind,
-            count: range.count)
+            count: range.count, page: block.page)
         try writer.append(range, of: block)
     }
 
@@ -238,14 +238,11 @@ package final class SequenceTree: @unchecked Sendable {
         _ spine: Spine
     ) throws(StorageError) {
         let count = left.count + right.count
-        var writer = ElementWriter(
-            spine.leafScratch, capacity: Page.size, kind: try kind(), count: count)
+        var writer = try ElementWriter(
+            spine.leafScratch, capacity: SequenceLeafLayout.room, kind: try kind(), count: count,
+            page: left.page)
         try writer.append(0..<left.count, of: left)
         try writer.append(0..<right.count, of: right)
-        base.store(
-            spine.leafScratch,
-            count: min(
-                spine.leafScratch.reading.uint32(at: ElementLayout.length), SequenceLeafLayout.room),
-            at: SequenceLeafLayout.block)
+        base.store(spine.leafScratch, count: writer.length, at: SequenceLeafLayout.block)
     }
 }

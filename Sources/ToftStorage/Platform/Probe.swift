@@ -39,6 +39,7 @@ package enum Probe {
             checkpointNotSynced
         case copyNotVerified, segmentNotListed, tornRecordBelieved, derivedNotReplayed
         case entryLostOnTheWay
+        case clusterRowsOffByOne, staleElementAfterMove
     }
 
     #if TOFT_TRIALS
