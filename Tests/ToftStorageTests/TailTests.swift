@@ -78,6 +78,29 @@ import Testing
         try twin.compare()
     }
 
+    @Test(arguments: [ClusterLimits.rows - 1, ClusterLimits.rows, ClusterLimits.rows + 1])
+    func `No cluster takes more rows than the limit, whatever length they have`(rows: Int) throws {
+        let columns = Array(Self.person.prefix(2))
+        for length in stride(from: 196, through: 240, by: 4) {
+            let twin = try TableTwin(columns)
+            func append(_ key: Int) throws {
+                try twin.insert(Int64(key))
+                try twin.set(Int64(key), 0, .int(Int64(key)))
+                try twin.set(Int64(key), 1, .bytes(Array(repeating: 120, count: length)))
+            }
+            // Row by row until the clusters are almost full, then many in one transaction.
+            for key in 0..<rows - 15 {
+                try append(key)
+                try twin.commit()
+            }
+            for key in rows - 15..<rows + 30 { try append(key) }
+            try twin.commit()
+            #expect(try counts(twin.table).allSatisfy { $0 <= ClusterLimits.rows })
+            try twin.check()
+            try twin.compare()
+        }
+    }
+
     @Test(arguments: 1...10 as ClosedRange<UInt64>)
     func `Transactions of any size append, change and erase what a dictionary holds`(seed: UInt64)
         throws
