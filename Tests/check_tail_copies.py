@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Looks in machine code for throwing functions that end in a copy: check_tail_copies.py FILE...
 
-Swift's error register on x86-64 is r12: zero on return means success. A compiler that turns a copy of memory at the very end of a throwing
-function into a jump to memmove, memcpy or memset can leave another value there, and the caller then sees an error that nobody threw. Seen with
-Swift 6.3.1 at -O. Such a function uses r12 and never restores it. The cure is to copy through a function that is not inlined, as
-`LittleEndian.swift` does: only jumps to the copying functions themselves are affected.
+Swift's error register on x86-64 is r12: zero on return means success. A compiler that turns a copy
+of memory at the very end of a throwing function into a jump to memmove, memcpy or memset can leave
+another value there, and the caller then sees an error that nobody threw. Seen with Swift 6.3.1 at
+-O. Such a function uses r12 and never restores it. The cure is to copy through a function that is
+not inlined, as `LittleEndian.swift` does: only jumps to the copying functions themselves are
+affected.
 """
+
 import re
 import subprocess
 import sys
@@ -20,7 +23,9 @@ WRITES = re.compile(r",\s*%r12[dwb]?$|\b(?:pop|inc|dec|neg|not)\w*\s+%r12")
 def suspects(path: str) -> list[str]:
     found: list[str] = []
     name, copies, writes, restores, saved = "", False, False, False, set[str]()
-    listing = subprocess.Popen(["objdump", "-d", "--no-show-raw-insn", path], stdout=subprocess.PIPE, text=True)
+    listing = subprocess.Popen(
+        ["objdump", "-d", "--no-show-raw-insn", path], stdout=subprocess.PIPE, text=True
+    )
     assert listing.stdout is not None
     for line in listing.stdout:
         start = FUNCTION.match(line)
@@ -37,7 +42,9 @@ def suspects(path: str) -> list[str]:
         reload = RELOADS.match(instruction)
         if reload and reload.group(1) in saved:
             continue  # gives the register the value it came with
-        writes |= bool(WRITES.search(instruction)) and not instruction.startswith(("cmp", "test", "push"))
+        writes |= bool(WRITES.search(instruction)) and not instruction.startswith(
+            ("cmp", "test", "push")
+        )
     if copies and writes and not restores:
         found.append(name)
     return found

@@ -1,11 +1,13 @@
 """The protocol of commits, made so small that every course it can take is tried.
 
-A database of two meta pages, a log of three records and five pages; one writer, one checkpoint, recoveries; each may die at every step, all may
-die together, and after every step the power may fail, with any subset of the unsynced blocks on the disk. Then recovery has to find what was
+A database of two meta pages, a log of three records and five pages; one writer, one checkpoint,
+recoveries; each may die at every step, all may die together, and after every step the power may
+fail, with any subset of the unsynced blocks on the disk. Then recovery has to find what was
 promised. Content is the sequence of operations that were committed, so that a wrong one shows.
 
-Each rule of the protocol is a switch. With all of them on, nothing bad may be found; with one off, something bad must be: else the rule, or this
-model, is of no use. Rules that the model has no words for (sizes, growth of the file, copies, readers) are held by other tests.
+Each rule of the protocol is a switch. With all of them on, nothing bad may be found; with one off,
+something bad must be: else the rule, or this model, is of no use. Rules that the model has no words
+for (sizes, growth of the file, copies, readers) are held by other tests.
 
     python3 Tests/commit_model.py            every rule in turn, in less than a minute
     python3 Tests/commit_model.py 3 2        with more commits and more deaths: all of it takes long
@@ -30,14 +32,28 @@ class Rules:
     """What the protocol demands, and what the run is to hold."""
 
     versions_are_claimed: bool = True  # a number that was tried is never used again
-    records_name_their_base: bool = True  # replay takes a record only on the version that it was built on
-    writers_take_over: bool = True  # who follows a dead writer syncs and adopts a meta newer than the published version
-    checkpoints_take_over: bool = True  # who follows a dead checkpoint syncs and adopts its meta, whose pages stay till then
-    checkpoints_pin: bool = True  # the pages of a version that is being checkpointed are not used again
-    durable_is_a_word: bool = True  # what may be used again is told by shared memory, set after a sync; not by what a meta says
-    recovery_is_durable: bool = True  # recovery syncs, writes a checkpoint and begins the log anew, before anything is published
-    recovery_reads_the_device: bool = True  # not the cache, which after a failed sync shows what is not there
-    durable_covers_deferred: bool = True  # a durable record brings the deferred ones before it along
+    records_name_their_base: bool = (
+        True  # replay takes a record only on the version that it was built on
+    )
+    writers_take_over: bool = (
+        True  # who follows a dead writer syncs and adopts a meta newer than the published version
+    )
+    checkpoints_take_over: bool = (
+        True  # who follows a dead checkpoint syncs and adopts its meta, whose pages stay till then
+    )
+    checkpoints_pin: bool = (
+        True  # the pages of a version that is being checkpointed are not used again
+    )
+    # what may be used again is told by shared memory, set after a sync; not by what a meta says
+    durable_is_a_word: bool = True
+    # recovery syncs, writes a checkpoint and begins the log anew, before anything is published
+    recovery_is_durable: bool = True
+    recovery_reads_the_device: bool = (
+        True  # not the cache, which after a failed sync shows what is not there
+    )
+    durable_covers_deferred: bool = (
+        True  # a durable record brings the deferred ones before it along
+    )
     commits_are_deferred: bool = False
     failing_syncs: bool = False
 
@@ -69,7 +85,9 @@ class Page(NamedTuple):
 
 
 class Disk(NamedTuple):
-    """`pending` are older contents of a block that a power failure may leave; `stuck` are blocks that a failed sync has left unwritten, and clean."""
+    """`pending` are older contents of a block that a power failure may leave; `stuck` are blocks
+    that a failed sync has left unwritten, and clean.
+    """
 
     cache: tuple
     durable: tuple
@@ -93,7 +111,9 @@ class Disk(NamedTuple):
     def failed_sync(self, blocks):
         """The worst that may happen: nothing reaches the disk, and no later sync will try again."""
         lost = [block for block in blocks if self.cache[block] != self.durable[block]]
-        pending = tuple(() if block in lost else contents for block, contents in enumerate(self.pending))
+        pending = tuple(
+            () if block in lost else contents for block, contents in enumerate(self.pending)
+        )
         return Disk(self.cache, self.durable, pending, self.stuck | set(lost))
 
 
@@ -165,19 +185,33 @@ def recover(blocks, rules):
             break
         if rules.records_name_their_base and record.base_version != version:
             break
-        operations, version, end, last = operations + (record.operation,), record.version, end + 1, record_hash(record)
+        operations, version, end, last = (
+            operations + (record.operation,),
+            record.version,
+            end + 1,
+            record_hash(record),
+        )
     return meta, operations, version, end, last
 
 
-# The steps that may come next. Each yields what is done, the state after it, and the blocks that it synced.
+# The steps that may come next. Each yields what is done, the state after it, and the blocks that it
+# synced.
 
 
 def recovery_steps(state, rules):
     disk, step = state.disk, state.recovery
     if step is None:
-        yield "recovery: begin", state._replace(recovery=("sync" if rules.recovery_is_durable else "replay",)), None
+        yield (
+            "recovery: begin",
+            state._replace(recovery=("sync" if rules.recovery_is_durable else "replay",)),
+            None,
+        )
     elif step[0] == "sync":
-        yield "recovery: sync", state._replace(disk=disk.sync(), recovery=("replay",)), range(BLOCKS)
+        yield (
+            "recovery: sync",
+            state._replace(disk=disk.sync(), recovery=("replay",)),
+            range(BLOCKS),
+        )
     elif step[0] == "replay":
         from_device = rules.recovery_reads_the_device and rules.recovery_is_durable
         seen = disk.durable[:FIRST_PAGE] + disk.cache[FIRST_PAGE:] if from_device else disk.cache
@@ -185,33 +219,85 @@ def recovery_steps(state, rules):
         used = {meta.root} | {other.root for other in metas(disk.cache)}
         page = next(page for page in range(FIRST_PAGE, BLOCKS) if page not in used)
         if not rules.recovery_is_durable:
-            yield "recovery: replay and publish", carry_on(state, meta, operations, version, end, last, page), None
+            yield (
+                "recovery: replay and publish",
+                carry_on(state, meta, operations, version, end, last, page),
+                None,
+            )
             return
         version = max([version] + [other.version for other in metas(disk.cache)]) + 4
         slot = 1 if seen[0] == meta else 0
         renewed = Meta(version, page, operations, 0, 0, meta.salt + version + 1)
-        yield "recovery: replay", state._replace(disk=disk.write(page, Page(version, operations)), recovery=("sync pages", slot, renewed)), None
+        yield (
+            "recovery: replay",
+            state._replace(
+                disk=disk.write(page, Page(version, operations)),
+                recovery=("sync pages", slot, renewed),
+            ),
+            None,
+        )
     elif step[0] == "sync pages":
-        yield "recovery: sync pages", state._replace(disk=disk.sync(), recovery=("meta",) + step[1:]), range(BLOCKS)
+        yield (
+            "recovery: sync pages",
+            state._replace(disk=disk.sync(), recovery=("meta",) + step[1:]),
+            range(BLOCKS),
+        )
     elif step[0] == "meta":
-        yield "recovery: meta", state._replace(disk=disk.write(step[1], step[2]), recovery=("sync meta",) + step[1:]), None
+        yield (
+            "recovery: meta",
+            state._replace(disk=disk.write(step[1], step[2]), recovery=("sync meta",) + step[1:]),
+            None,
+        )
     else:
         _, slot, meta = step
-        shared = Shared(meta.version, meta.root, meta.operations, 0, 0, meta.version, meta.root, 0, None, meta.version, meta.salt, 0)
-        yield "recovery: sync meta, publish", state._replace(disk=disk.sync([slot]), shared=shared, recovery=None), [slot]
+        shared = Shared(
+            meta.version,
+            meta.root,
+            meta.operations,
+            0,
+            0,
+            meta.version,
+            meta.root,
+            0,
+            None,
+            meta.version,
+            meta.salt,
+            0,
+        )
+        yield (
+            "recovery: sync meta, publish",
+            state._replace(disk=disk.sync([slot]), shared=shared, recovery=None),
+            [slot],
+        )
 
 
 def carry_on(state, meta, operations, version, end, last, page):
     disk, root = state.disk, meta.root
     if operations != meta.operations:
         disk, root = disk.write(page, Page(version, operations)), page
-    shared = Shared(version, root, operations, end, last, meta.version, meta.root, meta.log_end, None, version, meta.salt, end)
+    shared = Shared(
+        version,
+        root,
+        operations,
+        end,
+        last,
+        meta.version,
+        meta.root,
+        meta.log_end,
+        None,
+        version,
+        meta.salt,
+        end,
+    )
     return state._replace(disk=disk, shared=shared, recovery=None)
 
 
 def free_page(state, rules):
     shared = state.shared
-    needed = {shared.root, shared.durable_root if rules.durable_is_a_word else newest_meta(state.disk.cache).root}
+    needed = {
+        shared.root,
+        shared.durable_root if rules.durable_is_a_word else newest_meta(state.disk.cache).root,
+    }
     if shared.checkpoint_root is not None and rules.checkpoints_pin:
         needed.add(shared.checkpoint_root)
     return next((page for page in range(FIRST_PAGE, BLOCKS) if page not in needed), None)
@@ -227,22 +313,46 @@ def begin_commit(state, rules, limit):
     if state.committed >= limit:
         return
     for kind in ["logged", "direct"] + ["deferred"] * rules.commits_are_deferred:
-        if kind == "direct" and (state.checkpoint or rules.checkpoints_take_over and newest.version > shared.durable_version):
+        if kind == "direct" and (
+            state.checkpoint
+            or rules.checkpoints_take_over
+            and newest.version > shared.durable_version
+        ):
             continue  # it needs the checkpoint lock, and what a dead checkpoint left comes first
         begin = shared.log_begin if rules.durable_is_a_word else newest.log_end
         if kind != "direct" and shared.log_end - begin >= LOG:
             continue
         if rules.writers_take_over and newest.version > shared.version and not state.checkpoint:
             adopted = Shared(
-                newest.version, newest.root, newest.operations, newest.log_end, newest.log_hash, newest.version, newest.root, newest.log_end, None,
-                max(shared.claimed, newest.version), newest.salt, newest.log_end)  # fmt: skip
-            yield "writer: sync and adopt the newer meta", state._replace(disk=state.disk.sync(), shared=adopted), range(BLOCKS)
+                newest.version,
+                newest.root,
+                newest.operations,
+                newest.log_end,
+                newest.log_hash,
+                newest.version,
+                newest.root,
+                newest.log_end,
+                None,
+                max(shared.claimed, newest.version),
+                newest.salt,
+                newest.log_end,
+            )
+            yield (
+                "writer: sync and adopt the newer meta",
+                state._replace(disk=state.disk.sync(), shared=adopted),
+                range(BLOCKS),
+            )
             return
         version = (shared.claimed if rules.versions_are_claimed else shared.version) + 1
         claimed = shared._replace(claimed=max(shared.claimed, version))
         writer = (kind, "page", version, f"{state.tried}{kind[0]}")
-        yield f"writer: begin {kind} {version}", state._replace(
-            shared=claimed, writer=writer, tried=state.tried + 1, committed=state.committed + 1), None  # fmt: skip
+        yield (
+            f"writer: begin {kind} {version}",
+            state._replace(
+                shared=claimed, writer=writer, tried=state.tried + 1, committed=state.committed + 1
+            ),
+            None,
+        )
 
 
 def writer_steps(state, rules, limit):
@@ -257,9 +367,16 @@ def writer_steps(state, rules, limit):
         if page is not None:
             old = disk.cache[page]
             if isinstance(old, Page) and old.version == version and old.operations != operations:
-                raise Corrupt(f"page {page} is born in version {version} twice, and somebody may remember the first")
+                raise Corrupt(
+                    f"page {page} is born in version {version} twice, and somebody may remember "
+                    f"the first"
+                )
             later = (kind, "sync" if kind == "direct" else "record", version, operation, page)
-            yield "writer: page", state._replace(disk=disk.write(page, Page(version, operations)), writer=later), None
+            yield (
+                "writer: page",
+                state._replace(disk=disk.write(page, Page(version, operations)), writer=later),
+                None,
+            )
     elif kind == "direct":
         yield from direct_steps(state, operations)
     else:
@@ -269,21 +386,52 @@ def writer_steps(state, rules, limit):
 def logged_steps(state, rules, operations):
     disk, shared = state.disk, state.shared
     kind, step, version, operation, page = state.writer
-    record = Record(version, shared.version, shared.log_end, shared.log_hash, shared.salt, operation)
+    record = Record(
+        version, shared.version, shared.log_end, shared.log_hash, shared.salt, operation
+    )
     published = shared._replace(
-        version=version, root=page, operations=operations, log_end=shared.log_end + 1, log_hash=record_hash(record))  # fmt: skip
+        version=version,
+        root=page,
+        operations=operations,
+        log_end=shared.log_end + 1,
+        log_hash=record_hash(record),
+    )
     if step == "record":
-        later = (kind, "publish" if kind == "deferred" else "make durable", version, operation, page)
-        yield "writer: record", state._replace(disk=disk.write(log_block(shared.log_end), record), writer=later), None
+        later = (
+            kind,
+            "publish" if kind == "deferred" else "make durable",
+            version,
+            operation,
+            page,
+        )
+        yield (
+            "writer: record",
+            state._replace(disk=disk.write(log_block(shared.log_end), record), writer=later),
+            None,
+        )
     elif step == "make durable":
         first = shared.log_durable if rules.durable_covers_deferred else shared.log_end
         blocks = [log_block(number) for number in range(first, shared.log_end + 1)]
-        yield "writer: record is durable", state._replace(disk=disk.sync(blocks), writer=(kind, "publish", version, operation, page)), blocks
+        yield (
+            "writer: record is durable",
+            state._replace(
+                disk=disk.sync(blocks), writer=(kind, "publish", version, operation, page)
+            ),
+            blocks,
+        )
     elif kind == "deferred":
-        yield "writer: publish what was deferred", state._replace(shared=published, writer=None), None
+        yield (
+            "writer: publish what was deferred",
+            state._replace(shared=published, writer=None),
+            None,
+        )
     else:
         published = published._replace(log_durable=max(shared.log_durable, shared.log_end + 1))
-        yield "writer: publish", state._replace(shared=published, writer=None, acknowledged=operations), None
+        yield (
+            "writer: publish",
+            state._replace(shared=published, writer=None, acknowledged=operations),
+            None,
+        )
 
 
 def direct_steps(state, operations):
@@ -291,19 +439,42 @@ def direct_steps(state, operations):
     kind, step, version, operation, page = state.writer[:5]
     follow = state.writer[2:]
     if step == "sync":
-        yield "writer: sync", state._replace(disk=disk.sync(), writer=(kind, "meta") + follow + (idle_slot(disk),)), range(BLOCKS)
+        yield (
+            "writer: sync",
+            state._replace(disk=disk.sync(), writer=(kind, "meta") + follow + (idle_slot(disk),)),
+            range(BLOCKS),
+        )
     elif step == "meta":
         slot = state.writer[5]
         meta = Meta(version, page, operations, shared.log_end, shared.log_hash, shared.salt)
-        yield "writer: meta", state._replace(disk=disk.write(slot, meta), writer=(kind, "sync meta") + follow), None
+        yield (
+            "writer: meta",
+            state._replace(disk=disk.write(slot, meta), writer=(kind, "sync meta") + follow),
+            None,
+        )
     elif step == "sync meta":
         slot = state.writer[5]
-        yield "writer: sync meta", state._replace(disk=disk.sync([slot]), writer=(kind, "publish") + follow), [slot]
+        yield (
+            "writer: sync meta",
+            state._replace(disk=disk.sync([slot]), writer=(kind, "publish") + follow),
+            [slot],
+        )
     else:
         published = shared._replace(
-            version=version, root=page, operations=operations, durable_version=version, durable_root=page, log_begin=shared.log_end,
-            checkpoint_root=None, log_durable=shared.log_end)  # fmt: skip
-        yield "writer: publish", state._replace(shared=published, writer=None, acknowledged=operations), None
+            version=version,
+            root=page,
+            operations=operations,
+            durable_version=version,
+            durable_root=page,
+            log_begin=shared.log_end,
+            checkpoint_root=None,
+            log_durable=shared.log_end,
+        )
+        yield (
+            "writer: publish",
+            state._replace(shared=published, writer=None, acknowledged=operations),
+            None,
+        )
 
 
 def checkpoint_steps(state, rules):
@@ -312,28 +483,70 @@ def checkpoint_steps(state, rules):
         newest = newest_meta(disk.cache)
         if state.writer and state.writer[0] == "direct":
             return  # it has the checkpoint lock
-        if rules.checkpoints_take_over and shared.durable_version < newest.version <= shared.version:
+        if (
+            rules.checkpoints_take_over
+            and shared.durable_version < newest.version <= shared.version
+        ):
             adopted = shared._replace(
-                durable_version=newest.version, durable_root=newest.root, log_begin=newest.log_end, checkpoint_root=None,
-                log_durable=max(shared.log_durable, newest.log_end))  # fmt: skip
-            yield "checkpoint: sync and adopt the one in doubt", state._replace(disk=disk.sync([0, 1]), shared=adopted), [0, 1]
-        elif shared.version > shared.durable_version and not (rules.writers_take_over and newest.version > shared.version):
-            meta = Meta(shared.version, shared.root, shared.operations, shared.log_end, shared.log_hash, shared.salt)
-            yield "checkpoint: begin", state._replace(shared=shared._replace(checkpoint_root=shared.root), checkpoint=("sync", meta)), None
+                durable_version=newest.version,
+                durable_root=newest.root,
+                log_begin=newest.log_end,
+                checkpoint_root=None,
+                log_durable=max(shared.log_durable, newest.log_end),
+            )
+            yield (
+                "checkpoint: sync and adopt the one in doubt",
+                state._replace(disk=disk.sync([0, 1]), shared=adopted),
+                [0, 1],
+            )
+        elif shared.version > shared.durable_version and not (
+            rules.writers_take_over and newest.version > shared.version
+        ):
+            meta = Meta(
+                shared.version,
+                shared.root,
+                shared.operations,
+                shared.log_end,
+                shared.log_hash,
+                shared.salt,
+            )
+            yield (
+                "checkpoint: begin",
+                state._replace(
+                    shared=shared._replace(checkpoint_root=shared.root), checkpoint=("sync", meta)
+                ),
+                None,
+            )
         return
     step, meta = state.checkpoint[:2]
     if step == "sync":
-        yield "checkpoint: sync", state._replace(disk=disk.sync(), checkpoint=("meta", meta, idle_slot(disk))), range(BLOCKS)
+        yield (
+            "checkpoint: sync",
+            state._replace(disk=disk.sync(), checkpoint=("meta", meta, idle_slot(disk))),
+            range(BLOCKS),
+        )
     elif step == "meta":
         slot = state.checkpoint[2]
-        yield "checkpoint: meta", state._replace(disk=disk.write(slot, meta), checkpoint=("sync meta", meta, slot)), None
+        yield (
+            "checkpoint: meta",
+            state._replace(disk=disk.write(slot, meta), checkpoint=("sync meta", meta, slot)),
+            None,
+        )
     elif step == "sync meta":
         slot = state.checkpoint[2]
-        yield "checkpoint: sync meta", state._replace(disk=disk.sync([slot]), checkpoint=("end", meta)), [slot]
+        yield (
+            "checkpoint: sync meta",
+            state._replace(disk=disk.sync([slot]), checkpoint=("end", meta)),
+            [slot],
+        )
     else:
         done = shared._replace(
-            durable_version=meta.version, durable_root=meta.root, log_begin=meta.log_end, checkpoint_root=None,
-            log_durable=max(shared.log_durable, meta.log_end))  # fmt: skip
+            durable_version=meta.version,
+            durable_root=meta.root,
+            log_begin=meta.log_end,
+            checkpoint_root=None,
+            log_durable=max(shared.log_durable, meta.log_end),
+        )
         yield "checkpoint: end", state._replace(shared=done, checkpoint=None), None
 
 
@@ -355,13 +568,18 @@ def steps(state, rules, commits, death_limit):
     if state.shared is None:
         courses = recovery_steps(state, rules)
     else:
-        courses = itertools.chain(writer_steps(state, rules, commits), checkpoint_steps(state, rules))
+        courses = itertools.chain(
+            writer_steps(state, rules, commits), checkpoint_steps(state, rules)
+        )
     for name, after, synced in courses:
         yield name, after
         if synced is not None and rules.failing_syncs and not state.disk.stuck:
             # The database is poisoned, so all close it; the next one recovers.
             disk = state.disk.failed_sync(synced)
-            yield name + " fails", state._replace(disk=disk, shared=None, writer=None, checkpoint=None, recovery=None)
+            yield (
+                name + " fails",
+                state._replace(disk=disk, shared=None, writer=None, checkpoint=None, recovery=None),
+            )
     yield from deaths(state, death_limit)
 
 
@@ -370,9 +588,17 @@ def steps(state, rules, commits, death_limit):
 
 def images(disk):
     """All that a power failure may leave. A record or a meta may also be torn."""
-    unsure = [block for block in range(BLOCKS) if block not in disk.stuck and (disk.pending[block] or disk.cache[block] != disk.durable[block])]
+    unsure = [
+        block
+        for block in range(BLOCKS)
+        if block not in disk.stuck
+        and (disk.pending[block] or disk.cache[block] != disk.durable[block])
+    ]
     choices = [
-        (disk.durable[block], *disk.pending[block], disk.cache[block]) + ((GARBAGE,) if block < FIRST_PAGE else ()) for block in unsure]  # fmt: skip
+        (disk.durable[block], *disk.pending[block], disk.cache[block])
+        + ((GARBAGE,) if block < FIRST_PAGE else ())
+        for block in unsure
+    ]
     for chosen in itertools.product(*choices):
         image = list(disk.durable)
         for block, content in zip(unsure, chosen):
@@ -407,11 +633,24 @@ def start():
     blocks = [None] * BLOCKS
     blocks[0], blocks[FIRST_PAGE] = Meta(1, FIRST_PAGE, (), 0, 0, 7), Page(1, ())
     disk = Disk(tuple(blocks), tuple(blocks), ((),) * BLOCKS, frozenset())
-    return State(disk, Shared(1, FIRST_PAGE, (), 0, 0, 1, FIRST_PAGE, 0, None, 1, 7, 0), None, None, None, 0, 0, 0, ())
+    return State(
+        disk,
+        Shared(1, FIRST_PAGE, (), 0, 0, 1, FIRST_PAGE, 0, None, 1, 7, 0),
+        None,
+        None,
+        None,
+        0,
+        0,
+        0,
+        (),
+    )
 
 
 def explore(rules, commits, death_limit, limit):
-    """Tries every course, the short ones first. Returns the number of states, and what went wrong and how it came to that, or None."""
+    """Tries every course, the short ones first.
+
+    Returns the number of states, and what went wrong and how it came to that, or None.
+    """
     first = (start(), ())
     origins = {first: None}
     queue = deque([first])
@@ -434,7 +673,10 @@ def explore(rules, commits, death_limit, limit):
             for name, after in steps(state, rules, commits, death_limit):
                 seen = after.shared.operations if after.shared else published
                 if len(seen) < len(published) and not rules.commits_are_deferred:
-                    return count, f"{published} was published, {seen} is\n    {course(key)} > {name}"
+                    return (
+                        count,
+                        f"{published} was published, {seen} is\n    {course(key)} > {name}",
+                    )
                 if (after, seen) not in origins:
                     origins[after, seen] = (name, key)
                     queue.append((after, seen))
@@ -469,7 +711,11 @@ def main(commits, death_limit, limit):
         count, found = explore(rules, commits, death_limit, limit)
         verdict = "as it should" if bool(found) == is_wrong else "NOT as it should"
         passed &= bool(found) == is_wrong
-        print(f"{name}: {count} states, {'bad' if found else 'none bad'}, {verdict}, {time.monotonic() - before:.1f} s", flush=True)
+        print(
+            f"{name}: {count} states, {'bad' if found else 'none bad'}, {verdict}, "
+            f"{time.monotonic() - before:.1f} s",
+            flush=True,
+        )
         if found:
             print(f"    {found}")
     return 0 if passed else 1

@@ -1,4 +1,6 @@
-"""Three processes, one in each language, write to one file and observe it, while each is killed again and again at random moments."""
+"""Three processes, one in each language, write to one file and observe it, while each is killed
+again and again at random moments.
+"""
 
 import json
 import os
@@ -33,12 +35,16 @@ class Worker:
         """Starts it; all that it has acknowledged must be there."""
         since = time.monotonic()
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "bindings/python")}
-        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, text=True, env=environment)
+        self.process = subprocess.Popen(
+            self.command, stdout=subprocess.PIPE, text=True, env=environment
+        )
         before, self.opened_at = self.acknowledged, -1
         self.reader = threading.Thread(target=self.read)
         self.reader.start()
         self.wait_for_a_word(since, 20)
-        assert self.opened_at in (before, before + 1), f"{before} commits were acknowledged, {self.opened_at} are there"
+        assert self.opened_at in (before, before + 1), (
+            f"{before} commits were acknowledged, {self.opened_at} are there"
+        )
 
     def read(self) -> None:
         for line in self.process.stdout:
@@ -51,15 +57,21 @@ class Worker:
             self.last_word = time.monotonic()
 
     def wait_for_a_word(self, since: float, seconds: float) -> float:
-        """Waits until it has opened the file, or committed, after a moment; returns how long after."""
+        """Waits until it has opened the file or committed; returns how long after `moment`."""
         while self.last_word <= since:
-            assert self.process.poll() is None, f"{self.command[0]} ended by itself with {self.process.returncode}"
-            assert time.monotonic() < since + seconds, f"{self.command[0]} said nothing for {seconds} s"
+            assert self.process.poll() is None, (
+                f"{self.command[0]} ended by itself with {self.process.returncode}"
+            )
+            assert time.monotonic() < since + seconds, (
+                f"{self.command[0]} said nothing for {seconds} s"
+            )
             time.sleep(0.001)
         return self.last_word - since
 
     def kill(self) -> None:
-        assert self.process.poll() is None, f"{self.command[0]} ended by itself with {self.process.returncode}"
+        assert self.process.poll() is None, (
+            f"{self.command[0]} ended by itself with {self.process.returncode}"
+        )
         self.process.kill()
         self.process.wait()
         self.reader.join()  # what it had acknowledged is known now
@@ -69,9 +81,24 @@ class Worker:
 def workers(tmp_path: Path) -> list[Worker]:
     in_c = tmp_path / "worker"
     includes = [f"-I{ROOT / 'include'}", f"-I{ROOT / 'bindings/c/examples'}"]
-    subprocess.run(["cc", "-std=gnu11", "-O1", *includes, SOURCES / "worker.c", LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}", "-o", in_c], check=True)
+    subprocess.run(
+        [
+            "cc",
+            "-std=gnu11",
+            "-O1",
+            *includes,
+            SOURCES / "worker.c",
+            LIBRARY,
+            f"-Wl,-rpath,{LIBRARY.parent}",
+            "-o",
+            in_c,
+        ],
+        check=True,
+    )
     commands = [[in_c], [sys.executable, SOURCES / "worker.py"], [BUILT / "KillWorker"]]
-    started = [Worker(number, command, tmp_path / "shared.toft") for number, command in enumerate(commands)]
+    started = [
+        Worker(number, command, tmp_path / "shared.toft") for number, command in enumerate(commands)
+    ]
     yield started
     for worker in started:
         if worker.process.poll() is None:
@@ -96,22 +123,37 @@ def test_kills_lose_nothing_and_stop_nobody_else(workers: list[Worker], tmp_path
         killed.start()
     for worker in workers:
         worker.kill()
-    print(f"{KILLS} kills among {[worker.acknowledged for worker in workers]} commits; the others went on within {longest * 1000:.0f} ms")
+    print(
+        f"{KILLS} kills among {[worker.acknowledged for worker in workers]} commits; the others "
+        f"went on within {longest * 1000:.0f} ms"
+    )
     assert all(worker.calls > 0 for worker in workers)
     check(workers, tmp_path / "shared.toft")
 
 
 def check(workers: list[Worker], database: Path) -> None:
     def toftdb(*arguments: object) -> str:
-        return subprocess.run([str(BUILT / "toftdb"), *map(str, arguments)], check=True, capture_output=True, text=True).stdout
+        return subprocess.run(
+            [str(BUILT / "toftdb"), *map(str, arguments)],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
 
     assert json.loads(toftdb("check", database, "--json"))["problems"] == []
-    counts = {item["worker"]: item["commits"] for item in map(json.loads, toftdb("export", database, "Count").splitlines())}
-    texts = {item["text"] for item in map(json.loads, toftdb("export", database, "Entry").splitlines())}
+    counts = {
+        item["worker"]: item["commits"]
+        for item in map(json.loads, toftdb("export", database, "Count").splitlines())
+    }
+    texts = {
+        item["text"] for item in map(json.loads, toftdb("export", database, "Entry").splitlines())
+    }
     expected = set()
     for worker in workers:
         commits = counts[worker.number]
         assert commits in (worker.acknowledged, worker.acknowledged + 1)
-        expected |= {f"{worker.number}/{number}" for number in range(max(1, commits - KEPT + 1), commits + 1)}
+        expected |= {
+            f"{worker.number}/{number}" for number in range(max(1, commits - KEPT + 1), commits + 1)
+        }
     assert texts == expected
     assert counts[-1] == sum(counts[worker.number] for worker in workers)

@@ -1,4 +1,7 @@
-"""README.md is true: its commands are there, and its program runs as printed in each language, on one file."""
+"""README.md is true:
+
+its commands are there, and its program runs as printed in each language, on one file.
+"""
 
 import os
 import re
@@ -18,21 +21,39 @@ def printed(language: str, number: int = 0) -> str:
 
 def run(folder: Path, *command: object) -> str:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "bindings/python")}
-    done = subprocess.run([str(part) for part in command], cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     return done.stdout
 
 
 def built_in_swift() -> Path:
-    """A package of its own, as printed but for where Toft is. It stays in the build folder, so that only changes are compiled."""
+    """A package of its own, as printed but for where Toft is.
+
+    It stays in the build folder, so that only changes are compiled.
+    """
     folder = ROOT / "build/readme/dogs"
     (folder / "Sources/dogs").mkdir(parents=True, exist_ok=True)
     manifest = printed("swift", 1).replace('path: "../toft"', f'path: "{ROOT}"')
-    for path, text in {folder / "Sources/dogs/main.swift": printed("swift", 0), folder / "Package.swift": manifest}.items():
+    for path, text in {
+        folder / "Sources/dogs/main.swift": printed("swift", 0),
+        folder / "Package.swift": manifest,
+    }.items():
         if not path.exists() or path.read_text() != text:
             path.write_text(text)
     path = f"{os.environ['PATH']}:/opt/swift/usr/bin"
-    done = subprocess.run(["swift", "build", "--package-path", folder], env={**os.environ, "PATH": path}, capture_output=True, text=True)
+    done = subprocess.run(
+        ["swift", "build", "--package-path", folder],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "main.swift:" not in done.stdout, done.stdout  # no warning
     return folder / ".build/debug/dogs"
@@ -41,7 +62,16 @@ def built_in_swift() -> Path:
 def built_in_c(folder: Path) -> Path:
     source, program = folder / "dogs.c", folder / "dogs"
     source.write_text(printed("c"))
-    flags = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT / 'include'}", str(LIBRARY), f"-Wl,-rpath,{LIBRARY.parent}"]
+    flags = [
+        "-std=c11",
+        "-Wall",
+        "-Wextra",
+        "-Wpedantic",
+        "-Werror",
+        f"-I{ROOT / 'include'}",
+        str(LIBRARY),
+        f"-Wl,-rpath,{LIBRARY.parent}",
+    ]
     subprocess.run(["cc", str(source), "-o", str(program), *flags], check=True)
     return program
 
@@ -65,7 +95,16 @@ def test_the_two_commands_are_there_and_ci_runs_the_second() -> None:
 def test_the_top_of_the_project_holds_nothing_else() -> None:
     made = {"build", "Package.resolved"}
     names = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
-    assert names - made == {"LICENSE", "Package.swift", "README.md", "Sources", "Tests", "bindings", "cmake", "include"}
+    assert names - made == {
+        "LICENSE",
+        "Package.swift",
+        "README.md",
+        "Sources",
+        "Tests",
+        "bindings",
+        "cmake",
+        "include",
+    }
 
 
 def test_what_it_names_is_there() -> None:

@@ -1,4 +1,7 @@
-"""The terminal: what `toftdb` says, to people and to programs, and how it ends. TOFTDB names the program."""
+"""The terminal:
+
+what `toftdb` says, to people and to programs, and how it ends. TOFTDB names the program.
+"""
 
 import json
 import os
@@ -28,7 +31,9 @@ SCHEMA = {
 
 
 def run(*arguments: object, status: int = 0, **options: object) -> subprocess.CompletedProcess:
-    done = subprocess.run([TOFTDB, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
+    done = subprocess.run(
+        [TOFTDB, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options
+    )
     assert done.returncode == status, done.stdout + done.stderr
     return done
 
@@ -49,12 +54,18 @@ def test_what_is_imported_is_answered_and_exported(tmp_path: Path) -> None:
     database = loaded(tmp_path)
     packages = {item["name"]: item for item in sample()}
     large = sum(item["size"] > 100_000 for item in packages.values())
-    assert json.loads(run("query", database, "Package", "size > 100000", "--count", "--json").stdout) == {"count": large}
+    assert json.loads(
+        run("query", database, "Package", "size > 100000", "--count", "--json").stdout
+    ) == {"count": large}
     exported = [json.loads(line) for line in run("export", database, "Package").stdout.splitlines()]
     assert len(exported) == len(packages)
     for item in exported:
         source = packages[item["name"]]
-        assert (item["section"], item["size"], item["tags"]) == (source["section"], source["size"], source["tags"])
+        assert (item["section"], item["size"], item["tags"]) == (
+            source["section"],
+            source["size"],
+            source["tags"],
+        )
         assert item["depends"] == [name for name in source["depends"] if name in packages]
     report = json.loads(run("check", database, "--json").stdout)
     assert report["problems"] == []
@@ -74,10 +85,17 @@ def test_a_schema_that_is_printed_can_be_imported_with(tmp_path: Path) -> None:
 
 def test_the_plan_and_the_facts_are_told(tmp_path: Path) -> None:
     database = loaded(tmp_path)
-    assert "primary key Package.name" in run("query", database, "Package", "name == 'bash'", "--explain").stdout
+    assert (
+        "primary key Package.name"
+        in run("query", database, "Package", "name == 'bash'", "--explain").stdout
+    )
     assert "Package" in run("schema", database).stdout
     facts = json.loads(run("info", database, "--json").stdout)
-    assert (facts["format"], facts["deferredBytes"], facts["checkpointVersion"]) == (2, 0, facts["version"])
+    assert (facts["format"], facts["deferredBytes"], facts["checkpointVersion"]) == (
+        2,
+        0,
+        facts["version"],
+    )
     assert "nothing waits for a checkpoint" in run("info", database).stdout
 
 
@@ -100,7 +118,9 @@ def test_what_another_process_has_deferred_is_told_until_it_is_durable(tmp_path:
     database = tmp_path / "notes.toft"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "bindings/python")}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(database)], text=True, env=environment, **pipes)
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(database)], text=True, env=environment, **pipes
+    )
 
     def order(line: str) -> dict:
         print(line, file=writer.stdin, flush=True)
@@ -110,7 +130,9 @@ def test_what_another_process_has_deferred_is_told_until_it_is_durable(tmp_path:
     # What waits becomes durable within a second: more often than not the terminal is quicker.
     facts = [order(f"note {number}") for number in range(5)]
     assert max(each["deferredBytes"] for each in facts) > 0
-    assert [each["version"] for each in facts] == sorted({each["version"] for each in facts}), "each commit is seen at once"
+    assert [each["version"] for each in facts] == sorted({each["version"] for each in facts}), (
+        "each commit is seen at once"
+    )
     assert order("flush")["deferredBytes"] == 0
     writer.kill()
     writer.communicate()

@@ -50,8 +50,8 @@ struct Import: ParsableCommand {
     @Option(
         help:
             ArgumentHelp(
-                "What to do with an object whose primary key is there already: error, all (set what "
-                    + "the line has), modified (set what differs).")
+                "What to do with an object whose primary key exists: error, all (set what the "
+                    + "line has), modified (set what differs).")
     )
     var update = Update.error
 

@@ -34,9 +34,9 @@ struct Info: ParsableCommand {
                 print("version       \(facts.version)")
                 print("file          \(ByteCount.text(facts.fileSize))")
                 print("free          \(ByteCount.text(facts.freeSize))")
+                let oldest = facts.oldestPinnedVersion
                 print(
-                    "oldest reader "
-                        + "\(facts.oldestPinnedVersion == facts.version ? "none behind" : "version \(facts.oldestPinnedVersion)")"
+                    "oldest reader \(oldest == facts.version ? "none behind" : "version \(oldest)")"
                 )
                 print("log           \(ByteCount.text(facts.logSize)), \(log(facts))")
                 print("format        \(MetaLayout.currentFormat), pages of \(Page.size) bytes")

@@ -27,10 +27,9 @@ struct SchemaCommand: ParsableCommand {
                         let marks =
                             (property.isPrimaryKey ? ", primary key" : "")
                             + (property.isIndexed && !property.isPrimaryKey ? ", indexed" : "")
-                        print(
-                            "    "
-                                + "\(property.name.padding(toLength: width, withPad: " ", startingAt: 0))  \(property.typeName)\(marks)"
-                        )
+                        let name = property.name.padding(
+                            toLength: width, withPad: " ", startingAt: 0)
+                        print("    \(name)  \(property.typeName)\(marks)")
                     }
                 }
             }

@@ -72,7 +72,8 @@ package struct QuerySource: Sendable {
         let before = Array(String(decoding: bytes[start..<offset], as: UTF8.self))
         let after = Array(String(decoding: bytes[offset..<end], as: UTF8.self))
         let shownBefore =
-            before.count > Self.context ? "…" + String(before.suffix(Self.context)) : String(before)
+            before.count > Self.context
+            ? "…" + String(before.suffix(Self.context)) : String(before)
         let shownAfter =
             after.count > Self.context ? String(after.prefix(Self.context)) + "…" : String(after)
         // A tab stays a tab under itself, so that the caret stands where the reader's terminal puts

@@ -1,7 +1,10 @@
-// worker DATABASE NUMBER: commits and follows the commits of all until it is killed. worker.py and main.swift do the same.
+// worker DATABASE NUMBER: commits and follows the commits of all until it is killed. worker.py and
+// main.swift do the same.
 //
-// Each commit adds an entry, deletes the one of twenty commits ago, and counts: its own commits and those of all. What is on disk is acknowledged
-// on standard output. Should the copy that follows the entries ever differ from them, the worker ends.
+// Each commit adds an entry, deletes the one of twenty commits ago, and counts: its own commits and
+// those of all. What is on disk is acknowledged
+// on standard output. Should the copy that follows the entries ever differ from them, the worker
+// ends.
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +21,8 @@ static const toft_property_schema count_properties[] = {
     TOFT_PROPERTY("worker", TOFT_TYPE_INT, TOFT_PROPERTY_PRIMARY_KEY), // -1: all
     TOFT_PROPERTY("commits", TOFT_TYPE_INT, 0),
 };
-static const toft_class_schema classes[] = {TOFT_CLASS("Entry", entry_properties), TOFT_CLASS("Count", count_properties)};
+static const toft_class_schema classes[] = {
+    TOFT_CLASS("Entry", entry_properties), TOFT_CLASS("Count", count_properties)};
 
 static toft_realm *realm;
 static toft_class_key entry, counter;
@@ -61,7 +65,8 @@ static int64_t commits_of(int worker) {
 
 static void set_commits(int worker, int64_t commits) {
     const toft_value values[] = {toft_int(worker), toft_int(commits)};
-    CHECK(toft_object_create(realm, counter, TOFT_UPDATE_MODIFIED, count_keys, values, 2, NULL, NULL, NULL));
+    CHECK(toft_object_create(
+        realm, counter, TOFT_UPDATE_MODIFIED, count_keys, values, 2, NULL, NULL, NULL));
 }
 
 static int64_t commit(int worker) {
@@ -70,7 +75,8 @@ static int64_t commit(int worker) {
     char text[32];
     snprintf(text, sizeof text, "%d/%lld", worker, (long long)number);
     const toft_value values[] = {toft_int(number * WORKERS + worker), toft_text_value(text)};
-    CHECK(toft_object_create(realm, entry, TOFT_UPDATE_ERROR, entry_keys, values, 2, NULL, NULL, NULL));
+    CHECK(toft_object_create(
+        realm, entry, TOFT_UPDATE_ERROR, entry_keys, values, 2, NULL, NULL, NULL));
     toft_object *old = find(entry, (number - KEPT) * WORKERS + worker);
     if (old != NULL) CHECK(toft_object_delete(old));
     toft_object_release(old);
@@ -104,7 +110,8 @@ static void entries_changed(void *user_data, const toft_changes *changes) {
         read_ids(at, &copy[at], 1);
     }
     int64_t ids[sizeof copy / sizeof *copy];
-    if (read_ids(0, ids, sizeof ids / sizeof *ids) != copied || memcmp(ids, copy, copied * sizeof *copy) != 0) {
+    if (read_ids(0, ids, sizeof ids / sizeof *ids) != copied
+        || memcmp(ids, copy, copied * sizeof *copy) != 0) {
         fprintf(stderr, "the copy differs\n");
         _exit(3);
     }

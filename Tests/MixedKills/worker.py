@@ -1,4 +1,7 @@
-"""worker.py DATABASE NUMBER: commits and follows the commits of all until it is killed. See worker.c, which does the same."""
+"""worker.py DATABASE NUMBER:
+
+commits and follows the commits of all until it is killed. See worker.c, which does the same.
+"""
 
 import os
 import sys

@@ -28,7 +28,7 @@ import ToftTestKit
 
     @Test
     func
-        `A deferred commit is seen at once and waits for the disk until a flush or a commit that does not`()
+        `A deferred commit is seen at once and is durable after a flush`()
         throws
     {
         try withTemporaryDatabase { file in
@@ -58,7 +58,7 @@ import ToftTestKit
 
     @Test
     func
-        `A flush is refused to who is writing and to who may only read, and a database in memory has nothing to flush`()
+        `A flush is refused in a write transaction and to a read-only session`()
         throws
     {
         try withTemporaryDatabase { file in
@@ -120,7 +120,7 @@ import ToftTestKit
 
     @Test
     func
-        `A process that is killed after a deferred commit leaves it to the others and to who opens next`()
+        `A deferred commit outlives the kill of its process`()
         async throws
     {
         let directory = try TemporaryDirectory.make()

@@ -98,7 +98,8 @@ import ToftStorage
             }
             #expect(
                 tooLong
-                    == "A value of 16777216 bytes is too long for property 'A.text'; the limit is 16777215 bytes."
+                    == "A value of 16777216 bytes is too long for property 'A.text'; "
+                    + "the limit is 16777215 bytes."
             )
             #expect(
                 message {

@@ -142,10 +142,9 @@ import ToftTestKit
             for record in try #require(try view.snapshot.records(after: before.snapshot.version)) {
                 record.forEach { effect in
                     guard effect.tree == table else { return }
+                    let number = keys.firstIndex(of: effect.key) ?? -1
                     effects.append(
-                        "\(effect.kind) "
-                            + "\(keys.firstIndex(of: effect.key) ?? -1)\(effect.isDerived ? " derived" : "")"
-                    )
+                        "\(effect.kind) \(number)\(effect.isDerived ? " derived" : "")")
                 }
             }
             #expect(

@@ -44,17 +44,20 @@ import ToftStorage
             let key = try transaction.create("User", ["id": .int(1), "name": .string("Ann")])
             #expect(
                 message { try transaction.create("User", ["id": .int(1), "name": .string("Bob")]) }
-                    == "Attempting to create an object of type 'User' with an existing primary key value '1'. Use an upsert to change it."
+                    == "Attempting to create an object of type 'User' with an existing primary key "
+                    + "value '1'. Use an upsert to change it."
             )
             #expect(
                 message { try transaction.create("User", ["name": .string("Bob")]) }
-                    == "Objects of class 'User' are created with a value for their primary key 'id'."
+                    == "Objects of class 'User' are created with a value for their primary key "
+                    + "'id'."
             )
             #expect(
                 message { try transaction.create("User", ["id": .null]) }.contains("can't be null"))
             #expect(
                 message { try transaction.set(key, "User", "id", .int(1)) }
-                    == "Primary key 'User.id' can't be changed after an object is inserted. Delete the object and create another."
+                    == "Primary key 'User.id' can't be changed after an object is inserted. "
+                    + "Delete the object and create another."
             )
             let owner = try database.handle("User"), id = try owner.property(named: "id")
             #expect(throws: ModelError.primaryKeyImmutable(className: "User", property: "id")) {

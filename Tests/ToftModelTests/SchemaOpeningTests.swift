@@ -107,7 +107,8 @@ import ToftStorage
         let database = try ModelDatabase(Self.dog, version: 5)
         #expect(
             message { try database.reopen(Self.dog, version: 4) }
-                == "Schema version 4 is lower than the file's, which is 5. Open the file with version 5 or higher."
+                == "Schema version 4 is lower than the file's, which is 5. "
+                + "Open the file with version 5 or higher."
         )
         try database.reopen(Self.dog, version: 6)
         #expect(database.schema.stored.version == 6)

@@ -30,7 +30,8 @@ import Testing
     @Test func everyProblemIsReportedAtOnceWithItsClassAndProperty() {
         let found = problems(
             ClassSchema(
-                "Dog", [PropertySchema("owner", .link, target: "Person"), PropertySchema("", .int)]),
+                "Dog",
+                [PropertySchema("owner", .link, target: "Person"), PropertySchema("", .int)]),
             ClassSchema(
                 "Dog",
                 [PropertySchema("age", .double, isPrimaryKey: true), PropertySchema("age", .int)]))

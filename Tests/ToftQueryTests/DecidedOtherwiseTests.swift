@@ -31,15 +31,17 @@ import ToftStorage
         let owner = try session.classHandle(named: "Person")
         func property(_ name: String) throws -> PropertyID { try owner.property(named: name).id }
         try session.beginWrite()
-        let rows:
-            [(name: String, nickname: Value, age: Int64, height: Value, born: Int64, ints: [Int64])] =
-                [
-                    ("Ann", .string("annie"), 18, .double(.nan), 0, [1, 2]),
-                    ("Bob", .null, 10, .double(1.5), -3_000_000_000, [2, 1]),
-                    ("it's", .string("b"), .max, .null, 1_577_836_800, []),
-                    ("a*b", .string("c"), 31, .double(42), 0, [1, 2, 3]),
-                    ("aXb", .null, 0, .double(-1), 0, [3]),
-                ]
+        typealias Row = (
+            name: String, nickname: Value, age: Int64, height: Value, born: Int64, ints: [Int64]
+        )
+        let rows: [Row] =
+            [
+                ("Ann", .string("annie"), 18, .double(.nan), 0, [1, 2]),
+                ("Bob", .null, 10, .double(1.5), -3_000_000_000, [2, 1]),
+                ("it's", .string("b"), .max, .null, 1_577_836_800, []),
+                ("a*b", .string("c"), 31, .double(42), 0, [1, 2, 3]),
+                ("aXb", .null, 0, .double(-1), 0, [3]),
+            ]
         for (index, row) in rows.enumerated() {
             let object = try session.create(
                 owner.id,

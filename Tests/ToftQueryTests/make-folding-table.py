@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """Writes Sources/ToftQuery/Execute/FoldingTable.swift from the Unicode data of this Python.
 
-Run it from the root of the repository. Simple case folding (one code point to one) is str.casefold() where that gives one code point,
-else str.lower() where that does, else nothing: this is what CaseFolding.txt calls the statuses C and S. Accents are what canonical
-decomposition splits off into the blocks of combining diacritical marks.
+Run it from the root of the repository. Simple case folding (one code point to one) is
+str.casefold() where that gives one code point, else str.lower() where that does, else nothing: this
+is what CaseFolding.txt calls the statuses C and S. Accents are what canonical decomposition splits
+off into the blocks of combining diacritical marks.
 """
 
 import unicodedata
 
 MARKS = [(0x0300, 0x036F), (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF), (0x20D0, 0x20FF), (0xFE20, 0xFE2F)]
+
+
+BARE_LETTERS = "The letter without its accents, of letters that have one code point with them."
 
 
 def is_mark(code):
@@ -33,7 +37,10 @@ def scalars():
 
 
 def runs(mapping):
-    """Neighbours with the same distance to their target, one or two apart: (first, last, step, distance)."""
+    """Neighbours with the same distance to their target, one or two apart:
+
+    (first, last, step, distance).
+    """
     result = []
     for code in sorted(mapping):
         distance = mapping[code] - code
@@ -66,11 +73,13 @@ case = {c: case_fold(c) for c in scalars() if case_fold(c) != c}
 accents = {c: strip_accents(c) for c in scalars() if strip_accents(c) != c}
 with open("Sources/ToftQuery/Execute/FoldingTable.swift", "w") as file:
     file.write(
-        f"""// Made by Tests/ToftQueryTests/make-folding-table.py from Unicode {unicodedata.unidata_version}. Do not edit.
+        f"""// Made by Tests/ToftQueryTests/make-folding-table.py from Unicode
+// {unicodedata.unidata_version}. Do not edit.
 
 /// Which code points beyond ASCII count as which others.
 enum FoldingTable {{
-    /// Code points from `first` to `last`, every `step`-th of which maps to the one `distance` further on.
+    /// Code points from `first` to `last`, every `step`-th of which maps to the one `distance`
+    /// further on.
     struct Run {{
         let first: UInt32
         let last: UInt32
@@ -90,7 +99,7 @@ enum FoldingTable {{
 
 {swift_array("caseFolding", case, "Simple case folding.")}
 
-{swift_array("bareLetters", accents, "The letter without its accents, of letters that have one code point with them.")}
+{swift_array("bareLetters", accents, BARE_LETTERS)}
 }}
 """
     )

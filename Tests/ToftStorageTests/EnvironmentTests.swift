@@ -193,7 +193,7 @@ internal import ToftTestKit
 
     @Test
     func
-        `Links and other spellings lead to the same store, a hard link in another process is refused`()
+        `Other spellings lead to the same store, a foreign hard link is refused`()
         throws
     {
         try withClosedDatabase { directory, path throws in
@@ -242,7 +242,7 @@ internal import ToftTestKit
 
     @Test
     func
-        `A stopped writer holds others up until their time is over, and no longer than it is stopped`()
+        `A stopped writer holds others up until their timeout`()
         throws
     {
         try withClosedDatabase { _, path throws in
@@ -295,7 +295,7 @@ internal import ToftTestKit
 
     @Test
     func
-        `After a fork the child's handles are errors, its own are not, and the parent notices nothing`()
+        `After a fork the child's inherited handles are errors`()
         throws
     {
         try withClosedDatabase { _, path throws in

@@ -44,7 +44,7 @@ import Testing
 
     @Test
     func
-        `Full clusters are as narrow as their values, and a value that does not fit widens its column alone`()
+        `Clusters are as narrow as their values; a wider value widens its column`()
         throws
     {
         let twin = try TableTwin(Self.columns)

@@ -33,7 +33,7 @@ import Testing
 
     @Test
     func
-        `A version with one more row writes a page of the table as a rule, and its clusters are full in the end`()
+        `One more row usually costs a page; clusters end up full`()
         throws
     {
         let twin = try TableTwin(Self.person)

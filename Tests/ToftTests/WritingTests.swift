@@ -46,7 +46,8 @@ struct WritingTests {
                 read.bool && read.int == .min && read.int8 == -8 && read.int16 == 16
                     && read.int32 == -32 && read.int64 == .max)
             #expect(
-                read.float == 1.5 && read.double == -2.25 && read.string == "Žluťoučký kůň 🐴"
+                read.float == 1.5 && read.double == -2.25
+                    && read.string == "Žluťoučký kůň 🐴"
                     && read.data == Data([0, 1, 255]))
             #expect(read.date == moment)
             #expect(

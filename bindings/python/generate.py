@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes toft/_ffi.py from include/toft.h: the constants, structures and prototypes of the C door as ctypes declarations.
+"""Writes toft/_ffi.py from include/toft.h: the constants, structures and prototypes of the C door
+as ctypes declarations.
 
     python generate.py            writes the file
     python generate.py --check    fails when the file is not what the header gives
 
-The header is regular C11: the parser below reads that subset and stops, naming the place, at anything it does not know.
-A declaration is never skipped in silence.
+The header is regular C11: the parser below reads that subset and stops, naming the place, at
+anything it does not know. A declaration is never skipped in silence.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import argparse
 import keyword
 import re
 import sys
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 HEADER = HERE.parent.parent / "include" / "toft.h"
@@ -72,7 +75,7 @@ class Header:
     functions: list[Function] = field(default_factory=list)
 
 
-# ------------------------------------------------------------------------------------------------------------- Reading
+# ------------------------------------------------------------------------------------------ Reading
 
 _MACRO = re.compile(r'#define\s+(TOFT_[A-Z_]+)\s+("[^"]*"|\d+|UINT64_MAX)$')
 _HANDLE = re.compile(r"typedef struct (\w+) (\w+)")
@@ -115,7 +118,9 @@ def _declarations(code: str) -> list[str]:
         piece = code[start : index + 1].strip()
         if depth < 0:  # the end of extern "C"
             depth, start = 0, index + 1
-        elif depth == 0 and (character == ";" or (character == "}" and piece.startswith("static inline"))):
+        elif depth == 0 and (
+            character == ";" or (character == "}" and piece.startswith("static inline"))
+        ):
             found.append(piece.rstrip(";").strip())
             start = index + 1
     if rest := code[start:].strip():
@@ -161,7 +166,10 @@ def _structure(name: str, body: str) -> Structure:
 
 
 def _members(body: str) -> list[Member]:
-    return [Member(*_declarator(item)) for item in filter(None, (item.strip() for item in body.split(";")))]
+    return [
+        Member(*_declarator(item))
+        for item in filter(None, (item.strip() for item in body.split(";")))
+    ]
 
 
 def _function(match: re.Match[str]) -> Function:
@@ -183,7 +191,7 @@ def _type(text: str) -> str:
     return " ".join(words + ["*" * text.count("*")]).strip()
 
 
-# ------------------------------------------------------------------------------------------------------------- Writing
+# ------------------------------------------------------------------------------------------ Writing
 
 _SCALARS = {
     "bool": "c_bool",
@@ -225,14 +233,18 @@ class Writer:
     def enumeration(self, enumeration: Enumeration) -> str:
         prefix = _common_prefix(name for name, _ in enumeration.values)
         lines = ["", f"class {enumeration.name}(IntEnum):"]
-        lines += [f"    {name.removeprefix(prefix)} = {value}" for name, value in enumeration.values]
+        lines += [
+            f"    {name.removeprefix(prefix)} = {value}" for name, value in enumeration.values
+        ]
         return "\n".join(lines) + "\n"
 
     def structure(self, structure: Structure) -> str:
         if structure.union:
             members = structure.union
             text = self._fields(f"{structure.name}_union", "Union", members, [])
-            return text + "\n" + self._fields(structure.name, "Structure", structure.members, members)
+            return (
+                text + "\n" + self._fields(structure.name, "Structure", structure.members, members)
+            )
         return self._fields(structure.name, "Structure", structure.members, [])
 
     def _fields(self, name: str, base: str, members: list[Member], union: list[Member]) -> str:
@@ -249,24 +261,40 @@ class Writer:
         return "\n".join(lines) + "\n"
 
     def callback(self, callback: Function) -> str:
-        types = [self.type(callback.result), *(self.type(parameter.type) for parameter in callback.parameters)]
+        types = [
+            self.type(callback.result),
+            *(self.type(parameter.type) for parameter in callback.parameters),
+        ]
         return f"\n{callback.name} = CFUNCTYPE({', '.join(types)})\n"
 
     def library(self) -> str:
-        lines = ["", "class Library:", '    """The functions of the library, ready to be called."""', ""]
+        lines = [
+            "",
+            "class Library:",
+            '    """The functions of the library, ready to be called."""',
+            "",
+        ]
         lines += ["    def __init__(self, library: CDLL, check: Check) -> None:"]
         for function in self.header.functions:
             types = ", ".join(self.type(parameter.type) for parameter in function.parameters)
-            checked = "check" if function.result == "toft_status" and function.name != _ERROR_FUNCTION else "None"
+            checked = (
+                "check"
+                if function.result == "toft_status" and function.name != _ERROR_FUNCTION
+                else "None"
+            )
             lines.append(f"        self.{function.name} = _prototype(")
-            lines.append(f'            library, "{function.name}", {self.type(function.result)}, [{types}], {checked}')
+            lines.append(f'            library, "{function.name}", {self.type(function.result)},')
+            lines += textwrap.wrap(f"[{types}], {checked}", 100, **_ARGUMENTS)
             lines.append("        )")
         lines += ["", "", "FUNCTIONS = ("]
         lines += [f'    "{function.name}",' for function in self.header.functions]
         return "\n".join([*lines, ")", ""])
 
     def type(self, name: str) -> str:
-        """The ctypes expression for a C type. Handles, and structures given by address, are untyped addresses: quick to pass."""
+        """The ctypes expression for a C type.
+
+        Handles, and structures given by address, are untyped addresses: quick to pass.
+        """
         base, _, stars = name.partition(" ")
         base = self.header.aliases.get(base, base)
         if base == "char" and stars == "*":
@@ -284,7 +312,14 @@ class Writer:
         raise HeaderError(f"not a type this generator knows: {name!r}")
 
     def _address(self, base: str, stars: str, name: str) -> str:
-        known = {"void", "char", *_SCALARS, *self._enumerations, *self._structures, *self.header.handles}
+        known = {
+            "void",
+            "char",
+            *_SCALARS,
+            *self._enumerations,
+            *self._structures,
+            *self.header.handles,
+        }
         if base not in known or len(stars) > 2:
             raise HeaderError(f"not a type this generator knows: {name!r}")
         return "c_void_p"
@@ -310,7 +345,9 @@ def _common_prefix(names: Iterable[str]) -> str:
     return "_".join(shared[: shortest - 1]) + "_"
 
 
-_PREFACE = '''"""The C door as ctypes declarations. Written by generate.py from include/toft.h: change the header, then run it again."""
+_ARGUMENTS: Any = {"initial_indent": " " * 12, "subsequent_indent": " " * 13}
+
+_PREFACE = '''"""The C API as ctypes declarations. Written by generate.py from include/toft.h."""
 
 from __future__ import annotations
 
@@ -336,7 +373,9 @@ from typing import Any, Callable, Optional
 Check = Callable[[int, Any, Any], int]
 
 
-def _prototype(library: CDLL, name: str, result: Any, parameters: list[Any], check: Optional[Check]) -> Any:
+def _prototype(
+    library: CDLL, name: str, result: Any, parameters: list[Any], check: Optional[Check]
+) -> Any:
     function = getattr(library, name)
     function.restype = result
     function.argtypes = parameters
@@ -349,7 +388,9 @@ def _prototype(library: CDLL, name: str, result: Any, parameters: list[Any], che
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; fail when the file is stale")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; fail when the file is stale"
+    )
     arguments = parser.parse_args()
     text = Writer(parse(HEADER.read_text(encoding="utf-8"))).text()
     if not arguments.check:

@@ -1,6 +1,7 @@
 """Builds the wheel: the package with the shared library inside.
 
-The library is the one that TOFT_LIBRARY names, else the one that CMake has built in the checkout's build/ folder:
+The library is the one that TOFT_LIBRARY names, else the one that CMake has built in the checkout's
+build/ folder:
 
     cmake -S ../../cmake -B ../../build && cmake --build ../../build && pip wheel .
 """
@@ -27,7 +28,10 @@ class BuildWithLibrary(build_py):
         super().run()
         library = Path(os.environ.get("TOFT_LIBRARY") or BUILT)
         if not library.exists():
-            raise SystemExit(f"{library} is not there: build it with CMake first, or set TOFT_LIBRARY to its path")
+            raise SystemExit(
+                f"{library} is not there: build it with CMake first, or set TOFT_LIBRARY to its "
+                f"path"
+            )
         shutil.copyfile(library, Path(self.build_lib) / "toft" / "libtoft.so")
 
 
@@ -46,4 +50,7 @@ class WithLibrary(Distribution):
         return True
 
 
-setup(distclass=WithLibrary, cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": WheelOfThisMachine})
+setup(
+    distclass=WithLibrary,
+    cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": WheelOfThisMachine},
+)

@@ -1,4 +1,5 @@
-// The least that proves an installed package: it compiles, links, opens a database in memory and reads back what it wrote.
+// The least that proves an installed package: it compiles, links, opens a database in memory and
+// reads back what it wrote.
 #include <stdio.h>
 #include <toft.h>
 
@@ -18,12 +19,18 @@ int main(void) {
     toft_configuration configuration;
     TOFT_INITIALIZE(&configuration);
     configuration.in_memory_name = toft_text("consumer");
-    bool ok = toft_abi_version() == TOFT_ABI_VERSION && toft_schema_new(classes, 1, &configuration.schema) == TOFT_OK
-        && toft_realm_open(&configuration, &realm) == TOFT_OK && toft_realm_find_class(realm, toft_text("Dog"), &dog) == TOFT_OK
+    bool ok =
+        toft_abi_version() == TOFT_ABI_VERSION
+        && toft_schema_new(classes, 1, &configuration.schema) == TOFT_OK
+        && toft_realm_open(&configuration, &realm) == TOFT_OK
+        && toft_realm_find_class(realm, toft_text("Dog"), &dog) == TOFT_OK
         && toft_realm_find_property(realm, dog, toft_text("name"), &keys[0]) == TOFT_OK
-        && toft_realm_find_property(realm, dog, toft_text("age"), &keys[1]) == TOFT_OK && toft_realm_begin_write(realm) == TOFT_OK
-        && toft_object_create(realm, dog, TOFT_UPDATE_ERROR, keys, values, 2, &rex, NULL, NULL) == TOFT_OK
-        && toft_realm_commit(realm, NULL) == TOFT_OK && toft_object_get(rex, keys[1], &age) == TOFT_OK;
+        && toft_realm_find_property(realm, dog, toft_text("age"), &keys[1]) == TOFT_OK
+        && toft_realm_begin_write(realm) == TOFT_OK
+        && toft_object_create(realm, dog, TOFT_UPDATE_ERROR, keys, values, 2, &rex, NULL, NULL)
+               == TOFT_OK
+        && toft_realm_commit(realm, NULL) == TOFT_OK
+        && toft_object_get(rex, keys[1], &age) == TOFT_OK;
     if (ok) printf("Rex is %lld years old, says Toft %s\n", (long long)age.integer, toft_version());
     toft_object_release(rex);
     toft_realm_release(realm);

@@ -1,7 +1,9 @@
 // What Linux has and `import Glibc` does not show: declarations and inline wrappers, no logic.
 //
-// The wrappers exist for three reasons: the call is variadic (fcntl, open, syscall), the C library hides it behind _GNU_SOURCE (which a
-// module's header cannot switch on for headers that another module owns), or errno has to be taken before anything else can run.
+// The wrappers exist for three reasons: the call is variadic (fcntl, open, syscall), the C library
+// hides it behind _GNU_SOURCE (which a
+// module's header cannot switch on for headers that another module owns), or errno has to be taken
+// before anything else can run.
 // Each returns what the kernel does: a result >= 0, or -errno.
 
 #ifndef CPLATFORM_H
@@ -30,262 +32,339 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PLATFORM_RESULT(call) ({ __typeof__(call) result_ = (call); result_ < 0 ? -(__typeof__(call))errno : result_; })
+#define PLATFORM_RESULT(call)                                                                      \
+    ({                                                                                             \
+        __typeof__(call) result_ = (call);                                                         \
+        result_ < 0 ? -(__typeof__(call))errno : result_;                                          \
+    })
 
 // Opening and naming
 
-static inline int platform_open(const char *path, int flags, unsigned int mode) { return PLATFORM_RESULT(open(path, flags, mode)); }
+static inline int platform_open(const char *path, int flags, unsigned int mode) {
+    return PLATFORM_RESULT(open(path, flags, mode));
+}
 
-static inline int platform_close(int fd) { return PLATFORM_RESULT(close(fd)); }
+static inline int platform_close(int fd) {
+    return PLATFORM_RESULT(close(fd));
+}
 
 /// A second description of the file behind `fd` that bypasses the page cache.
 static inline int platform_reopen_direct(int fd) {
-  char path[40];
-  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-  return PLATFORM_RESULT(open(path, O_RDONLY | O_CLOEXEC | __O_DIRECT));
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return PLATFORM_RESULT(open(path, O_RDONLY | O_CLOEXEC | __O_DIRECT));
 }
 
 /// A second description of the file behind `fd`, for reading.
 static inline int platform_reopen(int fd) {
-  char path[40];
-  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-  return PLATFORM_RESULT(open(path, O_RDONLY | O_CLOEXEC));
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return PLATFORM_RESULT(open(path, O_RDONLY | O_CLOEXEC));
 }
 
 /// Renames unless `to` exists (-EEXIST). -EINVAL and -ENOSYS: the file system cannot.
 static inline int platform_rename_exclusive(const char *from, const char *to) {
-  const unsigned int no_replace = 1; // RENAME_NOREPLACE
-  return (int)PLATFORM_RESULT(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, no_replace));
+    const unsigned int no_replace = 1; // RENAME_NOREPLACE
+    return (int)PLATFORM_RESULT(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, no_replace));
 }
 
-static inline int platform_link(const char *from, const char *to) { return PLATFORM_RESULT(link(from, to)); }
-static inline int platform_unlink(const char *path) { return PLATFORM_RESULT(unlink(path)); }
+static inline int platform_link(const char *from, const char *to) {
+    return PLATFORM_RESULT(link(from, to));
+}
+static inline int platform_unlink(const char *path) {
+    return PLATFORM_RESULT(unlink(path));
+}
 
-/// What is known of a file, but for its times: whoever has asked Linux 6.13 or later for the times makes the next write store new ones, and a durable
-/// write then takes 40 us longer (on ext4).
-static inline int platform_stat_without_times(int fd, const char *path, int flags, struct stat *out) {
-  const unsigned int wanted = STATX_TYPE | STATX_MODE | STATX_NLINK | STATX_UID | STATX_GID | STATX_INO | STATX_SIZE;
-  struct statx found;
-  if (syscall(SYS_statx, fd, path, flags, wanted, &found) < 0) return -errno;
-  memset(out, 0, sizeof *out);
-  out->st_dev = makedev(found.stx_dev_major, found.stx_dev_minor);
-  out->st_ino = found.stx_ino;
-  out->st_mode = found.stx_mode;
-  out->st_nlink = found.stx_nlink;
-  out->st_uid = found.stx_uid;
-  out->st_gid = found.stx_gid;
-  out->st_size = (off_t)found.stx_size;
-  return 0;
+/// What is known of a file, but for its times: whoever has asked Linux 6.13 or later for the times
+/// makes the next write store new ones, and a durable write then takes 40 us longer (on ext4).
+static inline int platform_stat_without_times(
+    int fd, const char *path, int flags, struct stat *out) {
+    const unsigned int wanted =
+        STATX_TYPE | STATX_MODE | STATX_NLINK | STATX_UID | STATX_GID | STATX_INO | STATX_SIZE;
+    struct statx found;
+    if (syscall(SYS_statx, fd, path, flags, wanted, &found) < 0) return -errno;
+    memset(out, 0, sizeof *out);
+    out->st_dev = makedev(found.stx_dev_major, found.stx_dev_minor);
+    out->st_ino = found.stx_ino;
+    out->st_mode = found.stx_mode;
+    out->st_nlink = found.stx_nlink;
+    out->st_uid = found.stx_uid;
+    out->st_gid = found.stx_gid;
+    out->st_size = (off_t)found.stx_size;
+    return 0;
 }
 
 static inline int platform_fstat(int fd, struct stat *out) {
-  const int empty_path = 0x1000; // AT_EMPTY_PATH
-  int result = platform_stat_without_times(fd, "", empty_path, out);
-  return result == -ENOSYS || result == -EPERM ? PLATFORM_RESULT(fstat(fd, out)) : result;
+    const int empty_path = 0x1000; // AT_EMPTY_PATH
+    int result = platform_stat_without_times(fd, "", empty_path, out);
+    return result == -ENOSYS || result == -EPERM ? PLATFORM_RESULT(fstat(fd, out)) : result;
 }
 static inline int platform_stat(const char *path, struct stat *out) {
-  int result = platform_stat_without_times(AT_FDCWD, path, 0, out);
-  return result == -ENOSYS || result == -EPERM ? PLATFORM_RESULT(stat(path, out)) : result;
+    int result = platform_stat_without_times(AT_FDCWD, path, 0, out);
+    return result == -ENOSYS || result == -EPERM ? PLATFORM_RESULT(stat(path, out)) : result;
 }
-static inline ssize_t platform_readlink(const char *path, char *out, size_t size) { return PLATFORM_RESULT(readlink(path, out, size)); }
-static inline int platform_fchmod(int fd, unsigned int mode) { return PLATFORM_RESULT(fchmod(fd, mode)); }
-static inline int platform_fchown(int fd, unsigned int user, unsigned int group) { return PLATFORM_RESULT(fchown(fd, user, group)); }
-static inline int platform_access(const char *path, int mode) { return PLATFORM_RESULT(access(path, mode)); }
+static inline ssize_t platform_readlink(const char *path, char *out, size_t size) {
+    return PLATFORM_RESULT(readlink(path, out, size));
+}
+static inline int platform_fchmod(int fd, unsigned int mode) {
+    return PLATFORM_RESULT(fchmod(fd, mode));
+}
+static inline int platform_fchown(int fd, unsigned int user, unsigned int group) {
+    return PLATFORM_RESULT(fchown(fd, user, group));
+}
+static inline int platform_access(const char *path, int mode) {
+    return PLATFORM_RESULT(access(path, mode));
+}
 
 /// The magic number of the file system that holds `fd`, or -errno.
 static inline int64_t platform_file_system_magic(int fd) {
-  struct statfs information;
-  return fstatfs(fd, &information) < 0 ? -(int64_t)errno : (int64_t)(uint32_t)information.f_type;
+    struct statfs information;
+    return fstatfs(fd, &information) < 0 ? -(int64_t)errno : (int64_t)(uint32_t)information.f_type;
 }
 
 // Reading and writing
 
-static inline ssize_t platform_pread(int fd, void *bytes, size_t count, int64_t offset) { return PLATFORM_RESULT(pread(fd, bytes, count, offset)); }
+static inline ssize_t platform_pread(int fd, void *bytes, size_t count, int64_t offset) {
+    return PLATFORM_RESULT(pread(fd, bytes, count, offset));
+}
 
 static inline ssize_t platform_pwrite(int fd, const void *bytes, size_t count, int64_t offset) {
-  return PLATFORM_RESULT(pwrite(fd, bytes, count, offset));
+    return PLATFORM_RESULT(pwrite(fd, bytes, count, offset));
 }
 
 /// Writes several pieces, at most 1,024, one behind the other.
-static inline ssize_t platform_pwritev(int fd, const struct iovec *pieces, int count, int64_t offset) {
-  return PLATFORM_RESULT(pwritev(fd, pieces, count, offset));
+static inline ssize_t platform_pwritev(
+    int fd, const struct iovec *pieces, int count, int64_t offset) {
+    return PLATFORM_RESULT(pwritev(fd, pieces, count, offset));
 }
 
 /// A write that is durable when it returns (RWF_DSYNC). -EOPNOTSUPP and -ENOSYS: the kernel cannot.
-static inline ssize_t platform_pwrite_durably(int fd, const void *bytes, size_t count, int64_t offset) {
-  const int dsync = 2; // RWF_DSYNC
-  struct iovec piece = {.iov_base = (void *)bytes, .iov_len = count};
-  return (ssize_t)PLATFORM_RESULT(syscall(SYS_pwritev2, fd, &piece, 1L, (long)offset, 0L, dsync));
+static inline ssize_t platform_pwrite_durably(
+    int fd, const void *bytes, size_t count, int64_t offset) {
+    const int dsync = 2; // RWF_DSYNC
+    struct iovec piece = {.iov_base = (void *)bytes, .iov_len = count};
+    return (ssize_t)PLATFORM_RESULT(syscall(SYS_pwritev2, fd, &piece, 1L, (long)offset, 0L, dsync));
 }
 
 // Begins to write a range out and waits for it; not a sync.
 static inline int platform_write_out(int fd, int64_t offset, int64_t count) {
     enum { wait_before = 1, write = 2, wait_after = 4 };
-    return (int)PLATFORM_RESULT(syscall(SYS_sync_file_range, fd, offset, count, wait_before | write | wait_after));
+    return (int)PLATFORM_RESULT(
+        syscall(SYS_sync_file_range, fd, offset, count, wait_before | write | wait_after));
 }
-static inline int platform_data_sync(int fd) { return PLATFORM_RESULT(fdatasync(fd)); }
-static inline int platform_sync(int fd) { return PLATFORM_RESULT(fsync(fd)); }
-static inline int platform_truncate(int fd, int64_t size) { return PLATFORM_RESULT(ftruncate(fd, size)); }
+static inline int platform_data_sync(int fd) {
+    return PLATFORM_RESULT(fdatasync(fd));
+}
+static inline int platform_sync(int fd) {
+    return PLATFORM_RESULT(fsync(fd));
+}
+static inline int platform_truncate(int fd, int64_t size) {
+    return PLATFORM_RESULT(ftruncate(fd, size));
+}
 
-/// Allocates blocks for a range and extends the file to its end. -EOPNOTSUPP: the file system cannot.
+/// Allocates blocks for a range and extends the file to its end. -EOPNOTSUPP: the file system
+/// cannot.
 static inline int platform_allocate(int fd, int64_t offset, int64_t count) {
-  return (int)PLATFORM_RESULT(syscall(SYS_fallocate, fd, 0, (long)offset, (long)count));
+    return (int)PLATFORM_RESULT(syscall(SYS_fallocate, fd, 0, (long)offset, (long)count));
 }
 
 /// Frees the blocks of a range; it reads as zeros afterwards.
 static inline int platform_punch_hole(int fd, int64_t offset, int64_t count) {
-  const int keep_size = 1, punch_hole = 2; // FALLOC_FL_KEEP_SIZE, FALLOC_FL_PUNCH_HOLE
-  return (int)PLATFORM_RESULT(syscall(SYS_fallocate, fd, keep_size | punch_hole, (long)offset, (long)count));
+    const int keep_size = 1, punch_hole = 2; // FALLOC_FL_KEEP_SIZE, FALLOC_FL_PUNCH_HOLE
+    return (int)PLATFORM_RESULT(
+        syscall(SYS_fallocate, fd, keep_size | punch_hole, (long)offset, (long)count));
 }
 
 /// Asks the kernel to forget cached pages of a range.
-static inline int platform_drop_cache(int fd, int64_t offset, int64_t count) { return -posix_fadvise(fd, offset, count, POSIX_FADV_DONTNEED); }
+static inline int platform_drop_cache(int fd, int64_t offset, int64_t count) {
+    return -posix_fadvise(fd, offset, count, POSIX_FADV_DONTNEED);
+}
 
 /// The largest file this process may write.
 static inline uint64_t platform_file_size_limit(void) {
-  struct rlimit limit;
-  return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : (uint64_t)limit.rlim_cur;
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY
+               ? UINT64_MAX
+               : (uint64_t)limit.rlim_cur;
 }
 
-// Locks of open file descriptions: they belong to the description, survive the closing of others and end with it.
+// Locks of open file descriptions: they belong to the description, survive the closing of others
+// and end with it.
 
-enum { platform_lock_shared = F_RDLCK, platform_lock_exclusive = F_WRLCK, platform_lock_none = F_UNLCK };
+enum {
+    platform_lock_shared = F_RDLCK,
+    platform_lock_exclusive = F_WRLCK,
+    platform_lock_none = F_UNLCK
+};
 
-/// Takes, converts or gives back a lock without waiting: 0, -EAGAIN when another description is in the way, or another -errno.
+/// Takes, converts or gives back a lock without waiting: 0, -EAGAIN when another description is in
+/// the way, or another -errno.
 static inline int platform_lock(int fd, int kind, int64_t start, int64_t count) {
-  const int set_lock = 37; // F_OFD_SETLK
-  struct flock lock = {.l_type = (short)kind, .l_whence = SEEK_SET, .l_start = start, .l_len = count};
-  int result = fcntl(fd, set_lock, &lock) < 0 ? -errno : 0;
-  return result == -EACCES ? -EAGAIN : result;
+    const int set_lock = 37; // F_OFD_SETLK
+    struct flock lock = {
+        .l_type = (short)kind, .l_whence = SEEK_SET, .l_start = start, .l_len = count};
+    int result = fcntl(fd, set_lock, &lock) < 0 ? -errno : 0;
+    return result == -EACCES ? -EAGAIN : result;
 }
 
 /// The same, waiting for ever: 0, -EINTR or another -errno.
 static inline int platform_lock_waiting(int fd, int kind, int64_t start, int64_t count) {
-  const int set_lock_waiting = 38; // F_OFD_SETLKW
-  struct flock lock = {.l_type = (short)kind, .l_whence = SEEK_SET, .l_start = start, .l_len = count};
-  return fcntl(fd, set_lock_waiting, &lock) < 0 ? -errno : 0;
+    const int set_lock_waiting = 38; // F_OFD_SETLKW
+    struct flock lock = {
+        .l_type = (short)kind, .l_whence = SEEK_SET, .l_start = start, .l_len = count};
+    return fcntl(fd, set_lock_waiting, &lock) < 0 ? -errno : 0;
 }
 
 /// Whether another description holds a lock within a range: 1 and where, 0, or -errno.
-static inline int platform_find_lock(int fd, int64_t start, int64_t count, int64_t *found_start, int64_t *found_count) {
-  const int get_lock = 36; // F_OFD_GETLK
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = count};
-  if (fcntl(fd, get_lock, &lock) < 0) return -errno;
-  if (lock.l_type == F_UNLCK) return 0;
-  *found_start = lock.l_start;
-  *found_count = lock.l_len;
-  return 1;
+static inline int platform_find_lock(
+    int fd, int64_t start, int64_t count, int64_t *found_start, int64_t *found_count) {
+    const int get_lock = 36; // F_OFD_GETLK
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = count};
+    if (fcntl(fd, get_lock, &lock) < 0) return -errno;
+    if (lock.l_type == F_UNLCK) return 0;
+    *found_start = lock.l_start;
+    *found_count = lock.l_len;
+    return 1;
 }
 
 // Memory
 
 /// Address space without memory: any access faults.
 static inline void *platform_reserve(size_t count) {
-  void *base = mmap(NULL, count, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return base == MAP_FAILED ? NULL : base;
+    void *base = mmap(NULL, count, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return base == MAP_FAILED ? NULL : base;
 }
 
 /// Puts a part of a file, to be read in random order, into reserved address space.
 static inline int platform_map_reading(int fd, void *address, size_t count, int64_t offset) {
-  if (mmap(address, count, PROT_READ, MAP_SHARED | MAP_FIXED, fd, offset) == MAP_FAILED) return -errno;
-  madvise(address, count, MADV_RANDOM);
-  return 0;
+    if (mmap(address, count, PROT_READ, MAP_SHARED | MAP_FIXED, fd, offset) == MAP_FAILED)
+        return -errno;
+    madvise(address, count, MADV_RANDOM);
+    return 0;
 }
 
 /// Turns mapped address space back into reserved address space.
 static inline int platform_unmap_to_reserve(void *address, size_t count) {
-  return mmap(address, count, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED ? -errno : 0;
+    return mmap(address, count, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+               -1,
+               0) == MAP_FAILED
+               ? -errno
+               : 0;
 }
 
 /// Turns reserved address space into zeroed memory.
-static inline int platform_commit_memory(void *address, size_t count) { return PLATFORM_RESULT(mprotect(address, count, PROT_READ | PROT_WRITE)); }
+static inline int platform_commit_memory(void *address, size_t count) {
+    return PLATFORM_RESULT(mprotect(address, count, PROT_READ | PROT_WRITE));
+}
 
 /// A file as memory that processes share; NULL and *error on failure.
 static inline void *platform_map_shared(int fd, size_t count, int *error) {
-  void *base = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  *error = base == MAP_FAILED ? errno : 0;
-  return base == MAP_FAILED ? NULL : base;
+    void *base = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    *error = base == MAP_FAILED ? errno : 0;
+    return base == MAP_FAILED ? NULL : base;
 }
 
-static inline int platform_unmap(void *address, size_t count) { return PLATFORM_RESULT(munmap(address, count)); }
+static inline int platform_unmap(void *address, size_t count) {
+    return PLATFORM_RESULT(munmap(address, count));
+}
 
 /// Zeroed memory that a forked child finds zeroed again; NULL where the kernel has no such thing.
 static inline void *platform_map_wiped_on_fork(size_t count) {
-  const int wipe_on_fork = 18; // MADV_WIPEONFORK
-  void *base = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (base == MAP_FAILED) return NULL;
-  if (madvise(base, count, wipe_on_fork) == 0) return base;
-  munmap(base, count);
-  return NULL;
+    const int wipe_on_fork = 18; // MADV_WIPEONFORK
+    void *base = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED) return NULL;
+    if (madvise(base, count, wipe_on_fork) == 0) return base;
+    munmap(base, count);
+    return NULL;
 }
 
-static inline size_t platform_memory_page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+static inline size_t platform_memory_page_size(void) {
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
 
 // Waiting and waking
 
-/// Sleeps while *word == expected, at most so long (for ever when negative): 0 when woken, -EAGAIN, -EINTR, -ETIMEDOUT.
-static inline int platform_futex_wait(const void *word, uint32_t expected, int64_t nanoseconds, int is_private) {
-  const int wait = 0, private_flag = 128; // FUTEX_WAIT, FUTEX_PRIVATE_FLAG
-  struct timespec timeout = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
-  return (int)PLATFORM_RESULT(
-      syscall(SYS_futex, word, wait | (is_private ? private_flag : 0), expected, nanoseconds < 0 ? NULL : &timeout, NULL, 0));
+/// Sleeps while *word == expected, at most so long (for ever when negative): 0 when woken, -EAGAIN,
+/// -EINTR, -ETIMEDOUT.
+static inline int platform_futex_wait(
+    const void *word, uint32_t expected, int64_t nanoseconds, int is_private) {
+    const int wait = 0, private_flag = 128; // FUTEX_WAIT, FUTEX_PRIVATE_FLAG
+    struct timespec timeout = {
+        .tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    return (int)PLATFORM_RESULT(syscall(SYS_futex, word, wait | (is_private ? private_flag : 0),
+        expected, nanoseconds < 0 ? NULL : &timeout, NULL, 0));
 }
 
 /// Wakes at most `count` sleepers.
 static inline int platform_futex_wake(const void *word, int count, int is_private) {
-  const int wake = 1, private_flag = 128; // FUTEX_WAKE, FUTEX_PRIVATE_FLAG
-  return (int)PLATFORM_RESULT(syscall(SYS_futex, word, wake | (is_private ? private_flag : 0), count, NULL, NULL, 0));
+    const int wake = 1, private_flag = 128; // FUTEX_WAKE, FUTEX_PRIVATE_FLAG
+    return (int)PLATFORM_RESULT(
+        syscall(SYS_futex, word, wake | (is_private ? private_flag : 0), count, NULL, NULL, 0));
 }
 
 /// A pollable flag.
 static inline int platform_eventfd(void) {
-  const int nonblocking = O_NONBLOCK, close_on_exec = O_CLOEXEC; // EFD_NONBLOCK, EFD_CLOEXEC
-  return (int)PLATFORM_RESULT(syscall(SYS_eventfd2, 0, nonblocking | close_on_exec));
+    const int nonblocking = O_NONBLOCK, close_on_exec = O_CLOEXEC; // EFD_NONBLOCK, EFD_CLOEXEC
+    return (int)PLATFORM_RESULT(syscall(SYS_eventfd2, 0, nonblocking | close_on_exec));
 }
 
-static inline ssize_t platform_read(int fd, void *bytes, size_t count) { return PLATFORM_RESULT(read(fd, bytes, count)); }
-static inline ssize_t platform_write(int fd, const void *bytes, size_t count) { return PLATFORM_RESULT(write(fd, bytes, count)); }
+static inline ssize_t platform_read(int fd, void *bytes, size_t count) {
+    return PLATFORM_RESULT(read(fd, bytes, count));
+}
+static inline ssize_t platform_write(int fd, const void *bytes, size_t count) {
+    return PLATFORM_RESULT(write(fd, bytes, count));
+}
 static inline int platform_poll_reading(int fd, int timeout_milliseconds) {
-  struct pollfd entry = {.fd = fd, .events = POLLIN};
-  return PLATFORM_RESULT(poll(&entry, 1, timeout_milliseconds));
+    struct pollfd entry = {.fd = fd, .events = POLLIN};
+    return PLATFORM_RESULT(poll(&entry, 1, timeout_milliseconds));
 }
 
 // Clocks, chance, processes, threads
 
 static inline int64_t platform_monotonic_nanoseconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static inline ssize_t platform_random(void *bytes, size_t count) { return (ssize_t)PLATFORM_RESULT(syscall(SYS_getrandom, bytes, count, 0)); }
+static inline ssize_t platform_random(void *bytes, size_t count) {
+    return (ssize_t)PLATFORM_RESULT(syscall(SYS_getrandom, bytes, count, 0));
+}
 
-static inline int platform_signal_probe(int pid) { return PLATFORM_RESULT(kill(pid, 0)); }
+static inline int platform_signal_probe(int pid) {
+    return PLATFORM_RESULT(kill(pid, 0));
+}
 
-static inline int platform_at_fork_in_child(void (*handler)(void)) { return -pthread_atfork(NULL, NULL, handler); }
+static inline int platform_at_fork_in_child(void (*handler)(void)) {
+    return -pthread_atfork(NULL, NULL, handler);
+}
 
-/// A thread that no signal reaches: they are blocked before it exists, and the caller's mask is restored. 0 or -errno.
-static inline int platform_start_thread(pthread_t *thread, size_t stack_size, void *(*body)(void *), void *context) {
-  sigset_t all, before;
-  pthread_attr_t attributes;
-  int error = pthread_attr_init(&attributes);
-  if (error != 0) return -error;
-  pthread_attr_setstacksize(&attributes, stack_size);
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  error = pthread_create(thread, &attributes, body, context);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  pthread_attr_destroy(&attributes);
-  return -error;
+/// A thread that no signal reaches: they are blocked before it exists, and the caller's mask is
+/// restored. 0 or -errno.
+static inline int platform_start_thread(
+    pthread_t *thread, size_t stack_size, void *(*body)(void *), void *context) {
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error != 0) return -error;
+    pthread_attr_setstacksize(&attributes, stack_size);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(thread, &attributes, body, context);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return -error;
 }
 
 /// Names the calling thread, for debuggers.
 static inline void platform_name_thread(const char *name) {
-  const int set_name = 15; // PR_SET_NAME
-  syscall(SYS_prctl, set_name, name, 0L, 0L, 0L);
+    const int set_name = 15; // PR_SET_NAME
+    syscall(SYS_prctl, set_name, name, 0L, 0L, 0L);
 }
 
 /// Asks for a cache line that will be read soon. Any address will do.
-static inline void platform_prefetch(const void *address) { __builtin_prefetch(address); }
+static inline void platform_prefetch(const void *address) {
+    __builtin_prefetch(address);
+}
 
 #endif

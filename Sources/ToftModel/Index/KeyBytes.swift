@@ -2,16 +2,18 @@ internal import ToftStorage
 
 /// Builds a key of an index, a primary key tree or a backlink tree in memory that the caller owns.
 ///
-/// ```
-/// value     [00 null | 01 not null: only where the property is optional] then
-///   int     8 bytes: sign flipped, big-endian          bool    1 byte
-///   date    seconds as int, nanoseconds as 4-byte int  string  UTF-8, 00 as 00 FF, end 00 00
-///           a string of more than 200 bytes: its first 200 so, then 00 01, length (4 bytes), hash
-///           (8 bytes) index entry        value, object key (as int)                     -> nothing
-///           primary key entry  value, for a long string also the object key   -> object key, 8
-///           bytes little-endian backlink entry     target key, source key (both as int)
-///           -> nothing for one link, else the number of links, 4 bytes
-/// ```
+/// - A value: where the property is optional 00 (null) or 01, then
+///   - int: 8 bytes, sign flipped, big-endian
+///   - bool: 1 byte
+///   - date: the seconds as an int, the nanoseconds as 4 bytes
+///   - string: UTF-8, 00 as 00 FF, ended by 00 00; of a string of more than 200 bytes its first
+///     200 so, then 00 01, its length (4 bytes) and its hash (8 bytes)
+/// - An index entry: value, object key as int. Its value is empty.
+/// - A primary key entry: value, for a long string also the object key. Its value is the object
+///   key, 8 bytes little-endian.
+/// - A backlink entry: target key, source key, both as ints. Its value is empty for one link, else
+///   the number of links, 4 bytes.
+///
 /// Bytes sort as values do, null first; among long strings with the same 200 bytes the order means
 /// nothing.
 struct KeyBytes {

@@ -54,8 +54,10 @@ extension Binder {
             throw failure(
                 .invalidQuery,
                 isPrimitive
-                    ? "SUBQUERY works on objects, but '\(collection.description)' holds single values."
-                    : "SUBQUERY works on a collection of objects, but '\(collection.description)' is \(collection.type.name).",
+                    ? "SUBQUERY works on objects, but '\(collection.description)' holds "
+                        + "single values."
+                    : "SUBQUERY works on a collection of objects, but "
+                        + "'\(collection.description)' is \(collection.type.name).",
                 at: syntax.collection.offset)
         }
         if scopes.contains(where: { $0.variable == syntax.variable }) {

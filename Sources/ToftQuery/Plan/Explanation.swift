@@ -37,7 +37,8 @@ struct Explanation {
                 line(
                     "scan \(rows) objects of \(name)"
                         + (zones > 0
-                            ? ", skipping clusters by the bounds of \(zones) column\(zones == 1 ? "" : "s")"
+                            ? ", skipping clusters by the bounds of "
+                                + "\(zones) column\(zones == 1 ? "" : "s")"
                             : ""))
             }
         }

@@ -1,37 +1,9 @@
 /// Where things lie in a cluster: up to some hundred rows of a table, column by column in one
 /// extent.
 ///
-///     0               32                       payload     + 32
-///     +---------------+------------------------+-----------+---------------------------+------------------+-----------+----------+
-///     | extent header | checksums of the pages | header 32 | column entries, 32 bytes  | keys, i64
-///     x cap  | columns...| heap ... |
-///     +---------------+------------------------+-----------+---------------------------+------------------+-----------+----------+
-///
-///     header: | rows u16 | row capacity u16 | columns u16 | 0 u16 | heap start u32 | heap end u32
-///     | heap garbage u32 | 0, 12 bytes |
-///     entry:  | column id u32 | type u8 | encoding u8 | flags u8 | 0 u8 | offset u32 | nulls u16 |
-///     0 u16 | low 8 | high 8 |
-///
 /// Offsets count from the extent's first byte; entries are sorted by column id. A column is a run
-/// of arrays, each of which begins at a multiple of eight and has a place for every row of the
-/// capacity: a bitmap of nulls where it is nullable (1 is null), then
-///
-///     bool       bitmap                           timestamp  seconds as int64, then nanoseconds
-///     i32
-///     int64      i64, i32, i16 or i8              bytes      cells u32
-///     float32    f32      float64  f64            list       cells u32
-///
-/// `encoding` is the bytes of an int64 column's integers in this cluster: 1, 2, 4, or 0 for eight;
-/// of all other columns it is 0.
-///
-///     cell:   | bit 31: elsewhere | bits 19...30: length | bits 0...18: offset |    all zero where
-///     empty or null
-///
-/// The bytes of a cell lie in the heap. "Elsewhere" means that they are the reference of a blob,
-/// for bytes, or the id of a sequence tree (u64), for a list. Places of rows beyond the row count
-/// are zero. `low` and `high` bound all values that are not null (bit patterns of i64 or f64; low >
-/// high where there are none); for bytes and lists they bound the heap that the column's cells lie
-/// in.
+/// of arrays, each of which begins at a multiple of eight and has room for every row of the
+/// capacity. The page on the file format draws them.
 enum ClusterLayout {
     static let rowCount = 0
     static let rowCapacity = rowCount + 2
@@ -83,19 +55,6 @@ package enum ClusterLimits {
 
 /// A block of list elements: what a cluster's heap holds for a short list and what a leaf of a
 /// sequence tree holds.
-///
-///     0       2      3       4        8
-///     +-------+------+-------+--------+-----------------------------+-----------------------------------------+
-///     | count | type | flags | length | values, rounded up to 8     | bitmap of nulls, where
-///     flagged nullable |   fixed widths
-///     +-------+------+-------+--------+-----------------------------+-----------------------------------------+
-///     | count | type | flags | length | slots: offset u16, length u16 | bytes of the elements ...
-///     |   bytes
-///     +-------+------+-------+--------+-----------------------------+-----------------------------------------+
-///
-/// Widths: bool 1, int64 8, float32 4, float64 8, timestamp 12 (seconds i64, nanoseconds i32).
-/// `length` counts the whole block. Of a slot's length the top bit says that the bytes are the
-/// reference of a blob; 0x7FFF is null. Flag 2 is kept for a column of element identities.
 enum ElementLayout {
     static let count = 0
     static let type = count + 2
@@ -140,8 +99,6 @@ extension Int {
 }
 
 /// A column as the catalog keeps it, after the root of its table.
-///
-///     | id u32 | type u8 | flags u8 | element type u8, or 0 | 0, 5 bytes |
 enum ColumnLayout {
     static let id = 0
     static let type = id + 4

@@ -1,12 +1,5 @@
 /// One entry of the directory of regions: where the region's bitmap lies and how many of its pages
 /// are free.
-///
-/// ```
-/// 0            40           44         48
-/// +------------+------------+----------+
-/// | bitmap ref | free pages | reserved |
-/// +------------+------------+----------+
-/// ```
 enum RegionEntry {
     static let bitmap = 0
     static let freePages = bitmap + Ref.size
@@ -24,12 +17,6 @@ enum BitmapLayout {
 /// A run of pages that a version no longer needs: free for reuse when no pinned version lies in
 /// [birth, death).
 ///
-/// ```
-/// 0      8       12         16      24      32
-/// +------+-------+----------+-------+-------+
-/// | page | count | reserved | birth | death |
-/// +------+-------+----------+-------+-------+
-/// ```
 /// Its pages' bits say that they are in use. What nobody needs any more has the lifetime [0, 1),
 /// which holds no version: such pages are free, and go to the next commits without a change of any
 /// bitmap.
@@ -44,12 +31,6 @@ enum FreedRunLayout {
 /// The list of batches under the root: extents full of freed runs for which the root page has no
 /// room.
 ///
-/// ```
-/// 0     40          48          56      64
-/// +-----+-----------+-----------+-------+
-/// | ref | max birth | min death | pages |   ...
-/// +-----+-----------+-----------+-------+
-/// ```
 /// A batch extent holds runs only, as many as its payload length says. A pin in [max birth, min
 /// death) keeps every run of it.
 enum FreedBatchLayout {

@@ -3,34 +3,6 @@
 ///
 /// Every word is native-endian (it never leaves the machine), 8 bytes, aligned, and changed by
 /// atomic operations alone. Words that different parties write often lie 64 bytes apart.
-///
-/// ```
-///      0  magic "TOFTLOCK"          8
-///      8  layout version            8    another one: the processes are of builds that can't share
-///     16  device, inode            16    of the data file
-///     32  state                     8    0 nothing, 1 being built, 2 open, 3 closed
-///     40  stamp                     8    random, new with every rebuilding
-///     64  published                 8    version * 16 + index of its descriptor in the ring
-///    128  signal, sleepers        4+4    futex that counts wake-ups; not 0 if somebody sleeps on
-///    it 192  writer lock              32    see below 256  checkpoint lock          32 320
-///    claimed version           8    the highest that any writer has begun to make 328  durable
-///    version           8    the newest whose meta was synced 336  poison                    8
-///    not 0 after a failed sync 384  pin end                   8    no pin was ever taken at or
-///    behind this index 448  checkpoint               8    the version that a checkpoint is making
-///    durable, until that is certain; 0 none 456  log tail                 8    position of the log
-///    from which on the durable checkpoint needs it 464  flushed log              8    an explicit
-///    flush has made the log durable up to here 472  waiting effects          8    logged since the
-///    last checkpoint began 480  waiting bytes            8    written since then, and perhaps not
-///    synced 512  log map                  8    its salt; 0: commits are checkpoint-commits 520
-///    base, segment count     16    see LogMap 1024  ring                   2048    16 descriptors
-///    of 128 bytes: version, root (40), file size, log position, sequence, hash, durable position
-///    3072  log segments           1024    64 of 16 bytes: page, page count 4096  processes
-///    65536    1,024 of 64 bytes 69632  pins                 262144    16,384 of 16 bytes 331776
-///    end
-/// ```
-/// A lock: phase u64, acquisitions u64, turn u32 (futex that counts releases), sleepers u32, spare.
-/// A process: incarnation, pid, start time, pid namespace, boot id (16), spare. A pin: owner
-/// (incarnation * 65,536 + process index + 1), version.
 package enum LockFileLayout {
     static let magic = 0
     static let layoutVersion = magic + 8

@@ -1,23 +1,11 @@
 /// The log: a ring of segments inside the file, in which small commits become durable by one write.
 /// The meta lists the segments.
 ///
-/// A position counts the bytes that were ever logged under one salt; the ring holds position p at p
-/// modulo its capacity. A frame begins at a multiple of 512 bytes and lies in one segment: where
-/// the rest of a segment is too short, the next frame begins the next one.
+/// A position counts the bytes that were ever logged under one salt; the ring begins at the log's
+/// base, so position p lies at (p - base) modulo its capacity. A frame begins at a multiple of 512
+/// bytes and lies in one segment: where the rest of a segment is too short, the next frame begins
+/// the next one.
 ///
-/// ```
-///   0  magic "TLOG"                4    kind: 1 record, 2 marker    4
-///   8  length                      8    of header and payload; zeros follow to the next multiple
-///   of 512 16  salt                        8    random, new with every recovery: frames of another
-///   salt are none 24  position                    8    of this frame 32  sequence
-///   8    one more than the frame before 40  version                     8    that this commit made
-///   48  previous version            8    that it builds on 56  previous hash               8
-///   the hash of the frame before 64  durable position            8    the log was durable up to
-///   here when this frame was written 72  durable checkpoint          8    the newest version whose
-///   meta was durable then 80  payload checksum            8    XXH64 of the payload 88  hash
-///   8    XXH64 of the bytes before it 96  payload                          the commit record;
-///   nothing in a marker
-/// ```
 /// A marker stands for a checkpoint-commit: the chain passes through it, and it proves that the
 /// commit's meta was durable.
 enum LogLayout {

@@ -1,26 +1,5 @@
 /// A meta page: what the file is and where its newest checkpoint's root lies. Pages 0 and 1 are
 /// metas, used in turn; the valid one with the higher version counts.
-///
-/// ```
-///    0  magic "TOFT" CR LF SUB LF            8
-///    8  format version                       4    page size                        4
-///   16  compatible features                  8    (unknown bits are ignored)
-///   24  incompatible features                8    (unknown bits refuse the file)
-///   32  database id                         16    random, made with the file
-///   48  replica id                           8    random, made with the file; a copy that lives on
-///   its own takes a new one 56  replica counter                      8    high-water mark of
-///   generated ids 64  version                              8 72  root
-///   40    reference to the root extent 112  page count                           8    pages of the
-///   file that this version may reach 120  flags                                8    bit 0: closed
-///   cleanly 128  device, inode                       16    the file that this meta was written to:
-///   another one is a copy 144  log salt, log base               16    salt 0: no log is open, see
-///   LogLayout 160  log position, log sequence       16    of the first frame behind this version
-///   176  log segment count, cipher           8     0: no log, plain 184  key check, key salt
-///   64    0 in plain files 248  log hash                          8    of the last frame that this
-///   version holds 256  spare                            56 312  log segments
-///   1536    64 of {page, page count, reserved} 1848  zeros 4088  checksum
-///   8    XXH64 of the bytes before it
-/// ```
 package enum MetaLayout {
     static let magic = 0
     static let formatVersion = magic + 8
@@ -74,22 +53,6 @@ package enum MetaLayout {
 }
 
 /// The root extent of a version: where everything of it begins.
-///
-/// ```
-///  32  version                 8
-///  40  previous version        8
-///  48  catalog                64    the tree of trees: tree id -> tree root (and columns)
-/// 112  directory of regions   40    reference
-/// 152  list of batches        40    reference, or nothing: freed runs that have no room here
-/// 192  next tree id            8
-/// 200  page count              8
-/// 208  bytes of all records    8    ever written, so that progress is a subtraction
-/// 216  flags                   8    places in the bitmaps: 1 holes, 2 runs
-/// 224  spare                  56
-/// 280  freed runs              4    how many
-/// 284  record                  4    how many bytes, 0 where it lies in its tree
-/// 288  the newest freed runs, then the commit record where it is short
-/// ```
 enum RootLayout {
     static let version = ExtentHeader.size
     static let previousVersion = version + 8

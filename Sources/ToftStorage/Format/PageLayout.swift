@@ -1,13 +1,5 @@
 /// The grid that everything lies on: 4 KiB pages, two meta pages, then regions of pages that one
 /// bitmap page describes.
-///
-/// ```
-/// page 0      page 1      pages 2 ..< 32,258        pages 32,258 ..< 64,514      ...
-/// +--------+  +--------+  +----------------------+  +----------------------+
-/// | meta A |  | meta B |  | region 0             |  | region 1             |   each region is also
-/// one section of the mapping +--------+  +--------+  +----------------------+
-/// +----------------------+
-/// ```
 package enum Page {
     package static let size = Section.pageSize
     /// Pages 0 and 1 are metas.
@@ -46,13 +38,6 @@ package enum ExtentLimit {
 
 /// The first 32 bytes of every extent.
 ///
-/// ```
-/// 0     1         2       4            8      16      24              28              32
-/// +-----+---------+-------+------------+------+-------+---------------+---------------+----------------------------------+
-/// |type |encoding | flags | page count | page | birth | payload bytes | payload offset| checksums
-/// of pages 1 ..< count   |
-/// +-----+---------+-------+------------+------+-------+---------------+---------------+----------------------------------+
-/// ```
 /// The table of checksums (8 bytes a page) is there in extents of several pages, except blobs,
 /// which are verified whole.
 package enum ExtentHeader {

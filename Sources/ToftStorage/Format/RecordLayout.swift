@@ -1,18 +1,6 @@
 /// A commit record: a fixed header, then one entry for each effect of the transaction, in the order
 /// in which they happened.
 ///
-/// ```
-/// 0        1       2        3          4          8         16                 24    32
-/// 40                 48
-/// +--------+-------+--------+----------+----------+---------+------------------+-----+----------------+------------------+---------+
-/// | layout | flags | origin | reserved | reserved | version | previous version | hlc | schema
-/// version | bytes of records | effects |
-/// +--------+-------+--------+----------+----------+---------+------------------+-----+----------------+------------------+---------+
-/// flags: bit 0 touch only (bulk: no values, runs of rows), bit 1 too large to keep (no effects)
-///
-/// an effect: kind (bits 0-5), annotated (6), derived (7); then what the kind has of: tree, key,
-/// column, indexes, value
-/// ```
 /// Numbers are LEB128 varints, signed ones zigzag. An annotated effect ends with a length and that
 /// many bytes for the model.
 package enum RecordLayout {

@@ -1,10 +1,5 @@
 /// How the file is cut for mapping: a head of two meta pages, then sections of equal size. No
 /// extent straddles a section.
-///
-///     byte 0          8,192                  8,192 + 132,120,576
-///     +------+------+----------------------+----------------------+----
-///     | meta | meta |      section 0       |      section 1       | ...
-///     +------+------+----------------------+----------------------+----
 package enum Section {
     package static let pageSize = 4096
     /// Pages before section 0.

@@ -3,16 +3,6 @@
 /// Inner node, the same in all trees; the heap holds what a separator key has beyond its first
 /// eight bytes:
 ///
-///      0               32       33   34      36        38        40
-///      4096
-///     +---------------+--------+----+-------+---------+---------+-----------------------+----------+-----------+
-///     | extent header | height | 0  | count | heapLow | garbage | entries, 64 bytes each| free ...
-///     | heap      |
-///     +---------------+--------+----+-------+---------+---------+-----------------------+----------+-----------+
-///
-///     entry: | child ref 40 | rows u64 | first 8 key bytes, as a number | tail offset u16 | key
-///     length u16 | 0 u32 |
-///
 /// `height` is 1 directly above the leaves. Entry i holds the keys from its separator up to the
 /// next one; the first entry's separator is always empty, since the node's own separator stands in
 /// its parent. Sequence trees leave all separators empty.
@@ -38,17 +28,6 @@ enum InnerLayout {
 
 /// Leaf of an ordered tree: slots in key order grow up, the heap of keys and values grows down.
 /// What all keys begin with lies in the heap once.
-///
-///      0               32      34        36        38              40              42  44
-///      48                                             4096
-///     +---------------+-------+---------+---------+---------------+---------------+---+-----------+----------------------+----------+-----------+
-///     | extent header | count | heapLow | garbage | shared offset | shared length | 0 | last hint
-///     | slots, 10 bytes each | free ... | heap      |
-///     +---------------+-------+---------+---------+---------------+---------------+---+-----------+----------------------+----------+-----------+
-///
-///     slot: | first 4 bytes of the suffix, as a number | offset u16 | suffix length u16 | value
-///     length u16 |
-///     heap: | the suffix from its fifth byte on | value |
 ///
 /// A key is the shared bytes, then its suffix. The last hint is the last slot's first four bytes:
 /// with those of the first slot it tells a search where to begin, and nothing more depends on it.
@@ -77,11 +56,6 @@ enum OrderedLeafLayout {
 
 /// A key of the delta: the tree that an entry belongs to, then the entry's own key. So the entries
 /// of a tree lie together, in the order of their keys.
-///
-///      0             1
-///     +-------------+--------------------------------------------+-----+
-///     | id length n | id of the tree, n bytes, big-endian, n >= 1 | key |
-///     +-------------+--------------------------------------------+-----+
 enum DeltaKeyLayout {
     static let idLength = 0
     static let id = idLength + 1
@@ -95,11 +69,6 @@ enum SequenceLeafLayout {
 }
 
 /// A tree's root as the catalog keeps it.
-///
-///      0      1        2       4   8       16        24        64
-///     +------+--------+-------+---+-------+---------+---------+
-///     | kind | height | flags | 0 | count | nextKey | ref 40  |
-///     +------+--------+-------+---+-------+---------+---------+
 ///
 /// `flags` of a sequence: the element type in the low byte, 0x100 where elements may be null.
 enum TreeRootLayout {

@@ -25,7 +25,8 @@ static int compare(const void *left, const void *right) {
 
 void print_percentiles(const char *name, double *seconds, size_t count) {
     qsort(seconds, count, sizeof *seconds, compare);
-    printf("\"%s_p50\": %.1f, \"%s_p99\": %.1f", name, seconds[count / 2] * 1e6, name, seconds[count * 99 / 100] * 1e6);
+    printf("\"%s_p50\": %.1f, \"%s_p99\": %.1f", name, seconds[count / 2] * 1e6, name,
+        seconds[count * 99 / 100] * 1e6);
 }
 
 void each_element(const char *list, void (*body)(void *, const char *, size_t), void *context) {
@@ -85,7 +86,9 @@ int main(int count, char **arguments) {
         packages all = packages_read(arguments[2]);
         return run_load(arguments[3], &all);
     }
-    if (count == 4 && !strcmp(arguments[1], "commits")) return run_commits(arguments[3], (size_t)atol(arguments[2]));
-    fprintf(stderr, "usage: %s load PACKAGES.tsv DATABASE | commits COUNT DATABASE\n", arguments[0]);
+    if (count == 4 && !strcmp(arguments[1], "commits"))
+        return run_commits(arguments[3], (size_t)atol(arguments[2]));
+    fprintf(
+        stderr, "usage: %s load PACKAGES.tsv DATABASE | commits COUNT DATABASE\n", arguments[0]);
     return 2;
 }

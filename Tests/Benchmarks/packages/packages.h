@@ -1,11 +1,27 @@
-/* The packages of a distribution, read from a TSV file, and the clocks that both engines are timed with. */
+/* The packages of a distribution, read from a TSV file, and the clocks that both engines are
+   timed with. */
 #ifndef PACKAGES_H
 #define PACKAGES_H
 
-#include <stdint.h>
 #include <stddef.h>
+#include <stdint.h>
 
-enum { NAME, VERSION, SECTION, PRIORITY, MAINTAINER, SIZE, INSTALLED_SIZE, ESSENTIAL, DESCRIPTION, HOMEPAGE, TAGS, DEPENDS, RECOMMENDS, FIELD_COUNT };
+enum {
+    NAME,
+    VERSION,
+    SECTION,
+    PRIORITY,
+    MAINTAINER,
+    SIZE,
+    INSTALLED_SIZE,
+    ESSENTIAL,
+    DESCRIPTION,
+    HOMEPAGE,
+    TAGS,
+    DEPENDS,
+    RECOMMENDS,
+    FIELD_COUNT
+};
 
 typedef struct package {
     const char *fields[FIELD_COUNT]; /* NUL-terminated */
@@ -16,11 +32,13 @@ typedef struct packages {
     size_t count;
 } packages;
 
-/* Reads a file of 13 tab-separated columns; tags, depends and recommends are comma-separated. Exits on failure. */
+/* Reads a file of 13 tab-separated columns; tags, depends and recommends are comma-separated.
+   Exits on failure. */
 packages packages_read(const char *path);
 
 /* Calls back with each element of a comma-separated list. */
-void each_element(const char *list, void (*body)(void *context, const char *text, size_t size), void *context);
+void each_element(
+    const char *list, void (*body)(void *context, const char *text, size_t size), void *context);
 
 /* Seconds on a clock that only goes forward. */
 double now(void);
@@ -28,7 +46,8 @@ double now(void);
 /* Peak memory of this process in KiB. */
 long peak_memory(void);
 
-/* Prints median and 99th percentile of durations in seconds, as microseconds: `"name_p50": x, "name_p99": y`. Sorts them. */
+/* Prints median and 99th percentile of durations in seconds, as microseconds: `"name_p50": x,
+   "name_p99": y`. Sorts them. */
 void print_percentiles(const char *name, double *seconds, size_t count);
 
 /* What each engine does; prints one line of JSON. */

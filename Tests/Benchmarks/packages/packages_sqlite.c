@@ -1,4 +1,5 @@
-/* The packages through SQLite: WAL, synchronous FULL, child tables with foreign keys indexed both ways, prepared statements. */
+/* The packages through SQLite: WAL, synchronous FULL, child tables with foreign keys indexed
+   both ways, prepared statements. */
 #include "packages.h"
 
 #include <sqlite3.h>
@@ -16,7 +17,9 @@ static void check(int code) {
     exit(1);
 }
 
-static void execute(const char *sql) { check(sqlite3_exec(database, sql, NULL, NULL, NULL)); }
+static void execute(const char *sql) {
+    check(sqlite3_exec(database, sql, NULL, NULL, NULL));
+}
 
 static sqlite3_stmt *prepare(const char *sql) {
     sqlite3_stmt *statement;
@@ -26,12 +29,18 @@ static sqlite3_stmt *prepare(const char *sql) {
 
 static void open_database(const char *path) {
     check(sqlite3_open(path, &database));
-    execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -524288; PRAGMA mmap_size = 4294967296;");
-    execute("CREATE TABLE IF NOT EXISTS package (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, version TEXT, section TEXT, priority TEXT,"
-            " maintainer TEXT, size INTEGER, installedSize INTEGER, essential INTEGER, description TEXT, homepage TEXT);"
-            "CREATE TABLE IF NOT EXISTS tag (package INTEGER NOT NULL, position INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (package, position)) WITHOUT ROWID;"
-            "CREATE TABLE IF NOT EXISTS depends (package INTEGER NOT NULL, position INTEGER NOT NULL, target INTEGER NOT NULL, PRIMARY KEY (package, position)) WITHOUT ROWID;"
-            "CREATE TABLE IF NOT EXISTS recommends (package INTEGER NOT NULL, position INTEGER NOT NULL, target INTEGER NOT NULL, PRIMARY KEY (package, position)) WITHOUT ROWID;"
+    execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -524288; "
+            "PRAGMA mmap_size = 4294967296;");
+    execute("CREATE TABLE IF NOT EXISTS package (id INTEGER PRIMARY KEY, name TEXT NOT NULL "
+            "UNIQUE, version TEXT, section TEXT, priority TEXT,"
+            " maintainer TEXT, size INTEGER, installedSize INTEGER, essential INTEGER, description "
+            "TEXT, homepage TEXT);"
+            "CREATE TABLE IF NOT EXISTS tag (package INTEGER NOT NULL, position INTEGER NOT NULL, "
+            "text TEXT NOT NULL, PRIMARY KEY (package, position)) WITHOUT ROWID;"
+            "CREATE TABLE IF NOT EXISTS depends (package INTEGER NOT NULL, position INTEGER NOT "
+            "NULL, target INTEGER NOT NULL, PRIMARY KEY (package, position)) WITHOUT ROWID;"
+            "CREATE TABLE IF NOT EXISTS recommends (package INTEGER NOT NULL, position INTEGER NOT "
+            "NULL, target INTEGER NOT NULL, PRIMARY KEY (package, position)) WITHOUT ROWID;"
             "CREATE INDEX IF NOT EXISTS depends_target ON depends (target);"
             "CREATE INDEX IF NOT EXISTS recommends_target ON recommends (target);");
 }
@@ -61,7 +70,8 @@ static void append(void *context, const char *text, size_t size) {
     sqlite3_reset(state->insert);
 }
 
-static void fill(sqlite3_stmt *insert, sqlite3_stmt *find, sqlite3_int64 package, const char *elements) {
+static void fill(
+    sqlite3_stmt *insert, sqlite3_stmt *find, sqlite3_int64 package, const char *elements) {
     filling state = {insert, find, package, 0};
     each_element(elements, append, &state);
 }
@@ -70,8 +80,10 @@ int run_load(const char *path, const packages *all) {
     double start = now();
     open_database(path);
     execute("BEGIN IMMEDIATE");
-    sqlite3_stmt *insert = prepare("INSERT INTO package (name, version, section, priority, maintainer, size, installedSize, essential, description, homepage)"
-                                   " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    sqlite3_stmt *insert =
+        prepare("INSERT INTO package (name, version, section, priority, maintainer, size, "
+                "installedSize, essential, description, homepage)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     sqlite3_stmt *tag = prepare("INSERT INTO tag VALUES (?, ?, ?)");
     sqlite3_stmt *depends = prepare("INSERT INTO depends VALUES (?, ?, ?)");
     sqlite3_stmt *recommends = prepare("INSERT INTO recommends VALUES (?, ?, ?)");
@@ -79,7 +91,8 @@ int run_load(const char *path, const packages *all) {
     sqlite3_int64 *ids = malloc(all->count * sizeof *ids);
     for (size_t index = 0; index < all->count; index++) {
         const char *const *text = all->items[index].fields;
-        for (int field = 0; field < 10; field++) sqlite3_bind_text(insert, field + 1, text[field], -1, SQLITE_STATIC);
+        for (int field = 0; field < 10; field++)
+            sqlite3_bind_text(insert, field + 1, text[field], -1, SQLITE_STATIC);
         sqlite3_bind_int64(insert, SIZE + 1, atoll(text[SIZE]));
         sqlite3_bind_int64(insert, INSTALLED_SIZE + 1, atoll(text[INSTALLED_SIZE]));
         sqlite3_bind_int(insert, ESSENTIAL + 1, !strcmp(text[ESSENTIAL], "true"));
@@ -95,17 +108,20 @@ int run_load(const char *path, const packages *all) {
     execute("COMMIT");
     double seconds = now() - start;
     sqlite3_stmt *all_statements[] = {insert, tag, depends, recommends, find};
-    for (size_t index = 0; index < sizeof all_statements / sizeof *all_statements; index++) sqlite3_finalize(all_statements[index]);
+    for (size_t index = 0; index < sizeof all_statements / sizeof *all_statements; index++)
+        sqlite3_finalize(all_statements[index]);
     sqlite3_close(database);
     struct stat status;
     stat(path, &status);
-    printf("{\"load_seconds\": %.3f, \"file_bytes\": %lld, \"peak_kib\": %ld}\n", seconds, (long long)status.st_size, peak_memory());
+    printf("{\"load_seconds\": %.3f, \"file_bytes\": %lld, \"peak_kib\": %ld}\n", seconds,
+        (long long)status.st_size, peak_memory());
     return 0;
 }
 
 int run_commits(const char *path, size_t count) {
     open_database(path);
-    sqlite3_stmt *insert = prepare("INSERT INTO package (name, size) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET size = excluded.size");
+    sqlite3_stmt *insert = prepare("INSERT INTO package (name, size) VALUES (?, ?) ON CONFLICT "
+                                   "(name) DO UPDATE SET size = excluded.size");
     double *seconds = malloc(count * sizeof *seconds);
     for (size_t index = 0; index < count; index++) {
         char name[40];

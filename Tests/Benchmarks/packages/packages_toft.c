@@ -8,15 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TRY(call)                                                                                     \
-    do {                                                                                              \
-        if ((call) != TOFT_OK) {                                                                      \
-            toft_error error;                                                                         \
-            TOFT_INITIALIZE(&error);                                                                  \
-            toft_last_error(&error);                                                                  \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, error.message.data);                   \
-            exit(1);                                                                                  \
-        }                                                                                             \
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        if ((call) != TOFT_OK) {                                                                   \
+            toft_error error;                                                                      \
+            TOFT_INITIALIZE(&error);                                                               \
+            toft_last_error(&error);                                                               \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, error.message.data);                \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
 static const toft_property_schema properties[] = {
@@ -50,7 +50,8 @@ static void open_database(const char *path) {
     TRY(toft_realm_open(&configuration, &realm));
     toft_schema_release(schema);
     TRY(toft_realm_find_class(realm, toft_text("Package"), &package_class));
-    for (int field = 0; field < FIELD_COUNT; field++) TRY(toft_realm_find_property(realm, package_class, properties[field].name, &keys[field]));
+    for (int field = 0; field < FIELD_COUNT; field++)
+        TRY(toft_realm_find_property(realm, package_class, properties[field].name, &keys[field]));
 }
 
 static void append_text(void *list, const char *text, size_t size) {
@@ -72,7 +73,8 @@ static void append_link(void *list, const char *text, size_t size) {
     TRY(toft_list_append(list, &value, 1));
 }
 
-static void fill(toft_object *object, toft_property_key key, const char *elements, void (*append)(void *, const char *, size_t)) {
+static void fill(toft_object *object, toft_property_key key, const char *elements,
+    void (*append)(void *, const char *, size_t)) {
     if (!*elements) return;
     toft_list *list;
     TRY(toft_object_list(object, key, &list));
@@ -92,7 +94,8 @@ int run_load(const char *database, const packages *all) {
         values[SIZE] = toft_int(atoll(text[SIZE]));
         values[INSTALLED_SIZE] = toft_int(atoll(text[INSTALLED_SIZE]));
         values[ESSENTIAL] = toft_bool(!strcmp(text[ESSENTIAL], "true"));
-        TRY(toft_object_create(realm, package_class, TOFT_UPDATE_ERROR, keys, values, 10, &objects[index], NULL, NULL));
+        TRY(toft_object_create(realm, package_class, TOFT_UPDATE_ERROR, keys, values, 10,
+            &objects[index], NULL, NULL));
         fill(objects[index], keys[TAGS], text[TAGS], append_text);
     }
     for (size_t index = 0; index < all->count; index++) {
@@ -105,7 +108,8 @@ int run_load(const char *database, const packages *all) {
     toft_realm_close(realm);
     struct stat status;
     stat(database, &status);
-    printf("{\"load_seconds\": %.3f, \"file_bytes\": %lld, \"peak_kib\": %ld}\n", seconds, (long long)status.st_size, peak_memory());
+    printf("{\"load_seconds\": %.3f, \"file_bytes\": %lld, \"peak_kib\": %ld}\n", seconds,
+        (long long)status.st_size, peak_memory());
     return 0;
 }
 
@@ -119,7 +123,8 @@ int run_commits(const char *database, size_t count) {
         toft_property_key chosen[] = {keys[NAME], keys[SIZE]};
         double start = now();
         TRY(toft_realm_begin_write(realm));
-        TRY(toft_object_create(realm, package_class, TOFT_UPDATE_ALL, chosen, values, 2, NULL, NULL, NULL));
+        TRY(toft_object_create(
+            realm, package_class, TOFT_UPDATE_ALL, chosen, values, 2, NULL, NULL, NULL));
         TRY(toft_realm_commit(realm, NULL));
         seconds[index] = now() - start;
     }

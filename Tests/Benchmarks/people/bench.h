@@ -1,4 +1,5 @@
-/* One run: the people, the files, and what all trials share. A trial gives each engine the same work in turn and compares the answers. */
+/* One run: the people, the files, and what all trials share. A trial gives each engine the same
+   work in turn and compares the answers. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -7,8 +8,8 @@
 #include "measure.h"
 
 typedef struct bench {
-    size_t objects; /* people loaded */
-    size_t commits; /* small commits of a trial */
+    size_t objects;        /* people loaded */
+    size_t commits;        /* small commits of a trial */
     const char *directory; /* where the files lie */
     const char *programs;  /* where this program and those that it starts lie */
     const char *swift;     /* the program that iterates through the Swift door; NULL: left out */
@@ -30,22 +31,24 @@ void agree(bench *, const char *question, const int64_t answers[ENGINE_COUNT]);
 /* The same for the ones that have bosses. */
 void agree_with_bosses(bench *, const char *question, const int64_t answers[ENGINE_COUNT]);
 
-/* `count` people that are in no file yet, whose bosses are among the first `size`; each call gives the same until next_id moves. */
+/* `count` people that are in no file yet, whose bosses are among the first `size`; each call
+   gives the same until next_id moves. */
 void new_people(const bench *, person *people, size_t count, size_t size);
 
 /* Trials, in the order of a round. */
-void insert_in_batches(bench *);     /* leaves a closed file "batches" with all people */
-void insert_at_once(bench *);        /* leaves the databases open */
+void insert_in_batches(bench *); /* leaves a closed file "batches" with all people */
+void insert_at_once(bench *);    /* leaves the databases open */
 void read_all_ways(bench *);
 void commit_one_by_one(bench *);
 void commit_during_checkpoints(bench *);
 void commit_from_threads(bench *);
 void commit_for_a_day(bench *);
 void update_and_erase(bench *);
-void start_programs(bench *);        /* these need the databases closed */
+void start_programs(bench *); /* these need the databases closed */
 void recover_after_kill(bench *);
 
 /* In the process that is killed: commits until then, counting in a file what has been committed. */
-_Noreturn void commit_until_killed(const engine *, const char *path, const char *counter, size_t objects);
+_Noreturn void commit_until_killed(
+    const engine *, const char *path, const char *counter, size_t objects);
 
 #endif

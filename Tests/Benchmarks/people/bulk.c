@@ -3,7 +3,9 @@
 
 enum { BATCH = 1000 };
 
-static double mega(double bytes) { return bytes / 1e6; }
+static double mega(double bytes) {
+    return bytes / 1e6;
+}
 
 static void insert_batches(bench *bench, int index) {
     const engine *engine = engines[index];

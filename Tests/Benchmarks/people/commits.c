@@ -1,4 +1,5 @@
-/* Small durable commits: W2 in files of three sizes, during checkpoints, from four threads, and for a day. */
+/* Small durable commits: W2 in files of three sizes, during checkpoints, from four threads, and
+   for a day. */
 #include "bench.h"
 
 #include <pthread.h>
@@ -6,9 +7,10 @@
 
 enum { BLOCK = 50, MANY = 1000, THREADS = 4, DAY = 10 };
 
-/* ------------------------------------------------------------------------------------------------- One thread, one by one */
+/* ----------------------------------------------------------------------- One thread, one by one */
 
-/* How long each commit took. Engines and disk commit a block in turn, so that what else the machine does meets all. */
+/* How long each commit took. Engines and disk commit a block in turn, so that what else the
+   machine does meets all. */
 typedef struct latencies {
     double *seconds[COLUMN_COUNT];
     size_t count;
@@ -17,15 +19,19 @@ typedef struct latencies {
 
 static latencies latencies_make(const bench *bench, size_t blocks) {
     latencies made = {.count = 0, .disk = disk_open(file_of(bench, TOFT, "disk"))};
-    for (int column = 0; column < COLUMN_COUNT; column++) made.seconds[column] = obtain(blocks * BLOCK * sizeof(double));
+    for (int column = 0; column < COLUMN_COUNT; column++)
+        made.seconds[column] = obtain(blocks * BLOCK * sizeof(double));
     return made;
 }
 
-static void time_commits(latencies *latencies, int index, database *database, const person *people) {
+static void time_commits(
+    latencies *latencies, int index, database *database, const person *people) {
     for (size_t commit = 0; commit < BLOCK; commit++) {
         double start = now();
-        if (index == DISK) disk_write(&latencies->disk);
-        else engines[index]->insert(database, &people[commit], 1);
+        if (index == DISK)
+            disk_write(&latencies->disk);
+        else
+            engines[index]->insert(database, &people[commit], 1);
         latencies->seconds[index][latencies->count + commit] = now() - start;
     }
 }
@@ -38,8 +44,10 @@ static void change_many(const bench *bench, int index, database *database, const
     engines[index]->set_ages(database, ids, ages, count);
 }
 
-/* One block of each. `changed` are the ids of people that each engine changes first, not timed; NULL: none. */
-static void take_turns(latencies *latencies, bench *bench, database *const databases[], size_t size, const int64_t *changed) {
+/* One block of each. `changed` are the ids of people that each engine changes first, not timed;
+   NULL: none. */
+static void take_turns(latencies *latencies, bench *bench, database *const databases[], size_t size,
+    const int64_t *changed) {
     person people[BLOCK];
     new_people(bench, people, BLOCK, size);
     for (int index = 0; index < ENGINE_COUNT; index++) {
@@ -53,17 +61,21 @@ static void take_turns(latencies *latencies, bench *bench, database *const datab
 
 static void latencies_report(latencies *latencies, bench *bench, work median, work tail) {
     for (int column = 0; column < COLUMN_COUNT; column++) {
-        figures_add(bench->figures, median, column, percentile(latencies->seconds[column], latencies->count, 0.5) * 1e6);
-        figures_add(bench->figures, tail, column, percentile(latencies->seconds[column], latencies->count, 0.99) * 1e6);
+        figures_add(bench->figures, median, column,
+            percentile(latencies->seconds[column], latencies->count, 0.5) * 1e6);
+        figures_add(bench->figures, tail, column,
+            percentile(latencies->seconds[column], latencies->count, 0.99) * 1e6);
         free(latencies->seconds[column]);
     }
     disk_close(&latencies->disk);
 }
 
-static void commit_into(bench *bench, database *const databases[], size_t size, work median, work tail) {
+static void commit_into(
+    bench *bench, database *const databases[], size_t size, work median, work tail) {
     size_t blocks = (bench->commits + BLOCK - 1) / BLOCK;
     latencies latencies = latencies_make(bench, blocks);
-    for (size_t block = 0; block < blocks; block++) take_turns(&latencies, bench, databases, size, NULL);
+    for (size_t block = 0; block < blocks; block++)
+        take_turns(&latencies, bench, databases, size, NULL);
     latencies_report(&latencies, bench, median, tail);
 }
 
@@ -104,7 +116,7 @@ void commit_during_checkpoints(bench *bench) {
     latencies_report(&latencies, bench, W2_CHECKPOINT, W2_CHECKPOINT_TAIL);
 }
 
-/* --------------------------------------------------------------------------------------------------------- Four threads */
+/* --------------------------------------------------------------------------------- Four threads */
 
 typedef struct committer {
     const engine *engine;
@@ -119,21 +131,25 @@ static void *commit_own(void *argument) {
     database *database = self->engine->open(self->path);
     if (self->engine->share_commits) self->engine->share_commits(database);
     pthread_barrier_wait(self->start);
-    for (size_t index = 0; index < self->count; index++) self->engine->insert(database, &self->people[index], 1);
+    for (size_t index = 0; index < self->count; index++)
+        self->engine->insert(database, &self->people[index], 1);
     pthread_barrier_wait(self->start);
     self->engine->close(database);
     return NULL;
 }
 
-static double seconds_of_threads(const bench *bench, int index, const person *people, size_t count) {
+static double seconds_of_threads(
+    const bench *bench, int index, const person *people, size_t count) {
     pthread_t threads[THREADS];
     committer committers[THREADS];
     pthread_barrier_t start;
     const char *path = file_of(bench, index, "whole");
     pthread_barrier_init(&start, NULL, THREADS + 1);
     for (int thread = 0; thread < THREADS; thread++) {
-        committers[thread] = (committer){engines[index], path, people + (size_t)thread * count, count, &start};
-        if (pthread_create(&threads[thread], NULL, commit_own, &committers[thread])) fail("no thread");
+        committers[thread] =
+            (committer){engines[index], path, people + (size_t)thread * count, count, &start};
+        if (pthread_create(&threads[thread], NULL, commit_own, &committers[thread]))
+            fail("no thread");
     }
     pthread_barrier_wait(&start);
     double begun = now();
@@ -149,22 +165,26 @@ void commit_from_threads(bench *bench) {
     person *people = obtain(total * sizeof *people);
     new_people(bench, people, total, bench->objects);
     for (int index = 0; index < ENGINE_COUNT; index++)
-        figures_add(bench->figures, W2_THREADS, index, seconds_of_threads(bench, index, people, count) / (double)total * 1e6);
+        figures_add(bench->figures, W2_THREADS, index,
+            seconds_of_threads(bench, index, people, count) / (double)total * 1e6);
     bench->next_id += (int64_t)total;
     free(people);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- A day */
+/* ---------------------------------------------------------------------------------------- A day */
 
-/* Ten times as many commits as the other trials make, by default ten thousand, one every nine seconds: of ten, nine change a person and
-   one adds one. */
-static void commit_day(bench *bench, int index, const int64_t *changed, const person *added, size_t count) {
+/* Ten times as many commits as the other trials make, by default ten thousand, one every nine
+   seconds: of ten, nine change a person and one adds one. */
+static void commit_day(
+    bench *bench, int index, const int64_t *changed, const person *added, size_t count) {
     const char *path = file_of(bench, index, "whole");
     figures_add(bench->figures, W13_DAY_BEFORE, index, file_size(path) / 1e6);
     for (size_t commit = 0; commit < count; commit++) {
         int64_t age = changed[commit] % 100;
-        if (commit % 10 == 9) engines[index]->insert(bench->databases[index], &added[commit / 10], 1);
-        else engines[index]->set_ages(bench->databases[index], &changed[commit], &age, 1);
+        if (commit % 10 == 9)
+            engines[index]->insert(bench->databases[index], &added[commit / 10], 1);
+        else
+            engines[index]->set_ages(bench->databases[index], &changed[commit], &age, 1);
     }
     figures_add(bench->figures, W13_DAY, index, file_size(path) / 1e6);
 }
@@ -172,7 +192,8 @@ static void commit_day(bench *bench, int index, const int64_t *changed, const pe
 void commit_for_a_day(bench *bench) {
     size_t count = bench->commits * DAY, added_count = count / 10;
     int64_t *changed = obtain(count * sizeof *changed);
-    for (size_t index = 0; index < count; index++) changed[index] = (int64_t)(random_number(&bench->seed) % bench->objects);
+    for (size_t index = 0; index < count; index++)
+        changed[index] = (int64_t)(random_number(&bench->seed) % bench->objects);
     person *added = obtain(added_count * sizeof *added);
     int64_t counts[ENGINE_COUNT];
     new_people(bench, added, added_count, bench->objects);

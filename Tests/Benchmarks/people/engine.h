@@ -1,4 +1,5 @@
-/* What a database has to do here, and the three that do it. Each way is the one that its engine's manual recommends to an app. */
+/* What a database has to do here, and the three that do it. Each way is the one that its
+   engine's manual recommends to an app. */
 #ifndef ENGINE_H
 #define ENGINE_H
 

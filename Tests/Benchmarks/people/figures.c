@@ -45,7 +45,9 @@ struct figures {
     size_t counts[WORK_COUNT][COLUMN_COUNT];
 };
 
-figures *figures_make(void) { return obtain(sizeof(figures)); }
+figures *figures_make(void) {
+    return obtain(sizeof(figures));
+}
 
 void figures_add(figures *figures, work work, int column, double value) {
     size_t *count = &figures->counts[work][column];
@@ -69,12 +71,15 @@ static summary summary_of(const figures *figures, work work, int column) {
     return summarise(figures->values[work][column], figures->counts[work][column]);
 }
 
-/* Of the ratios of each round, whose two figures were taken one after the other. What takes no longer than an empty program has none. */
+/* Of the ratios of each round, whose two figures were taken one after the other. What takes no
+   longer than an empty program has none. */
 static summary ratio(const figures *figures, work work) {
     double ratios[MOST_ROUNDS];
     size_t count = 0;
-    for (size_t round = 0; round < figures->counts[work][TOFT] && round < figures->counts[work][SQLITE]; round++) {
-        double toft = figures->values[work][TOFT][round], sqlite = figures->values[work][SQLITE][round];
+    for (size_t round = 0;
+        round < figures->counts[work][TOFT] && round < figures->counts[work][SQLITE]; round++) {
+        double toft = figures->values[work][TOFT][round],
+               sqlite = figures->values[work][SQLITE][round];
         if (toft > 0 && sqlite > 0) ratios[count++] = toft / sqlite;
     }
     return summarise(ratios, count);
@@ -82,42 +87,54 @@ static summary ratio(const figures *figures, work work) {
 
 static void print_number(FILE *output, double value, int width) {
     int decimals = fabs(value) < 10 ? 2 : fabs(value) < 1000 ? 1 : 0;
-    if (isnan(value)) fprintf(output, "%*s", width, "");
-    else fprintf(output, "%*.*f", width, decimals, value);
+    if (isnan(value))
+        fprintf(output, "%*s", width, "");
+    else
+        fprintf(output, "%*.*f", width, decimals, value);
 }
 
 static void print_summary(FILE *output, summary summary) {
     char spread[32] = "";
     print_number(output, summary.median, 10);
-    if (summary.count > 1) snprintf(spread, sizeof spread, "%.4g-%.4g", summary.least, summary.greatest);
+    if (summary.count > 1)
+        snprintf(spread, sizeof spread, "%.4g-%.4g", summary.least, summary.greatest);
     fprintf(output, " %-15s", spread);
 }
 
 static void print_ratio(FILE *output, summary ratio, const struct description *described) {
-    if (ratio.count) fprintf(output, "%8.*f", ratio.median < 0.1 ? 4 : 2, ratio.median);
-    else fprintf(output, "%8s", "");
-    if (described->goal > 0) fprintf(output, "%8g", described->goal);
-    else fprintf(output, "  %s", described->note);
-    if (ratio.count && described->goal > 0 && ratio.median > described->goal) fprintf(output, "  %.1fx", ratio.median / described->goal);
+    if (ratio.count)
+        fprintf(output, "%8.*f", ratio.median < 0.1 ? 4 : 2, ratio.median);
+    else
+        fprintf(output, "%8s", "");
+    if (described->goal > 0)
+        fprintf(output, "%8g", described->goal);
+    else
+        fprintf(output, "  %s", described->note);
+    if (ratio.count && described->goal > 0 && ratio.median > described->goal)
+        fprintf(output, "  %.1fx", ratio.median / described->goal);
 }
 
 void figures_print(const figures *figures, FILE *output) {
     fprintf(output, "%-8s%-51s%2s", "", "median and spread of the rounds", "");
-    for (int column = 0; column < COLUMN_COUNT; column++) fprintf(output, "%10s %-15s", column_names[column], "");
+    for (int column = 0; column < COLUMN_COUNT; column++)
+        fprintf(output, "%10s %-15s", column_names[column], "");
     fprintf(output, "%8s%8s\n", "ratio", "goal");
     for (int work = 0; work < WORK_COUNT; work++) {
         const struct description *described = &descriptions[work];
         if (!figures->counts[work][TOFT]) continue;
         fprintf(output, "%-8s%-51s%2s", described->name, described->text, described->unit);
-        for (int column = 0; column < COLUMN_COUNT; column++) print_summary(output, summary_of(figures, work, column));
+        for (int column = 0; column < COLUMN_COUNT; column++)
+            print_summary(output, summary_of(figures, work, column));
         print_ratio(output, ratio(figures, work), described);
         fputc('\n', output);
     }
 }
 
 static void write_number(FILE *output, const char *name, double value) {
-    if (isnan(value)) fprintf(output, "\"%s\": null", name);
-    else fprintf(output, "\"%s\": %.9g", name, value);
+    if (isnan(value))
+        fprintf(output, "\"%s\": null", name);
+    else
+        fprintf(output, "\"%s\": %.9g", name, value);
 }
 
 static void write_column(const figures *figures, FILE *output, work work, int column) {
@@ -125,7 +142,8 @@ static void write_column(const figures *figures, FILE *output, work work, int co
     fprintf(output, ", \"%s\": {", column_names[column]);
     write_number(output, "median", summary.median);
     fprintf(output, ", \"rounds\": [");
-    for (size_t index = 0; index < summary.count; index++) fprintf(output, "%s%.9g", index ? ", " : "", figures->values[work][column][index]);
+    for (size_t index = 0; index < summary.count; index++)
+        fprintf(output, "%s%.9g", index ? ", " : "", figures->values[work][column][index]);
     fprintf(output, "]}");
 }
 
@@ -135,7 +153,8 @@ void figures_write(const figures *figures, FILE *output, size_t objects) {
     for (int work = 0; work < WORK_COUNT; work++) {
         const struct description *described = &descriptions[work];
         if (!figures->counts[work][TOFT]) continue;
-        fprintf(output, "%s\n  {\"work\": \"%s\", \"text\": \"%s\", \"unit\": \"%s\", ", separator, described->name, described->text, described->unit);
+        fprintf(output, "%s\n  {\"work\": \"%s\", \"text\": \"%s\", \"unit\": \"%s\", ", separator,
+            described->name, described->text, described->unit);
         write_number(output, "ratio", ratio(figures, work).median);
         fprintf(output, ", ");
         write_number(output, "goal", described->goal > 0 ? described->goal : NAN);

@@ -9,8 +9,31 @@ enum { TOFT, SQLITE, LMDB, ENGINE_COUNT, DISK = ENGINE_COUNT, COLUMN_COUNT };
 
 /* What is measured. The lower a figure the better, always. */
 typedef enum work {
-    W1, W1B, W2_SMALL, W2_SMALL_TAIL, W2_MIDDLE, W2_MIDDLE_TAIL, W2, W2_TAIL, W2_CHECKPOINT, W2_CHECKPOINT_TAIL, W2_THREADS, W3, W4A, W8, W8_SWIFT,
-    W10, W11A, W13, W13_COMPACT, W13_DAY_BEFORE, W13_DAY, W14, W14_COLD, RECOVERY, WORK_COUNT
+    W1,
+    W1B,
+    W2_SMALL,
+    W2_SMALL_TAIL,
+    W2_MIDDLE,
+    W2_MIDDLE_TAIL,
+    W2,
+    W2_TAIL,
+    W2_CHECKPOINT,
+    W2_CHECKPOINT_TAIL,
+    W2_THREADS,
+    W3,
+    W4A,
+    W8,
+    W8_SWIFT,
+    W10,
+    W11A,
+    W13,
+    W13_COMPACT,
+    W13_DAY_BEFORE,
+    W13_DAY,
+    W14,
+    W14_COLD,
+    RECOVERY,
+    WORK_COUNT
 } work;
 
 typedef struct figures figures;

@@ -1,4 +1,5 @@
-/* first-read-ENGINE FILE ID: prints the age (and the length of the name) of a person as soon as it can, then how many people there are. */
+/* first-read-ENGINE FILE ID: prints the age (and the length of the name) of a person as soon as
+   it can, then how many people there are. */
 #include "engine.h"
 
 #include <stdio.h>

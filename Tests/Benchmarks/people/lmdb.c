@@ -1,4 +1,5 @@
-/* LMDB: keys and values. A person is one value behind its id, the emails are a second tree; no bosses and no tags, which it does not know. */
+/* LMDB: keys and values. A person is one value behind its id, the emails are a second tree; no
+   bosses and no tags, which it does not know. */
 #include "engine.h"
 #include "measure.h"
 
@@ -78,7 +79,9 @@ static void close_lmdb(database *closing) {
     pthread_mutex_unlock(&mutex);
 }
 
-static MDB_val key_of(int64_t *id) { return (MDB_val){sizeof *id, id}; }
+static MDB_val key_of(int64_t *id) {
+    return (MDB_val){sizeof *id, id};
+}
 
 static size_t encode(const person *person, record *record) {
     size_t name = strlen(person->name), email = strlen(person->email), city = strlen(person->city);
@@ -102,7 +105,8 @@ static void insert(database *database, const person *people, size_t count) {
         record record;
         MDB_val key = key_of(&id), value = {encode(&people[index], &record), &record};
         try(mdb_put(transaction, database->people, &key, &value, MDB_NOOVERWRITE));
-        MDB_val email = {strlen(people[index].email), (void *)people[index].email}, owner = {sizeof id, &id};
+        MDB_val email = {strlen(people[index].email), (void *)people[index].email},
+                owner = {sizeof id, &id};
         try(mdb_put(transaction, database->emails, &email, &owner, MDB_NOOVERWRITE));
     }
     try(mdb_txn_commit(transaction));
@@ -153,7 +157,8 @@ static int64_t look_up(database *database, const int64_t *ids, size_t count) {
 }
 
 /* Calls back with every record. */
-static void each_record(database *database, void (*body)(void *context, const record *), void *context) {
+static void each_record(
+    database *database, void (*body)(void *context, const record *), void *context) {
     MDB_txn *transaction = begin(database, MDB_RDONLY);
     MDB_cursor *cursor;
     MDB_val key, value;
@@ -205,4 +210,5 @@ static void compact(database *database, const char *path) {
     try(mdb_env_copy2(copy, path, MDB_CP_COMPACT));
 }
 
-const engine lmdb_engine = {"LMDB", "lmdb", open_lmdb, close_lmdb, NULL, insert, set_ages, erase, look_up, count_of_age, iterate, count, NULL, compact};
+const engine lmdb_engine = {"LMDB", "lmdb", open_lmdb, close_lmdb, NULL, insert, set_ages, erase,
+    look_up, count_of_age, iterate, count, NULL, compact};

@@ -1,4 +1,5 @@
-/* Toft beside SQLite and LMDB: the same people, the same work, in turns. Tests/Benchmarks/README.md says how to run it and what it does. */
+/* Toft beside SQLite and LMDB: the same people, the same work, in turns.
+   Tests/Benchmarks/README.md says how to run it and what it does. */
 #include "bench.h"
 
 #include <errno.h>
@@ -8,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const engine *const engines[ENGINE_COUNT] = {[TOFT] = &toft_engine, [SQLITE] = &sqlite_engine, [LMDB] = &lmdb_engine};
+const engine *const engines[ENGINE_COUNT] = {
+    [TOFT] = &toft_engine, [SQLITE] = &sqlite_engine, [LMDB] = &lmdb_engine};
 
 const char *file_of(const bench *bench, int engine, const char *name) {
     enum { BUFFERS = 4 };
@@ -19,17 +21,23 @@ const char *file_of(const bench *bench, int engine, const char *name) {
     return path;
 }
 
-static void agree_on(bench *bench, const char *question, const int64_t answers[ENGINE_COUNT], int count) {
+static void agree_on(
+    bench *bench, const char *question, const int64_t answers[ENGINE_COUNT], int count) {
     for (int index = 1; index < count; index++) {
         if (answers[index] == answers[0]) continue;
-        fprintf(stderr, "%s: %s says %lld, %s says %lld\n", question, engines[0]->name, (long long)answers[0], engines[index]->name, (long long)answers[index]);
+        fprintf(stderr, "%s: %s says %lld, %s says %lld\n", question, engines[0]->name,
+            (long long)answers[0], engines[index]->name, (long long)answers[index]);
         bench->disagreements++;
     }
 }
 
-void agree(bench *bench, const char *question, const int64_t answers[ENGINE_COUNT]) { agree_on(bench, question, answers, ENGINE_COUNT); }
+void agree(bench *bench, const char *question, const int64_t answers[ENGINE_COUNT]) {
+    agree_on(bench, question, answers, ENGINE_COUNT);
+}
 
-void agree_with_bosses(bench *bench, const char *question, const int64_t answers[ENGINE_COUNT]) { agree_on(bench, question, answers, LMDB); }
+void agree_with_bosses(bench *bench, const char *question, const int64_t answers[ENGINE_COUNT]) {
+    agree_on(bench, question, answers, LMDB);
+}
 
 void new_people(const bench *bench, person *people, size_t count, size_t size) {
     uint64_t seed = (uint64_t)bench->next_id;
@@ -40,7 +48,8 @@ void new_people(const bench *bench, person *people, size_t count, size_t size) {
 }
 
 static void close_databases(bench *bench) {
-    for (int index = 0; index < ENGINE_COUNT; index++) engines[index]->close(bench->databases[index]);
+    for (int index = 0; index < ENGINE_COUNT; index++)
+        engines[index]->close(bench->databases[index]);
 }
 
 typedef struct trial {
@@ -74,7 +83,8 @@ static void run_round(bench *bench) {
 static void remove_directory(const bench *bench) {
     static const char *const names[] = {"batches", "whole", "disk", "counter"};
     for (int index = 0; index < ENGINE_COUNT; index++)
-        for (size_t name = 0; name < sizeof names / sizeof *names; name++) remove_files(file_of(bench, index, names[name]));
+        for (size_t name = 0; name < sizeof names / sizeof *names; name++)
+            remove_files(file_of(bench, index, names[name]));
     rmdir(bench->directory);
 }
 
@@ -88,13 +98,17 @@ static char *own_directory(void) {
 }
 
 static int usage(void) {
-    fputs("usage: beside [--objects N] [--rounds N] [--commits N] [--directory FOLDER] [--swift PROGRAM] [--json FILE]\n", stderr);
+    fputs("usage: beside [--objects N] [--rounds N] [--commits N] [--directory FOLDER] [--swift "
+          "PROGRAM] [--json FILE]\n",
+        stderr);
     return 2;
 }
 
 static int run_until_killed(char **arguments) {
     for (int index = 0; index < ENGINE_COUNT; index++)
-        if (!strcmp(engines[index]->suffix, arguments[0])) commit_until_killed(engines[index], arguments[1], arguments[2], (size_t)atoll(arguments[3]));
+        if (!strcmp(engines[index]->suffix, arguments[0]))
+            commit_until_killed(
+                engines[index], arguments[1], arguments[2], (size_t)atoll(arguments[3]));
     return usage();
 }
 
@@ -106,27 +120,43 @@ static void write_json(const bench *bench, const char *path) {
 }
 
 int main(int count, char **arguments) {
-    static const struct option options[] = {{"objects", 1, NULL, 'n'},   {"rounds", 1, NULL, 'r'}, {"commits", 1, NULL, 'c'}, {"directory", 1, NULL, 'd'},
-                                            {"swift", 1, NULL, 's'},     {"json", 1, NULL, 'j'},   {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"objects", 1, NULL, 'n'}, {"rounds", 1, NULL, 'r'},
+        {"commits", 1, NULL, 'c'}, {"directory", 1, NULL, 'd'}, {"swift", 1, NULL, 's'},
+        {"json", 1, NULL, 'j'}, {NULL, 0, NULL, 0}};
     bench bench = {.objects = 1000000, .commits = 1000, .directory = "benchmark-files", .seed = 1};
     const char *json = NULL;
     int option;
     long rounds = 5;
-    if (count == 6 && !strcmp(arguments[1], "--until-killed")) return run_until_killed(arguments + 2);
+    if (count == 6 && !strcmp(arguments[1], "--until-killed"))
+        return run_until_killed(arguments + 2);
     while ((option = getopt_long(count, arguments, "", options, NULL)) != -1) switch (option) {
-            case 'n': bench.objects = strtoul(optarg, NULL, 10); break;
-            case 'r': rounds = strtol(optarg, NULL, 10); break;
-            case 'c': bench.commits = strtoul(optarg, NULL, 10); break;
-            case 'd': bench.directory = optarg; break;
-            case 's': bench.swift = optarg; break;
-            case 'j': json = optarg; break;
-            default: return usage();
+        case 'n':
+            bench.objects = strtoul(optarg, NULL, 10);
+            break;
+        case 'r':
+            rounds = strtol(optarg, NULL, 10);
+            break;
+        case 'c':
+            bench.commits = strtoul(optarg, NULL, 10);
+            break;
+        case 'd':
+            bench.directory = optarg;
+            break;
+        case 's':
+            bench.swift = optarg;
+            break;
+        case 'j':
+            json = optarg;
+            break;
+        default:
+            return usage();
         }
     if (optind != count || bench.objects < 100 || bench.commits < 1 || rounds < 1) return usage();
     bench.programs = own_directory();
     bench.people = people_make(bench.objects);
     bench.figures = figures_make();
-    if (mkdir(bench.directory, 0700) && errno != EEXIST) fail("cannot make %s: %s", bench.directory, strerror(errno));
+    if (mkdir(bench.directory, 0700) && errno != EEXIST)
+        fail("cannot make %s: %s", bench.directory, strerror(errno));
     for (long round = 1; round <= rounds; round++) {
         fprintf(stderr, "Round %ld of %ld, %zu objects\n", round, rounds, bench.objects);
         run_round(&bench);

@@ -60,12 +60,14 @@ double file_size(const char *path) {
 }
 
 void remove_files(const char *path) {
-    for (size_t index = 0; index < sizeof companions / sizeof *companions; index++) unlink(companion(path, index));
+    for (size_t index = 0; index < sizeof companions / sizeof *companions; index++)
+        unlink(companion(path, index));
 }
 
 void make_cold(const char *path) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0 || fsync(file) || posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED)) fail("cannot make %s cold", path);
+    if (file < 0 || fsync(file) || posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED))
+        fail("cannot make %s cold", path);
     close(file);
 }
 
@@ -85,8 +87,11 @@ disk disk_open(const char *path) {
 void disk_write(disk *disk) {
     struct iovec part = {block, sizeof block};
     block[0]++;
-    if (pwritev2(disk->file, &part, 1, (off_t)disk->position, RWF_DSYNC) != WRITE_SIZE) fail("the durable write failed");
+    if (pwritev2(disk->file, &part, 1, (off_t)disk->position, RWF_DSYNC) != WRITE_SIZE)
+        fail("the durable write failed");
     disk->position = (disk->position + WRITE_SIZE) % DISK_SIZE;
 }
 
-void disk_close(disk *disk) { close(disk->file); }
+void disk_close(disk *disk) {
+    close(disk->file);
+}

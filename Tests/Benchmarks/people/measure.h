@@ -26,7 +26,8 @@ void remove_files(const char *path);
 /* Puts a file's pages out of the page cache. */
 void make_cold(const char *path);
 
-/* A file whose blocks are initialised, to measure the disk's own durable write of 512 bytes: what no commit can be faster than. */
+/* A file whose blocks are initialised, to measure the disk's own durable write of 512 bytes:
+   what no commit can be faster than. */
 typedef struct disk {
     int file;
     size_t position;

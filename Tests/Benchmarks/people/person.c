@@ -12,14 +12,17 @@ uint64_t random_number(uint64_t *seed) {
     return mixed ^ (mixed >> 31);
 }
 
-static const char *const first_names[] = {"Ada", "Alan", "Barbara", "Claude", "Donald", "Edsger", "Frances", "Grace",
-                                          "Hedy", "Ivan", "Joan", "Ken", "Lynn", "Margaret", "Niklaus", "Radia"};
-static const char *const last_names[] = {"Allen", "Conway", "Dijkstra", "Hamilton", "Hopper", "Knuth", "Lamarr", "Liskov",
-                                         "Lovelace", "Perlman", "Ritchie", "Shannon", "Thompson", "Turing", "Wirth", "Zuse"};
-static const char *const city_beginnings[] = {"Al", "Bern", "Carl", "Dor", "Elm", "Frei", "Gold", "Hoh", "Il", "Jen"};
-static const char *const city_endings[] = {"bach", "burg", "dorf", "feld", "furt", "hagen", "heim", "stadt", "tal", "wald"};
-static const char *const tags[] = {"admin", "beta", "blue", "cook", "early", "guest", "night", "north",
-                                   "paid", "pilot", "remote", "south", "staff", "sport", "vip", "writer"};
+static const char *const first_names[] = {"Ada", "Alan", "Barbara", "Claude", "Donald", "Edsger",
+    "Frances", "Grace", "Hedy", "Ivan", "Joan", "Ken", "Lynn", "Margaret", "Niklaus", "Radia"};
+static const char *const last_names[] = {"Allen", "Conway", "Dijkstra", "Hamilton", "Hopper",
+    "Knuth", "Lamarr", "Liskov", "Lovelace", "Perlman", "Ritchie", "Shannon", "Thompson", "Turing",
+    "Wirth", "Zuse"};
+static const char *const city_beginnings[] = {
+    "Al", "Bern", "Carl", "Dor", "Elm", "Frei", "Gold", "Hoh", "Il", "Jen"};
+static const char *const city_endings[] = {
+    "bach", "burg", "dorf", "feld", "furt", "hagen", "heim", "stadt", "tal", "wald"};
+static const char *const tags[] = {"admin", "beta", "blue", "cook", "early", "guest", "night",
+    "north", "paid", "pilot", "remote", "south", "staff", "sport", "vip", "writer"};
 
 person person_make(int64_t id) {
     uint64_t seed = (uint64_t)id * 977 + 12345;
@@ -29,10 +32,14 @@ person person_make(int64_t id) {
     made.score = (double)(uint32_t)rest / 4294967296.0;
     made.active = (rest >> 32) % 2;
     made.created = 1500000000 + (int64_t)((rest >> 33) % 200000000);
-    snprintf(made.name, sizeof made.name, "%s %s %06lld", first_names[(names >> 8) % 16], last_names[(names >> 16) % 16], (long long)id);
+    snprintf(made.name, sizeof made.name, "%s %s %06lld", first_names[(names >> 8) % 16],
+        last_names[(names >> 16) % 16], (long long)id);
     snprintf(made.email, sizeof made.email, "user%06lld@example.org", (long long)id);
-    snprintf(made.city, sizeof made.city, "%s%s", city_beginnings[(names >> 24) % 10], city_endings[(names >> 32) % 10]);
-    for (int index = 0; index < TAG_COUNT; index++) snprintf(made.tags[index], sizeof made.tags[index], "%s", tags[(names >> (40 + 4 * index)) % 16]);
+    snprintf(made.city, sizeof made.city, "%s%s", city_beginnings[(names >> 24) % 10],
+        city_endings[(names >> 32) % 10]);
+    for (int index = 0; index < TAG_COUNT; index++)
+        snprintf(made.tags[index], sizeof made.tags[index], "%s",
+            tags[(names >> (40 + 4 * index)) % 16]);
     return made;
 }
 

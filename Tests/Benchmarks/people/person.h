@@ -1,4 +1,5 @@
-/* The people that every engine is given: the same ones in the same order for the same number, whatever the machine. */
+/* The people that every engine is given: the same ones in the same order for the same number,
+   whatever the machine. */
 #ifndef PERSON_H
 #define PERSON_H
 
@@ -13,7 +14,8 @@ typedef struct person {
     int64_t age;     /* 0...99 */
     int64_t created; /* seconds since 1970 */
     int64_t boss;    /* another person's id, or NOBODY */
-    double score;    /* in [0, 1), a multiple of 2^-32: a million of them add up exactly, in any order */
+    /* in [0, 1), a multiple of 2^-32: a million of them add up exactly, in any order */
+    double score;
     bool active;
     char name[32];  /* "First Last 123456" */
     char email[32]; /* "user123456@example.org", unique */
@@ -27,7 +29,8 @@ uint64_t random_number(uint64_t *seed);
 /* The person with an id, without a boss. */
 person person_make(int64_t id);
 
-/* People with the ids 0..<count in shuffled order; the boss of each is one of those before. Free it. */
+/* People with the ids 0..<count in shuffled order; the boss of each is one of those before. Free
+   it. */
 person *people_make(size_t count);
 
 /* `count` different numbers of 0..<limit, in random order. Free them. */

@@ -37,17 +37,23 @@ static void count_of_age(bench *bench) {
 
 /* Totals as one number: the scores are whole multiples of 2^-32 and so is their sum. */
 static int64_t number_of(totals totals) {
-    return (int64_t)((uint64_t)totals.ages * 1000003u + (uint64_t)(totals.scores * 4294967296.0) * 10007u + totals.active);
+    return (int64_t)((uint64_t)totals.ages * 1000003u
+                     + (uint64_t)(totals.scores * 4294967296.0) * 10007u + totals.active);
 }
 
-/* The Swift door's figure, from a program that reads the same file. SQLite's beside it is that of its C interface. */
+/* The Swift door's figure, from a program that reads the same file. SQLite's beside it is that
+   of its C interface. */
 static int64_t iterate_in_swift(bench *bench) {
     char command[8500];
     double nanoseconds;
     totals totals;
     snprintf(command, sizeof command, "'%s' '%s'", bench->swift, file_of(bench, TOFT, "whole"));
     FILE *output = popen(command, "r");
-    if (!output || fscanf(output, "%lf %ld %lf %lu", &nanoseconds, &totals.ages, &totals.scores, &totals.active) != 4) fail("%s failed", command);
+    if (!output
+        || fscanf(output, "%lf %ld %lf %lu", &nanoseconds, &totals.ages, &totals.scores,
+               &totals.active)
+               != 4)
+        fail("%s failed", command);
     pclose(output);
     figures_add(bench->figures, W8_SWIFT, TOFT, nanoseconds);
     return number_of(totals);
@@ -64,7 +70,8 @@ static void iterate(bench *bench) {
         }
         double nanoseconds = percentile(seconds, SCANS, 0.5) / (double)bench->objects * 1e9;
         figures_add(bench->figures, W8, index, nanoseconds);
-        if (bench->swift && index != TOFT) figures_add(bench->figures, W8_SWIFT, index, nanoseconds);
+        if (bench->swift && index != TOFT)
+            figures_add(bench->figures, W8_SWIFT, index, nanoseconds);
     }
     agree(bench, "ages, scores and active of all", answers);
     if (!bench->swift) return;

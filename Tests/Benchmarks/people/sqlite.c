@@ -1,4 +1,5 @@
-/* SQLite: WAL, synchronous FULL, prepared statements; tags as JSON in their row, which costs it less than a child table. */
+/* SQLite: WAL, synchronous FULL, prepared statements; tags as JSON in their row, which costs it
+   less than a child table. */
 #include "engine.h"
 #include "measure.h"
 
@@ -6,7 +7,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BEGIN_WRITE, BEGIN_READ, COMMIT, INSERT, SET_AGE, ERASE, LOOK_UP, COUNT_OF_AGE, ITERATE, COUNT, COUNT_WITH_BOSS, STATEMENT_COUNT };
+enum {
+    BEGIN_WRITE,
+    BEGIN_READ,
+    COMMIT,
+    INSERT,
+    SET_AGE,
+    ERASE,
+    LOOK_UP,
+    COUNT_OF_AGE,
+    ITERATE,
+    COUNT,
+    COUNT_WITH_BOSS,
+    STATEMENT_COUNT
+};
 
 static const char *const texts[STATEMENT_COUNT] = {
     "BEGIN IMMEDIATE",
@@ -28,33 +42,41 @@ struct database {
 };
 
 static void try(database *database, int code) {
-    if (code != SQLITE_OK && code != SQLITE_DONE && code != SQLITE_ROW) fail("SQLite: %s", sqlite3_errmsg(database->connection));
+    if (code != SQLITE_OK && code != SQLITE_DONE && code != SQLITE_ROW)
+        fail("SQLite: %s", sqlite3_errmsg(database->connection));
 }
 
-static void execute(database *database, const char *sql) { try(database, sqlite3_exec(database->connection, sql, NULL, NULL, NULL)); }
+static void execute(database *database, const char *sql) {
+    try(database, sqlite3_exec(database->connection, sql, NULL, NULL, NULL));
+}
 
 static database *open_sqlite(const char *path) {
     database *opened = obtain(sizeof *opened);
     try(opened, sqlite3_open(path, &opened->connection));
     sqlite3_busy_timeout(opened->connection, 60000);
-    execute(opened, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -524288; PRAGMA mmap_size = 4294967296;"
+    execute(opened, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = "
+                    "-524288; PRAGMA mmap_size = 4294967296;"
                     "PRAGMA foreign_keys = ON;");
-    execute(opened, "CREATE TABLE IF NOT EXISTS person (id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL UNIQUE,"
-                    " age INTEGER NOT NULL, score REAL NOT NULL, active INTEGER NOT NULL, created INTEGER NOT NULL, city TEXT NOT NULL,"
+    execute(opened, "CREATE TABLE IF NOT EXISTS person (id INTEGER PRIMARY KEY, name TEXT NOT "
+                    "NULL, email TEXT NOT NULL UNIQUE,"
+                    " age INTEGER NOT NULL, score REAL NOT NULL, active INTEGER NOT NULL, created "
+                    "INTEGER NOT NULL, city TEXT NOT NULL,"
                     " boss INTEGER REFERENCES person ON DELETE SET NULL, tags TEXT NOT NULL);"
                     "CREATE INDEX IF NOT EXISTS person_boss ON person (boss);");
     return opened;
 }
 
 static void close_sqlite(database *database) {
-    for (int index = 0; index < STATEMENT_COUNT; index++) sqlite3_finalize(database->statements[index]);
+    for (int index = 0; index < STATEMENT_COUNT; index++)
+        sqlite3_finalize(database->statements[index]);
     try(database, sqlite3_close(database->connection));
     free(database);
 }
 
 static sqlite3_stmt *statement(database *database, int index) {
     if (!database->statements[index])
-        try(database, sqlite3_prepare_v3(database->connection, texts[index], -1, SQLITE_PREPARE_PERSISTENT, &database->statements[index], NULL));
+        try(database, sqlite3_prepare_v3(database->connection, texts[index], -1,
+                          SQLITE_PREPARE_PERSISTENT, &database->statements[index], NULL));
     return database->statements[index];
 }
 
@@ -64,10 +86,14 @@ static sqlite3_stmt *step(database *database, sqlite3_stmt *statement) {
     return statement;
 }
 
-static void run(database *database, int index) { sqlite3_reset(step(database, statement(database, index))); }
+static void run(database *database, int index) {
+    sqlite3_reset(step(database, statement(database, index)));
+}
 
-static void bind_person(sqlite3_stmt *statement, const person *person, char *tags, size_t capacity) {
-    int tags_size = snprintf(tags, capacity, "[\"%s\",\"%s\",\"%s\"]", person->tags[0], person->tags[1], person->tags[2]);
+static void bind_person(
+    sqlite3_stmt *statement, const person *person, char *tags, size_t capacity) {
+    int tags_size = snprintf(tags, capacity, "[\"%s\",\"%s\",\"%s\"]", person->tags[0],
+        person->tags[1], person->tags[2]);
     sqlite3_bind_int64(statement, 1, person->id);
     sqlite3_bind_text(statement, 2, person->name, -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 3, person->email, -1, SQLITE_STATIC);
@@ -76,8 +102,10 @@ static void bind_person(sqlite3_stmt *statement, const person *person, char *tag
     sqlite3_bind_int(statement, 6, person->active);
     sqlite3_bind_int64(statement, 7, person->created);
     sqlite3_bind_text(statement, 8, person->city, -1, SQLITE_STATIC);
-    if (person->boss == NOBODY) sqlite3_bind_null(statement, 9);
-    else sqlite3_bind_int64(statement, 9, person->boss);
+    if (person->boss == NOBODY)
+        sqlite3_bind_null(statement, 9);
+    else
+        sqlite3_bind_int64(statement, 9, person->boss);
     sqlite3_bind_text(statement, 10, tags, tags_size, SQLITE_STATIC);
 }
 
@@ -142,8 +170,12 @@ static uint64_t count_of_age(database *database, int64_t age) {
     return number(database, count);
 }
 
-static uint64_t count(database *database) { return number(database, statement(database, COUNT)); }
-static uint64_t count_with_boss(database *database) { return number(database, statement(database, COUNT_WITH_BOSS)); }
+static uint64_t count(database *database) {
+    return number(database, statement(database, COUNT));
+}
+static uint64_t count_with_boss(database *database) {
+    return number(database, statement(database, COUNT_WITH_BOSS));
+}
 
 static totals iterate(database *database) {
     totals totals = {0, 0, 0};
@@ -163,4 +195,5 @@ static void compact(database *database, const char *path) {
     execute(database, sql);
 }
 
-const engine sqlite_engine = {"SQLite", "sqlite", open_sqlite, close_sqlite, NULL, insert, set_ages, erase, look_up, count_of_age, iterate, count, count_with_boss, compact};
+const engine sqlite_engine = {"SQLite", "sqlite", open_sqlite, close_sqlite, NULL, insert, set_ages,
+    erase, look_up, count_of_age, iterate, count, count_with_boss, compact};

@@ -1,4 +1,5 @@
-/* From the start of a process to the first property it reads: W14; and the same after a process was killed while it committed. */
+/* From the start of a process to the first property it reads: W14; and the same after a process
+   was killed while it committed. */
 #include "bench.h"
 
 #include <fcntl.h>
@@ -14,7 +15,7 @@ extern char **environ;
 
 enum { STARTS = 9, KILLS = 3, STEPS_TO_CHANGE = 50, CHANGED = 1000 };
 
-/* ------------------------------------------------------------------------------------------------------------------ Start */
+/* ---------------------------------------------------------------------------------------- Start */
 
 typedef struct started {
     double seconds; /* until it said what it read first */
@@ -26,12 +27,14 @@ static pid_t spawn(char *const arguments[], int output) {
     pid_t process;
     posix_spawn_file_actions_init(&actions);
     if (output >= 0) posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    if (posix_spawn(&process, arguments[0], &actions, NULL, arguments, environ)) fail("cannot start %s", arguments[0]);
+    if (posix_spawn(&process, arguments[0], &actions, NULL, arguments, environ))
+        fail("cannot start %s", arguments[0]);
     posix_spawn_file_actions_destroy(&actions);
     return process;
 }
 
-/* Starts the program "first-read-NAME", which prints the age of a person and then how many there are. */
+/* Starts the program "first-read-NAME", which prints the age of a person and then how many there
+   are. */
 static started start(const bench *bench, const char *name, const char *path, int64_t id) {
     char program[4200], text[32];
     int ends[2], status;
@@ -54,7 +57,8 @@ static started start(const bench *bench, const char *name, const char *path, int
 
 static double seconds_of_nothing(const bench *bench) {
     double seconds[STARTS];
-    for (int index = 0; index < STARTS; index++) seconds[index] = start(bench, "nothing", "", 0).seconds;
+    for (int index = 0; index < STARTS; index++)
+        seconds[index] = start(bench, "nothing", "", 0).seconds;
     return percentile(seconds, STARTS, 0.5);
 }
 
@@ -76,12 +80,13 @@ void start_programs(bench *bench) {
     double nothing = seconds_of_nothing(bench);
     for (int work = 0; work < 2; work++) {
         int64_t answers[ENGINE_COUNT];
-        for (int index = 0; index < ENGINE_COUNT; index++) answers[index] = time_starts(bench, index, works[work], nothing);
+        for (int index = 0; index < ENGINE_COUNT; index++)
+            answers[index] = time_starts(bench, index, works[work], nothing);
         agree(bench, "first age and count", answers);
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- Killed */
+/* --------------------------------------------------------------------------------------- Killed */
 
 /* The number of people a process has committed, in memory that outlives it. */
 static volatile uint64_t *counter_of(const char *path) {
@@ -93,8 +98,10 @@ static volatile uint64_t *counter_of(const char *path) {
     return memory;
 }
 
-/* Mostly small commits; every fiftieth changes people all over the file. So at any moment much is committed and little of it is in its place. */
-void commit_until_killed(const engine *engine, const char *path, const char *counter, size_t objects) {
+/* Mostly small commits; every fiftieth changes people all over the file. So at any moment much
+   is committed and little of it is in its place. */
+void commit_until_killed(
+    const engine *engine, const char *path, const char *counter, size_t objects) {
     volatile uint64_t *committed = counter_of(counter);
     database *database = engine->open(path);
     size_t count = objects < CHANGED ? objects : CHANGED;
@@ -117,7 +124,9 @@ static void kill_while_committing(bench *bench, int index, const char *path, con
     int status;
     snprintf(program, sizeof program, "%s/beside", bench->programs);
     snprintf(objects, sizeof objects, "%zu", bench->objects);
-    pid_t process = spawn((char *const[]){program, "--until-killed", (char *)engines[index]->suffix, (char *)path, (char *)counter, objects, NULL}, -1);
+    pid_t process = spawn((char *const[]){program, "--until-killed", (char *)engines[index]->suffix,
+                              (char *)path, (char *)counter, objects, NULL},
+        -1);
     usleep((useconds_t)(300000 + random_number(&bench->seed) % 300000));
     kill(process, SIGKILL);
     waitpid(process, &status, 0);
@@ -126,7 +135,8 @@ static void kill_while_committing(bench *bench, int index, const char *path, con
 
 /* What was committed must be there, and at most one more: the commit that had not returned. */
 static double seconds_to_recover(bench *bench, int index, double nothing) {
-    const char *path = file_of(bench, index, "batches"), *counter = file_of(bench, index, "counter");
+    const char *path = file_of(bench, index, "batches"),
+               *counter = file_of(bench, index, "counter");
     kill_while_committing(bench, index, path, counter);
     started started = start(bench, engines[index]->suffix, path, 0);
     volatile uint64_t *committed = counter_of(counter);
@@ -144,6 +154,8 @@ void recover_after_kill(bench *bench) {
     double nothing = seconds_of_nothing(bench), seconds[ENGINE_COUNT][KILLS];
     for (int index = 0; index < ENGINE_COUNT; index++) unlink(file_of(bench, index, "counter"));
     for (int kill = 0; kill < KILLS; kill++)
-        for (int index = 0; index < ENGINE_COUNT; index++) seconds[index][kill] = seconds_to_recover(bench, index, nothing);
-    for (int index = 0; index < ENGINE_COUNT; index++) figures_add(bench->figures, RECOVERY, index, percentile(seconds[index], KILLS, 1) * 1e3);
+        for (int index = 0; index < ENGINE_COUNT; index++)
+            seconds[index][kill] = seconds_to_recover(bench, index, nothing);
+    for (int index = 0; index < ENGINE_COUNT; index++)
+        figures_add(bench->figures, RECOVERY, index, percentile(seconds[index], KILLS, 1) * 1e3);
 }

@@ -1,7 +1,7 @@
 /* Toft through its C door. */
+#include "toft.h"
 #include "engine.h"
 #include "measure.h"
-#include "toft.h"
 
 #include <stdlib.h>
 
@@ -50,7 +50,8 @@ static database *open_toft(const char *path) {
     toft_schema_release(schema);
     try(toft_realm_find_class(opened->realm, toft_text("Person"), &opened->person));
     for (int index = 0; index < PROPERTY_COUNT; index++)
-        try(toft_realm_find_property(opened->realm, opened->person, properties[index].name, &opened->keys[index]));
+        try(toft_realm_find_property(
+            opened->realm, opened->person, properties[index].name, &opened->keys[index]));
     return opened;
 }
 
@@ -75,7 +76,8 @@ static void remember(database *database, int64_t id, toft_link link) {
     if (needed > database->link_capacity) {
         size_t capacity = needed * 2;
         toft_link *links = obtain(capacity * sizeof *links);
-        if (database->links) memcpy(links, database->links, database->link_capacity * sizeof *links);
+        if (database->links)
+            memcpy(links, database->links, database->link_capacity * sizeof *links);
         free(database->links);
         database->links = links;
         database->link_capacity = capacity;
@@ -85,7 +87,8 @@ static void remember(database *database, int64_t id, toft_link link) {
 
 static toft_value link_to(database *database, int64_t id) {
     if (id == NOBODY) return toft_null();
-    if ((size_t)id < database->link_capacity && database->links[id].class_key) return toft_link_value(database->links[id]);
+    if ((size_t)id < database->link_capacity && database->links[id].class_key)
+        return toft_link_value(database->links[id]);
     toft_object *object = find(database, id);
     toft_link link;
     try(toft_object_link(object, &link));
@@ -94,7 +97,9 @@ static toft_value link_to(database *database, int64_t id) {
 }
 
 /* Every transaction begins and ends here. */
-static void begin(database *database) { try(toft_realm_begin_write(database->realm)); }
+static void begin(database *database) {
+    try(toft_realm_begin_write(database->realm));
+}
 static void commit(database *database) {
     toft_commit_options options;
     TOFT_INITIALIZE(&options);
@@ -102,11 +107,14 @@ static void commit(database *database) {
     try(toft_realm_commit_with(database->realm, &options, NULL));
 }
 
-static void share_commits(database *database) { database->durability = TOFT_DURABILITY_GROUP; }
+static void share_commits(database *database) {
+    database->durability = TOFT_DURABILITY_GROUP;
+}
 
 static toft_link create(database *database, const person *person) {
     toft_value tags[TAG_COUNT];
-    for (int index = 0; index < TAG_COUNT; index++) tags[index] = toft_text_value(person->tags[index]);
+    for (int index = 0; index < TAG_COUNT; index++)
+        tags[index] = toft_text_value(person->tags[index]);
     toft_value values[PROPERTY_COUNT];
     values[ID] = toft_int(person->id);
     values[NAME] = toft_text_value(person->name);
@@ -119,7 +127,8 @@ static toft_link create(database *database, const person *person) {
     values[BOSS] = link_to(database, person->boss);
     values[TAGS] = toft_list_value(tags, TAG_COUNT);
     toft_link link;
-    try(toft_object_create(database->realm, database->person, TOFT_UPDATE_ERROR, database->keys, values, PROPERTY_COUNT, NULL, &link, NULL));
+    try(toft_object_create(database->realm, database->person, TOFT_UPDATE_ERROR, database->keys,
+        values, PROPERTY_COUNT, NULL, &link, NULL));
     return link;
 }
 
@@ -182,8 +191,12 @@ static uint64_t count_matches(database *database, const char *query, toft_value 
     return count;
 }
 
-static uint64_t count_of_age(database *database, int64_t age) { return count_matches(database, "age == $0", toft_int(age)); }
-static uint64_t count_with_boss(database *database) { return count_matches(database, "boss != $0", toft_null()); }
+static uint64_t count_of_age(database *database, int64_t age) {
+    return count_matches(database, "age == $0", toft_int(age));
+}
+static uint64_t count_with_boss(database *database) {
+    return count_matches(database, "boss != $0", toft_null());
+}
 
 static uint64_t count(database *database) {
     uint64_t count;
@@ -217,4 +230,5 @@ static totals iterate(database *database) {
     return totals;
 }
 
-const engine toft_engine = {"Toft", "toft", open_toft, close_toft, share_commits, insert, set_ages, erase, look_up, count_of_age, iterate, count, count_with_boss, NULL};
+const engine toft_engine = {"Toft", "toft", open_toft, close_toft, share_commits, insert, set_ages,
+    erase, look_up, count_of_age, iterate, count, count_with_boss, NULL};

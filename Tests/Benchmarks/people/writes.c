@@ -21,7 +21,8 @@ static void erase(bench *bench, const int64_t *ids, size_t count) {
         engines[index]->erase(bench->databases[index], ids, count);
         figures_add(bench->figures, W11A, index, (now() - start) / (double)count * 1e6);
         counts[index] = (int64_t)engines[index]->count(bench->databases[index]);
-        if (engines[index]->count_with_boss) bosses[index] = (int64_t)engines[index]->count_with_boss(bench->databases[index]);
+        if (engines[index]->count_with_boss)
+            bosses[index] = (int64_t)engines[index]->count_with_boss(bench->databases[index]);
     }
     agree(bench, "people left", counts);
     agree_with_bosses(bench, "people whose boss is left", bosses);
@@ -31,7 +32,8 @@ void update_and_erase(bench *bench) {
     size_t count = bench->objects / 10;
     int64_t *ids = random_ids(count, bench->objects, &bench->seed);
     int64_t *ages = obtain(count * sizeof *ages);
-    for (size_t index = 0; index < count; index++) ages[index] = (int64_t)(random_number(&bench->seed) % 100);
+    for (size_t index = 0; index < count; index++)
+        ages[index] = (int64_t)(random_number(&bench->seed) % 100);
     update(bench, ids, ages, count);
     free(ids);
     ids = random_ids(count, bench->objects, &bench->seed);

@@ -100,7 +100,7 @@ import ToftTestKit
 
     @Test
     func
-        `An inverse property counts when somebody begins or ceases to link here, and leads on to who does`()
+        `An inverse property changes when links to the object come and go`()
         throws
     {
         let office = try Office()

@@ -83,7 +83,7 @@ extension ChangeNotification {
 
     @Test
     func
-        `The own commit calls observers of the database at once, of collections with the next dispatch`()
+        `An own commit calls database observers at once, others with a dispatch`()
         throws
     {
         let database = try TestDatabase()
@@ -284,7 +284,7 @@ extension ChangeNotification {
 
     @Test
     func
-        `When the records are gone, comparing the two versions tells the same, but for equal values and moves`()
+        `Without records a comparison finds the same, but for equal values and moves`()
         throws
     {
         let writer = try TestDatabase()

@@ -24,7 +24,7 @@ import ToftTestKit
 
     @Test
     func
-        `A row that changes its place is a deletion and an insertion, never a move or a modification`()
+        `A row that changes its index is a deletion and an insertion`()
         throws
     {
         let change = try difference([10, 9, 8, 7], [8, 10, 9, 7], modified: [8])

@@ -11,7 +11,8 @@ static inline void example_check(toft_status status, const char *call, const cha
     toft_error error;
     TOFT_INITIALIZE(&error);
     toft_last_error(&error);
-    fprintf(stderr, "%s:%d: %s\n%s: %s\n%s\n", file, line, call, toft_status_name(status), error.message.data, error.detail.data);
+    fprintf(stderr, "%s:%d: %s\n%s: %s\n%s\n", file, line, call, toft_status_name(status),
+        error.message.data, error.detail.data);
     exit(1);
 }
 
@@ -26,7 +27,8 @@ static inline toft_class_key class_key(toft_realm *realm, const char *name) {
 }
 
 // The key of a property, by name.
-static inline toft_property_key property_key(toft_realm *realm, toft_class_key class_key, const char *name) {
+static inline toft_property_key property_key(
+    toft_realm *realm, toft_class_key class_key, const char *name) {
     toft_property_key key = 0;
     CHECK(toft_realm_find_property(realm, class_key, toft_text(name), &key));
     return key;

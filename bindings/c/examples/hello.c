@@ -19,7 +19,8 @@ int main(int argc, char **argv) {
     CHECK(toft_realm_open(&configuration, &realm));
 
     const toft_class_key dog = class_key(realm, "Dog");
-    const toft_property_key keys[] = {property_key(realm, dog, "name"), property_key(realm, dog, "age")};
+    const toft_property_key keys[] = {
+        property_key(realm, dog, "name"), property_key(realm, dog, "age")};
     const toft_value rex[] = {toft_text_value("Rex"), toft_int(3)};
     CHECK(toft_realm_begin_write(realm));
     CHECK(toft_object_create(realm, dog, TOFT_UPDATE_MODIFIED, keys, rex, 2, NULL, NULL, NULL));
@@ -29,7 +30,8 @@ int main(int argc, char **argv) {
     CHECK(toft_object_find(realm, dog, &rex[0], &found));
     toft_value values[2];
     CHECK(toft_object_get_values(found, keys, 2, values));
-    printf("%.*s is %lld years old\n", (int)values[0].string.size, values[0].string.data, (long long)values[1].integer);
+    printf("%.*s is %lld years old\n", (int)values[0].string.size, values[0].string.data,
+        (long long)values[1].integer);
 
     toft_object_release(found);
     toft_realm_release(realm);

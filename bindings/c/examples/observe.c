@@ -1,8 +1,9 @@
-// Watches results while another thread writes: the callback tells which indices were deleted, inserted and modified.
+// Watches results while another thread writes: the callback tells which indices were deleted,
+// inserted and modified.
 #define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
-#include <inttypes.h>
 
 #include "example.h"
 
@@ -26,7 +27,8 @@ static toft_realm *open_realm(const char *path) {
 
 static void put(toft_realm *realm, const char *title, bool done) {
     const toft_class_key task = class_key(realm, "Task");
-    const toft_property_key keys[] = {property_key(realm, task, "title"), property_key(realm, task, "done")};
+    const toft_property_key keys[] = {
+        property_key(realm, task, "title"), property_key(realm, task, "done")};
     const toft_value values[] = {toft_text_value(title), toft_bool(done)};
     CHECK(toft_realm_begin_write(realm));
     CHECK(toft_object_create(realm, task, TOFT_UPDATE_MODIFIED, keys, values, 2, NULL, NULL, NULL));

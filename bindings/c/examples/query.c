@@ -67,9 +67,11 @@ static toft_value boss_value(toft_realm *realm, const char *name) {
 
 static void create(toft_realm *realm, const person *person) {
     const toft_property_key keys[] = {name_key, age_key, boss_key};
-    const toft_value values[] = {toft_text_value(person->name), toft_int(person->age), boss_value(realm, person->boss)};
+    const toft_value values[] = {
+        toft_text_value(person->name), toft_int(person->age), boss_value(realm, person->boss)};
     toft_object *object = NULL;
-    CHECK(toft_object_create(realm, person_class, TOFT_UPDATE_ERROR, keys, values, 3, &object, NULL, NULL));
+    CHECK(toft_object_create(
+        realm, person_class, TOFT_UPDATE_ERROR, keys, values, 3, &object, NULL, NULL));
     toft_list *skills = NULL;
     CHECK(toft_object_list(object, skills_key, &skills));
     for (size_t index = 0; index < 3 && person->skills[index] != NULL; index++) {
@@ -96,7 +98,8 @@ static void print_names(const char *title, toft_results *results) {
     toft_results_release(results);
 }
 
-static toft_results *filter(toft_results *results, const char *query, const toft_value *arguments, size_t count) {
+static toft_results *filter(
+    toft_results *results, const char *query, const toft_value *arguments, size_t count) {
     toft_results *filtered = NULL;
     CHECK(toft_results_filter(results, toft_text(query), arguments, count, &filtered));
     return filtered;
@@ -112,7 +115,8 @@ static void print_plan(toft_results *results) {
 int main(void) {
     toft_realm *realm = open_realm();
     CHECK(toft_realm_begin_write(realm));
-    for (size_t index = 0; index < sizeof people / sizeof people[0]; index++) create(realm, &people[index]);
+    for (size_t index = 0; index < sizeof people / sizeof people[0]; index++)
+        create(realm, &people[index]);
     CHECK(toft_realm_commit(realm, NULL));
 
     toft_results *all = NULL;
@@ -121,7 +125,8 @@ int main(void) {
     const toft_value forty = toft_int(40);
     print_names("Older than 40", filter(all, "age > $0 SORT(age DESC)", &forty, 1));
     print_names("Boss younger than 50", filter(all, "boss.age < 50", NULL, 0));
-    print_names("Knows compilers or proofs", filter(all, "ANY skills IN {'compilers', 'proofs'}", NULL, 0));
+    print_names(
+        "Knows compilers or proofs", filter(all, "ANY skills IN {'compilers', 'proofs'}", NULL, 0));
     print_names("Leads nobody", filter(all, "reports.@count == 0", NULL, 0));
     print_names("Name has an 'r' in any case", filter(all, "name CONTAINS[c] 'R'", NULL, 0));
 

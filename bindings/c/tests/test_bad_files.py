@@ -1,19 +1,34 @@
-"""Files that are no database, or one no longer, and places where none can be: a clear error each."""
+"""Files that are no database, or one no longer, and places where none can be:
+
+a clear error each.
+"""
 
 import contextlib
 import ctypes
 import os
 import pathlib
 import random
-import struct
 import shutil
 import sqlite3
+import struct
 import subprocess
 import tempfile
 import unittest
 
-from toft_door import E, S, ToftError, check, configuration, get, last_error, open_realm, property_schema, python, status, status_name, text, text_of, value, values
-from toft_door import sized
+from toft_door import (
+    E,
+    S,
+    ToftError,
+    check,
+    get,
+    open_realm,
+    property_schema,
+    sized,
+    status,
+    status_name,
+    text,
+    values,
+)
 
 NOTES = {
     "Note": [
@@ -32,14 +47,28 @@ class Notes:
     def __init__(self, **arguments):
         self.realm = open_realm(NOTES, **arguments)
         self.note = get("toft_realm_find_class", self.realm, text("Note"))
-        self.keys = [get("toft_realm_find_property", self.realm, self.note, text(name)) for name in ("id", "text")]
+        self.keys = [
+            get("toft_realm_find_property", self.realm, self.note, text(name))
+            for name in ("id", "text")
+        ]
 
     def add(self, first, count, size=20):
         keys = (ctypes.c_uint32 * 2)(*self.keys)
         check("toft_realm_begin_write", self.realm)
         try:
             for number in range(first, first + count):
-                check("toft_object_create", self.realm, self.note, E.TOFT_UPDATE_ERROR, keys, values([number, f"note {number} " + "x" * size]), 2, None, None, None)
+                check(
+                    "toft_object_create",
+                    self.realm,
+                    self.note,
+                    E.TOFT_UPDATE_ERROR,
+                    keys,
+                    values([number, f"note {number} " + "x" * size]),
+                    2,
+                    None,
+                    None,
+                    None,
+                )
             check("toft_realm_commit", self.realm, None)
         except ToftError:
             status("toft_realm_cancel", self.realm)
@@ -67,8 +96,14 @@ class Notes:
             check("toft_results_release", results)
 
     def problems(self):
-        report, room, size = sized(S.toft_check_report), ctypes.create_string_buffer(10_000), ctypes.c_size_t()
-        check("toft_realm_check", self.realm, ctypes.byref(report), room, 10_000, ctypes.byref(size))
+        report, room, size = (
+            sized(S.toft_check_report),
+            ctypes.create_string_buffer(10_000),
+            ctypes.c_size_t(),
+        )
+        check(
+            "toft_realm_check", self.realm, ctypes.byref(report), room, 10_000, ctypes.byref(size)
+        )
         return room.raw[: min(size.value, 10_000)].decode()
 
     def close(self):
@@ -133,12 +168,26 @@ class BadFileTests(unittest.TestCase):
     def test_a_truncated_file_is_refused_or_gives_an_error_when_it_is_read(self):
         self.sound()
         whole = self.path.read_bytes()
-        sizes = [1, 100, PAGE - 1, PAGE, PAGE + 1, 2 * PAGE, 3 * PAGE, len(whole) // 2, len(whole) - PAGE, len(whole) - 1]
+        sizes = [
+            1,
+            100,
+            PAGE - 1,
+            PAGE,
+            PAGE + 1,
+            2 * PAGE,
+            3 * PAGE,
+            len(whole) // 2,
+            len(whole) - PAGE,
+            len(whole) - 1,
+        ]
         for size in sizes:
             for mode in (E.TOFT_MODE_READ_WRITE, E.TOFT_MODE_READ_ONLY):
                 with self.subTest(size=size, mode=mode):
                     self.path.write_bytes(whole[:size])
-                    self.assertIn(self.read_damaged(mode), ("TOFT_ERROR_CORRUPT", "TOFT_ERROR_NOT_A_DATABASE", "found by the check"))
+                    self.assertIn(
+                        self.read_damaged(mode),
+                        ("TOFT_ERROR_CORRUPT", "TOFT_ERROR_NOT_A_DATABASE", "found by the check"),
+                    )
 
     def test_a_damaged_page_is_found_by_reading_or_by_the_check_unless_it_is_free(self):
         self.sound()
@@ -154,14 +203,25 @@ class BadFileTests(unittest.TestCase):
             damaged[at] ^= 1 << generator.randrange(8)
             self.path.write_bytes(damaged)
             result = self.read_damaged(E.TOFT_MODE_READ_WRITE)
-            self.assertIn(result, ("TOFT_OK", "TOFT_ERROR_CORRUPT", "found by the check"), f"bit flipped in page {page}, at {at}")
+            self.assertIn(
+                result,
+                ("TOFT_OK", "TOFT_ERROR_CORRUPT", "found by the check"),
+                f"bit flipped in page {page}, at {at}",
+            )
             found += result != "TOFT_OK"
         used = (self.used_pages(whole) - len(log)) / (len(whole) / PAGE - len(log))
-        self.assertGreater(found, 0.8 * used * len(pages), f"{found} of {len(pages)}, while {used:.2f} of the file is in use")
+        self.assertGreater(
+            found,
+            0.8 * used * len(pages),
+            f"{found} of {len(pages)}, while {used:.2f} of the file is in use",
+        )
 
     def log_pages(self, whole):
         """The pages that the newest meta lists as the log's."""
-        newest = max((whole[:PAGE], whole[PAGE : 2 * PAGE]), key=lambda meta: struct.unpack_from("<Q", meta, 64))
+        newest = max(
+            (whole[:PAGE], whole[PAGE : 2 * PAGE]),
+            key=lambda meta: struct.unpack_from("<Q", meta, 64),
+        )
         (count,) = struct.unpack_from("<I", newest, 176)
         segments = [struct.unpack_from("<QQ", newest, 312 + 24 * index) for index in range(count)]
         return {page for first, length in segments for page in range(first, first + length)}
@@ -175,7 +235,10 @@ class BadFileTests(unittest.TestCase):
         return report.page_count
 
     def read_damaged(self, mode):
-        """Opens, reads everything and checks: TOFT_OK, with right answers, or how the damage was found."""
+        """Opens, reads everything and checks:
+
+        TOFT_OK, with right answers, or how the damage was found.
+        """
         try:
             realm = open_realm(None, path=str(self.path), mode=mode)
         except ToftError as error:
@@ -184,7 +247,10 @@ class BadFileTests(unittest.TestCase):
         notes.realm = realm
         try:
             notes.note = get("toft_realm_find_class", realm, text("Note"))
-            notes.keys = [get("toft_realm_find_property", realm, notes.note, text(name)) for name in ("id", "text")]
+            notes.keys = [
+                get("toft_realm_find_property", realm, notes.note, text(name))
+                for name in ("id", "text")
+            ]
             self.assertEqual(notes.read_all(), list(range(2000)))
             return "found by the check" if notes.problems() else "TOFT_OK"
         except ToftError as error:
@@ -201,7 +267,10 @@ class BadFileTests(unittest.TestCase):
         self.path.write_bytes(content)
         with self.assertRaises(ToftError) as caught:
             open_realm(NOTES, path=str(self.path))
-        self.assertIn(status_name(caught.exception.status), ("TOFT_ERROR_UNSUPPORTED_FORMAT", "TOFT_ERROR_CORRUPT"))
+        self.assertIn(
+            status_name(caught.exception.status),
+            ("TOFT_ERROR_UNSUPPORTED_FORMAT", "TOFT_ERROR_CORRUPT"),
+        )
 
     # --- Places
 
@@ -225,7 +294,12 @@ class BadFileTests(unittest.TestCase):
             ("a file that may not be read", 0o600, 0o777, self.path),
             ("a file that may not be written", 0o644, 0o777, self.path),
             ("a directory that may not be entered", 0o666, 0o600, self.path),
-            ("a new file in a directory that may not be written", 0o666, 0o555, self.directory / "new.toft"),
+            (
+                "a new file in a directory that may not be written",
+                0o666,
+                0o555,
+                self.directory / "new.toft",
+            ),
         ):
             with self.subTest(name):
                 os.chmod(self.path, file_mode)
@@ -238,8 +312,18 @@ class BadFileTests(unittest.TestCase):
     @staticmethod
     def as_nobody(programs, path):
         """Runs the example hello on a file, without rights."""
-        command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", str(programs / "hello"), str(path)]
-        environment = {**os.environ, "LD_LIBRARY_PATH": str(programs) + ":" + os.environ.get("LD_LIBRARY_PATH", "")}
+        command = [
+            "setpriv",
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+            str(programs / "hello"),
+            str(path),
+        ]
+        environment = {
+            **os.environ,
+            "LD_LIBRARY_PATH": str(programs) + ":" + os.environ.get("LD_LIBRARY_PATH", ""),
+        }
         return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root, to mount")
@@ -281,14 +365,18 @@ class BadFileTests(unittest.TestCase):
             self.refuse("TOFT_ERROR_READ_ONLY", path=disk / "new.toft")
             reading = Notes(path=str(disk / "notes.toft"), mode=E.TOFT_MODE_READ_ONLY)
             self.assertEqual(reading.count(), 10)
-            self.assertEqual(status_name(status("toft_realm_begin_write", reading.realm)), "TOFT_ERROR_READ_ONLY")
+            self.assertEqual(
+                status_name(status("toft_realm_begin_write", reading.realm)), "TOFT_ERROR_READ_ONLY"
+            )
             reading.close()
 
     @contextlib.contextmanager
     def small_disk(self, size):
         disk = self.directory / "disk"
         disk.mkdir()
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(disk)], capture_output=True)
+        mounted = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(disk)], capture_output=True
+        )
         if mounted.returncode != 0:
             self.skipTest("mounting is not allowed here")
         try:
@@ -300,7 +388,9 @@ class BadFileTests(unittest.TestCase):
         self.sound(10)
         notes = Notes(path=str(self.path), mode=E.TOFT_MODE_READ_ONLY)
         self.assertEqual(notes.read_all(), list(range(10)))
-        self.assertEqual(status_name(status("toft_realm_begin_write", notes.realm)), "TOFT_ERROR_READ_ONLY")
+        self.assertEqual(
+            status_name(status("toft_realm_begin_write", notes.realm)), "TOFT_ERROR_READ_ONLY"
+        )
         notes.close()
 
     def test_a_copy_of_a_closed_file_is_all_there_is(self):

@@ -33,7 +33,18 @@ def put(realm, number):
     note = get("toft_realm_find_class", realm, text("Note"))
     keys = (ctypes.c_uint32 * 1)(get("toft_realm_find_property", realm, note, text("number")))
     check("toft_realm_begin_write", realm)
-    check("toft_object_create", realm, note, E.TOFT_UPDATE_ERROR, keys, values([number]), 1, None, None, None)
+    check(
+        "toft_object_create",
+        realm,
+        note,
+        E.TOFT_UPDATE_ERROR,
+        keys,
+        values([number]),
+        1,
+        None,
+        None,
+        None,
+    )
     options = sized(S.toft_commit_options, durability=E.TOFT_DURABILITY_DEFERRED)
     check("toft_realm_commit_with", realm, ctypes.byref(options), None)
 
@@ -53,8 +64,19 @@ class DurabilityTests(unittest.TestCase):
         self.path = f"{directory.name}/notes.toft"
 
     def start(self):
-        command = [sys.executable, "-c", "import sys, test_durability; test_durability.write(sys.argv[1])", self.path]
-        writer = subprocess.Popen(command, cwd=pathlib.Path(__file__).parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        command = [
+            sys.executable,
+            "-c",
+            "import sys, test_durability; test_durability.write(sys.argv[1])",
+            self.path,
+        ]
+        writer = subprocess.Popen(
+            command,
+            cwd=pathlib.Path(__file__).parent,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         self.addCleanup(lambda: (writer.kill(), writer.communicate()))
         return writer
 
@@ -72,7 +94,9 @@ class DurabilityTests(unittest.TestCase):
         self.assertEqual(report.problem_count, 0)
         check("toft_realm_release", realm)
 
-    def test_another_process_sees_a_deferred_commit_at_once_and_the_kill_of_its_process_takes_nothing_back(self):
+    def test_another_process_sees_a_deferred_commit_at_once_and_a_kill_takes_nothing_back(
+        self,
+    ):
         realm, writer = open_realm(CLASSES, path=self.path), self.start()
         for number in range(5):
             self.order(writer, number)

@@ -1,13 +1,36 @@
-"""Every function with right arguments: what it does is checked, and a function that nobody called fails the test."""
+"""Every function with right arguments:
+
+what it does is checked, and a function that nobody called fails the test.
+"""
 
 import ctypes
-import tempfile
 import pathlib
+import tempfile
 import unittest
 
 from toft_door import (
-    Date, E, Float, HEADER, LIBRARY, Link, S, ToftError, check, get, last_error, new_schema, on_another_thread, open_realm, property_schema,
-    python, sized, status, status_name, succeeded, text, text_of, value, values,
+    HEADER,
+    LIBRARY,
+    Date,
+    E,
+    Float,
+    Link,
+    S,
+    check,
+    get,
+    last_error,
+    on_another_thread,
+    open_realm,
+    property_schema,
+    python,
+    sized,
+    status,
+    status_name,
+    succeeded,
+    text,
+    text_of,
+    value,
+    values,
 )
 from world import CHANGES_CALLBACK, CLASSES, DESTRUCTOR, World
 
@@ -43,11 +66,21 @@ class FunctionTests(unittest.TestCase):
     def test_every_status_has_the_name_that_the_header_gives_it(self):
         for name, number in HEADER.enumerations["toft_status"].items():
             self.assertEqual(status_name(number), name)
-        known = {number: status_name(number) for number in range(1000) if status_name(number) != "TOFT_ERROR_UNKNOWN"}
-        self.assertEqual(known, {number: name for name, number in HEADER.enumerations["toft_status"].items()}, "the library has no other")
+        known = {
+            number: status_name(number)
+            for number in range(1000)
+            if status_name(number) != "TOFT_ERROR_UNKNOWN"
+        }
+        self.assertEqual(
+            known,
+            {number: name for name, number in HEADER.enumerations["toft_status"].items()},
+            "the library has no other",
+        )
 
     def test_the_last_error_belongs_to_its_thread_and_stays_until_it_is_cleared(self):
-        self.assertEqual(status("toft_realm_cancel", self.world.realm), E.TOFT_ERROR_NOT_IN_TRANSACTION)
+        self.assertEqual(
+            status("toft_realm_cancel", self.world.realm), E.TOFT_ERROR_NOT_IN_TRANSACTION
+        )
         self.assertEqual(on_another_thread(last_error), (E.TOFT_OK, "", "", 0))
         check("toft_realm_refresh", self.world.realm, None)
         self.assertEqual(last_error()[0], E.TOFT_ERROR_NOT_IN_TRANSACTION)
@@ -65,7 +98,9 @@ class FunctionTests(unittest.TestCase):
         check("toft_realm_classes", realm, None, 0, ctypes.byref(count))
         self.assertEqual(count.value, 1)
         check("toft_realm_properties", realm, person, keys, 2, ctypes.byref(count))
-        self.assertEqual((count.value, list(keys)[2:]), (7, [0] * 7), "no more than there is room for")
+        self.assertEqual(
+            (count.value, list(keys)[2:]), (7, [0] * 7), "no more than there is room for"
+        )
         check("toft_realm_properties", realm, person, keys, 9, ctypes.byref(count))
         info = get("toft_realm_class_info", realm, person)
         self.assertEqual((text_of(info.name), info.key, info.property_count), ("Person", person, 7))
@@ -74,9 +109,14 @@ class FunctionTests(unittest.TestCase):
             found = get("toft_realm_property_info", realm, person, key)
             self.assertEqual(text_of(found.name), text_of(declared.name))
             self.assertEqual((found.type, found.key), (declared.type, key))
-            self.assertEqual(found.flags & ~E.TOFT_PROPERTY_INDEXED, declared.flags & ~E.TOFT_PROPERTY_INDEXED)
+            self.assertEqual(
+                found.flags & ~E.TOFT_PROPERTY_INDEXED, declared.flags & ~E.TOFT_PROPERTY_INDEXED
+            )
             self.assertEqual(found.target_class, person if text_of(declared.target_class) else 0)
-            self.assertEqual(found.target_property, self.world.keys["boss"] if text_of(declared.target_property) else 0)
+            self.assertEqual(
+                found.target_property,
+                self.world.keys["boss"] if text_of(declared.target_property) else 0,
+            )
 
     # --- Realms and transactions
 
@@ -89,7 +129,9 @@ class FunctionTests(unittest.TestCase):
         self.assertTrue(get("toft_realm_refresh", other))
         self.assertFalse(get("toft_realm_refresh", other))
         self.assertEqual(get("toft_realm_object_count", other, self.world.person), 4)
-        self.assertEqual(get("toft_realm_version", other), get("toft_realm_version", self.world.realm))
+        self.assertEqual(
+            get("toft_realm_version", other), get("toft_realm_version", self.world.realm)
+        )
         check("toft_realm_close", other)
         self.assertEqual(status("toft_realm_close", other), E.TOFT_ERROR_CLOSED)
         check("toft_realm_release", other)
@@ -99,15 +141,22 @@ class FunctionTests(unittest.TestCase):
         self.assertFalse(get("toft_realm_is_writing", realm))
         check("toft_realm_begin_write", realm)
         self.assertTrue(get("toft_realm_is_writing", realm))
-        self.assertEqual(status("toft_realm_begin_write", realm), E.TOFT_ERROR_ALREADY_IN_TRANSACTION)
+        self.assertEqual(
+            status("toft_realm_begin_write", realm), E.TOFT_ERROR_ALREADY_IN_TRANSACTION
+        )
         check("toft_object_release", self.world.create("Barbara", 38))
         self.assertEqual(get("toft_realm_commit", realm), get("toft_realm_version", realm))
         check("toft_realm_begin_write", realm)
         made = self.world.create("Dennis", 29)
-        self.assertEqual(get("toft_results_count", self.world.results), 5, "results see what the transaction did")
+        self.assertEqual(
+            get("toft_results_count", self.world.results), 5, "results see what the transaction did"
+        )
         check("toft_realm_cancel", realm)
         self.assertFalse(get("toft_object_is_valid", made))
-        self.assertEqual(status("toft_object_get", made, self.world.keys["age"], ctypes.byref(S.toft_value())), E.TOFT_ERROR_OBJECT_DELETED)
+        self.assertEqual(
+            status("toft_object_get", made, self.world.keys["age"], ctypes.byref(S.toft_value())),
+            E.TOFT_ERROR_OBJECT_DELETED,
+        )
         self.assertEqual(get("toft_results_count", self.world.results), 4)
         check("toft_object_release", made)
 
@@ -115,10 +164,20 @@ class FunctionTests(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             realm = open_realm(CLASSES, path=f"{directory}/people.toft")
             person = get("toft_realm_find_class", realm, text("Person"))
-            for durability, is_durable in (("IMMEDIATE", True), ("GROUP", True), ("DEFERRED", False), ("IMMEDIATE", True)):
+            for durability, is_durable in (
+                ("IMMEDIATE", True),
+                ("GROUP", True),
+                ("DEFERRED", False),
+                ("IMMEDIATE", True),
+            ):
                 # What waits becomes durable within a second: more often than not this is quicker.
-                ends = [self.commit_with(realm, person, f"TOFT_DURABILITY_{durability}", number) for number in range(1 if is_durable else 5)]
-                (self.assertEqual if is_durable else self.assertNotEqual)(min(ends) if is_durable else max(ends), 0, durability)
+                ends = [
+                    self.commit_with(realm, person, f"TOFT_DURABILITY_{durability}", number)
+                    for number in range(1 if is_durable else 5)
+                ]
+                (self.assertEqual if is_durable else self.assertNotEqual)(
+                    min(ends) if is_durable else max(ends), 0, durability
+                )
             self.commit_with(realm, person, "TOFT_DURABILITY_DEFERRED", 0)
             check("toft_realm_flush", realm)
             info = get("toft_realm_info", realm)
@@ -139,7 +198,18 @@ class FunctionTests(unittest.TestCase):
         check("toft_realm_begin_write", realm)
         name = (ctypes.c_uint32 * 1)(get("toft_realm_find_property", realm, person, text("name")))
         given = values([f"{durability} {number} {get('toft_realm_version', realm)}"])
-        check("toft_object_create", realm, person, E.TOFT_UPDATE_ERROR, name, given, 1, None, None, None)
+        check(
+            "toft_object_create",
+            realm,
+            person,
+            E.TOFT_UPDATE_ERROR,
+            name,
+            given,
+            1,
+            None,
+            None,
+            None,
+        )
         options = sized(S.toft_commit_options, durability=getattr(E, durability))
         version = get("toft_realm_commit_with", realm, ctypes.byref(options))
         self.assertEqual(version, get("toft_realm_version", realm))
@@ -157,13 +227,31 @@ class FunctionTests(unittest.TestCase):
     # --- Objects
 
     def test_every_type_keeps_its_value_its_null_and_its_default(self):
-        for flags, suffix in ((0, ""), (E.TOFT_PROPERTY_NULLABLE, "Optional"), (E.TOFT_PROPERTY_LIST, "List")):
-            declared = [property_schema(name + suffix, kind, flags) for name, (kind, _, _) in SCALARS.items()]
+        for flags, suffix in (
+            (0, ""),
+            (E.TOFT_PROPERTY_NULLABLE, "Optional"),
+            (E.TOFT_PROPERTY_LIST, "List"),
+        ):
+            declared = [
+                property_schema(name + suffix, kind, flags)
+                for name, (kind, _, _) in SCALARS.items()
+            ]
             realm = open_realm({"Thing": declared}, memory=f"types{suffix}")
             thing = get("toft_realm_find_class", realm, text("Thing"))
             check("toft_realm_begin_write", realm)
             made = ctypes.c_void_p()
-            check("toft_object_create", realm, thing, E.TOFT_UPDATE_ERROR, None, None, 0, ctypes.byref(made), None, None)
+            check(
+                "toft_object_create",
+                realm,
+                thing,
+                E.TOFT_UPDATE_ERROR,
+                None,
+                None,
+                0,
+                ctypes.byref(made),
+                None,
+                None,
+            )
             for name, (_, given, default) in SCALARS.items():
                 key = get("toft_realm_find_property", realm, thing, text(name + suffix))
                 if suffix == "List":
@@ -183,7 +271,9 @@ class FunctionTests(unittest.TestCase):
         elements = get("toft_object_list", made, key)
         self.assertEqual(get("toft_list_count", elements), 0)
         check("toft_list_append", elements, values([given, default]), 2)
-        self.assertEqual([get("toft_list_get", elements, index) for index in range(2)], [given, default])
+        self.assertEqual(
+            [get("toft_list_get", elements, index) for index in range(2)], [given, default]
+        )
         self.assertEqual(get("toft_list_find", elements, value(default)), 1)
         check("toft_list_release", elements)
 
@@ -193,12 +283,27 @@ class FunctionTests(unittest.TestCase):
         link, created = S.toft_link(), ctypes.c_bool(True)
         names = (ctypes.c_uint32 * 2)(keys["name"], keys["age"])
         for policy, age in ((E.TOFT_UPDATE_ALL, 48), (E.TOFT_UPDATE_MODIFIED, 49)):
-            check("toft_object_create", realm, person, policy, names, values(["Grace", age]), 2, None, ctypes.byref(link), ctypes.byref(created))
+            check(
+                "toft_object_create",
+                realm,
+                person,
+                policy,
+                names,
+                values(["Grace", age]),
+                2,
+                None,
+                ctypes.byref(link),
+                ctypes.byref(created),
+            )
             self.assertFalse(created.value)
             grace = get("toft_object_find", realm, person, value("Grace"))
             self.assertEqual(get("toft_object_link", grace), Link(link.object_key, person))
             self.assertEqual(get("toft_object_get", grace, keys["age"]), age)
-            self.assertEqual(get("toft_object_get", grace, keys["boss"]), get("toft_object_link", self.world.object), "the rest stayed")
+            self.assertEqual(
+                get("toft_object_get", grace, keys["boss"]),
+                get("toft_object_link", self.world.object),
+                "the rest stayed",
+            )
             check("toft_object_release", grace)
         self.assertIsNone(get("toft_object_find", realm, person, value("Nobody")))
         grace = get("toft_object_follow", realm, link)
@@ -232,12 +337,29 @@ class FunctionTests(unittest.TestCase):
         check("toft_realm_begin_write", self.world.realm)
         check("toft_object_set", self.world.object, numbers, value([7, 8]))
         self.assertEqual(self.contents(self.world.list), [7, 8])
-        check("toft_object_set_values", self.world.object, (ctypes.c_uint32 * 2)(numbers, age), values([[], 53]), 2)
+        check(
+            "toft_object_set_values",
+            self.world.object,
+            (ctypes.c_uint32 * 2)(numbers, age),
+            values([[], 53]),
+            2,
+        )
         self.assertEqual(self.contents(self.world.list), [])
         keys = (ctypes.c_uint32 * 3)(self.world.keys["name"], numbers, self.world.keys["friends"])
         made = ctypes.c_void_p()
         ada = get("toft_object_link", self.world.object)
-        check("toft_object_create", self.world.realm, self.world.person, E.TOFT_UPDATE_ERROR, keys, values(["Zoe", [1], [ada, ada]]), 3, ctypes.byref(made), None, None)
+        check(
+            "toft_object_create",
+            self.world.realm,
+            self.world.person,
+            E.TOFT_UPDATE_ERROR,
+            keys,
+            values(["Zoe", [1], [ada, ada]]),
+            3,
+            ctypes.byref(made),
+            None,
+            None,
+        )
         friends = get("toft_object_list", made, self.world.keys["friends"])
         self.assertEqual(self.contents(friends), [ada, ada])
         check("toft_list_release", friends)
@@ -250,12 +372,20 @@ class FunctionTests(unittest.TestCase):
         elements, model = self.world.list, [1, 2, 3]
         check("toft_realm_begin_write", self.world.realm)
         for name, arguments, edit in (
-            ("toft_list_insert", (1, values([7, 8]), 2), lambda: model.__setitem__(slice(1, 1), [7, 8])),
+            (
+                "toft_list_insert",
+                (1, values([7, 8]), 2),
+                lambda: model.__setitem__(slice(1, 1), [7, 8]),
+            ),
             ("toft_list_append", (values([9]), 1), lambda: model.append(9)),
             ("toft_list_set", (0, value(5)), lambda: model.__setitem__(0, 5)),
             ("toft_list_move", (0, 3), lambda: model.insert(3, model.pop(0))),
             ("toft_list_move", (5, 0), lambda: model.insert(0, model.pop(5))),
-            ("toft_list_swap", (1, 2), lambda: model.__setitem__(slice(1, 3), [model[2], model[1]])),
+            (
+                "toft_list_swap",
+                (1, 2),
+                lambda: model.__setitem__(slice(1, 3), [model[2], model[1]]),
+            ),
             ("toft_list_erase", (2, 2), lambda: model.__delitem__(slice(2, 4))),
         ):
             check(name, elements, *arguments)
@@ -288,9 +418,17 @@ class FunctionTests(unittest.TestCase):
     def test_results_are_filtered_sorted_cut_and_looked_at(self):
         results, keys = self.world.results, self.world.keys
         self.assertEqual(get("toft_results_class", results), self.world.person)
-        older = get("toft_results_filter", results, text("age > $0 AND name != $1"), values([46, "Nobody"]), 2)
+        older = get(
+            "toft_results_filter",
+            results,
+            text("age > $0 AND name != $1"),
+            values([46, "Nobody"]),
+            2,
+        )
         self.assertEqual(self.names(older), ["Ada", "Grace", "Edsger"])
-        among = get("toft_results_filter", results, text("name IN $0"), values([["Ada", "Edsger"]]), 1)
+        among = get(
+            "toft_results_filter", results, text("name IN $0"), values([["Ada", "Edsger"]]), 1
+        )
         self.assertEqual(self.names(among), ["Ada", "Edsger"])
         criterion = S.toft_sort(text("age"), True)
         by_age = get("toft_results_sort", older, ctypes.byref(criterion), 1)
@@ -300,8 +438,12 @@ class FunctionTests(unittest.TestCase):
         by_boss = get("toft_results_distinct", results, ctypes.byref(text("nickname")), 1)
         self.assertEqual(self.names(by_boss), ["Ada"])
         frozen = get("toft_results_snapshot", results)
-        self.assertEqual(get("toft_results_get", results, 0), get("toft_object_link", self.world.object))
-        self.assertEqual(get("toft_results_find", by_age, value(get("toft_object_link", self.world.object))), 1)
+        self.assertEqual(
+            get("toft_results_get", results, 0), get("toft_object_link", self.world.object)
+        )
+        self.assertEqual(
+            get("toft_results_find", by_age, value(get("toft_object_link", self.world.object))), 1
+        )
         first = get("toft_results_object", by_age, 0)
         self.assertEqual(get("toft_object_get", first, keys["name"]), "Edsger")
         self.assertNotEqual(self.plan(by_age), "")
@@ -328,10 +470,26 @@ class FunctionTests(unittest.TestCase):
         return [text_of(row) for row in rows]
 
     def column(self, results, name, element, capacity, first=0):
-        buffer, nulls, count = (element * capacity)(), (ctypes.c_uint8 * capacity)(), ctypes.c_size_t()
-        column = sized(S.toft_column, property_key=self.world.keys[name] if name else 0, element_size=ctypes.sizeof(element))
+        buffer, nulls, count = (
+            (element * capacity)(),
+            (ctypes.c_uint8 * capacity)(),
+            ctypes.c_size_t(),
+        )
+        column = sized(
+            S.toft_column,
+            property_key=self.world.keys[name] if name else 0,
+            element_size=ctypes.sizeof(element),
+        )
         column.values, column.nulls = ctypes.addressof(buffer), nulls
-        check("toft_results_columns", results, first, ctypes.byref(column), 1, capacity, ctypes.byref(count))
+        check(
+            "toft_results_columns",
+            results,
+            first,
+            ctypes.byref(column),
+            1,
+            capacity,
+            ctypes.byref(count),
+        )
         return list(buffer)[: count.value], list(nulls)[: count.value]
 
     def test_columns_are_read_in_pieces_with_their_nulls(self):
@@ -340,10 +498,14 @@ class FunctionTests(unittest.TestCase):
         self.assertEqual(self.column(results, "age", ctypes.c_int64, 2, first=2), ([61], [0]))
         self.assertEqual(self.column(results, "age", ctypes.c_int64, 2, first=3), ([], []))
         ada = get("toft_object_link", self.world.object).object_key
-        self.assertEqual(self.column(results, "boss", ctypes.c_int64, 3), ([0, ada, ada], [1, 0, 0]))
+        self.assertEqual(
+            self.column(results, "boss", ctypes.c_int64, 3), ([0, ada, ada], [1, 0, 0])
+        )
         self.assertEqual(self.column(results, "nickname", S.toft_string, 3)[1], [1, 1, 1])
         keys, _ = self.column(results, None, ctypes.c_int64, 3)
-        self.assertEqual(keys, [get("toft_results_get", results, index).object_key for index in range(3)])
+        self.assertEqual(
+            keys, [get("toft_results_get", results, index).object_key for index in range(3)]
+        )
 
     def test_aggregates_are_those_of_python(self):
         ages, age = [52, 47, 61], self.world.keys["age"]
@@ -361,7 +523,11 @@ class FunctionTests(unittest.TestCase):
 
     def test_each_kind_of_observer_is_called_and_its_user_data_destroyed(self):
         calls, destroyed = [], []
-        callback = CHANGES_CALLBACK(lambda user_data, changes: calls.append((user_data, changes.contents.kind, changes.contents.version)))
+        callback = CHANGES_CALLBACK(
+            lambda user_data, changes: calls.append(
+                (user_data, changes.contents.kind, changes.contents.version)
+            )
+        )
         destructor = DESTRUCTOR(destroyed.append)
         world = self.world
         tokens = [
@@ -378,7 +544,10 @@ class FunctionTests(unittest.TestCase):
         ]
         self.assertGreaterEqual(get("toft_realm_descriptor", world.realm), 0)
         self.assertEqual(get("toft_realm_dispatch", world.realm), 2)
-        self.assertEqual(sorted(call[:2] for call in calls), [(3, E.TOFT_CHANGE_INITIAL), (4, E.TOFT_CHANGE_INITIAL)])
+        self.assertEqual(
+            sorted(call[:2] for call in calls),
+            [(3, E.TOFT_CHANGE_INITIAL), (4, E.TOFT_CHANGE_INITIAL)],
+        )
         calls.clear()
         other = open_realm(memory=world.name)
         check("toft_realm_begin_write", other)
@@ -387,7 +556,9 @@ class FunctionTests(unittest.TestCase):
         check("toft_list_append", numbers, values([4]), 1)
         version = get("toft_realm_commit", other)
         check("toft_realm_refresh", world.realm, None)
-        self.assertEqual(sorted(calls), [(number, E.TOFT_CHANGE_UPDATE, version) for number in (1, 2, 3, 4)])
+        self.assertEqual(
+            sorted(calls), [(number, E.TOFT_CHANGE_UPDATE, version) for number in (1, 2, 3, 4)]
+        )
         for token in tokens:
             check("toft_token_release", token)
         self.assertEqual(sorted(destroyed), [1, 2, 3, 4])
@@ -403,7 +574,9 @@ class FunctionTests(unittest.TestCase):
             realm = open_realm(CLASSES, path=path)
             info = get("toft_realm_info", realm)
             self.assertEqual(info.file_size, pathlib.Path(path).stat().st_size)
-            self.assertEqual((info.version, info.page_size), (get("toft_realm_version", realm), 4096))
+            self.assertEqual(
+                (info.version, info.page_size), (get("toft_realm_version", realm), 4096)
+            )
             self.assertLessEqual(info.oldest_pinned_version, info.latest_version)
             report, size = sized(S.toft_check_report), ctypes.c_size_t(99)
             check("toft_realm_check", realm, ctypes.byref(report), None, 0, ctypes.byref(size))

@@ -1,4 +1,7 @@
-"""The life of handles: released anywhere, in any order, any number of times, while others are used."""
+"""The life of handles:
+
+released anywhere, in any order, any number of times, while others are used.
+"""
 
 import ctypes
 import os
@@ -7,12 +10,27 @@ import threading
 import time
 import unittest
 
-from toft_door import configuration, E, HEADER, LIBRARY, S, check, get, last_error, new_schema, on_another_thread, open_realm, status, status_name, text, value
+from toft_door import (
+    HEADER,
+    LIBRARY,
+    E,
+    check,
+    configuration,
+    get,
+    on_another_thread,
+    open_realm,
+    status,
+    text,
+    value,
+)
 from world import CHANGES_CALLBACK, CLASSES, DESTRUCTOR, World
 
 
 def eventually(condition):
-    """Whether a condition holds soon: a thread of Python's is joined before the system's has quite ended."""
+    """Whether a condition holds soon:
+
+    a thread of Python's is joined before the system's has quite ended.
+    """
     deadline = time.monotonic() + 10
     while not condition():
         if time.monotonic() > deadline:
@@ -55,7 +73,10 @@ class HandleTests(unittest.TestCase):
         fresh = [world.another("toft_object") for _ in range(50)]
         self.assertFalse(set(stale) & set(fresh))
         for handle in stale:
-            self.assertEqual(status("toft_object_is_valid", handle, ctypes.byref(ctypes.c_bool())), E.TOFT_ERROR_INVALID_HANDLE)
+            self.assertEqual(
+                status("toft_object_is_valid", handle, ctypes.byref(ctypes.c_bool())),
+                E.TOFT_ERROR_INVALID_HANDLE,
+            )
             check("toft_object_release", handle)
         for handle in fresh:
             self.assertTrue(get("toft_object_is_valid", handle))
@@ -97,12 +118,19 @@ class HandleTests(unittest.TestCase):
         world = on_another_thread(World)
         self.assertEqual(status("toft_realm_refresh", world.realm, None), E.TOFT_ERROR_WRONG_THREAD)
         world.close()
-        self.assertTrue(eventually(lambda: self.objects_in(world.name) == 0), "the database in memory goes with its last realm")
+        self.assertTrue(
+            eventually(lambda: self.objects_in(world.name) == 0),
+            "the database in memory goes with its last realm",
+        )
 
     def objects_in(self, name):
         realm = open_realm(CLASSES, memory=name)
         try:
-            return get("toft_realm_object_count", realm, get("toft_realm_find_class", realm, text("Person")))
+            return get(
+                "toft_realm_object_count",
+                realm,
+                get("toft_realm_find_class", realm, text("Person")),
+            )
         finally:
             check("toft_realm_release", realm)
 
@@ -137,9 +165,13 @@ class HandleTests(unittest.TestCase):
     def test_a_token_stops_on_whatever_thread_it_is_released(self):
         world, calls, destroyed = World(), [], []
         callback = CHANGES_CALLBACK(lambda user_data, changes: calls.append(user_data))
-        destructor = DESTRUCTOR(lambda user_data: destroyed.append((user_data, threading.get_ident())))
+        destructor = DESTRUCTOR(
+            lambda user_data: destroyed.append((user_data, threading.get_ident()))
+        )
         token = get("toft_realm_observe", world.realm, callback, 7, destructor)
-        released_by = on_another_thread(lambda: (check("toft_token_release", token), threading.get_ident())[1])
+        released_by = on_another_thread(
+            lambda: (check("toft_token_release", token), threading.get_ident())[1]
+        )
         self.assertEqual(destroyed, [(7, released_by)])
         check("toft_realm_begin_write", world.realm)
         check("toft_object_set", world.object, world.keys["age"], value(1))
@@ -151,8 +183,22 @@ class HandleTests(unittest.TestCase):
     def test_a_failed_observation_leaves_the_user_data_to_the_caller(self):
         world, destroyed = World(), []
         destructor = DESTRUCTOR(destroyed.append)
-        status("toft_realm_observe", world.realm, CHANGES_CALLBACK(), 7, destructor, ctypes.byref(ctypes.c_void_p()))
-        status("toft_realm_observe", None, world.callback, 7, destructor, ctypes.byref(ctypes.c_void_p()))
+        status(
+            "toft_realm_observe",
+            world.realm,
+            CHANGES_CALLBACK(),
+            7,
+            destructor,
+            ctypes.byref(ctypes.c_void_p()),
+        )
+        status(
+            "toft_realm_observe",
+            None,
+            world.callback,
+            7,
+            destructor,
+            ctypes.byref(ctypes.c_void_p()),
+        )
         status("toft_realm_observe", world.realm, world.callback, 7, destructor, None)
         self.assertEqual(destroyed, [])
         world.close()
@@ -162,8 +208,14 @@ class HandleTests(unittest.TestCase):
         time.sleep(0.2)  # the library's thread has nothing to do
         process = os.fork()
         if process == 0:
-            handle_error = status("toft_realm_refresh", world.realm, None) == E.TOFT_ERROR_USED_AFTER_FORK
-            open_error = status("toft_realm_open", ctypes.byref(configuration(memory="new")), ctypes.byref(ctypes.c_void_p()))
+            handle_error = (
+                status("toft_realm_refresh", world.realm, None) == E.TOFT_ERROR_USED_AFTER_FORK
+            )
+            open_error = status(
+                "toft_realm_open",
+                ctypes.byref(configuration(memory="new")),
+                ctypes.byref(ctypes.c_void_p()),
+            )
             for kind in HEADER.handles:
                 check(f"{kind}_release", world.handle(kind))
             os._exit(0 if handle_error and open_error == E.TOFT_ERROR_USED_AFTER_FORK else 1)

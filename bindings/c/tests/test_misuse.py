@@ -1,6 +1,8 @@
-"""Every function with every kind of wrong argument: an error each time, nothing written, never a crash.
+"""Every function with every kind of wrong argument: an error each time, nothing written, never a
+crash.
 
-The functions and their parameters come from the header, so one that is added is tested without a change here.
+The functions and their parameters come from the header, so one that is added is tested without a
+change here.
 """
 
 import contextlib
@@ -10,14 +12,37 @@ import random
 import time
 import unittest
 
-from toft_door import E, HEADER, LIBRARY, S, check, get, last_error, on_another_thread, open_realm, sized, status_name, text, value
-from world import World, Out, call
+from toft_door import (
+    HEADER,
+    LIBRARY,
+    E,
+    S,
+    check,
+    get,
+    last_error,
+    on_another_thread,
+    status_name,
+    text,
+    value,
+)
+from world import Out, World, call
 
 FALLIBLE = [function for function in HEADER.functions.values() if function.returns_status]
-RELEASES = [function for function in HEADER.functions.values() if function.name.endswith("_release")]
+RELEASES = [
+    function for function in HEADER.functions.values() if function.name.endswith("_release")
+]
 SIZE_MAX = 2**64 - 1
 #: Handles that no function may take, whatever the bits behind them are.
-FORGED = [1, 8, 0xDEADBEEF, 0x7FFFFFFFFFFFFFFF, 2**64 - 1, 0x8000000000000000, 0xA000000100000FFF, 0xB0000000FFFFFFFF]
+FORGED = [
+    1,
+    8,
+    0xDEADBEEF,
+    0x7FFFFFFFFFFFFFFF,
+    2**64 - 1,
+    0x8000000000000000,
+    0xA000000100000FFF,
+    0xB0000000FFFFFFFF,
+]
 
 
 def kind_of(parameter):
@@ -36,7 +61,11 @@ class MisuseTests(unittest.TestCase):
     @contextlib.contextmanager
     def writing(self, function):
         """Runs a test of a function in the state in which it could succeed."""
-        needs_write = function.writes or function.name in ("toft_realm_commit", "toft_realm_commit_with", "toft_realm_cancel")
+        needs_write = function.writes or function.name in (
+            "toft_realm_commit",
+            "toft_realm_commit_with",
+            "toft_realm_cancel",
+        )
         if needs_write:
             check("toft_realm_begin_write", self.world.realm)
         try:
@@ -52,11 +81,15 @@ class MisuseTests(unittest.TestCase):
         self.assertIn(status_name(result), names, f"{function.name} with {hint}")
         if function.name == "toft_last_error":
             return
-        self.assertEqual(last_error()[0], result, f"{function.name} with {hint}: the last error has another code")
+        self.assertEqual(
+            last_error()[0], result, f"{function.name} with {hint}: the last error has another code"
+        )
         self.assertNotEqual(last_error()[1], "", f"{function.name} with {hint}: no message")
         for argument in arguments:
             if isinstance(argument, Out):
-                self.assertTrue(argument.is_untouched, f"{function.name} with {hint}: a result was written")
+                self.assertTrue(
+                    argument.is_untouched, f"{function.name} with {hint}: a result was written"
+                )
 
     def with_parameter(self, wanted):
         """Every function and index of a parameter that is wanted."""
@@ -75,12 +108,21 @@ class MisuseTests(unittest.TestCase):
             kind = kind_of(parameter)
             released = self.world.another(kind)
             check(f"{kind}_release", released)
-            wrong = {f"{other} handle": self.world.handle(other) for other in HEADER.handles if other != kind}
+            wrong = {
+                f"{other} handle": self.world.handle(other)
+                for other in HEADER.handles
+                if other != kind
+            }
             wrong.update({f"forged {bits:x}": bits for bits in FORGED})
             wrong.update({"NULL": None, "released": released})
             for hint, handle in wrong.items():
                 with self.subTest(function=function.name, handle=hint), self.writing(function):
-                    self.expect(function, self.replaced(function, index, handle), E.TOFT_ERROR_INVALID_HANDLE, hint=hint)
+                    self.expect(
+                        function,
+                        self.replaced(function, index, handle),
+                        E.TOFT_ERROR_INVALID_HANDLE,
+                        hint=hint,
+                    )
 
     def test_handles_of_another_thread_are_errors(self):
         for function, _, _ in self.with_parameter(kind_of):
@@ -88,10 +130,16 @@ class MisuseTests(unittest.TestCase):
                 arguments = self.world.arguments(function.name)
                 if function.name in ("toft_schema_new", "toft_realm_open"):
                     continue
-                result, error = on_another_thread(lambda: (call(function.name, arguments), last_error()))
+                result, error = on_another_thread(
+                    lambda: (call(function.name, arguments), last_error())
+                )
                 self.assertEqual(status_name(result), "TOFT_ERROR_WRONG_THREAD", function.name)
                 self.assertEqual(error[0], result)
-                self.assertTrue(all(argument.is_untouched for argument in arguments if isinstance(argument, Out)))
+                self.assertTrue(
+                    all(
+                        argument.is_untouched for argument in arguments if isinstance(argument, Out)
+                    )
+                )
 
     def test_handles_of_a_closed_realm_are_errors(self):
         for function, _, parameter in self.with_parameter(kind_of):
@@ -107,10 +155,16 @@ class MisuseTests(unittest.TestCase):
     def test_handles_of_the_parent_process_are_errors(self):
         functions = [function for function, _, _ in self.with_parameter(kind_of)]
         arguments = {function.name: self.world.arguments(function.name) for function in functions}
-        time.sleep(0.2)  # the library's thread has nothing to do: only then may a process fork and go on
+        time.sleep(
+            0.2
+        )  # the library's thread has nothing to do: only then may a process fork and go on
         process = os.fork()
         if process == 0:
-            wrong = [function.name for function in functions if call(function.name, arguments[function.name]) != E.TOFT_ERROR_USED_AFTER_FORK]
+            wrong = [
+                function.name
+                for function in functions
+                if call(function.name, arguments[function.name]) != E.TOFT_ERROR_USED_AFTER_FORK
+            ]
             for release in RELEASES:
                 call(release.name, [self.world.handle(release.name.removesuffix("_release"))])
             print(wrong, flush=True) if wrong else None
@@ -119,50 +173,101 @@ class MisuseTests(unittest.TestCase):
         self.assertEqual(get("toft_results_count", self.world.results), 3, "the parent goes on")
 
     def test_missing_room_for_a_result_is_an_error_unless_it_may_be_missing(self):
-        for function, index, parameter in self.with_parameter(lambda parameter: parameter.name.startswith("out_")):
-            with self.subTest(function=function.name, parameter=parameter.name), self.writing(function):
+        for function, index, parameter in self.with_parameter(
+            lambda parameter: parameter.name.startswith("out_")
+        ):
+            with (
+                self.subTest(function=function.name, parameter=parameter.name),
+                self.writing(function),
+            ):
                 arguments = self.replaced(function, index, None)
                 if not function.may_be_null(parameter):
-                    self.expect(function, arguments, E.TOFT_ERROR_INVALID_ARGUMENT, hint=f"{parameter.name} NULL")
+                    self.expect(
+                        function,
+                        arguments,
+                        E.TOFT_ERROR_INVALID_ARGUMENT,
+                        hint=f"{parameter.name} NULL",
+                    )
 
     def test_missing_input_is_an_error(self):
-        inputs = lambda parameter: parameter.spelling.startswith("const ") and parameter.spelling.endswith("*")  # noqa: E731
+        inputs = lambda parameter: (
+            parameter.spelling.startswith("const ") and parameter.spelling.endswith("*")
+        )  # noqa: E731
         for function, index, parameter in self.with_parameter(inputs):
             if function.name == "toft_results_filter":
                 continue
-            with self.subTest(function=function.name, parameter=parameter.name), self.writing(function):
-                self.expect(function, self.replaced(function, index, None), E.TOFT_ERROR_INVALID_ARGUMENT, hint=f"{parameter.name} NULL")
+            with (
+                self.subTest(function=function.name, parameter=parameter.name),
+                self.writing(function),
+            ):
+                self.expect(
+                    function,
+                    self.replaced(function, index, None),
+                    E.TOFT_ERROR_INVALID_ARGUMENT,
+                    hint=f"{parameter.name} NULL",
+                )
         with self.subTest("arguments of a query"):
             function = HEADER.functions["toft_results_filter"]
             arguments = self.world.arguments(function.name)
             arguments[3] = 1
-            self.expect(function, arguments, E.TOFT_ERROR_INVALID_ARGUMENT, hint="1 argument at NULL")
+            self.expect(
+                function, arguments, E.TOFT_ERROR_INVALID_ARGUMENT, hint="1 argument at NULL"
+            )
 
     def test_missing_callbacks_are_errors(self):
-        for function, index, parameter in self.with_parameter(lambda parameter: parameter.name == "callback"):
+        for function, index, parameter in self.with_parameter(
+            lambda parameter: parameter.name == "callback"
+        ):
             with self.subTest(function=function.name):
-                self.expect(function, self.replaced(function, index, None), E.TOFT_ERROR_INVALID_ARGUMENT, hint="callback NULL")
+                self.expect(
+                    function,
+                    self.replaced(function, index, None),
+                    E.TOFT_ERROR_INVALID_ARGUMENT,
+                    hint="callback NULL",
+                )
 
     def test_texts_that_are_null_too_long_or_no_utf8_are_errors(self):
-        for function, index, parameter in self.with_parameter(lambda parameter: parameter.spelling == "toft_string"):
+        for function, index, parameter in self.with_parameter(
+            lambda parameter: parameter.spelling == "toft_string"
+        ):
             for hint, string in wrong_texts().items():
                 with self.subTest(function=function.name, text=hint), self.writing(function):
-                    self.expect(function, self.replaced(function, index, string), E.TOFT_ERROR_INVALID_ARGUMENT, hint=hint)
+                    self.expect(
+                        function,
+                        self.replaced(function, index, string),
+                        E.TOFT_ERROR_INVALID_ARGUMENT,
+                        hint=hint,
+                    )
             with self.subTest(function=function.name, text="empty"), self.writing(function):
                 call(function.name, self.replaced(function, index, S.toft_string(None, 0)))
 
     def test_texts_inside_structures_and_values_are_checked_too(self):
         cases = {
-            ("toft_realm_open", "path"): lambda string: self.structure("toft_realm_open", "configuration", path=string, in_memory_name=text("")),
-            ("toft_realm_open", "in_memory_name"): lambda string: self.structure("toft_realm_open", "configuration", in_memory_name=string),
-            ("toft_schema_new", "name"): lambda string: self.structure("toft_schema_new", "classes", name=string),
-            ("toft_results_sort", "key_path"): lambda string: self.structure("toft_results_sort", "criteria", key_path=string),
-            ("toft_results_distinct", "key_paths"): lambda string: self.with_argument("toft_results_distinct", "key_paths", string),
+            ("toft_realm_open", "path"): lambda string: self.structure(
+                "toft_realm_open", "configuration", path=string, in_memory_name=text("")
+            ),
+            ("toft_realm_open", "in_memory_name"): lambda string: self.structure(
+                "toft_realm_open", "configuration", in_memory_name=string
+            ),
+            ("toft_schema_new", "name"): lambda string: self.structure(
+                "toft_schema_new", "classes", name=string
+            ),
+            ("toft_results_sort", "key_path"): lambda string: self.structure(
+                "toft_results_sort", "criteria", key_path=string
+            ),
+            ("toft_results_distinct", "key_paths"): lambda string: self.with_argument(
+                "toft_results_distinct", "key_paths", string
+            ),
         }
         for (name, member), arguments in cases.items():
             for hint, string in wrong_texts().items():
                 with self.subTest(function=name, member=member, text=hint):
-                    self.expect(HEADER.functions[name], arguments(string), E.TOFT_ERROR_INVALID_ARGUMENT, hint=hint)
+                    self.expect(
+                        HEADER.functions[name],
+                        arguments(string),
+                        E.TOFT_ERROR_INVALID_ARGUMENT,
+                        hint=hint,
+                    )
         for name, parameter, key in (
             ("toft_object_find", "primary_key", None),
             ("toft_object_set", "value", "nickname"),
@@ -175,11 +280,15 @@ class MisuseTests(unittest.TestCase):
                     wrong.string = string
                     arguments = self.with_argument(name, parameter, wrong)
                     self.choose_property(name, arguments, key)
-                    self.expect(HEADER.functions[name], arguments, E.TOFT_ERROR_INVALID_ARGUMENT, hint=hint)
+                    self.expect(
+                        HEADER.functions[name], arguments, E.TOFT_ERROR_INVALID_ARGUMENT, hint=hint
+                    )
 
     def test_types_and_enumerators_that_do_not_exist_are_errors(self):
         for number in (14, 99, 0x7FFFFFFF, 0xFFFFFFFF):
-            for function, index, parameter in self.with_parameter(lambda parameter: "toft_value *" in parameter.spelling):
+            for function, index, parameter in self.with_parameter(
+                lambda parameter: "toft_value *" in parameter.spelling
+            ):
                 if parameter.name.startswith("out_"):
                     continue
                 with self.subTest(function=function.name, type=number), self.writing(function):
@@ -188,64 +297,143 @@ class MisuseTests(unittest.TestCase):
                         arguments[5] = 1
                     if function.name == "toft_results_filter":
                         arguments[3] = 1
-                    self.expect(function, arguments, E.TOFT_ERROR_INVALID_ARGUMENT, hint=f"value type {number}")
-            for function, index, parameter in self.with_parameter(lambda parameter: parameter.spelling == "toft_update_policy"):
+                    self.expect(
+                        function,
+                        arguments,
+                        E.TOFT_ERROR_INVALID_ARGUMENT,
+                        hint=f"value type {number}",
+                    )
+            for function, index, parameter in self.with_parameter(
+                lambda parameter: parameter.spelling == "toft_update_policy"
+            ):
                 with self.subTest(function=function.name, policy=number), self.writing(function):
-                    self.expect(function, self.replaced(function, index, number), E.TOFT_ERROR_INVALID_ARGUMENT, hint=f"policy {number}")
+                    self.expect(
+                        function,
+                        self.replaced(function, index, number),
+                        E.TOFT_ERROR_INVALID_ARGUMENT,
+                        hint=f"policy {number}",
+                    )
             with self.subTest("mode", number=number):
                 arguments = self.structure("toft_realm_open", "configuration", mode=number)
-                self.expect(HEADER.functions["toft_realm_open"], arguments, E.TOFT_ERROR_INVALID_ARGUMENT, hint=f"mode {number}")
-            with self.subTest("durability", number=number), self.writing(HEADER.functions["toft_realm_commit_with"]):
+                self.expect(
+                    HEADER.functions["toft_realm_open"],
+                    arguments,
+                    E.TOFT_ERROR_INVALID_ARGUMENT,
+                    hint=f"mode {number}",
+                )
+            with (
+                self.subTest("durability", number=number),
+                self.writing(HEADER.functions["toft_realm_commit_with"]),
+            ):
                 arguments = self.structure("toft_realm_commit_with", "options", durability=number)
-                self.expect(HEADER.functions["toft_realm_commit_with"], arguments, E.TOFT_ERROR_INVALID_ARGUMENT, hint=f"durability {number}")
-                self.assertTrue(get("toft_realm_is_writing", self.world.realm), "the transaction is still open")
+                self.expect(
+                    HEADER.functions["toft_realm_commit_with"],
+                    arguments,
+                    E.TOFT_ERROR_INVALID_ARGUMENT,
+                    hint=f"durability {number}",
+                )
+                self.assertTrue(
+                    get("toft_realm_is_writing", self.world.realm), "the transaction is still open"
+                )
             for member in ("type", "flags"):
                 with self.subTest(member, number=number):
                     arguments = self.world.arguments("toft_schema_new")
                     setattr(arguments[0].properties[0], member, number | 0x100)
-                    self.expect(HEADER.functions["toft_schema_new"], arguments, E.TOFT_ERROR_INVALID_ARGUMENT, hint=f"{member} {number}")
-                    arguments[0].properties[0].type, arguments[0].properties[0].flags = E.TOFT_TYPE_STRING, E.TOFT_PROPERTY_PRIMARY_KEY
+                    self.expect(
+                        HEADER.functions["toft_schema_new"],
+                        arguments,
+                        E.TOFT_ERROR_INVALID_ARGUMENT,
+                        hint=f"{member} {number}",
+                    )
+                    arguments[0].properties[0].type, arguments[0].properties[0].flags = (
+                        E.TOFT_TYPE_STRING,
+                        E.TOFT_PROPERTY_PRIMARY_KEY,
+                    )
             self.assertEqual(LIBRARY.toft_status_name(number), b"TOFT_ERROR_UNKNOWN")
 
     def test_lengths_beyond_memory_are_errors(self):
-        for function, index, parameter in self.with_parameter(lambda parameter: parameter.spelling == "size_t"):
+        for function, index, parameter in self.with_parameter(
+            lambda parameter: parameter.spelling == "size_t"
+        ):
             if function.name == "toft_results_filter":
                 continue
-            with self.subTest(function=function.name, parameter=parameter.name), self.writing(function):
-                self.expect(function, self.replaced(function, index, SIZE_MAX), E.TOFT_ERROR_INVALID_ARGUMENT, hint=f"{parameter.name} SIZE_MAX")
+            with (
+                self.subTest(function=function.name, parameter=parameter.name),
+                self.writing(function),
+            ):
+                self.expect(
+                    function,
+                    self.replaced(function, index, SIZE_MAX),
+                    E.TOFT_ERROR_INVALID_ARGUMENT,
+                    hint=f"{parameter.name} SIZE_MAX",
+                )
 
     def test_indices_beyond_the_end_are_errors(self):
-        for function, index, parameter in self.with_parameter(lambda parameter: parameter.spelling == "uint64_t"):
+        for function, index, parameter in self.with_parameter(
+            lambda parameter: parameter.spelling == "uint64_t"
+        ):
             if parameter.name == "limit":
                 continue
             for far in (4, 2**63, SIZE_MAX):
-                with self.subTest(function=function.name, parameter=parameter.name, index=far), self.writing(function):
-                    self.expect(function, self.replaced(function, index, far), E.TOFT_ERROR_INDEX_OUT_OF_RANGE, hint=f"{parameter.name} {far}")
+                with (
+                    self.subTest(function=function.name, parameter=parameter.name, index=far),
+                    self.writing(function),
+                ):
+                    self.expect(
+                        function,
+                        self.replaced(function, index, far),
+                        E.TOFT_ERROR_INDEX_OUT_OF_RANGE,
+                        hint=f"{parameter.name} {far}",
+                    )
 
     def test_classes_and_properties_that_do_not_exist_are_errors(self):
-        for function, index, parameter in self.with_parameter(lambda parameter: parameter.spelling == "toft_class_key"):
+        for function, index, parameter in self.with_parameter(
+            lambda parameter: parameter.spelling == "toft_class_key"
+        ):
             for key in (0, 77, 0xFFFFFFFF):
                 with self.subTest(function=function.name, class_key=key), self.writing(function):
-                    self.expect(function, self.replaced(function, index, key), E.TOFT_ERROR_NO_SUCH_CLASS, hint=f"class {key}")
-        for function, index, parameter in self.with_parameter(lambda parameter: parameter.spelling == "toft_property_key"):
+                    self.expect(
+                        function,
+                        self.replaced(function, index, key),
+                        E.TOFT_ERROR_NO_SUCH_CLASS,
+                        hint=f"class {key}",
+                    )
+        for function, index, parameter in self.with_parameter(
+            lambda parameter: parameter.spelling == "toft_property_key"
+        ):
             for key in (77, 0xFFFFFFFF):
                 with self.subTest(function=function.name, property_key=key), self.writing(function):
-                    self.expect(function, self.replaced(function, index, key), E.TOFT_ERROR_NO_SUCH_PROPERTY, hint=f"property {key}")
+                    self.expect(
+                        function,
+                        self.replaced(function, index, key),
+                        E.TOFT_ERROR_NO_SUCH_PROPERTY,
+                        hint=f"property {key}",
+                    )
 
     def test_sizes_of_structures_are_checked(self):
         for function in FALLIBLE:
             for index, argument in enumerate(self.world.arguments(function.name)):
                 is_out = isinstance(argument, Out) and argument.is_sized
-                is_in = isinstance(argument, ctypes.Structure) and type(argument)._fields_[0][0] == "size"
+                is_in = (
+                    isinstance(argument, ctypes.Structure)
+                    and type(argument)._fields_[0][0] == "size"
+                )
                 for size in (0, 1, 8, 4100, SIZE_MAX) if is_in or is_out else ():
                     with self.subTest(function=function.name, size=size), self.writing(function):
                         arguments = self.world.arguments(function.name)
                         if is_out:
-                            ctypes.memmove(arguments[index].buffer, ctypes.byref(ctypes.c_size_t(size)), 8)
+                            ctypes.memmove(
+                                arguments[index].buffer, ctypes.byref(ctypes.c_size_t(size)), 8
+                            )
                             arguments[index].before = bytes(arguments[index].buffer)
                         else:
                             arguments[index].size = size
-                        self.expect(function, arguments, E.TOFT_ERROR_INVALID_ARGUMENT, hint=f"a size of {size}")
+                        self.expect(
+                            function,
+                            arguments,
+                            E.TOFT_ERROR_INVALID_ARGUMENT,
+                            hint=f"a size of {size}",
+                        )
 
     def test_a_structure_of_a_later_version_is_taken_only_without_what_is_unknown(self):
         class Later(ctypes.Structure):
@@ -257,37 +445,81 @@ class MisuseTests(unittest.TestCase):
         pointer = ctypes.cast(ctypes.byref(later), ctypes.POINTER(S.toft_configuration))
         check("toft_realm_release", get("toft_realm_open", pointer))
         later.extra = 1
-        self.expect(HEADER.functions["toft_realm_open"], [pointer, Out(HEADER.functions["toft_realm_open"].parameters[1])], E.TOFT_ERROR_UNSUPPORTED)
+        self.expect(
+            HEADER.functions["toft_realm_open"],
+            [pointer, Out(HEADER.functions["toft_realm_open"].parameters[1])],
+            E.TOFT_ERROR_UNSUPPORTED,
+        )
 
     def test_writing_outside_a_transaction_is_an_error(self):
         for function in FALLIBLE:
             if function.writes:
                 with self.subTest(function=function.name):
-                    self.expect(function, self.world.arguments(function.name), E.TOFT_ERROR_NOT_IN_TRANSACTION, hint="no transaction")
+                    self.expect(
+                        function,
+                        self.world.arguments(function.name),
+                        E.TOFT_ERROR_NOT_IN_TRANSACTION,
+                        hint="no transaction",
+                    )
 
     def test_lengths_and_pointers_inside_structures_are_checked(self):
         room = (ctypes.c_int64 * 4)()
         blob = S.toft_value(type=E.TOFT_TYPE_DATA)
         cases = {
-            ("toft_schema_new", "classes"): [{"property_count": SIZE_MAX}, {"property_count": 2**60}, {"properties": None}],
-            ("toft_results_columns", "columns"): [{"values": None}, {"element_size": 7}, {"element_size": 0}, {"element_size": 0xFFFFFFFF}],
+            ("toft_schema_new", "classes"): [
+                {"property_count": SIZE_MAX},
+                {"property_count": 2**60},
+                {"properties": None},
+            ],
+            ("toft_results_columns", "columns"): [
+                {"values": None},
+                {"element_size": 7},
+                {"element_size": 0},
+                {"element_size": 0xFFFFFFFF},
+            ],
         }
         for (name, parameter), members in cases.items():
             for wrong in members:
                 with self.subTest(function=name, **wrong):
-                    self.expect(HEADER.functions[name], self.structure(name, parameter, **wrong), E.TOFT_ERROR_INVALID_ARGUMENT, hint=str(wrong))
-        for data, size in ((None, 5), (ctypes.addressof(room), SIZE_MAX), (ctypes.addressof(room), 2**63)):
+                    self.expect(
+                        HEADER.functions[name],
+                        self.structure(name, parameter, **wrong),
+                        E.TOFT_ERROR_INVALID_ARGUMENT,
+                        hint=str(wrong),
+                    )
+        for data, size in (
+            (None, 5),
+            (ctypes.addressof(room), SIZE_MAX),
+            (ctypes.addressof(room), 2**63),
+        ):
             blob.data = S.toft_blob(data, size)
-            for name, parameter in (("toft_object_set", "value"), ("toft_list_append", "values"), ("toft_results_filter", "arguments")):
+            for name, parameter in (
+                ("toft_object_set", "value"),
+                ("toft_list_append", "values"),
+                ("toft_results_filter", "arguments"),
+            ):
                 with self.subTest(function=name, size=size), self.writing(HEADER.functions[name]):
-                    self.expect(HEADER.functions[name], self.with_argument(name, parameter, blob), E.TOFT_ERROR_INVALID_ARGUMENT, hint=f"{size} bytes")
+                    self.expect(
+                        HEADER.functions[name],
+                        self.with_argument(name, parameter, blob),
+                        E.TOFT_ERROR_INVALID_ARGUMENT,
+                        hint=f"{size} bytes",
+                    )
         element = ctypes.pointer(value(1))
         for data, count in ((None, 5), (element, SIZE_MAX), (element, 2**62)):
             listed = S.toft_value(type=E.TOFT_TYPE_LIST)
             listed.list = S.toft_values(data, count)
-            for name, parameter in (("toft_object_set", "value"), ("toft_results_filter", "arguments")):
+            for name, parameter in (
+                ("toft_object_set", "value"),
+                ("toft_results_filter", "arguments"),
+            ):
                 with self.subTest(function=name, count=count), self.writing(HEADER.functions[name]):
-                    self.expect(HEADER.functions[name], self.with_argument(name, parameter, listed), E.TOFT_ERROR_INVALID_ARGUMENT, hint=f"{count} values")
+                    self.expect(
+                        HEADER.functions[name],
+                        self.with_argument(name, parameter, listed),
+                        E.TOFT_ERROR_INVALID_ARGUMENT,
+                        hint=f"{count} values",
+                    )
 
     def test_several_wrong_arguments_at_once_in_random_order_never_crash(self):
         seed = int(os.environ.get("TOFT_SEED", random.randrange(2**32)))
@@ -309,15 +541,36 @@ class MisuseTests(unittest.TestCase):
         """Something that a parameter should not be, as long as what it points to is memory."""
         kind = kind_of(parameter)
         if kind:
-            return generator.choice([None, *FORGED, *(self.world.handle(other) for other in HEADER.handles), self.world.handle(kind)])
+            return generator.choice(
+                [
+                    None,
+                    *FORGED,
+                    *(self.world.handle(other) for other in HEADER.handles),
+                    self.world.handle(kind),
+                ]
+            )
         if parameter.spelling == "toft_string":
-            return generator.choice(list(wrong_texts().values()) + [text(""), text("Person"), text("x" * 70)])
+            return generator.choice(
+                list(wrong_texts().values()) + [text(""), text("Person"), text("x" * 70)]
+            )
         if parameter.spelling == "toft_link":
-            return S.toft_link(generator.choice([-(2**63), -1, 0, 2, 2**63 - 1]), generator.choice([0, 1, 9, 2**32 - 1]))
+            return S.toft_link(
+                generator.choice([-(2**63), -1, 0, 2, 2**63 - 1]),
+                generator.choice([0, 1, 9, 2**32 - 1]),
+            )
         if parameter.spelling == "size_t":
             return generator.choice([0, SIZE_MAX, 2**63, right])
-        if parameter.spelling in ("uint64_t", "toft_class_key", "toft_property_key", "toft_update_policy", "toft_status"):
-            return generator.choice([0, 1, 3, 2**31 - 1, 2**32 - 1] + ([SIZE_MAX] if parameter.spelling == "uint64_t" else []))
+        if parameter.spelling in (
+            "uint64_t",
+            "toft_class_key",
+            "toft_property_key",
+            "toft_update_policy",
+            "toft_status",
+        ):
+            return generator.choice(
+                [0, 1, 3, 2**31 - 1, 2**32 - 1]
+                + ([SIZE_MAX] if parameter.spelling == "uint64_t" else [])
+            )
         if parameter.spelling.endswith("*") and parameter.name != "user_data":
             return None
         return right
@@ -326,7 +579,11 @@ class MisuseTests(unittest.TestCase):
         before = get("toft_handle_count")
         for function in RELEASES:
             kind = function.name.removesuffix("_release")
-            for bits in [None, *FORGED, *(self.world.handle(other) for other in HEADER.handles if other != kind)]:
+            for bits in [
+                None,
+                *FORGED,
+                *(self.world.handle(other) for other in HEADER.handles if other != kind),
+            ]:
                 call(function.name, [bits])
             released = self.world.another(kind)
             for _ in range(3):
@@ -350,7 +607,11 @@ class MisuseTests(unittest.TestCase):
 
     def choose_property(self, name, arguments, key):
         if key is not None:
-            arguments[1] = self.world.keys[key] if name == "toft_object_set" else (ctypes.c_uint32 * 1)(self.world.keys[key])
+            arguments[1] = (
+                self.world.keys[key]
+                if name == "toft_object_set"
+                else (ctypes.c_uint32 * 1)(self.world.keys[key])
+            )
 
 
 def wrong_texts():

@@ -5,8 +5,19 @@ import select
 import threading
 import unittest
 
-from toft_door import E, S, check, get, last_error, on_another_thread, open_realm, status, status_name, text, value, values
-from world import CHANGES_CALLBACK, CLASSES, DESTRUCTOR, World
+from toft_door import (
+    E,
+    S,
+    check,
+    get,
+    open_realm,
+    status,
+    status_name,
+    text,
+    value,
+    values,
+)
+from world import CHANGES_CALLBACK, DESTRUCTOR, World
 
 
 class Seen:
@@ -29,7 +40,9 @@ class Seen:
             ("properties", changes.property_count),
         ):
             call[what] = getattr(changes, what)[:count]
-        call["moves"] = [(getattr(move, "from"), move.to) for move in changes.moves[: changes.move_count]]
+        call["moves"] = [
+            (getattr(move, "from"), move.to) for move in changes.moves[: changes.move_count]
+        ]
         self.calls.append(call)
         self.threads.append(threading.get_ident())
         if self.then:
@@ -78,7 +91,18 @@ class ObservationTests(unittest.TestCase):
         keys = (ctypes.c_uint32 * 2)(self.world.keys["name"], self.world.keys["age"])
         check("toft_realm_begin_write", self.other)
         for age, name in enumerate(names):
-            check("toft_object_create", self.other, self.world.person, E.TOFT_UPDATE_ERROR, keys, values([name, age]), 2, None, None, None)
+            check(
+                "toft_object_create",
+                self.other,
+                self.world.person,
+                E.TOFT_UPDATE_ERROR,
+                keys,
+                values([name, age]),
+                2,
+                None,
+                None,
+                None,
+            )
         return get("toft_realm_commit", self.other)
 
     def sorted_by_name(self):
@@ -90,14 +114,22 @@ class ObservationTests(unittest.TestCase):
     def test_results_tell_indices_before_and_after(self):
         seen = self.observe("toft_results_observe", self.sorted_by_name())
         self.assertEqual(self.dispatch(), 1)
-        self.assertEqual((seen.calls[0]["kind"], seen.calls[0]["insertions"]), (E.TOFT_CHANGE_INITIAL, []))
+        self.assertEqual(
+            (seen.calls[0]["kind"], seen.calls[0]["insertions"]), (E.TOFT_CHANGE_INITIAL, [])
+        )
         version = self.add("Barbara", "Zoe")
         self.dispatch()
         self.assertEqual(seen.calls[1]["insertions"], [1, 4])
-        self.assertEqual((seen.calls[1]["to"], seen.calls[1]["kind"]), (version, E.TOFT_CHANGE_UPDATE))
+        self.assertEqual(
+            (seen.calls[1]["to"], seen.calls[1]["kind"]), (version, E.TOFT_CHANGE_UPDATE)
+        )
         self.edit(("age", 53))
         self.dispatch()
-        self.assertEqual((seen.calls[2]["modifications"], seen.calls[2]["modifications_after"]), ([0, 2, 3], [0, 2, 3]), "Ada and those whose boss she is")
+        self.assertEqual(
+            (seen.calls[2]["modifications"], seen.calls[2]["modifications_after"]),
+            ([0, 2, 3], [0, 2, 3]),
+            "Ada and those whose boss she is",
+        )
         check("toft_realm_begin_write", self.other)
         for name in ("Ada", "Barbara"):
             person = get("toft_object_find", self.other, self.world.person, value(name))
@@ -106,7 +138,9 @@ class ObservationTests(unittest.TestCase):
         check("toft_realm_commit", self.other, None)
         self.dispatch()
         self.assertEqual(seen.calls[3]["deletions"], [0, 1])
-        self.assertEqual(set(seen.threads), {threading.get_ident()}, "calls come on the thread of the realm")
+        self.assertEqual(
+            set(seen.threads), {threading.get_ident()}, "calls come on the thread of the realm"
+        )
         self.assertFalse(self.is_readable(0), "nothing is left to do")
 
     def test_a_list_tells_its_edits_and_its_end(self):
@@ -139,12 +173,17 @@ class ObservationTests(unittest.TestCase):
         self.assertFalse(self.is_readable(0.1), "objects have no first call")
         self.edit(("age", 52), ("nickname", "Countess"))
         self.dispatch()
-        self.assertEqual(sorted(seen.calls[0]["properties"]), sorted([self.world.keys["age"], self.world.keys["nickname"]]))
+        self.assertEqual(
+            sorted(seen.calls[0]["properties"]),
+            sorted([self.world.keys["age"], self.world.keys["nickname"]]),
+        )
         check("toft_realm_begin_write", self.other)
         check("toft_object_delete_all", self.other, self.world.person)
         check("toft_realm_commit", self.other, None)
         self.dispatch()
-        self.assertEqual([call["kind"] for call in seen.calls], [E.TOFT_CHANGE_UPDATE, E.TOFT_CHANGE_DELETED])
+        self.assertEqual(
+            [call["kind"] for call in seen.calls], [E.TOFT_CHANGE_UPDATE, E.TOFT_CHANGE_DELETED]
+        )
 
     def test_a_realm_tells_every_commit_its_own_at_once(self):
         seen = self.observe("toft_realm_observe", self.world.realm)
@@ -163,7 +202,9 @@ class ObservationTests(unittest.TestCase):
         self.edit(("age", 1))
         check("toft_realm_refresh", self.world.realm, None)
         self.assertEqual(len(seen.calls), 2)
-        self.assertEqual((seen.calls[1]["insertions"], seen.calls[1]["modifications"]), ([1, 2], [0, 1, 2]))
+        self.assertEqual(
+            (seen.calls[1]["insertions"], seen.calls[1]["modifications"]), ([1, 2], [0, 1, 2])
+        )
         check("toft_realm_refresh", self.world.realm, None)
         check("toft_realm_dispatch", self.world.realm, None)
         self.assertEqual(len(seen.calls), 2)
@@ -179,7 +220,10 @@ class ObservationTests(unittest.TestCase):
     def test_an_observer_may_release_itself_and_others_and_read_and_write(self):
         def then(_):
             self.assertEqual(get("toft_results_count", self.world.results), 4)
-            self.assertEqual(status_name(status("toft_realm_dispatch", self.world.realm, None)), "TOFT_ERROR_INSIDE_CALLBACK")
+            self.assertEqual(
+                status_name(status("toft_realm_dispatch", self.world.realm, None)),
+                "TOFT_ERROR_INSIDE_CALLBACK",
+            )
             check("toft_realm_begin_write", self.world.realm)
             check("toft_object_set", self.world.object, self.world.keys["age"], value(99))
             check("toft_realm_commit", self.world.realm, None)
@@ -215,7 +259,10 @@ class ObservationTests(unittest.TestCase):
     def test_user_data_is_destroyed_once_when_the_realm_closes(self):
         world, destroyed = World(), []
         destructor = DESTRUCTOR(destroyed.append)
-        tokens = [get("toft_results_observe", world.results, world.callback, number, destructor) for number in (1, 2)]
+        tokens = [
+            get("toft_results_observe", world.results, world.callback, number, destructor)
+            for number in (1, 2)
+        ]
         check("toft_realm_close", world.realm)
         self.assertEqual(sorted(destroyed), [1, 2])
         for token in tokens:
@@ -226,7 +273,14 @@ class ObservationTests(unittest.TestCase):
     def test_what_was_changed_in_the_open_transaction_cannot_be_observed(self):
         check("toft_realm_begin_write", self.world.realm)
         check("toft_object_set", self.world.object, self.world.keys["age"], value(3))
-        result = status("toft_results_observe", self.world.results, self.world.callback, None, None, ctypes.byref(ctypes.c_void_p()))
+        result = status(
+            "toft_results_observe",
+            self.world.results,
+            self.world.callback,
+            None,
+            None,
+            ctypes.byref(ctypes.c_void_p()),
+        )
         self.assertEqual(status_name(result), "TOFT_ERROR_OBSERVE_IN_TRANSACTION")
         check("toft_realm_cancel", self.world.realm)
 

@@ -1,4 +1,7 @@
-"""The library as the tests call it: every call counted, every failure an exception unless the status is asked for."""
+"""The library as the tests call it:
+
+every call counted, every failure an exception unless the status is asked for.
+"""
 
 import collections
 import ctypes
@@ -48,7 +51,9 @@ def check(name, *arguments):
     result = status(name, *arguments)
     if HEADER.functions[name].returns_status and result != E.TOFT_OK:
         code, message, detail, number = last_error()
-        assert code == result, f"{name} returned {status_name(result)}, the last error says {status_name(code)}"
+        assert code == result, (
+            f"{name} returned {status_name(result)}, the last error says {status_name(code)}"
+        )
         raise ToftError(name, result, message, detail, number)
     return result
 
@@ -99,7 +104,10 @@ def value(thing):
         result.type, result.string, result.keep = E.TOFT_TYPE_STRING, string, string
     elif isinstance(thing, bytes):
         buffer = ctypes.create_string_buffer(thing, len(thing) + 1)
-        result.type, result.data = E.TOFT_TYPE_DATA, S.toft_blob(ctypes.addressof(buffer), len(thing))
+        result.type, result.data = (
+            E.TOFT_TYPE_DATA,
+            S.toft_blob(ctypes.addressof(buffer), len(thing)),
+        )
         result.keep = buffer
     elif isinstance(thing, Date):
         result.type, result.date = E.TOFT_TYPE_DATE, S.toft_date(*thing)
@@ -135,12 +143,19 @@ def python(result):
         return Date(result.date.seconds, result.date.nanoseconds)
     if result.type == E.TOFT_TYPE_LINK:
         return Link(result.link.object_key, result.link.class_key)
-    member = {E.TOFT_TYPE_BOOL: "boolean", E.TOFT_TYPE_INT: "integer", E.TOFT_TYPE_FLOAT: "float32", E.TOFT_TYPE_DOUBLE: "float64"}
+    member = {
+        E.TOFT_TYPE_BOOL: "boolean",
+        E.TOFT_TYPE_INT: "integer",
+        E.TOFT_TYPE_FLOAT: "float32",
+        E.TOFT_TYPE_DOUBLE: "float64",
+    }
     return getattr(result, member[result.type])
 
 
 def get(name, *arguments):
-    """Calls a function whose last parameter is its only result, and gives that result as a Python value."""
+    """Calls a function whose last parameter is its only result, and gives that result as a Python
+    value.
+    """
     out = HEADER.functions[name].parameters[-1].ctype._type_()
     if isinstance(out, ctypes.Structure) and out._fields_[0][0] == "size":
         out = sized(type(out))
@@ -177,7 +192,9 @@ def new_schema(classes):
 
 
 def configuration(path="", memory="", schema=None, mode=0, timeout=0):
-    result = sized(S.toft_configuration, mode=mode, write_timeout_milliseconds=timeout, schema=schema)
+    result = sized(
+        S.toft_configuration, mode=mode, write_timeout_milliseconds=timeout, schema=schema
+    )
     result.keep = (text(path), text(memory))
     result.path, result.in_memory_name = result.keep
     return result

@@ -1,8 +1,8 @@
 """toft.h as ctypes sees it, made from the header itself.
 
-clang parses the header and prints its syntax tree; from that come the structures, enumerations and signatures. Nothing about the
-interface is written down a second time here, so a test that calls through this module calls what a C program calls. ctypes makes the
-calls with libffi.
+clang parses the header and prints its syntax tree; from that come the structures, enumerations and
+signatures. Nothing about the interface is written down a second time here, so a test that calls
+through this module calls what a C program calls. ctypes makes the calls with libffi.
 """
 
 import ctypes
@@ -87,10 +87,16 @@ class Header:
         for node in declarations:
             if node["kind"] == "TypedefDecl":
                 self._add_typedef(node)
-        complete = [node for node in records.values() if node.get("completeDefinition") and node.get("name")]
+        complete = [
+            node for node in records.values() if node.get("completeDefinition") and node.get("name")
+        ]
         for node in complete:
             self.structures[node["name"]] = type(node["name"], (ctypes.Structure,), {})
-        self.handles = {name for name in self.typedefs if name not in self.structures and self.typedefs[name] == f"struct {name}"}
+        self.handles = {
+            name
+            for name in self.typedefs
+            if name not in self.structures and self.typedefs[name] == f"struct {name}"
+        }
         for node in self._in_order(complete):
             self._define(node)
         for node in declarations:
@@ -99,12 +105,24 @@ class Header:
 
     def _syntax_tree(self, path):
         compiler = os.environ.get("CLANG") or shutil.which("clang") or "/opt/swift/usr/bin/clang"
-        command = [compiler, "-x", "c", "-std=c11", "-fsyntax-only", "-Xclang", "-ast-dump=json", str(path)]
+        command = [
+            compiler,
+            "-x",
+            "c",
+            "-std=c11",
+            "-fsyntax-only",
+            "-Xclang",
+            "-ast-dump=json",
+            str(path),
+        ]
         return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
 
     @staticmethod
     def _is_ours(node):
-        return any(name.startswith("toft_") for name in [node.get("name", "")]) or node["kind"] == "EnumDecl"
+        return (
+            any(name.startswith("toft_") for name in [node.get("name", "")])
+            or node["kind"] == "EnumDecl"
+        )
 
     def _add_enumeration(self, node):
         value, names = -1, {}
@@ -155,8 +173,16 @@ class Header:
         fields, anonymous = [], []
         for child in node.get("inner", []):
             if child["kind"] == "RecordDecl" and "name" not in child:
-                members = [(field["name"], self.ctype(field["type"]["qualType"])) for field in self._fields(child)]
-                fields.append(("members", type(f"{node['name']}_members", (ctypes.Union,), {"_fields_": members})))
+                members = [
+                    (field["name"], self.ctype(field["type"]["qualType"]))
+                    for field in self._fields(child)
+                ]
+                fields.append(
+                    (
+                        "members",
+                        type(f"{node['name']}_members", (ctypes.Union,), {"_fields_": members}),
+                    )
+                )
                 anonymous.append("members")
             elif child["kind"] == "FieldDecl" and child.get("name"):
                 fields.append((child["name"], self.ctype(child["type"]["qualType"])))
@@ -173,14 +199,24 @@ class Header:
     def _add_function(self, node):
         result = node["type"]["qualType"].split("(")[0].strip()
         parameters = [
-            Parameter(child.get("name", f"p{index}"), child["type"]["qualType"], self.ctype(child["type"]["qualType"]))
-            for index, child in enumerate(child for child in node.get("inner", []) if child["kind"] == "ParmVarDecl")
+            Parameter(
+                child.get("name", f"p{index}"),
+                child["type"]["qualType"],
+                self.ctype(child["type"]["qualType"]),
+            )
+            for index, child in enumerate(
+                child for child in node.get("inner", []) if child["kind"] == "ParmVarDecl"
+            )
         ]
-        self.functions[node["name"]] = Function(node["name"], result, parameters, self._comment_of(node["name"]))
+        self.functions[node["name"]] = Function(
+            node["name"], result, parameters, self._comment_of(node["name"])
+        )
 
     def ctype(self, spelling):
         """The ctypes type of a type as spelled in C."""
-        spelling = spelling.replace("struct ", "").replace("enum ", "").replace("const ", "").strip()
+        spelling = (
+            spelling.replace("struct ", "").replace("enum ", "").replace("const ", "").strip()
+        )
         if spelling.endswith("*"):
             pointee = spelling[:-1].strip()
             if pointee in ("void", "char") or pointee in self.handles:
@@ -205,7 +241,13 @@ class Header:
             entry = getattr(library, function.name)
             entry.argtypes = [parameter.ctype for parameter in function.parameters]
             result = function.result
-            entry.restype = None if result == "void" else ctypes.c_char_p if result == "const char *" else self.ctype(result)
+            entry.restype = (
+                None
+                if result == "void"
+                else ctypes.c_char_p
+                if result == "const char *"
+                else self.ctype(result)
+            )
         return library
 
 

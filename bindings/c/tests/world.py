@@ -3,7 +3,22 @@
 import ctypes
 import itertools
 
-from toft_door import E, HEADER, Link, S, check, get, open_realm, property_schema, new_schema, sized, status, text, value, values
+from toft_door import (
+    HEADER,
+    E,
+    Link,
+    S,
+    check,
+    get,
+    new_schema,
+    open_realm,
+    property_schema,
+    sized,
+    status,
+    text,
+    value,
+    values,
+)
 
 CLASSES = {
     "Person": [
@@ -60,7 +75,16 @@ class World:
         keys = (ctypes.c_uint32 * 3)(self.keys["name"], self.keys["age"], self.keys["boss"])
         out = ctypes.c_void_p()
         check(
-            "toft_object_create", self.realm, self.person, E.TOFT_UPDATE_ERROR, keys, values([name, age, boss]), 3, ctypes.byref(out), None, None
+            "toft_object_create",
+            self.realm,
+            self.person,
+            E.TOFT_UPDATE_ERROR,
+            keys,
+            values([name, age, boss]),
+            3,
+            ctypes.byref(out),
+            None,
+            None,
         )
         return out.value
 
@@ -85,7 +109,10 @@ class World:
             check(f"{kind}_release", self.handle(kind))
 
     def arguments(self, name):
-        """Right arguments for a function, as a list of what ctypes takes. Those for results are `Out`."""
+        """Right arguments for a function, as a list of what ctypes takes.
+
+        Those for results are `Out`.
+        """
         function = HEADER.functions[name]
         special = getattr(self, f"_special_{name}", lambda: {})()
         result = []
@@ -183,7 +210,12 @@ class World:
 
     def _special_toft_results_columns(self):
         buffer = (ctypes.c_int64 * 4)()
-        column = sized(S.toft_column, property_key=self.keys["age"], element_size=8, values=ctypes.addressof(buffer))
+        column = sized(
+            S.toft_column,
+            property_key=self.keys["age"],
+            element_size=8,
+            values=ctypes.addressof(buffer),
+        )
         column.keep = buffer
         return {"columns": column, "column_count": 1, "capacity": 4}
 
@@ -216,8 +248,10 @@ class Out:
 def call(name, arguments):
     """Calls a function with arguments of `World.arguments`."""
     passed = [argument.pointer if isinstance(argument, Out) else argument for argument in arguments]
-    passed = [ctypes.byref(argument) if _by_reference(argument, parameter) else argument
-              for argument, parameter in zip(passed, HEADER.functions[name].parameters)]
+    passed = [
+        ctypes.byref(argument) if _by_reference(argument, parameter) else argument
+        for argument, parameter in zip(passed, HEADER.functions[name].parameters)
+    ]
     return status(name, *passed)
 
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The packages of a distribution as objects: load them, ask five questions, update, delete, and observe what another process commits.
+"""The packages of a distribution as objects: load them, ask five questions, update, delete, and
+observe what another process commits.
 
     packages.py PACKAGES.tsv DATABASE
 
-bindings/c/examples/packages/packages.c and Tests/PackagesSwift/main.swift are the same program, part by part, and print the same. How long it
-took goes to standard error.
+bindings/c/examples/packages/packages.c and Tests/PackagesSwift/main.swift are the same program,
+part by part, and print the same. How long it took goes to standard error.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import NoReturn
 
 import toft
 
-# --- The class. The first properties are the columns of the TSV, in its order; lists have commas between their elements.
+#  The class. The first properties are the columns of the TSV, in its order; lists have commas
+# between their elements.
 
 
 class Package(toft.Object):
@@ -91,7 +93,8 @@ def load(realm: toft.Realm, path: str) -> None:
                 linked[column] += len(links)
                 missing[column] += len(names) - len(links)
     print(
-        f"{len(table)} packages are loaded, with {linked[0]} dependencies and {linked[1]} recommendations; "
+        f"{len(table)} packages are loaded, with {linked[0]} dependencies and {linked[1]} "
+        f"recommendations; "
         f"{missing[0]} and {missing[1]} more name no package."
     )
 
@@ -103,12 +106,20 @@ def answer(realm: toft.Realm) -> None:
     packages = realm.objects(Package)
 
     # Aggregates of a property of all.
-    total, mean, largest = (ask("installedSize") for ask in (packages.sum, packages.average, packages.max))
-    print(f"1. Installed, all of it takes {total} KiB, on average {mean:.1f} KiB; the largest package takes {largest} KiB.")
+    total, mean, largest = (
+        ask("installedSize") for ask in (packages.sum, packages.average, packages.max)
+    )
+    print(
+        f"1. Installed, all of it takes {total} KiB, on average {mean:.1f} KiB; the largest "
+        f"package takes {largest} KiB."
+    )
 
     # An indexed property, a sort, a limit.
     libraries = packages.where("section == 'libs'").sort("-installedSize").limit(5)
-    print(f"2. The largest libraries: {', '.join(f'{each.name} ({each.installedSize} KiB)' for each in libraries)}.")
+    print(
+        f"2. The largest libraries: "
+        f"{', '.join(f'{each.name} ({each.installedSize} KiB)' for each in libraries)}."
+    )
 
     # Links, backwards; and two links forwards.
     libc = realm.object(Package, "libc6")
@@ -125,10 +136,16 @@ def answer(realm: toft.Realm) -> None:
     )
 
     # Lists of values.
-    counts = {each: len(packages.where("ANY tags == $0", f"implemented-in::{each}")) for each in ("c", "c++", "python", "perl")}
+    counts = {
+        each: len(packages.where("ANY tags == $0", f"implemented-in::{each}"))
+        for each in ("c", "c++", "python", "perl")
+    }
     languages = ", ".join(f"{each}: {count}" for each, count in counts.items())
     many = len(packages.where("tags.@count > 3"))
-    print(f"5. Their tags say that they are implemented in {languages}; {many} have more than three tags.")
+    print(
+        f"5. Their tags say that they are implemented in {languages}; {many} have more than three "
+        f"tags."
+    )
 
 
 # --- Updating and deleting
@@ -145,11 +162,17 @@ def update(realm: toft.Realm) -> None:
 
 def delete_documents(realm: toft.Realm) -> None:
     packages = realm.objects(Package)
-    documents, independent = packages.where("section == 'doc'"), packages.where("depends.@count == 0")
+    documents, independent = (
+        packages.where("section == 'doc'"),
+        packages.where("depends.@count == 0"),
+    )
     count, before = len(documents), len(independent)
     with realm.write():
         realm.delete(documents)
-    print(f"Deleted: {count} documents, {len(packages)} packages are left; {before} depended on nothing, now {len(independent)} do.")
+    print(
+        f"Deleted: {count} documents, {len(packages)} packages are left; {before} depended on "
+        f"nothing, now {len(independent)} do."
+    )
 
 
 # --- Observing another process
@@ -198,8 +221,14 @@ def observe(realm: toft.Realm, path: str) -> bool:
             del copy[index]
         for index in changes.insertions:
             copy.insert(index, results[index].name)
-        kinds = {"deleted": changes.deletions, "inserted": changes.insertions, "modified": changes.modifications}
-        told = "".join(f"; {kind} {', '.join(map(str, indices))}" for kind, indices in kinds.items() if indices)
+        kinds = {
+            "deleted": changes.deletions,
+            "inserted": changes.insertions,
+            "modified": changes.modifications,
+        }
+        told = "".join(
+            f"; {kind} {', '.join(map(str, indices))}" for kind, indices in kinds.items() if indices
+        )
         print(f"   version {changes.version}{told} -> now {' '.join(copy)}")
 
     def wait_for_calls(count: int) -> bool:
@@ -210,7 +239,9 @@ def observe(realm: toft.Realm, path: str) -> bool:
 
     with results.observe(changed):
         print("Section 'example' is observed while another process writes:", flush=True)
-        writer = subprocess.Popen([sys.executable, __file__, "--write", path], stdin=subprocess.PIPE)
+        writer = subprocess.Popen(
+            [sys.executable, __file__, "--write", path], stdin=subprocess.PIPE
+        )
         assert writer.stdin is not None
         ok = wait_for_calls(1)  # the initial call
         for number in range(1, COMMITS + 1):
@@ -220,7 +251,11 @@ def observe(realm: toft.Realm, path: str) -> bool:
                 ok = wait_for_calls(1 + number)
         writer.stdin.close()
         ok = writer.wait() == 0 and ok and copy == [each.name for each in results]
-    print("   The copy that followed the indices equals the results." if ok else "   Something went wrong.")
+    print(
+        "   The copy that followed the indices equals the results."
+        if ok
+        else "   Something went wrong."
+    )
     return ok
 
 

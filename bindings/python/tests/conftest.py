@@ -1,4 +1,6 @@
-"""Each test gets its own database, which is checked when the test is over; no test may leave a handle behind."""
+"""Each test gets its own database, which is checked when the test is over; no test may leave a
+handle behind.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from models import ALL
-
 import toft
+from models import ALL
 from toft import _lib
 
 _ALL_PASSED = pytest.StashKey[bool]()
@@ -64,13 +65,22 @@ Runner = Callable[..., "subprocess.Popen[str]"]
 
 @pytest.fixture
 def python(path: Path) -> Iterator[Runner]:
-    """Starts another Python process with some source, the path of the database as its argument, and models.py to import."""
+    """Starts another Python process with some source, the path of the database as its argument, and
+    models.py to import.
+    """
     started: list[subprocess.Popen[str]] = []
 
     def start(source: str, *arguments: object) -> subprocess.Popen[str]:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PACKAGE), str(TESTS)])}
         command = [sys.executable, "-c", source, str(path), *map(str, arguments)]
-        process = subprocess.Popen(command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            command,
+            env=environment,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         started.append(process)
         return process
 

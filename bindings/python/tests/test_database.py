@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from models import ALL, Dog, Everything, Person
-
 import toft
+from models import ALL, Dog, Everything, Person
 
 
 def in_thread(work: Callable[[], Any]) -> Any:
@@ -41,7 +40,10 @@ def test_what_is_committed_is_there_at_the_next_opening(path: Path) -> None:
 
 
 def test_databases_in_memory_are_shared_by_name() -> None:
-    with toft.open_in_memory([Person, Dog], name="shared") as one, toft.open_in_memory([Person, Dog], name="shared") as other:
+    with (
+        toft.open_in_memory([Person, Dog], name="shared") as one,
+        toft.open_in_memory([Person, Dog], name="shared") as other,
+    ):
         with one.write():
             one.create(Dog, name="Rex")
         other.refresh()
@@ -133,10 +135,13 @@ def test_files_that_cannot_be_opened_say_why(path: Path, tmp_path: Path) -> None
     path.write_text("This is no database at all, only text. " * 500)
     with pytest.raises(toft.NotADatabaseError) as raised:
         toft.open(path, ALL)
-    assert isinstance(raised.value, OSError) and raised.value.code == toft.Status.ERROR_NOT_A_DATABASE
+    assert (
+        isinstance(raised.value, OSError) and raised.value.code == toft.Status.ERROR_NOT_A_DATABASE
+    )
     for wrong in ({"mode": "rw"}, {"classes": [int]}, {"classes": [toft.Object]}):
         with pytest.raises(ValueError):
-            toft.open(**{"path": tmp_path / "y.toft", "classes": ALL, **wrong})  # type: ignore[arg-type]
+            arguments: dict[str, Any] = {"path": tmp_path / "y.toft", "classes": ALL, **wrong}
+            toft.open(**arguments)
     with pytest.raises(toft.Error):
         toft.open("", ALL)
     with pytest.raises(TypeError):
@@ -260,7 +265,11 @@ def test_wrong_values_are_refused_with_the_librarys_words(realm: toft.Realm) -> 
     class Stranger(toft.Object):
         name: str
 
-    for attempt in (lambda: realm.objects(Stranger), lambda: realm.objects("Stranger"), lambda: realm.object(Stranger, 1)):
+    for attempt in (
+        lambda: realm.objects(Stranger),
+        lambda: realm.objects("Stranger"),
+        lambda: realm.object(Stranger, 1),
+    ):
         with pytest.raises(KeyError):
             attempt()
 
@@ -291,7 +300,11 @@ def test_a_closed_realm_says_so(path: Path) -> None:
     for attempt in attempts:
         with pytest.raises(toft.ClosedError):
             attempt()
-    assert repr(rex).startswith("<Dog: ") and repr(dogs).startswith("<Results of Dog: ") and "closed" in repr(realm)
+    assert (
+        repr(rex).startswith("<Dog: ")
+        and repr(dogs).startswith("<Results of Dog: ")
+        and "closed" in repr(realm)
+    )
 
 
 def test_closing_inside_a_write_cancels_it(path: Path) -> None:
@@ -369,7 +382,11 @@ def test_things_of_two_realms_do_not_mix(realm: toft.Realm, path: Path) -> None:
             lambda: other.add(rex),
             lambda: other.delete(rex),
             lambda: other.delete(realm.objects(Dog)),
-            lambda: other.objects(Dog).where("SELF == $0", rex) if False else other.create(Everything, id=1, other=rex),
+            lambda: (
+                other.objects(Dog).where("SELF == $0", rex)
+                if False
+                else other.create(Everything, id=1, other=rex)
+            ),
         ]
         for attempt in attempts:
             with pytest.raises(toft.WrongSessionError):
@@ -400,7 +417,12 @@ def test_after_a_fork_the_child_is_refused_even_what_was_read_before(realm: toft
     child = os.fork()
     if child == 0:
         told = []
-        for attempt in (lambda: rex.name, lambda: rows[0].name, lambda: len(realm.objects(Dog)), realm.begin_write):
+        for attempt in (
+            lambda: rex.name,
+            lambda: rows[0].name,
+            lambda: len(realm.objects(Dog)),
+            realm.begin_write,
+        ):
             try:
                 attempt()
                 told.append("nothing")

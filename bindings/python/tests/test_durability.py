@@ -1,4 +1,7 @@
-"""When a transaction is on disk: at once, with others, or later; and what the kill of a process leaves."""
+"""When a transaction is on disk:
+
+at once, with others, or later; and what the kill of a process leaves.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from models import ALL, Dog
-
 import toft
+from models import ALL, Dog
 
 Runner = Callable[..., Any]
 
@@ -36,7 +38,9 @@ def names(realm: toft.Realm) -> list[str]:
     return [dog.name for dog in realm.objects(Dog)]
 
 
-def test_another_process_sees_a_deferred_write_at_once_and_the_kill_of_its_process_takes_nothing_back(realm: toft.Realm, python: Runner) -> None:
+def test_another_process_sees_a_deferred_write_at_once_and_a_kill_takes_nothing_back(
+    realm: toft.Realm, python: Runner
+) -> None:
     writer = python(WRITER)
     expected = []
     for name in ("Rex", "Max", "Ace"):
@@ -54,7 +58,9 @@ def test_another_process_sees_a_deferred_write_at_once_and_the_kill_of_its_proce
     assert realm.check()
 
 
-def test_a_process_that_is_killed_alone_leaves_its_deferred_writes(path: Path, python: Runner) -> None:
+def test_a_process_that_is_killed_alone_leaves_its_deferred_writes(
+    path: Path, python: Runner
+) -> None:
     writer = python(WRITER)
     for name in ("Rex", "Max", "Ace"):
         order(writer, name)
@@ -64,9 +70,13 @@ def test_a_process_that_is_killed_alone_leaves_its_deferred_writes(path: Path, p
         assert names(realm) == ["Rex", "Max", "Ace"]
 
 
-def test_a_deferred_write_waits_for_the_disk_and_a_flush_or_another_write_ends_that(realm: toft.Realm) -> None:
+def test_a_deferred_write_waits_for_the_disk_and_a_flush_or_another_write_ends_that(
+    realm: toft.Realm,
+) -> None:
     def deferred() -> None:
-        for number in range(5):  # what waits becomes durable within a second: more often than not this is quicker
+        for number in range(
+            5
+        ):  # what waits becomes durable within a second: more often than not this is quicker
             with realm.write(durability="deferred"):
                 realm.create(Dog, name=str(number))
             if realm.info.deferred_size:
@@ -90,7 +100,9 @@ def test_a_deferred_write_waits_for_the_disk_and_a_flush_or_another_write_ends_t
     assert realm.info.log_size > 0
 
 
-def test_threads_whose_writes_share_the_way_to_the_disk_lose_none(path: Path, realm: toft.Realm) -> None:
+def test_threads_whose_writes_share_the_way_to_the_disk_lose_none(
+    path: Path, realm: toft.Realm
+) -> None:
     def work(worker: int) -> None:
         with toft.open(path, ALL) as mine:
             for number in range(10):
@@ -102,7 +114,9 @@ def test_threads_whose_writes_share_the_way_to_the_disk_lose_none(path: Path, re
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(names(realm)) == sorted(f"{worker}/{number}" for worker in range(4) for number in range(10))
+    assert sorted(names(realm)) == sorted(
+        f"{worker}/{number}" for worker in range(4) for number in range(10)
+    )
     assert realm.info.deferred_size == 0
 
 

@@ -1,4 +1,7 @@
-"""Handles are released by garbage collection: in any order, on any thread, and when the interpreter ends."""
+"""Handles are released by garbage collection:
+
+in any order, on any thread, and when the interpreter ends.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from models import ALL, Dog, Person
-
 import toft
+from models import ALL, Dog, Person
 
 
 def test_things_outlive_the_realm_that_nobody_holds(path: Path) -> None:
@@ -35,9 +37,23 @@ def test_handles_go_in_any_order(path: Path) -> None:
             rex = realm.create(Dog, name="Rex", owner=Person(name=str(chance.random())), tags=["a"])
         dogs = realm.objects(Dog)
         things = [
-            realm, rex, rex.tags, rex.owner, rex.owner.dogs, dogs, dogs.where("age == 0"), dogs.sort("name"), dogs.snapshot(), iter(dogs),
-            dogs.observe(lambda _: None), dogs.observe(), rex.observe(), rex.tags.observe(print), realm.observe(print), next(iter(dogs)),
-        ]  # fmt: skip
+            realm,
+            rex,
+            rex.tags,
+            rex.owner,
+            rex.owner.dogs,
+            dogs,
+            dogs.where("age == 0"),
+            dogs.sort("name"),
+            dogs.snapshot(),
+            iter(dogs),
+            dogs.observe(lambda _: None),
+            dogs.observe(),
+            rex.observe(),
+            rex.tags.observe(print),
+            realm.observe(print),
+            next(iter(dogs)),
+        ]
         next(things[9])
         del realm, rex, dogs
         chance.shuffle(things)
@@ -52,7 +68,9 @@ def test_a_realm_in_a_circle_is_collected(path: Path) -> None:
     def make() -> None:
         realm = toft.open(path, ALL)
         dogs = realm.objects(Dog)
-        dogs.observe(lambda _: len(dogs))  # the realm holds the observation, which holds the results, which hold the realm
+        dogs.observe(
+            lambda _: len(dogs)
+        )  # the realm holds the observation, which holds the results, which hold the realm
         realm.dispatch()
 
     make()
@@ -66,7 +84,9 @@ def test_handles_are_released_on_other_threads(realm: toft.Realm) -> None:
             realm.create(Dog, name=str(number))
     before = toft.handle_count()
     for _ in range(20):
-        kept: list[Any] = [dog.tags for dog in realm.objects(Dog)] + [realm.objects(Dog).where("age == 0") for _ in range(20)]
+        kept: list[Any] = [dog.tags for dog in realm.objects(Dog)] + [
+            realm.objects(Dog).where("age == 0") for _ in range(20)
+        ]
         thread = threading.Thread(target=kept.clear)
         thread.start()
         [dog.name for dog in realm.objects(Dog)]
@@ -75,7 +95,9 @@ def test_handles_are_released_on_other_threads(realm: toft.Realm) -> None:
     assert toft.handle_count() <= before
 
 
-def test_nothing_is_printed_when_the_interpreter_ends_with_everything_open(python: Callable[..., Any]) -> None:
+def test_nothing_is_printed_when_the_interpreter_ends_with_everything_open(
+    python: Callable[..., Any],
+) -> None:
     source = """
 import sys, toft
 from models import *

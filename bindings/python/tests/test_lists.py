@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
-from models import Dog, Everything
-
 import toft
+from models import Dog, Everything
 
 
 @pytest.fixture
@@ -28,13 +27,22 @@ def test_a_list_does_whatever_pythons_list_does(realm: toft.Realm) -> None:
             return chance.randint(-len(model) - 2, len(model) + 2)
 
         def cut() -> slice:
-            return slice(*(chance.choice([None, index()]) for _ in range(2)), chance.choice([None, None, 1, 2, -1, -3]))
+            return slice(
+                *(chance.choice([None, index()]) for _ in range(2)),
+                chance.choice([None, None, 1, 2, -1, -3]),
+            )
 
         def some() -> list[int]:
             return [chance.randint(0, 9) for _ in range(chance.randint(0, 4))]
 
         for _ in range(1500):
-            number, one, many, where, span = chance.randint(0, 9), chance.randint(0, 9), some(), index(), cut()
+            number, one, many, where, span = (
+                chance.randint(0, 9),
+                chance.randint(0, 9),
+                some(),
+                index(),
+                cut(),
+            )
             steps = [
                 lambda each: each.append(one),
                 lambda each: each.extend(many),
@@ -93,7 +101,9 @@ def test_moving_and_swapping(rex: Dog) -> None:
 def test_a_list_of_objects_can_be_asked(rex: Dog) -> None:
     realm = rex.realm
     assert realm is not None
-    rex.friends = [realm.create(Dog, name=name, age=age) for name, age in [("A", 3), ("B", 1), ("C", 2)]]
+    rex.friends = [
+        realm.create(Dog, name=name, age=age) for name, age in [("A", 3), ("B", 1), ("C", 2)]
+    ]
     friends = rex.friends
     assert [dog.name for dog in friends.where("age > 1").sort("age")] == ["C", "A"]
     assert friends.results.sum("age") == 6

@@ -8,9 +8,8 @@ import pickle
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from models import Dog, Everything, Person
-
 import toft
+from models import Dog, Everything, Person
 
 NOON = datetime(2024, 2, 29, 12, 30, 15, 123456, tzinfo=timezone.utc)
 
@@ -24,16 +23,39 @@ def test_the_first_program(realm: toft.Realm) -> None:
 
 def test_each_type_comes_back_as_it_was_put(realm: toft.Realm) -> None:
     given = dict(
-        flag=True, count=-(2**63), ratio=0.5, score=math.pi, title="Straße 🐕 \0 end", picture=b"\0\xff", born=NOON,
-        maybe_flag=False, maybe_count=0, maybe_ratio=-1.5, maybe_score=-0.0, maybe_title="", maybe_picture=b"", maybe_born=NOON,
-        flags=[True, False], counts=[1, -1], ratios=[1.5], scores=[2.5, math.inf], titles=["a", ""], pictures=[b"x"], dates=[NOON],
+        flag=True,
+        count=-(2**63),
+        ratio=0.5,
+        score=math.pi,
+        title="Straße 🐕 \0 end",
+        picture=b"\0\xff",
+        born=NOON,
+        maybe_flag=False,
+        maybe_count=0,
+        maybe_ratio=-1.5,
+        maybe_score=-0.0,
+        maybe_title="",
+        maybe_picture=b"",
+        maybe_born=NOON,
+        flags=[True, False],
+        counts=[1, -1],
+        ratios=[1.5],
+        scores=[2.5, math.inf],
+        titles=["a", ""],
+        pictures=[b"x"],
+        dates=[NOON],
         maybe_counts=[1, None, 2],
-    )  # fmt: skip
+    )
     with realm.write():
         made = realm.create(Everything, id=1, **given)
         made.other = made
         made.others = [made, made]
-    for item in (made, realm.object(Everything, 1), realm.objects(Everything)[0], next(iter(realm.objects(Everything)))):
+    for item in (
+        made,
+        realm.object(Everything, 1),
+        realm.objects(Everything)[0],
+        next(iter(realm.objects(Everything))),
+    ):
         assert item is not None
         for name, value in given.items():
             assert getattr(item, name) == value, name
@@ -51,7 +73,13 @@ def test_what_is_not_given_is_the_class_default_then_the_type_default(realm: tof
 
     with toft.open_in_memory([Cat]) as cats, cats.write():
         cat = cats.create(Cat)
-        assert (cat.name, cat.lives, cat.tags, cat.weight, cat.owner) == ("Tom", 9, ["soft"], 0.0, None)
+        assert (cat.name, cat.lives, cat.tags, cat.weight, cat.owner) == (
+            "Tom",
+            9,
+            ["soft"],
+            0.0,
+            None,
+        )
         assert cat.born == datetime(1970, 1, 1, tzinfo=timezone.utc)
         added = cats.add(Cat(lives=7))
         assert (added.name, added.lives, added.tags) == ("Tom", 7, ["soft"])
@@ -234,14 +262,27 @@ def test_a_number_of_another_kind_is_converted_where_nothing_is_lost(realm: toft
     numpy = pytest.importorskip("numpy")
     with realm.write():
         item = realm.create(Everything, id=1, score=3, ratio=2, scores=[1, 2], maybe_score=4)
-        assert (item.score, item.ratio, item.scores, item.maybe_score) == (3.0, 2.0, [1.0, 2.0], 4.0)
+        assert (item.score, item.ratio, item.scores, item.maybe_score) == (
+            3.0,
+            2.0,
+            [1.0, 2.0],
+            4.0,
+        )
         item.count, item.score, item.flag = numpy.int32(7), numpy.float32(0.5), numpy.bool_(True)
         item.counts = numpy.array([1, 2, 3])
         item.picture = bytearray(b"abc")
-    assert (item.count, item.score, item.flag, item.counts, item.picture) == (7, 0.5, True, [1, 2, 3], b"abc")
+    assert (item.count, item.score, item.flag, item.counts, item.picture) == (
+        7,
+        0.5,
+        True,
+        [1, 2, 3],
+        b"abc",
+    )
 
 
-def test_classes_that_no_program_declares_come_from_the_file(realm: toft.Realm, path: object) -> None:
+def test_classes_that_no_program_declares_come_from_the_file(
+    realm: toft.Realm, path: object
+) -> None:
     with realm.write():
         ada = realm.create(Person, name="Ada", age=36)
         realm.create(Dog, name="Rex", owner=ada, tags=["x"])

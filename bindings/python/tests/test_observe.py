@@ -9,9 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from models import ALL, Dog, Person
-
 import toft
+from models import ALL, Dog, Person
 
 Runner = Callable[..., object]
 
@@ -61,7 +60,12 @@ def test_a_callback_is_told_the_indices(realm: toft.Realm, path: Path) -> None:
 
     elsewhere(path, change)
     until(realm, lambda: len(seen) == 2)
-    assert (seen[1].deletions, seen[1].insertions, seen[1].modifications, seen[1].modifications_after) == ((0,), (0,), (1,), (1,))
+    assert (
+        seen[1].deletions,
+        seen[1].insertions,
+        seen[1].modifications,
+        seen[1].modifications_after,
+    ) == ((0,), (0,), (1,), (1,))
     assert seen[1].version > seen[1].previous_version >= seen[0].version
     assert [dog.age for dog in dogs] == [4, 5]
 
@@ -81,7 +85,13 @@ def test_an_object_tells_its_properties_and_its_end(realm: toft.Realm, path: Pat
         rex = realm.create(Dog, name="Rex")
     seen: list[toft.Changes] = []
     observation = rex.observe(seen.append)
-    elsewhere(path, lambda other: [setattr(other.objects(Dog)[0], "age", 3), other.objects(Dog)[0].tags.append("x")])
+    elsewhere(
+        path,
+        lambda other: [
+            setattr(other.objects(Dog)[0], "age", 3),
+            other.objects(Dog)[0].tags.append("x"),
+        ],
+    )
     until(realm, lambda: len(seen) == 1)
     assert set(seen[0].properties) == {"age", "tags"} and rex.age == 3
     elsewhere(path, lambda other: other.delete_all(Dog))
@@ -172,10 +182,17 @@ def test_the_realm_keeps_callbacks_running(realm: toft.Realm, path: Path) -> Non
     realm.objects(Dog).observe(seen.append)
     gc.collect()
     elsewhere(path, lambda other: other.create(Dog, name="Rex"))
-    until(realm, lambda: sum(len(changes.insertions) for changes in seen) == 1 or any(c.is_initial for c in seen))
+    until(
+        realm,
+        lambda: (
+            sum(len(changes.insertions) for changes in seen) == 1 or any(c.is_initial for c in seen)
+        ),
+    )
 
 
-def test_what_a_callback_raises_comes_out_of_the_call_that_called_it(realm: toft.Realm, path: Path) -> None:
+def test_what_a_callback_raises_comes_out_of_the_call_that_called_it(
+    realm: toft.Realm, path: Path
+) -> None:
     def fail(changes: toft.Changes) -> None:
         if not changes.is_initial:
             raise ZeroDivisionError("in a callback")
@@ -236,9 +253,13 @@ def test_asyncio_gets_what_another_thread_commits(realm: toft.Realm, path: Path)
         async for changes in observation:
             seen.append(changes)
             if changes.is_initial:
-                await asyncio.to_thread(elsewhere, path, lambda other: other.create(Dog, name="Rex"))
+                await asyncio.to_thread(
+                    elsewhere, path, lambda other: other.create(Dog, name="Rex")
+                )
             elif len(seen) == 2:
-                await asyncio.to_thread(elsewhere, path, lambda other: other.create(Dog, name="Ann"))
+                await asyncio.to_thread(
+                    elsewhere, path, lambda other: other.create(Dog, name="Ann")
+                )
             else:
                 observation.stop()
         return seen
@@ -265,7 +286,11 @@ def test_many_tasks_observe_one_realm(realm: toft.Realm, path: Path) -> None:
         await asyncio.to_thread(elsewhere, path, lambda other: other.create(Dog, name="Rex", age=3))
         return await asyncio.gather(*tasks)
 
-    assert [changes.insertions for changes in asyncio.run(asyncio.wait_for(program(), 30))] == [(0,), (0,), ()]
+    assert [changes.insertions for changes in asyncio.run(asyncio.wait_for(program(), 30))] == [
+        (0,),
+        (0,),
+        (),
+    ]
 
 
 def test_closing_the_realm_ends_an_async_loop(realm: toft.Realm) -> None:
@@ -284,7 +309,9 @@ def test_the_end_of_an_object_ends_its_async_loop(realm: toft.Realm, path: Path)
         rex = realm.create(Dog, name="Rex")
 
     async def program() -> list[toft.ChangeKind]:
-        asyncio.get_running_loop().call_later(0.1, elsewhere, path, lambda other: other.delete_all(Dog))
+        asyncio.get_running_loop().call_later(
+            0.1, elsewhere, path, lambda other: other.delete_all(Dog)
+        )
         return [changes.kind async for changes in rex.observe()]
 
     assert asyncio.run(asyncio.wait_for(program(), 30)) == [toft.ChangeKind.DELETED]

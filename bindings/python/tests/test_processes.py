@@ -9,9 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from models import Dog, Person
-
 import toft
+from models import Dog, Person
 
 Runner = Callable[..., Any]
 
@@ -44,7 +43,10 @@ def test_what_another_process_commits_is_told(realm: toft.Realm, python: Runner)
             realm.wait(1)
         assert len(dogs) == count
     assert [dog.name for dog in dogs] == ["a", "m", "z"]
-    assert sum(len(changes.insertions) for changes in seen) in (2, 3)  # the initial call may come after the first commit
+    assert sum(len(changes.insertions) for changes in seen) in (
+        2,
+        3,
+    )  # the initial call may come after the first commit
 
 
 def test_asyncio_is_told_what_another_process_commits(realm: toft.Realm, python: Runner) -> None:
@@ -107,7 +109,9 @@ with toft.open(sys.argv[1], ALL) as realm:
     assert ada is not None and ada.age == 150
 
 
-def test_a_reader_keeps_its_version_while_another_process_writes(realm: toft.Realm, python: Runner) -> None:
+def test_a_reader_keeps_its_version_while_another_process_writes(
+    realm: toft.Realm, python: Runner
+) -> None:
     with realm.write():
         realm.create(Dog, name="Rex")
     writer = python(WRITER)

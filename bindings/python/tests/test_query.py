@@ -6,9 +6,8 @@ import random
 from datetime import datetime, timezone
 
 import pytest
-from models import Dog, Everything, Person
-
 import toft
+from models import Dog, Everything, Person
 
 
 @pytest.fixture
@@ -16,7 +15,9 @@ def dogs(realm: toft.Realm) -> toft.Results[Dog]:
     with realm.write():
         ada = realm.create(Person, name="Ada", age=36)
         for name, age in [("Rex", 3), ("Max", 1), ("Tim", 3), ("Ann", 7), ("Bob", 2)]:
-            realm.create(Dog, name=name, age=age, owner=ada if age == 3 else None, tags=[name.lower()])
+            realm.create(
+                Dog, name=name, age=age, owner=ada if age == 3 else None, tags=[name.lower()]
+            )
     return realm.objects(Dog)
 
 
@@ -75,7 +76,11 @@ def test_a_large_slice_is_read_by_blocks(realm: toft.Realm) -> None:
     print("seed", seed)
     chance = random.Random(seed)
     for _ in range(60):
-        cut = slice(chance.randint(-6000, 6000), chance.randint(-6000, 6000), chance.choice([1, 1, 7, 2500, -1, -13, -4000]))
+        cut = slice(
+            chance.randint(-6000, 6000),
+            chance.randint(-6000, 6000),
+            chance.choice([1, 1, 7, 2500, -1, -13, -4000]),
+        )
         assert [dog.age for dog in dogs[cut]] == list(range(5000))[cut], (cut, seed)
     assert [dog.age for dog in dogs] == list(range(5000))
 
@@ -92,7 +97,9 @@ def test_results_are_live(dogs: toft.Results[Dog], realm: toft.Realm) -> None:
     assert names(kept) == ["Ann", "Rex", "Tim"]
 
 
-def test_the_columns_of_a_snapshot_are_null_where_an_object_was_deleted(dogs: toft.Results[Dog], realm: toft.Realm) -> None:
+def test_the_columns_of_a_snapshot_are_null_where_an_object_was_deleted(
+    dogs: toft.Results[Dog], realm: toft.Realm
+) -> None:
     kept = dogs.where("age > 2").sort("name").snapshot()
     with realm.write():
         realm.delete(kept[1])
@@ -104,7 +111,9 @@ def test_the_columns_of_a_snapshot_are_null_where_an_object_was_deleted(dogs: to
     assert numpy.ma.getmaskarray(kept.columns("age")["age"]).tolist() == [False, True, False]
 
 
-def test_a_loop_goes_through_what_there_was_when_it_began(dogs: toft.Results[Dog], realm: toft.Realm) -> None:
+def test_a_loop_goes_through_what_there_was_when_it_began(
+    dogs: toft.Results[Dog], realm: toft.Realm
+) -> None:
     seen = []
     with realm.write():
         for dog in dogs.where("age < 5").sort("age"):
@@ -154,13 +163,29 @@ def test_a_row_of_a_loop_never_shows_what_is_no_longer_true(realm: toft.Realm) -
 
 
 def test_aggregates(dogs: toft.Results[Dog], realm: toft.Realm) -> None:
-    assert (dogs.min("age"), dogs.max("age"), dogs.sum("age"), dogs.average("age")) == (1, 7, 16, 3.2)
+    assert (dogs.min("age"), dogs.max("age"), dogs.sum("age"), dogs.average("age")) == (
+        1,
+        7,
+        16,
+        3.2,
+    )
     none = dogs.where("age > 99")
-    assert (none.min("age"), none.max("age"), none.sum("age"), none.average("age")) == (None, None, 0, None)
+    assert (none.min("age"), none.max("age"), none.sum("age"), none.average("age")) == (
+        None,
+        None,
+        0,
+        None,
+    )
     with realm.write():
         noon = datetime(2024, 1, 1, 12, tzinfo=timezone.utc)
-        item = realm.create(Everything, id=1, counts=[3, 1, 2], scores=[0.5], maybe_born=noon, score=0.25)
-    assert item.counts and (item.counts.results.min(), item.counts.results.sum(), item.counts.results.average()) == (1, 6, 2.0)
+        item = realm.create(
+            Everything, id=1, counts=[3, 1, 2], scores=[0.5], maybe_born=noon, score=0.25
+        )
+    assert item.counts and (
+        item.counts.results.min(),
+        item.counts.results.sum(),
+        item.counts.results.average(),
+    ) == (1, 6, 2.0)
     assert list(item.counts.results.sort("self")) == [1, 2, 3]
     assert realm.objects(Everything).max("maybe_born") == noon
     assert realm.objects(Everything).sum("score") == 0.25
@@ -177,7 +202,18 @@ def test_columns_as_arrays(realm: toft.Realm) -> None:
     numpy = pytest.importorskip("numpy")
     noon = datetime(2024, 1, 1, 12, tzinfo=timezone.utc)
     with realm.write():
-        one = realm.create(Everything, id=1, flag=True, count=5, ratio=0.5, score=1.5, title="a", picture=b"x", born=noon, maybe_count=7)
+        one = realm.create(
+            Everything,
+            id=1,
+            flag=True,
+            count=5,
+            ratio=0.5,
+            score=1.5,
+            title="a",
+            picture=b"x",
+            born=noon,
+            maybe_count=7,
+        )
         realm.create(Everything, id=2, other=one, maybe_title="b")
     columns = realm.objects(Everything).columns()
     assert columns["count"].dtype == numpy.int64 and columns["count"].tolist() == [5, 0]
@@ -185,7 +221,9 @@ def test_columns_as_arrays(realm: toft.Realm) -> None:
     assert columns["ratio"].dtype == numpy.float32 and columns["score"].tolist() == [1.5, 0.0]
     assert columns["title"].tolist() == ["a", ""] and columns["picture"].tolist() == [b"x", b""]
     assert columns["born"].tolist() == [noon.replace(tzinfo=None), datetime(1970, 1, 1)]
-    assert columns["maybe_count"].tolist() == [7, None] and columns["maybe_count"].mask.tolist() == [False, True]
+    assert columns["maybe_count"].tolist() == [7, None] and columns[
+        "maybe_count"
+    ].mask.tolist() == [False, True]
     assert columns["maybe_title"].tolist() == [None, "b"]
     assert columns["other"].mask.tolist() == [True, False]
     assert list(realm.objects(Everything).columns("score", "id")) == ["score", "id"]
@@ -195,7 +233,12 @@ def test_columns_as_arrays(realm: toft.Realm) -> None:
 def test_columns_as_lists(realm: toft.Realm) -> None:
     with realm.write():
         for number in range(3000):
-            realm.create(Everything, id=number, title=f"title {number}", maybe_count=number if number % 3 else None)
+            realm.create(
+                Everything,
+                id=number,
+                title=f"title {number}",
+                maybe_count=number if number % 3 else None,
+            )
     lists = realm.objects(Everything).where("id >= 5").lists("title", "maybe_count")
     assert lists["title"] == [f"title {number}" for number in range(5, 3000)]
     assert lists["maybe_count"] == [number if number % 3 else None for number in range(5, 3000)]
@@ -233,7 +276,11 @@ def test_a_plan_can_be_read(dogs: toft.Results[Dog]) -> None:
 def test_bad_queries_say_where_they_are_wrong(dogs: toft.Results[Dog]) -> None:
     with pytest.raises(toft.QuerySyntaxError) as raised:
         dogs.where("age > > 3")
-    assert "^" in raised.value.detail and raised.value.number > 0 and isinstance(raised.value, ValueError)
+    assert (
+        "^" in raised.value.detail
+        and raised.value.number > 0
+        and isinstance(raised.value, ValueError)
+    )
     for query, arguments, error in [
         ("agee > 3", (), toft.InvalidQueryError),
         ("age > 'x'", (), toft.QueryTypeMismatchError),
@@ -242,7 +289,12 @@ def test_bad_queries_say_where_they_are_wrong(dogs: toft.Results[Dog]) -> None:
     ]:
         with pytest.raises(error):
             dogs.where(query, *arguments)
-    for results in (lambda: dogs.sort("nothing"), lambda: dogs.distinct("nothing"), lambda: dogs.sort(), lambda: dogs.limit(-1)):
+    for results in (
+        lambda: dogs.sort("nothing"),
+        lambda: dogs.distinct("nothing"),
+        lambda: dogs.sort(),
+        lambda: dogs.limit(-1),
+    ):
         with pytest.raises(toft.Error):
             results()
     for wrong in (3, None, ["age"]):

@@ -1,4 +1,8 @@
-"""Many objects: no call of the library for each property. TOFT_TEST_OBJECTS says how many (100,000, unless it is set)."""
+"""Many objects:
+
+no call of the library for each property. TOFT_TEST_OBJECTS says how many (100,000, unless it is
+set).
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,8 @@ import os
 import time
 
 import pytest
-from models import Dog, Person
-
 import toft
+from models import Dog, Person
 from toft import _ffi, _lib
 
 
@@ -35,7 +38,9 @@ def timed(title: str, count: int, start: float) -> None:
     print(f"{title}: {seconds:.3f} s for {count:,}, {seconds / count * 1e9:.0f} ns each")
 
 
-def test_a_loop_reads_by_columns(points: toft.Results[Point], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loop_reads_by_columns(
+    points: toft.Results[Point], monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls = 0
     library = _lib.library()
     original = library.toft_results_columns

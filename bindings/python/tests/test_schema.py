@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import ClassVar, List, Optional
+from typing import ClassVar
 
 import pytest
-from models import Dog, Everything, Person
-
 import toft
+from models import Dog, Everything, Person
 from toft import _values as values
 from toft.schema import Property, properties_of
 
@@ -36,12 +35,12 @@ def test_annotations_say_types() -> None:
 
 def test_all_ways_to_spell_optional_and_list_are_understood() -> None:
     class Spelled(toft.Object):
-        a: Optional[int]
-        b: "int | None"
-        c: Optional["Spelled"]
-        d: List["Spelled"]
+        a: int | None
+        b: int | None
+        c: Spelled | None
+        d: list[Spelled]
         e: toft.List[Spelled]
-        f: "list[Later]"
+        f: list[Later]
         g: Later | None
 
     found = [shape(Spelled, name) for name in "abcdefg"]

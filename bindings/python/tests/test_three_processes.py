@@ -1,4 +1,6 @@
-"""Three processes commit to one file, and each follows what all of them do by nothing but the change sets that it is told."""
+"""Three processes commit to one file, and each follows what all of them do by nothing but the
+change sets that it is told.
+"""
 
 import json
 import os
@@ -96,7 +98,10 @@ def test_three_processes_commit_and_each_follows_all_by_change_sets(tmp_path: Pa
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     workers = [
         subprocess.Popen(
-            [sys.executable, __file__, path, str(worker), str(seed + worker)], stdout=subprocess.PIPE, text=True, env=environment
+            [sys.executable, __file__, path, str(worker), str(seed + worker)],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
         )
         for worker in range(3)
     ]

@@ -1,4 +1,7 @@
-"""Whatever is kept in memory, a live object shows what is true: random work on two realms against plain dictionaries."""
+"""Whatever is kept in memory, a live object shows what is true:
+
+random work on two realms against plain dictionaries.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,9 @@ class World:
         self.held: list[tuple[int, Item]] = []
 
     def hold(self) -> None:
-        """Gets objects in one of the ways there are, and sometimes reads from them, so that something is kept."""
+        """Gets objects in one of the ways there are, and sometimes reads from them, so that
+        something is kept.
+        """
         items, chance = self.realm.objects(Item), self.chance
         ways = [
             lambda: list(items),
@@ -41,7 +46,11 @@ class World:
             lambda: [items[chance.randrange(len(items))]] if items else [],
             lambda: [item.next for item in items if item.next is not None],
             lambda: [other for item in items for other in item.others],
-            lambda: [found for found in [self.realm.object(Item, chance.randint(0, 30))] if found is not None],
+            lambda: [
+                found
+                for found in [self.realm.object(Item, chance.randint(0, 30))]
+                if found is not None
+            ],
         ]
         found = chance.choice(ways)()
         for item in found:
@@ -59,7 +68,9 @@ class World:
             number = chance.randint(0, 30)
             value = chance.randint(0, 9)
             self.realm.upsert(Item, number=number, value=value)
-            self.items.setdefault(number, {"name": None, "next": None, "others": []})["value"] = value
+            self.items.setdefault(number, {"name": None, "next": None, "others": []})["value"] = (
+                value
+            )
             return
         number, other = chance.choice(numbers), chance.choice(numbers)
         item = self.realm.object(Item, number)
@@ -87,14 +98,22 @@ class World:
                 each["others"] = [linked for linked in each["others"] if linked != number]
 
     def compare(self) -> None:
-        assert {item.number: item.value for item in self.realm.objects(Item)} == {n: i["value"] for n, i in self.items.items()}
+        assert {item.number: item.value for item in self.realm.objects(Item)} == {
+            n: i["value"] for n, i in self.items.items()
+        }
         for number, item in self.held:
             expected = self.items.get(number)
-            if expected is None or not item.is_valid:  # deleted, or one that was made again with the same number
+            if (
+                expected is None or not item.is_valid
+            ):  # deleted, or one that was made again with the same number
                 with pytest.raises(toft.ObjectDeletedError):
                     item.value
                 continue
-            assert (item.number, item.value, item.name) == (number, expected["value"], expected["name"])
+            assert (item.number, item.value, item.name) == (
+                number,
+                expected["value"],
+                expected["name"],
+            )
             assert (item.next.number if item.next else None) == expected["next"]
             assert [other.number for other in item.others] == expected["others"]
 

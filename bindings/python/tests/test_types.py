@@ -8,16 +8,17 @@ import sys
 from pathlib import Path
 
 import pytest
+import toft
 import typed_program
 from conftest import PACKAGE
-
-import toft
 
 
 def mypy(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "mypy", *map(str, arguments)]
     environment = {**os.environ, "MYPYPATH": "tests"}
-    return subprocess.run(command, cwd=PACKAGE, env=environment, capture_output=True, text=True, timeout=300)
+    return subprocess.run(
+        command, cwd=PACKAGE, env=environment, capture_output=True, text=True, timeout=300
+    )
 
 
 @pytest.mark.no_library
@@ -43,7 +44,11 @@ def test_wrong_programs_are_told_so(tmp_path: Path) -> None:
         "    realm.write(durability='soon')\n"
     )
     result = mypy("--strict", "--config-file=", wrong)
-    lines = [int(line.split(":")[1]) for line in result.stdout.splitlines() if ": error:" in line and "wrong.py" in line]
+    lines = [
+        int(line.split(":")[1])
+        for line in result.stdout.splitlines()
+        if ": error:" in line and "wrong.py" in line
+    ]
     assert sorted(set(lines)) == [4, 5, 6, 7, 8, 9], result.stdout
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from conftest import PACKAGE
-
 from toft import _lib
 
 PROGRAM = """
@@ -32,7 +31,18 @@ def test_a_wheel_is_all_one_needs(tmp_path: Path) -> None:
     pytest.importorskip("wheel")
     library = _lib._open(_lib.candidates())._name
     environment = {**os.environ, "TOFT_LIBRARY": str(library)}
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet", "-w", tmp_path, PACKAGE]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--no-deps",
+        "--no-build-isolation",
+        "--quiet",
+        "-w",
+        tmp_path,
+        PACKAGE,
+    ]
     built = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert built.returncode == 0, built.stderr
     (wheel,) = tmp_path.glob("toft-*.whl")
@@ -41,10 +51,19 @@ def test_a_wheel_is_all_one_needs(tmp_path: Path) -> None:
         names = archive.namelist()
         assert "toft/libtoft.so" in names and "toft/py.typed" in names
         archive.extractall(tmp_path / "target")
-    clean = {name: value for name, value in os.environ.items() if name not in ("TOFT_LIBRARY", "PYTHONPATH")}
+    clean = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("TOFT_LIBRARY", "PYTHONPATH")
+    }
     clean["PYTHONPATH"] = str(tmp_path / "target")
     result = subprocess.run(
-        [sys.executable, "-c", PROGRAM, tmp_path / "dogs.toft"], env=clean, cwd=tmp_path, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", PROGRAM, tmp_path / "dogs.toft"],
+        env=clean,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith("Rex ")

@@ -12,8 +12,9 @@
         for dog in realm.objects(Dog).where("age > $0", 2).sort("name"):
             print(dog.name)
 
-Objects, lists and results are live: they always show the version of the data that their realm stands at. Writes are ACID transactions,
-over all threads and processes. Whoever observes is told what changed, down to the indices.
+Objects, lists and results are live: they always show the version of the data that their realm
+stands at. Writes are ACID transactions, over all threads and processes. Whoever observes is told
+what changed, down to the indices.
 """
 
 from . import errors

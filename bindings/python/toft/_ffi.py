@@ -1,4 +1,4 @@
-"""The C door as ctypes declarations. Written by generate.py from include/toft.h: change the header, then run it again."""
+"""The C API as ctypes declarations. Written by generate.py from include/toft.h."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ from typing import Any, Callable, Optional
 Check = Callable[[int, Any, Any], int]
 
 
-def _prototype(library: CDLL, name: str, result: Any, parameters: list[Any], check: Optional[Check]) -> Any:
+def _prototype(
+    library: CDLL, name: str, result: Any, parameters: list[Any], check: Optional[Check]
+) -> Any:
     function = getattr(library, name)
     function.restype = result
     function.argtypes = parameters
@@ -459,247 +461,329 @@ class Library:
 
     def __init__(self, library: CDLL, check: Check) -> None:
         self.toft_version = _prototype(
-            library, "toft_version", c_void_p, [], None
+            library, "toft_version", c_void_p,
+            [], None
         )
         self.toft_abi_version = _prototype(
-            library, "toft_abi_version", c_uint32, [], None
+            library, "toft_abi_version", c_uint32,
+            [], None
         )
         self.toft_last_error = _prototype(
-            library, "toft_last_error", c_int, [c_void_p], None
+            library, "toft_last_error", c_int,
+            [c_void_p], None
         )
         self.toft_clear_last_error = _prototype(
-            library, "toft_clear_last_error", None, [], None
+            library, "toft_clear_last_error", None,
+            [], None
         )
         self.toft_status_name = _prototype(
-            library, "toft_status_name", c_void_p, [c_int], None
+            library, "toft_status_name", c_void_p,
+            [c_int], None
         )
         self.toft_handle_count = _prototype(
-            library, "toft_handle_count", c_int, [c_void_p], check
+            library, "toft_handle_count", c_int,
+            [c_void_p], check
         )
         self.toft_schema_new = _prototype(
-            library, "toft_schema_new", c_int, [c_void_p, c_size_t, c_void_p], check
+            library, "toft_schema_new", c_int,
+            [c_void_p, c_size_t, c_void_p], check
         )
         self.toft_schema_release = _prototype(
-            library, "toft_schema_release", None, [c_void_p], None
+            library, "toft_schema_release", None,
+            [c_void_p], None
         )
         self.toft_realm_open = _prototype(
-            library, "toft_realm_open", c_int, [c_void_p, c_void_p], check
+            library, "toft_realm_open", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_close = _prototype(
-            library, "toft_realm_close", c_int, [c_void_p], check
+            library, "toft_realm_close", c_int,
+            [c_void_p], check
         )
         self.toft_realm_release = _prototype(
-            library, "toft_realm_release", None, [c_void_p], None
+            library, "toft_realm_release", None,
+            [c_void_p], None
         )
         self.toft_realm_refresh = _prototype(
-            library, "toft_realm_refresh", c_int, [c_void_p, c_void_p], check
+            library, "toft_realm_refresh", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_version = _prototype(
-            library, "toft_realm_version", c_int, [c_void_p, c_void_p], check
+            library, "toft_realm_version", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_classes = _prototype(
-            library, "toft_realm_classes", c_int, [c_void_p, c_void_p, c_size_t, c_void_p], check
+            library, "toft_realm_classes", c_int,
+            [c_void_p, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_realm_find_class = _prototype(
-            library, "toft_realm_find_class", c_int, [c_void_p, toft_string, c_void_p], check
+            library, "toft_realm_find_class", c_int,
+            [c_void_p, toft_string, c_void_p], check
         )
         self.toft_realm_class_info = _prototype(
-            library, "toft_realm_class_info", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_realm_class_info", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_realm_properties = _prototype(
-            library, "toft_realm_properties", c_int, [c_void_p, c_uint32, c_void_p, c_size_t, c_void_p], check
+            library, "toft_realm_properties", c_int,
+            [c_void_p, c_uint32, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_realm_find_property = _prototype(
-            library, "toft_realm_find_property", c_int, [c_void_p, c_uint32, toft_string, c_void_p], check
+            library, "toft_realm_find_property", c_int,
+            [c_void_p, c_uint32, toft_string, c_void_p], check
         )
         self.toft_realm_property_info = _prototype(
-            library, "toft_realm_property_info", c_int, [c_void_p, c_uint32, c_uint32, c_void_p], check
+            library, "toft_realm_property_info", c_int,
+            [c_void_p, c_uint32, c_uint32, c_void_p], check
         )
         self.toft_realm_object_count = _prototype(
-            library, "toft_realm_object_count", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_realm_object_count", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_realm_begin_write = _prototype(
-            library, "toft_realm_begin_write", c_int, [c_void_p], check
+            library, "toft_realm_begin_write", c_int,
+            [c_void_p], check
         )
         self.toft_realm_commit = _prototype(
-            library, "toft_realm_commit", c_int, [c_void_p, c_void_p], check
+            library, "toft_realm_commit", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_commit_with = _prototype(
-            library, "toft_realm_commit_with", c_int, [c_void_p, c_void_p, c_void_p], check
+            library, "toft_realm_commit_with", c_int,
+            [c_void_p, c_void_p, c_void_p], check
         )
         self.toft_realm_flush = _prototype(
-            library, "toft_realm_flush", c_int, [c_void_p], check
+            library, "toft_realm_flush", c_int,
+            [c_void_p], check
         )
         self.toft_realm_cancel = _prototype(
-            library, "toft_realm_cancel", c_int, [c_void_p], check
+            library, "toft_realm_cancel", c_int,
+            [c_void_p], check
         )
         self.toft_realm_is_writing = _prototype(
-            library, "toft_realm_is_writing", c_int, [c_void_p, c_void_p], check
+            library, "toft_realm_is_writing", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_object_create = _prototype(
-            library, "toft_object_create", c_int, [c_void_p, c_uint32, c_int, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_void_p], check
+            library, "toft_object_create", c_int,
+            [c_void_p, c_uint32, c_int, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_void_p],
+             check
         )
         self.toft_object_find = _prototype(
-            library, "toft_object_find", c_int, [c_void_p, c_uint32, c_void_p, c_void_p], check
+            library, "toft_object_find", c_int,
+            [c_void_p, c_uint32, c_void_p, c_void_p], check
         )
         self.toft_object_follow = _prototype(
-            library, "toft_object_follow", c_int, [c_void_p, toft_link, c_void_p], check
+            library, "toft_object_follow", c_int,
+            [c_void_p, toft_link, c_void_p], check
         )
         self.toft_object_link = _prototype(
-            library, "toft_object_link", c_int, [c_void_p, c_void_p], check
+            library, "toft_object_link", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_object_is_valid = _prototype(
-            library, "toft_object_is_valid", c_int, [c_void_p, c_void_p], check
+            library, "toft_object_is_valid", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_object_delete = _prototype(
-            library, "toft_object_delete", c_int, [c_void_p], check
+            library, "toft_object_delete", c_int,
+            [c_void_p], check
         )
         self.toft_object_delete_all = _prototype(
-            library, "toft_object_delete_all", c_int, [c_void_p, c_uint32], check
+            library, "toft_object_delete_all", c_int,
+            [c_void_p, c_uint32], check
         )
         self.toft_object_release = _prototype(
-            library, "toft_object_release", None, [c_void_p], None
+            library, "toft_object_release", None,
+            [c_void_p], None
         )
         self.toft_object_get = _prototype(
-            library, "toft_object_get", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_object_get", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_object_set = _prototype(
-            library, "toft_object_set", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_object_set", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_object_get_values = _prototype(
-            library, "toft_object_get_values", c_int, [c_void_p, c_void_p, c_size_t, c_void_p], check
+            library, "toft_object_get_values", c_int,
+            [c_void_p, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_object_set_values = _prototype(
-            library, "toft_object_set_values", c_int, [c_void_p, c_void_p, c_void_p, c_size_t], check
+            library, "toft_object_set_values", c_int,
+            [c_void_p, c_void_p, c_void_p, c_size_t], check
         )
         self.toft_object_linking_objects = _prototype(
-            library, "toft_object_linking_objects", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_object_linking_objects", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_object_list = _prototype(
-            library, "toft_object_list", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_object_list", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_list_count = _prototype(
-            library, "toft_list_count", c_int, [c_void_p, c_void_p], check
+            library, "toft_list_count", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_list_get = _prototype(
-            library, "toft_list_get", c_int, [c_void_p, c_uint64, c_void_p], check
+            library, "toft_list_get", c_int,
+            [c_void_p, c_uint64, c_void_p], check
         )
         self.toft_list_get_values = _prototype(
-            library, "toft_list_get_values", c_int, [c_void_p, c_uint64, c_void_p, c_size_t, c_void_p], check
+            library, "toft_list_get_values", c_int,
+            [c_void_p, c_uint64, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_list_set = _prototype(
-            library, "toft_list_set", c_int, [c_void_p, c_uint64, c_void_p], check
+            library, "toft_list_set", c_int,
+            [c_void_p, c_uint64, c_void_p], check
         )
         self.toft_list_insert = _prototype(
-            library, "toft_list_insert", c_int, [c_void_p, c_uint64, c_void_p, c_size_t], check
+            library, "toft_list_insert", c_int,
+            [c_void_p, c_uint64, c_void_p, c_size_t], check
         )
         self.toft_list_append = _prototype(
-            library, "toft_list_append", c_int, [c_void_p, c_void_p, c_size_t], check
+            library, "toft_list_append", c_int,
+            [c_void_p, c_void_p, c_size_t], check
         )
         self.toft_list_erase = _prototype(
-            library, "toft_list_erase", c_int, [c_void_p, c_uint64, c_uint64], check
+            library, "toft_list_erase", c_int,
+            [c_void_p, c_uint64, c_uint64], check
         )
         self.toft_list_move = _prototype(
-            library, "toft_list_move", c_int, [c_void_p, c_uint64, c_uint64], check
+            library, "toft_list_move", c_int,
+            [c_void_p, c_uint64, c_uint64], check
         )
         self.toft_list_swap = _prototype(
-            library, "toft_list_swap", c_int, [c_void_p, c_uint64, c_uint64], check
+            library, "toft_list_swap", c_int,
+            [c_void_p, c_uint64, c_uint64], check
         )
         self.toft_list_clear = _prototype(
-            library, "toft_list_clear", c_int, [c_void_p], check
+            library, "toft_list_clear", c_int,
+            [c_void_p], check
         )
         self.toft_list_find = _prototype(
-            library, "toft_list_find", c_int, [c_void_p, c_void_p, c_void_p], check
+            library, "toft_list_find", c_int,
+            [c_void_p, c_void_p, c_void_p], check
         )
         self.toft_list_results = _prototype(
-            library, "toft_list_results", c_int, [c_void_p, c_void_p], check
+            library, "toft_list_results", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_list_release = _prototype(
-            library, "toft_list_release", None, [c_void_p], None
+            library, "toft_list_release", None,
+            [c_void_p], None
         )
         self.toft_results_all = _prototype(
-            library, "toft_results_all", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_results_all", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_results_filter = _prototype(
-            library, "toft_results_filter", c_int, [c_void_p, toft_string, c_void_p, c_size_t, c_void_p], check
+            library, "toft_results_filter", c_int,
+            [c_void_p, toft_string, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_results_sort = _prototype(
-            library, "toft_results_sort", c_int, [c_void_p, c_void_p, c_size_t, c_void_p], check
+            library, "toft_results_sort", c_int,
+            [c_void_p, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_results_distinct = _prototype(
-            library, "toft_results_distinct", c_int, [c_void_p, c_void_p, c_size_t, c_void_p], check
+            library, "toft_results_distinct", c_int,
+            [c_void_p, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_results_limit = _prototype(
-            library, "toft_results_limit", c_int, [c_void_p, c_uint64, c_void_p], check
+            library, "toft_results_limit", c_int,
+            [c_void_p, c_uint64, c_void_p], check
         )
         self.toft_results_snapshot = _prototype(
-            library, "toft_results_snapshot", c_int, [c_void_p, c_void_p], check
+            library, "toft_results_snapshot", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_results_count = _prototype(
-            library, "toft_results_count", c_int, [c_void_p, c_void_p], check
+            library, "toft_results_count", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_results_get = _prototype(
-            library, "toft_results_get", c_int, [c_void_p, c_uint64, c_void_p], check
+            library, "toft_results_get", c_int,
+            [c_void_p, c_uint64, c_void_p], check
         )
         self.toft_results_object = _prototype(
-            library, "toft_results_object", c_int, [c_void_p, c_uint64, c_void_p], check
+            library, "toft_results_object", c_int,
+            [c_void_p, c_uint64, c_void_p], check
         )
         self.toft_results_find = _prototype(
-            library, "toft_results_find", c_int, [c_void_p, c_void_p, c_void_p], check
+            library, "toft_results_find", c_int,
+            [c_void_p, c_void_p, c_void_p], check
         )
         self.toft_results_class = _prototype(
-            library, "toft_results_class", c_int, [c_void_p, c_void_p], check
+            library, "toft_results_class", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_results_delete_all = _prototype(
-            library, "toft_results_delete_all", c_int, [c_void_p], check
+            library, "toft_results_delete_all", c_int,
+            [c_void_p], check
         )
         self.toft_query_explain = _prototype(
-            library, "toft_query_explain", c_int, [c_void_p, c_void_p, c_size_t, c_void_p], check
+            library, "toft_query_explain", c_int,
+            [c_void_p, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_results_release = _prototype(
-            library, "toft_results_release", None, [c_void_p], None
+            library, "toft_results_release", None,
+            [c_void_p], None
         )
         self.toft_results_columns = _prototype(
-            library, "toft_results_columns", c_int, [c_void_p, c_uint64, c_void_p, c_size_t, c_size_t, c_void_p], check
+            library, "toft_results_columns", c_int,
+            [c_void_p, c_uint64, c_void_p, c_size_t, c_size_t, c_void_p], check
         )
         self.toft_results_minimum = _prototype(
-            library, "toft_results_minimum", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_results_minimum", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_results_maximum = _prototype(
-            library, "toft_results_maximum", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_results_maximum", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_results_sum = _prototype(
-            library, "toft_results_sum", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_results_sum", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_results_average = _prototype(
-            library, "toft_results_average", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_results_average", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_realm_observe = _prototype(
-            library, "toft_realm_observe", c_int, [c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
+            library, "toft_realm_observe", c_int,
+            [c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
         )
         self.toft_object_observe = _prototype(
-            library, "toft_object_observe", c_int, [c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
+            library, "toft_object_observe", c_int,
+            [c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
         )
         self.toft_list_observe = _prototype(
-            library, "toft_list_observe", c_int, [c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
+            library, "toft_list_observe", c_int,
+            [c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
         )
         self.toft_results_observe = _prototype(
-            library, "toft_results_observe", c_int, [c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
+            library, "toft_results_observe", c_int,
+            [c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
         )
         self.toft_token_release = _prototype(
-            library, "toft_token_release", None, [c_void_p], None
+            library, "toft_token_release", None,
+            [c_void_p], None
         )
         self.toft_realm_descriptor = _prototype(
-            library, "toft_realm_descriptor", c_int, [c_void_p, c_void_p], check
+            library, "toft_realm_descriptor", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_dispatch = _prototype(
-            library, "toft_realm_dispatch", c_int, [c_void_p, c_void_p], check
+            library, "toft_realm_dispatch", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_info = _prototype(
-            library, "toft_realm_info", c_int, [c_void_p, c_void_p], check
+            library, "toft_realm_info", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_check = _prototype(
-            library, "toft_realm_check", c_int, [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p], check
+            library, "toft_realm_check", c_int,
+            [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p], check
         )
 
 

@@ -24,7 +24,9 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def candidates() -> list[str]:
-    """Where the library may be, the first that exists wins; a bare name is for the system's loader to find."""
+    """Where the library may be, the first that exists wins; a bare name is for the system's loader
+    to find.
+    """
     if named := os.environ.get("TOFT_LIBRARY"):
         return [named]
     found = [str(_PACKAGE / _NAME)]
@@ -41,7 +43,8 @@ def library() -> _ffi.Library:
     shared.toft_abi_version.restype = ctypes.c_uint32
     if (abi := shared.toft_abi_version()) != _ffi.TOFT_ABI_VERSION:
         raise LibraryError(
-            f"{shared._name} has ABI version {abi}, but this package is made for {_ffi.TOFT_ABI_VERSION}: install the two together."
+            f"{shared._name} has ABI version {abi}, but this package is made for "
+            f"{_ffi.TOFT_ABI_VERSION}: install the two together."
         )
     try:
         return _ffi.Library(shared, _check)
@@ -60,7 +63,9 @@ def _open(places: list[str]) -> ctypes.CDLL:
         except OSError as error:
             failures.append(f"{place}: {error}")
     raise LibraryError(
-        f"{_NAME} was not found. Build it with CMake, install the wheel, or set TOFT_LIBRARY to its path.", detail="\n".join(failures)
+        f"{_NAME} was not found. Build it with CMake, install the wheel, or set TOFT_LIBRARY to "
+        f"its path.",
+        detail="\n".join(failures),
     )
 
 
@@ -78,12 +83,18 @@ def last_error(status: int) -> Error:
     kind = error_class(status)
     if library().toft_last_error(ctypes.byref(error)) or error.code != status:
         return kind(f"The library failed with status {status} and left no message.", code=status)
-    return kind(text_of(error.message), detail=text_of(error.detail), number=error.number, code=status)
+    return kind(
+        text_of(error.message), detail=text_of(error.detail), number=error.number, code=status
+    )
 
 
 def text_of(string: _ffi.toft_string) -> str:
     """Copies a borrowed text."""
-    return ctypes.string_at(string.data or 0, string.size).decode("utf-8", "replace") if string.size else ""
+    return (
+        ctypes.string_at(string.data or 0, string.size).decode("utf-8", "replace")
+        if string.size
+        else ""
+    )
 
 
 def borrowed(text: str | bytes) -> tuple[_ffi.toft_string, Any]:
@@ -94,7 +105,9 @@ def borrowed(text: str | bytes) -> tuple[_ffi.toft_string, Any]:
 
 
 class Handle:
-    """Owns one handle of the library and releases it with the object's last reference, on whatever thread that happens."""
+    """Owns one handle of the library and releases it with the object's last reference, on whatever
+    thread that happens.
+    """
 
     __slots__ = ("_release", "address")
 

@@ -1,7 +1,8 @@
 """Python values to the library's, and back.
 
-A `toft_value` is 24 bytes: its type, then one member of a union. Packing those bytes with `struct` costs a fraction of setting the
-members of a ctypes structure one by one, and reading is the same the other way.
+A `toft_value` is 24 bytes: its type, then one member of a union. Packing those bytes with `struct`
+costs a fraction of setting the members of a ctypes structure one by one, and reading is the same
+the other way.
 """
 
 from __future__ import annotations
@@ -21,13 +22,17 @@ if TYPE_CHECKING:
     from .database import Realm
 
 VALUE_SIZE = ctypes.sizeof(toft_value)
-WORDS = struct.Struct("=i4xqq")  # the type, then a union of two words: integer; address, size; seconds, nanoseconds; key, class
+WORDS = struct.Struct(
+    "=i4xqq"
+)  # the type, then a union of two words: integer; address, size; seconds, nanoseconds; key, class
 _DOUBLE = struct.Struct("=i4xd8x")
 _FLOAT = struct.Struct("=i4xf12x")
 FLOAT_MEMBER = struct.Struct("=8xf12x")
 DOUBLE_MEMBER = struct.Struct("=8xd8x")
 
-NULL, BOOL, INT, FLOAT, DOUBLE, STRING, DATA, DATE, LINK, LINKING_OBJECTS, LIST = (int(kind) for kind in toft_type)
+NULL, BOOL, INT, FLOAT, DOUBLE, STRING, DATA, DATE, LINK, LINKING_OBJECTS, LIST = (
+    int(kind) for kind in toft_type
+)
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
@@ -35,26 +40,35 @@ _HEAP_SIZE = 16384
 
 
 def date_of(seconds: int, nanoseconds: int) -> datetime:
-    """A point in time as Python has it: UTC, whole microseconds (what is finer is cut off towards the past)."""
+    """A point in time as Python has it:
+
+    UTC, whole microseconds (what is finer is cut off towards the past).
+    """
     try:
         return EPOCH + timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
     except OverflowError:
         raise InvalidArgumentError(
-            f"The file holds a date that Python's datetime cannot: {seconds} seconds since 1970. Read it with columns(), as NumPy does."
+            f"The file holds a date that Python's datetime cannot: {seconds} seconds since 1970. "
+            f"Read it with columns(), as NumPy does."
         ) from None
 
 
 def date_words(value: datetime) -> tuple[int, int]:
     """Seconds and nanoseconds of the same sign."""
     if value.tzinfo is None or value.utcoffset() is None:
-        raise TypeMismatchError(f"{value!r} has no time zone: say datetime.now(timezone.utc), or give it its tzinfo.")
+        raise TypeMismatchError(
+            f"{value!r} has no time zone: say datetime.now(timezone.utc), or give it its tzinfo."
+        )
     microseconds = (value - EPOCH) // _MICROSECOND
     seconds, rest = divmod(abs(microseconds), 1_000_000)
     return (seconds, rest * 1000) if microseconds >= 0 else (-seconds, -rest * 1000)
 
 
 class Arguments:
-    """Memory that holds values while they are lent to a call, inside a `with`. At its end it goes to the spares, to be used again."""
+    """Memory that holds values while they are lent to a call, inside a `with`.
+
+    At its end it goes to the spares, to be used again.
+    """
 
     def __init__(self, capacity: int = 32, spares: list[Arguments] | None = None) -> None:
         self._spares = spares
@@ -80,7 +94,11 @@ class Arguments:
             self._spares.append(self)
 
     def add(self, value: Any, realm: Realm, wanted: int = NULL) -> None:
-        """Appends a value; `wanted`: the type of the property it is for, when there is one, so that 3 is a float where one is due."""
+        """Appends a value; `wanted`:
+
+        the type of the property it is for, when there is one, so that 3 is a float where one is
+        due.
+        """
         if self.count == self._capacity:
             self._grow()
         kind = type(value)
@@ -105,7 +123,11 @@ class Arguments:
             raise TypeMismatchError(f"A list has no lists in it: {values!r:.80}")
         items = list(values)
         outer = self._values, self._capacity, self.address, self.count
-        self._values, self._capacity, self.count = (toft_value * max(1, len(items)))(), len(items), 0
+        self._values, self._capacity, self.count = (
+            (toft_value * max(1, len(items)))(),
+            len(items),
+            0,
+        )
         self._is_in_list = True
         try:
             for item in items:
@@ -150,7 +172,9 @@ class Arguments:
         try:
             self._words(INT, value, 0)
         except struct.error:
-            raise InvalidArgumentError(f"{value} does not fit into the 64 bits of an integer.") from None
+            raise InvalidArgumentError(
+                f"{value} does not fit into the 64 bits of an integer."
+            ) from None
 
     def _number(self, value: float, wanted: int) -> None:
         offset = self.count * VALUE_SIZE
@@ -172,7 +196,9 @@ class Arguments:
     def _bytes(self, kind: int, data: bytes) -> None:
         size, used = len(data), self._used
         if size > TOFT_MAX_VALUE_SIZE:
-            raise ValueTooLongError(f"{size} bytes are too many for one value: at most {TOFT_MAX_VALUE_SIZE}.")
+            raise ValueTooLongError(
+                f"{size} bytes are too many for one value: at most {TOFT_MAX_VALUE_SIZE}."
+            )
         if used + size <= _HEAP_SIZE:
             self._heap_view[used : used + size] = data
             self._used = used + size
@@ -185,7 +211,11 @@ class Arguments:
     def _grow(self) -> None:
         values = (toft_value * (self._capacity * 2))()
         ctypes.memmove(values, self._values, self._capacity * VALUE_SIZE)
-        self._values, self._capacity, self.address = values, self._capacity * 2, ctypes.addressof(values)
+        self._values, self._capacity, self.address = (
+            values,
+            self._capacity * 2,
+            ctypes.addressof(values),
+        )
 
 
 def _float_of(value: int) -> float:
@@ -196,8 +226,13 @@ def _float_of(value: int) -> float:
 
 
 def _is_listlike(value: Any) -> bool:
-    """Our own lists and results, dictionary views, NumPy arrays: anything finite to go through that is no mapping."""
-    return hasattr(value, "__len__") and hasattr(value, "__iter__") and not isinstance(value, Mapping)
+    """Our own lists and results, dictionary views, NumPy arrays:
+
+    anything finite to go through that is no mapping.
+    """
+    return (
+        hasattr(value, "__len__") and hasattr(value, "__iter__") and not isinstance(value, Mapping)
+    )
 
 
 def decode(memory: Any, offset: int, realm: Realm) -> Any:

@@ -1,4 +1,7 @@
-"""Putting objects into a database: one by one from values, or a whole graph of objects that link to each other."""
+"""Putting objects into a database:
+
+one by one from values, or a whole graph of objects that link to each other.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ MODIFIED = toft_update_policy.MODIFIED
 
 
 class Adding:
-    """One call of `add`, `create` or `upsert`. What it has created it takes back when it fails half-way."""
+    """One call of `add`, `create` or `upsert`.
+
+    What it has created it takes back when it fails half-way.
+    """
 
     def __init__(self, realm: Realm, policy: int) -> None:
         self._realm = realm
@@ -29,17 +35,26 @@ class Adding:
         self._created: list[Single] = []
 
     def create(self, binding: Binding, given: Mapping[str, Any]) -> Single:
-        """An object from values. Defaults that the class declares hold for an object that is new."""
+        """An object from values.
+
+        Defaults that the class declares hold for an object that is new.
+        """
         missing = [each for each in binding.defaults if each.name not in given]
         if missing and not self._exists(binding, given):
             given = {**given, **{each.name: each.default() for each in missing}}
         return self._create(binding, given, self._policy)
 
     def add(self, root: Object) -> None:
-        """An object and all that it leads to. They become live together, at the end, or none does."""
+        """An object and all that it leads to.
+
+        They become live together, at the end, or none does.
+        """
         if isinstance(root._rows, Live):
             if root._rows.realm is not self._realm:
-                raise WrongSessionError(f"This {type(root).__name__} belongs to another realm: say realm.resolve(object).")
+                raise WrongSessionError(
+                    f"This {type(root).__name__} belongs to another realm: say "
+                    f"realm.resolve(object)."
+                )
             return
         drafts = _reachable(root)
         made: dict[int, Single] = {}
@@ -58,16 +73,26 @@ class Adding:
     def _add_alone(self, draft: Object) -> Single:
         """A draft without its links to other drafts, which may not be there yet."""
         binding = self._realm._binding(type(draft))
-        given = {each.name: getattr(draft, each.name) for each in binding.properties.values() if each.type != values.LINKING_OBJECTS}
+        given = {
+            each.name: getattr(draft, each.name)
+            for each in binding.properties.values()
+            if each.type != values.LINKING_OBJECTS
+        }
         filled = {name: value for name, value in given.items() if not _drafts_in(value)}
-        policy = self._policy if binding.primary_key else toft_update_policy.ERROR  # without a key it is always a new object
+        policy = (
+            self._policy if binding.primary_key else toft_update_policy.ERROR
+        )  # without a key it is always a new object
         return self._create(binding, filled, policy)
 
     def _link(self, draft: Object, made: Mapping[int, Single]) -> None:
         single = made[id(draft)]
         for each in single.binding.properties.values():
             if each.type == values.LINK and _drafts_in(value := getattr(draft, each.name)):
-                self._set(single, each, [_added(item, made) for item in value] if each.is_list else _added(value, made))
+                self._set(
+                    single,
+                    each,
+                    [_added(item, made) for item in value] if each.is_list else _added(value, made),
+                )
 
     def _set(self, single: Single, each: BoundProperty, value: Any) -> None:
         if self._policy != MODIFIED or single.read(_NOBODY, each.name) != value:
@@ -75,7 +100,11 @@ class Adding:
 
     def _exists(self, binding: Binding, given: Mapping[str, Any]) -> bool:
         key = given.get(binding.primary_key) if binding.primary_key else None
-        return self._policy != toft_update_policy.ERROR and key is not None and self._realm.object(binding.cls, key) is not None
+        return (
+            self._policy != toft_update_policy.ERROR
+            and key is not None
+            and self._realm.object(binding.cls, key) is not None
+        )
 
     def _create(self, binding: Binding, given: Mapping[str, Any], policy: int) -> Single:
         keys, properties = binding.properties_named(tuple(given))
@@ -98,7 +127,9 @@ class Adding:
                 ctypes.byref(link),
                 ctypes.byref(is_new),
             )
-        single = Single(binding, link.object_key, Handle(address.value, library().toft_object_release))
+        single = Single(
+            binding, link.object_key, Handle(address.value, library().toft_object_release)
+        )
         if is_new.value:
             self._created.append(single)
         return single
@@ -137,13 +168,20 @@ class _Link:
         return self._single.key(0), self._single.binding.key
 
     def __eq__(self, other: object | None) -> bool:
-        return isinstance(other, Object) and isinstance(other._rows, Live) and other._rows.key(other._row) == self._single.key(0)
+        return (
+            isinstance(other, Object)
+            and isinstance(other._rows, Live)
+            and other._rows.key(other._row) == self._single.key(0)
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
 
 def _reachable(root: Object) -> list[Object]:
-    """The drafts that one leads to over links, itself first. A loop, not a recursion: a chain may be long."""
+    """The drafts that one leads to over links, itself first.
+
+    A loop, not a recursion: a chain may be long.
+    """
     found, seen, waiting = [], {id(root)}, [root]
     while waiting:
         draft = waiting.pop()

@@ -48,11 +48,19 @@ def _stored_bindings(realm: Realm) -> Iterator[Binding]:
         for each in stored[key].values():
             inverse = {other.key: other.name for other in stored.get(each.target, {}).values()}
             target, origin = names.get(each.target, ""), inverse.get(each.target_property, "")
-            properties[each.name] = stored_property(each.name, each.type, each.flags, target, origin)
+            properties[each.name] = stored_property(
+                each.name, each.type, each.flags, target, origin
+            )
         yield _binding(realm, class_of_stored(name, properties), key, properties, stored[key])
 
 
-def _binding(realm: Realm, cls: type[Object], key: int, properties: dict[str, Property], stored: dict[str, _Stored]) -> Binding:
+def _binding(
+    realm: Realm,
+    cls: type[Object],
+    key: int,
+    properties: dict[str, Property],
+    stored: dict[str, _Stored],
+) -> Binding:
     bound = []
     for name, declared in properties.items():
         each = stored[name]
@@ -87,9 +95,13 @@ def _properties(realm: Realm, class_key: int) -> Iterator[_Stored]:
     count = ctypes.c_size_t()
     library().toft_realm_properties(realm._address, class_key, None, 0, ctypes.byref(count))
     keys = (ctypes.c_uint32 * max(1, count.value))()
-    library().toft_realm_properties(realm._address, class_key, keys, count.value, ctypes.byref(count))
+    library().toft_realm_properties(
+        realm._address, class_key, keys, count.value, ctypes.byref(count)
+    )
     for key in keys[: count.value]:
         info = toft_property_info()
         info.size = ctypes.sizeof(info)
         library().toft_realm_property_info(realm._address, class_key, key, ctypes.byref(info))
-        yield _Stored(text_of(info.name), key, info.type, info.flags, info.target_class, info.target_property)
+        yield _Stored(
+            text_of(info.name), key, info.type, info.flags, info.target_class, info.target_property
+        )

@@ -31,28 +31,39 @@ def _texts(memory: bytearray) -> list[Any]:
         if len(text) == size:  # ASCII
             found += [text[start:end] for start, end in pairwise(accumulate(sizes, initial=0))]
         else:
-            found += [data[start:end].decode() for start, end in pairwise(accumulate(sizes, initial=0))]
+            found += [
+                data[start:end].decode() for start, end in pairwise(accumulate(sizes, initial=0))
+            ]
     return found
 
 
 def _datas(memory: bytearray) -> list[Any]:
-    return [_bytes_at(address, size) if size else b"" for address, size in iter_unpack("=QQ", memory)]
+    return [
+        _bytes_at(address, size) if size else b"" for address, size in iter_unpack("=QQ", memory)
+    ]
 
 
 def _runs(memory: bytearray) -> Iterator[tuple[int, list[int], int]]:
-    """Texts that follow each other without a gap, as those of a cluster do, can be copied at once: address, sizes, whole size."""
+    """Texts that follow each other without a gap, as those of a cluster do, can be copied at once:
+    address, sizes, whole size.
+    """
     words = array("Q")
     words.frombytes(memory)
     addresses, sizes = words[::2].tolist(), words[1::2].tolist()
     ends = list(map(add, addresses, sizes))
-    breaks = [row for row, (end, address) in enumerate(zip(ends, addresses[1:]), 1) if end != address]
+    breaks = [
+        row for row, (end, address) in enumerate(zip(ends, addresses[1:]), 1) if end != address
+    ]
     for first, last in zip([0, *breaks], [*breaks, len(addresses)]):
         if first < last:
             yield addresses[first], sizes[first:last], ends[last - 1] - addresses[first]
 
 
 def _dates(memory: bytearray) -> list[Any]:
-    return [values.date_of(seconds, nanoseconds) for seconds, nanoseconds in iter_unpack("=qi4x", memory)]
+    return [
+        values.date_of(seconds, nanoseconds)
+        for seconds, nanoseconds in iter_unpack("=qi4x", memory)
+    ]
 
 
 def _numbers(code: str) -> Callable[[bytearray], list[Any]]:
@@ -90,7 +101,9 @@ LAYOUTS = {
 
 
 class Buffers:
-    """Memory for some columns of up to `capacity` rows, and the structures that describe it to the library."""
+    """Memory for some columns of up to `capacity` rows, and the structures that describe it to the
+    library.
+    """
 
     def __init__(self, columns: Iterable[tuple[int, int]], capacity: int) -> None:
         """`columns`: property key and type of each; key 0 with type INT is the object's own key."""
@@ -112,7 +125,14 @@ class Buffers:
 
     def read(self, results: int | None, first: int) -> int:
         """Fills the columns with the rows from `first` on, and returns how many there are."""
-        library().toft_results_columns(results, first, ctypes.byref(self._structures), len(self.types), self._capacity, ctypes.byref(self._rows))
+        library().toft_results_columns(
+            results,
+            first,
+            ctypes.byref(self._structures),
+            len(self.types),
+            self._capacity,
+            ctypes.byref(self._rows),
+        )
         return self._rows.value
 
     def listed(self, index: int, count: int) -> list[Any]:
@@ -139,7 +159,9 @@ def read_lists(results: int | None, count: int, properties: list[BoundProperty])
 
 
 def read_arrays(results: int | None, count: int, properties: list[BoundProperty]) -> dict[str, Any]:
-    """Whole columns as NumPy arrays; those of optional properties, and those with deleted objects of a snapshot, are masked."""
+    """Whole columns as NumPy arrays; those of optional properties, and those with deleted objects
+    of a snapshot, are masked.
+    """
     import numpy
 
     found = {each.name: numpy.empty(count, _dtype(each.type)) for each in properties}
@@ -148,10 +170,15 @@ def read_arrays(results: int | None, count: int, properties: list[BoundProperty]
     for buffers, rows in _pieces(results, count, properties):
         for index, each in enumerate(properties):
             found[each.name][first : first + rows] = _array(buffers, index, rows, numpy)
-            masks[each.name][first : first + rows] = numpy.frombuffer(buffers.nulls[index], "?", rows)
+            masks[each.name][first : first + rows] = numpy.frombuffer(
+                buffers.nulls[index], "?", rows
+            )
         first += rows
     masked = {each.name for each in properties if each.is_nullable or masks[each.name].any()}
-    return {name: numpy.ma.array(data, mask=masks[name]) if name in masked else data for name, data in found.items()}
+    return {
+        name: numpy.ma.array(data, mask=masks[name]) if name in masked else data
+        for name, data in found.items()
+    }
 
 
 def _dtype(kind: int) -> str:
@@ -161,15 +188,21 @@ def _dtype(kind: int) -> str:
 def _array(buffers: Buffers, index: int, rows: int, numpy: Any) -> Any:
     kind = buffers.types[index]
     if kind == values.DATE:
-        raw = numpy.frombuffer(buffers.values[index], [("seconds", "i8"), ("nanoseconds", "i4"), ("", "V4")], rows)
+        raw = numpy.frombuffer(
+            buffers.values[index], [("seconds", "i8"), ("nanoseconds", "i4"), ("", "V4")], rows
+        )
         return (raw["seconds"] * 1_000_000 + raw["nanoseconds"] // 1000).view("M8[us]")
     if LAYOUTS[kind].dtype is None:
         return buffers.listed(index, rows)
     return numpy.frombuffer(buffers.values[index], LAYOUTS[kind].dtype, rows)
 
 
-def _pieces(results: int | None, count: int, properties: list[BoundProperty]) -> Iterator[tuple[Buffers, int]]:
-    buffers = Buffers([(each.key, each.type) for each in properties], min(max(count, 1), _READ_AT_ONCE))
+def _pieces(
+    results: int | None, count: int, properties: list[BoundProperty]
+) -> Iterator[tuple[Buffers, int]]:
+    buffers = Buffers(
+        [(each.key, each.type) for each in properties], min(max(count, 1), _READ_AT_ONCE)
+    )
     first = 0
     while first < count and (rows := buffers.read(results, first)):
         yield buffers, rows

@@ -45,9 +45,21 @@ Update = Literal["all", "modified"]
 Mode = Literal["create", "existing", "read_only"]
 Durability = Literal["immediate", "group", "deferred"]
 
-_MODES = {"create": toft_mode.READ_WRITE, "existing": toft_mode.EXISTING, "read_only": toft_mode.READ_ONLY}
-_DURABILITIES = {"immediate": toft_durability.IMMEDIATE, "group": toft_durability.GROUP, "deferred": toft_durability.DEFERRED}
-_POLICIES = {None: toft_update_policy.ERROR, "all": toft_update_policy.ALL, "modified": toft_update_policy.MODIFIED}
+_MODES = {
+    "create": toft_mode.READ_WRITE,
+    "existing": toft_mode.EXISTING,
+    "read_only": toft_mode.READ_ONLY,
+}
+_DURABILITIES = {
+    "immediate": toft_durability.IMMEDIATE,
+    "group": toft_durability.GROUP,
+    "deferred": toft_durability.DEFERRED,
+}
+_POLICIES = {
+    None: toft_update_policy.ERROR,
+    "all": toft_update_policy.ALL,
+    "modified": toft_update_policy.MODIFIED,
+}
 
 
 def open(
@@ -59,26 +71,41 @@ def open(
 ) -> Realm:
     """Opens a database file on this thread: `with toft.open("dogs.toft", [Dog, Person]) as realm:`.
 
-    `classes`: what is stored; new classes, properties and indexes are added to the file. None: the classes that the file has, as
-    `realm.classes` gives them. `mode`: "create" the file when it is missing, it must be "existing", or it is "read_only".
-    `write_timeout`: how many seconds a write waits for other writers; None: as long as it takes, 0: not at all.
+    `classes`: what is stored; new classes, properties and indexes are added to the file. None: the
+    classes that the file has, as `realm.classes` gives them. `mode`: "create" the file when it is
+    missing, it must be "existing", or it is "read_only". `write_timeout`: how many seconds a write
+    waits for other writers; None: as long as it takes, 0: not at all.
     """
     return _open(os.fspath(path), "", classes, mode, write_timeout)
 
 
-def open_in_memory(classes: Iterable[type[Object]] | None = None, *, name: str | None = None, write_timeout: float | None = None) -> Realm:
-    """Opens a database without a file. Realms of the same name in this process share it; it is gone with the last of them.
-    Without a name it is this realm's alone."""
+def open_in_memory(
+    classes: Iterable[type[Object]] | None = None,
+    *,
+    name: str | None = None,
+    write_timeout: float | None = None,
+) -> Realm:
+    """Opens a database without a file. Realms of the same name in this process share it; it is gone
+    with the last of them. Without a name it is this realm's alone.
+    """
     return _open("", name or f"toft-{uuid.uuid4()}", classes, "create", write_timeout)
 
 
-def _open(path: str, name: str, classes: Iterable[type[Object]] | None, mode: Mode, write_timeout: float | None) -> Realm:
+def _open(
+    path: str,
+    name: str,
+    classes: Iterable[type[Object]] | None,
+    mode: Mode,
+    write_timeout: float | None,
+) -> Realm:
     if mode not in _MODES:
         raise InvalidArgumentError(f"A mode is one of {', '.join(_MODES)}, not {mode!r}.")
     declared = None if classes is None else list(classes)
     for cls in declared or ():
         if not (isinstance(cls, type) and issubclass(cls, Object) and cls is not Object):
-            raise InvalidArgumentError(f"Give the classes of the database, each a subclass of toft.Object, not {cls!r}.")
+            raise InvalidArgumentError(
+                f"Give the classes of the database, each a subclass of toft.Object, not {cls!r}."
+            )
     schema = None if declared is None else schema_handle(declared)
     configuration = toft_configuration()
     configuration.size = ctypes.sizeof(configuration)
@@ -148,7 +175,8 @@ class Realm:
         self._bind(declared)
         _realms.add(self)
 
-    # ------------------------------------------------------------------------------------------------- Opening, closing
+    # ----------------------------------------------------------------------------------------------
+    # Opening, closing
 
     @property
     def path(self) -> str:
@@ -161,8 +189,9 @@ class Realm:
         return self._is_open
 
     def close(self) -> None:
-        """Closes the realm now: an open write transaction is cancelled, its observations end, and everything got from it is a ClosedError.
-        Closing twice does nothing."""
+        """Closes the realm now: an open write transaction is cancelled, its observations end, and
+        everything got from it is a ClosedError. Closing twice does nothing.
+        """
         if not self._is_open:
             return
         library().toft_realm_close(self._address)
@@ -181,18 +210,23 @@ class Realm:
     def __repr__(self) -> str:
         return f"<Realm {self._path}{'' if self._is_open else ', closed'}>"
 
-    # ----------------------------------------------------------------------------------------------------- Transactions
+    # ----------------------------------------------------------------------------------------------
+    # Transactions
 
     @contextmanager
     def write(self, *, durability: Durability = "immediate") -> Iterator[None]:
-        """A write transaction: commits at the end of the block, and cancels when an exception leaves it.
+        """A write transaction: commits at the end of the block, and cancels when an exception
+        leaves it.
 
-        `durability`: when it is there again after the machine stops (power, kernel). Every process sees it at the end of the block, and no crash
-        or kill of a process loses it, whichever is chosen. "immediate": at the end of the block, for a durable write. "group": the same, and
-        transactions of several threads share that write: more of them in a second, while one may take longer. "deferred": later, with the next
-        transaction that is not deferred, with `flush`, about a second after the last one, when much waits (16 MiB), or when the file is closed;
-        until then a crash of the machine may take back the last transactions, never one while a later one stays. That costs no durable write.
-        Large transactions, and the first in a file since it was closed, are durable at the end of the block.
+        `durability`: when it is there again after the machine stops (power, kernel). Every process
+        sees it at the end of the block, and no crash or kill of a process loses it, whichever is
+        chosen. "immediate": at the end of the block, for a durable write. "group": the same, and
+        transactions of several threads share that write: more of them in a second, while one may
+        take longer. "deferred": later, with the next transaction that is not deferred, with
+        `flush`, about a second after the last one, when much waits (16 MiB), or when the file is
+        closed; until then a crash of the machine may take back the last transactions, never one
+        while a later one stays. That costs no durable write. Large transactions, and the first in a
+        file since it was closed, are durable at the end of the block.
         """
         _durability(durability)
         self.begin_write()
@@ -203,12 +237,17 @@ class Realm:
                 self.cancel()
             raise
         if not self._is_open:
-            raise ClosedError("The realm was closed inside its write transaction, which is cancelled.")
+            raise ClosedError(
+                "The realm was closed inside its write transaction, which is cancelled."
+            )
         if self.is_writing:  # unless the block has ended it itself
             self.commit(durability=durability)
 
     def begin_write(self) -> None:
-        """Begins a write transaction: waits for other writers and moves to the latest version. `write` is the better way."""
+        """Begins a write transaction:
+
+        waits for other writers and moves to the latest version. `write` is the better way.
+        """
         try:
             self._move("toft_realm_begin_write")
         except BaseException:
@@ -217,15 +256,21 @@ class Realm:
             raise
 
     def commit(self, *, durability: Durability = "immediate") -> int:
-        """Commits: when it returns, the transaction is on disk, or will be as the `durability` says: see `write`. Returns its version."""
+        """Commits: when it returns, the transaction is on disk, or will be as the `durability`
+        says: see `write`. Returns its version.
+        """
         version, options = ctypes.c_uint64(), toft_commit_options()
         options.size, options.durability = ctypes.sizeof(options), _durability(durability)
         self._changing()
-        library().toft_realm_commit_with(self._address, ctypes.byref(options), ctypes.byref(version))
+        library().toft_realm_commit_with(
+            self._address, ctypes.byref(options), ctypes.byref(version)
+        )
         return version.value
 
     def flush(self) -> None:
-        """Makes every commit so far durable, of any realm and any process, and returns then; at once when all are. Waits for other writers."""
+        """Makes every commit so far durable, of any realm and any process, and returns then; at
+        once when all are. Waits for other writers.
+        """
         library().toft_realm_flush(self._address)
 
     def cancel(self) -> None:
@@ -248,29 +293,51 @@ class Realm:
         return version.value
 
     def refresh(self) -> bool:
-        """Moves to the latest version and calls the observers that are due. Returns whether it moved."""
+        """Moves to the latest version and calls the observers that are due.
+
+        Returns whether it moved.
+        """
         moved = ctypes.c_bool()
         self._move("toft_realm_refresh", ctypes.byref(moved))
         return moved.value
 
-    # ---------------------------------------------------------------------------------------------------------- Objects
+    # ----------------------------------------------------------------------------------------------
+    # Objects
 
     def add(self, instance: T, update: Update | None = None) -> T:
-        """Puts an object into the database, and with it those that it links to and that are in none yet. It is live from then on.
-        `update`: what to do when its primary key exists: set "all" properties, or those that are "modified"; None: an error."""
+        """Puts an object into the database, and with it those that it links to and that are in none
+        yet. It is live from then on. `update`: what to do when its primary key exists: set "all"
+        properties, or those that are "modified"; None: an error.
+        """
         Adding(self, _policy(update)).add(instance)
         return instance
 
-    def create(self, cls: type[T], values: Mapping[str, Any] | None = None, /, **properties: Any) -> T:
-        """Creates an object: `realm.create(Dog, name="Rex", age=3)`. The properties can also come as a mapping."""
+    def create(
+        self, cls: type[T], values: Mapping[str, Any] | None = None, /, **properties: Any
+    ) -> T:
+        """Creates an object:
+
+        `realm.create(Dog, name="Rex", age=3)`. The properties can also come as a mapping.
+        """
         return self._create(cls, toft_update_policy.ERROR, {**(values or {}), **properties})
 
-    def upsert(self, cls: type[T], values: Mapping[str, Any] | None = None, /, *, update: Update = "all", **properties: Any) -> T:
-        """Creates an object or, when its primary key exists, updates it: sets "all" of the properties given, or those that are "modified"."""
+    def upsert(
+        self,
+        cls: type[T],
+        values: Mapping[str, Any] | None = None,
+        /,
+        *,
+        update: Update = "all",
+        **properties: Any,
+    ) -> T:
+        """Creates an object or, when its primary key exists, updates it:
+
+        sets "all" of the properties given, or those that are "modified".
+        """
         return self._create(cls, _policy(update), {**(values or {}), **properties})
 
     def delete(self, *things: Object | Results[Any] | List[Any] | Iterable[Object]) -> None:
-        """Deletes objects, or all objects of results, of a list, or of anything else to go through."""
+        """Deletes objects, or all objects of results, of a list or of any iterable."""
         for thing in things:
             if isinstance(thing, Object):
                 address = self._own(thing).handle().address
@@ -301,7 +368,9 @@ class Realm:
         address = ctypes.c_void_p()
         with self._arguments() as arguments:
             arguments.add(primary_key, self)
-            library().toft_object_find(self._address, binding.key, arguments.address, ctypes.byref(address))
+            library().toft_object_find(
+                self._address, binding.key, arguments.address, ctypes.byref(address)
+            )
         return self._from_handle(binding, address.value) if address.value else None
 
     @overload
@@ -315,7 +384,9 @@ class Realm:
         return Results(self, Handle(address.value, library().toft_results_release))
 
     def resolve(self, instance: T) -> T | None:
-        """This realm's view of an object of another realm of the same database, such as another thread's; None when it is not there."""
+        """This realm's view of an object of another realm of the same database, such as another
+        thread's; None when it is not there.
+        """
         rows = live(instance)
         if rows.realm._path != self._path:
             raise WrongSessionError(f"The object belongs to another database: {rows.realm._path}")
@@ -328,31 +399,40 @@ class Realm:
         """The classes of this realm by name."""
         return {key: binding.cls for key, binding in self._bindings.items() if isinstance(key, str)}
 
-    # ------------------------------------------------------------------------------------------------------ Observation
+    # ----------------------------------------------------------------------------------------------
+    # Observation
 
     def observe(self, callback: Callback | None = None) -> Observation:
         """Tells of each commit, of any process, its own too.
 
-        Like the `observe` of results, lists and objects it takes a callback, which `wait`, `dispatch`, `refresh` and `write` call on this
-        thread; or none, and then gives what comes to `async for changes in realm.observe():`, under asyncio, without a thread.
+        Like the `observe` of results, lists and objects it takes a callback, which `wait`,
+        `dispatch`, `refresh` and `write` call on this thread; or none, and then gives what comes to
+        `async for changes in realm.observe():`, under asyncio, without a thread.
         """
         return Observation(self, "toft_realm_observe", self._handle, callback, {})
 
     def fileno(self) -> int:
-        """A descriptor that is readable while `dispatch` has something to do, for any event loop. It belongs to the realm."""
+        """A descriptor that is readable while `dispatch` has something to do, for any event loop.
+
+        It belongs to the realm.
+        """
         descriptor = ctypes.c_int()
         library().toft_realm_descriptor(self._address, ctypes.byref(descriptor))
         return descriptor.value
 
     def dispatch(self) -> int:
-        """Moves to what has been committed meanwhile and calls the observers that are due. Does not wait. Returns how many it called."""
+        """Moves to what has been committed meanwhile and calls the observers that are due.
+
+        Does not wait. Returns how many it called.
+        """
         calls = ctypes.c_size_t()
         self._move("toft_realm_dispatch", ctypes.byref(calls))
         return calls.value
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Waits for a commit of any thread or process, moves to it and calls the observers that are due. Returns False when `timeout`
-        seconds went by without one."""
+        """Waits for a commit of any thread or process, moves to it and calls the observers that are
+        due. Returns False when `timeout` seconds went by without one.
+        """
         if self._own_observation is None or self._own_observation._is_over:
             self._own_observation = self.observe(_nothing)
         end = None if timeout is None else time.monotonic() + timeout
@@ -368,7 +448,9 @@ class Realm:
 
     @contextmanager
     def attached(self) -> Iterator[None]:
-        """Lets asyncio's running loop dispatch this realm inside the block, so that callbacks are called too. `async for` does it itself."""
+        """Lets asyncio's running loop dispatch this realm inside the block, so that callbacks are
+        called too. `async for` does it itself.
+        """
         if self._attached == 0:
             self._start_reading()
         self._attached += 1
@@ -379,7 +461,8 @@ class Realm:
             if self._attached == 0:
                 self._stop_reading()
 
-    # --------------------------------------------------------------------------------------------------- Check and info
+    # ----------------------------------------------------------------------------------------------
+    # Check and info
 
     @property
     def info(self) -> Info:
@@ -390,18 +473,29 @@ class Realm:
         return Info(*(getattr(info, name) for name in Info.__dataclass_fields__))
 
     def check(self) -> CheckReport:
-        """Reads and checks everything in the version the realm stands at. Damage that it finds is reported, not raised."""
+        """Reads and checks everything in the version the realm stands at.
+
+        Damage that it finds is reported, not raised.
+        """
         report, size = toft_check_report(), ctypes.c_size_t()
         report.size = ctypes.sizeof(report)
         memory = ctypes.create_string_buffer(65536)
-        library().toft_realm_check(self._address, ctypes.byref(report), memory, len(memory), ctypes.byref(size))
+        library().toft_realm_check(
+            self._address, ctypes.byref(report), memory, len(memory), ctypes.byref(size)
+        )
         lines = memory.raw[: min(size.value, len(memory))].decode("utf-8", "replace").splitlines()
-        return CheckReport(tuple(lines) if report.problem_count else (), report.page_count, report.object_count)
+        return CheckReport(
+            tuple(lines) if report.problem_count else (), report.page_count, report.object_count
+        )
 
-    # ---------------------------------------------------------------------------------------------------------- Beneath
+    # ----------------------------------------------------------------------------------------------
+    # Beneath
 
     def _arguments(self) -> values.Arguments:
-        """Memory for the values of one call. Each call takes its own, so that nested calls and other threads do no harm."""
+        """Memory for the values of one call.
+
+        Each call takes its own, so that nested calls and other threads do no harm.
+        """
         try:
             return self._spare_arguments.pop()
         except IndexError:
@@ -455,8 +549,12 @@ class Realm:
         address = ctypes.c_void_p()
         if each.is_list:
             library().toft_object_list(owner.handle().address, each.key, ctypes.byref(address))
-            return List(self, Handle(address.value, library().toft_list_release), each, owner.place(each))
-        library().toft_object_linking_objects(owner.handle().address, each.key, ctypes.byref(address))
+            return List(
+                self, Handle(address.value, library().toft_list_release), each, owner.place(each)
+            )
+        library().toft_object_linking_objects(
+            owner.handle().address, each.key, ctypes.byref(address)
+        )
         return Results(self, Handle(address.value, library().toft_results_release))
 
     def _create(self, cls: type[T], policy: int, properties: Mapping[str, Any]) -> T:
@@ -488,7 +586,9 @@ class Realm:
 
     def _bind(self, declared: list[type[Object]] | None) -> None:
         for binding in bindings(self, declared):
-            self._bindings[binding.key] = self._bindings[binding.cls] = self._bindings[binding.cls.__name__] = binding
+            self._bindings[binding.key] = self._bindings[binding.cls] = self._bindings[
+                binding.cls.__name__
+            ] = binding
 
     def _binding(self, cls: type[Object] | str) -> Binding:
         try:
@@ -501,14 +601,18 @@ class Realm:
         try:
             return self._bindings[key]
         except KeyError:
-            raise NoSuchClassError(f"The realm was opened without the class with the key {key}.") from None
+            raise NoSuchClassError(
+                f"The realm was opened without the class with the key {key}."
+            ) from None
 
 
 def _durability(durability: Durability) -> int:
     try:
         return _DURABILITIES[durability]
     except (KeyError, TypeError):
-        raise InvalidArgumentError(f"A durability is one of {', '.join(_DURABILITIES)}, not {durability!r}.") from None
+        raise InvalidArgumentError(
+            f"A durability is one of {', '.join(_DURABILITIES)}, not {durability!r}."
+        ) from None
 
 
 def _policy(update: Update | None) -> int:
@@ -526,7 +630,10 @@ _realms: weakref.WeakSet[Realm] = weakref.WeakSet()
 
 
 def _after_fork() -> None:
-    """In the child, nothing that was read before may be given from memory: the library must be asked, and refuses."""
+    """In the child, nothing that was read before may be given from memory:
+
+    the library must be asked, and refuses.
+    """
     for realm in list(_realms):
         realm._now += 1
 

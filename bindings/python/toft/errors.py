@@ -1,7 +1,7 @@
 """Every failure of Toft as an exception: one tree, rooted at `Error`, in the groups of toft.h.
 
-Where Python has an exception that one would expect (`IndexError` for an index, `TypeError` for a value of the wrong type), ours is
-one of those too, so that ordinary `except` clauses work.
+Where Python has an exception that one would expect (`IndexError` for an index, `TypeError` for a
+value of the wrong type), ours is one of those too, so that ordinary `except` clauses work.
 """
 
 from __future__ import annotations
@@ -91,11 +91,16 @@ class Error(Exception):
     message: str
     """One sentence: what, where and what to do."""
     detail: str
-    """More lines where there are more: the differences of a schema, a query with a caret below its mistake."""
+    """More lines where there are more:
+
+    the differences of a schema, a query with a caret below its mistake.
+    """
     number: int
     """What goes with the code: errno, a page, an index, the offset in a query; else 0."""
 
-    def __init__(self, message: str, *, detail: str = "", number: int = 0, code: int | None = None) -> None:
+    def __init__(
+        self, message: str, *, detail: str = "", number: int = 0, code: int | None = None
+    ) -> None:
         super().__init__(message)
         self.code = self._status if code is None else Status(code) if code in _CODES else code
         self.message = message
@@ -106,7 +111,7 @@ class Error(Exception):
         return f"{self.message}\n{self.detail}" if self.detail else self.message
 
 
-# ------------------------------------------------------------------------------------------------------------------ Use
+# ---------------------------------------------------------------------------------------------- Use
 
 
 class UsageError(Error):
@@ -161,13 +166,15 @@ class WrongSessionError(UsageError, ValueError):
     _status = Status.ERROR_WRONG_SESSION
 
 
-# ------------------------------------------------------------------------------------------------ Opening, and the file
+# ---------------------------------------------------------------------------- Opening, and the file
 
 
 class FileError(Error, OSError):
     """The file could not be opened, read or written. `errno` is set where a system call failed."""
 
-    def __init__(self, message: str, *, detail: str = "", number: int = 0, code: int | None = None) -> None:
+    def __init__(
+        self, message: str, *, detail: str = "", number: int = 0, code: int | None = None
+    ) -> None:
         super().__init__(message, detail=detail, number=number, code=code)
         if self.code == Status.ERROR_FILE_ACCESS:
             self.errno = number
@@ -263,7 +270,7 @@ class TooManyReadersError(FileError):
     _status = Status.ERROR_TOO_MANY_READERS
 
 
-# --------------------------------------------------------------------------------------------------------- Transactions
+# ------------------------------------------------------------------------------------- Transactions
 
 
 class TransactionError(Error):
@@ -306,7 +313,7 @@ class CommitOutcomeUnknownError(TransactionError):
     _status = Status.ERROR_COMMIT_OUTCOME_UNKNOWN
 
 
-# --------------------------------------------------------------------------------------------------------------- Schema
+# ------------------------------------------------------------------------------------------- Schema
 
 
 class SchemaError(Error):
@@ -343,7 +350,7 @@ class NoSuchPropertyError(SchemaError, AttributeError, KeyError):
     _status = Status.ERROR_NO_SUCH_PROPERTY
 
 
-# -------------------------------------------------------------------------------------------------------------- Objects
+# ------------------------------------------------------------------------------------------ Objects
 
 
 class ObjectError(Error):
@@ -404,7 +411,7 @@ class ReadOnlyPropertyError(ObjectError, AttributeError):
     _status = Status.ERROR_READ_ONLY_PROPERTY
 
 
-# ---------------------------------------------------------------------------------------------------- Lists and results
+# -------------------------------------------------------------------------------- Lists and results
 
 
 class CollectionError(Error):
@@ -423,7 +430,7 @@ class CollectionInvalidatedError(CollectionError, ReferenceError):
     _status = Status.ERROR_COLLECTION_INVALIDATED
 
 
-# -------------------------------------------------------------------------------------------------------------- Queries
+# ------------------------------------------------------------------------------------------ Queries
 
 
 class QueryError(Error):
@@ -460,7 +467,7 @@ class UnsupportedAggregateError(QueryError, TypeError):
     _status = Status.ERROR_UNSUPPORTED_AGGREGATE
 
 
-# ---------------------------------------------------------------------------------------------------------- Observation
+# -------------------------------------------------------------------------------------- Observation
 
 
 class ObservationError(Error):
@@ -504,7 +511,9 @@ _GROUPS: dict[int, type[Error]] = {
 
 
 def _leaves(root: type[Error]) -> dict[int, type[Error]]:
-    return {kind._status: kind for group in root.__subclasses__() for kind in group.__subclasses__()}
+    return {
+        kind._status: kind for group in root.__subclasses__() for kind in group.__subclasses__()
+    }
 
 
 _BY_STATUS = _leaves(Error)

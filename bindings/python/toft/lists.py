@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 from . import _values as values
 from ._ffi import TOFT_NO_INDEX
 from ._lib import Handle, library
-from .errors import Error, IndexOutOfRangeError, InvalidArgumentError, NullNotAllowedError, TypeMismatchError
+from .errors import (
+    Error,
+    IndexOutOfRangeError,
+    InvalidArgumentError,
+    NullNotAllowedError,
+    TypeMismatchError,
+)
 from .objects import live_object
 from .rows import Block, BoundProperty
 
@@ -25,17 +31,23 @@ _LARGEST_READ = 2048
 
 
 class List(MutableSequence[T], Generic[T]):
-    """A list property of a live object. Each change is written at once; changes need a write transaction."""
+    """A list property of a live object.
+
+    Each change is written at once; changes need a write transaction.
+    """
 
     __slots__ = ("_handle", "_place", "_property", "_realm", "__weakref__")
 
-    def __init__(self, realm: Realm, handle: Handle, property: BoundProperty, place: object) -> None:
+    def __init__(
+        self, realm: Realm, handle: Handle, property: BoundProperty, place: object
+    ) -> None:
         self._realm = realm
         self._handle = handle
         self._property = property
         self._place = place
 
-    # ------------------------------------------------------------------------------------------------------- Reading
+    # ----------------------------------------------------------------------------------------------
+    # Reading
 
     def __len__(self) -> int:
         count = ctypes.c_uint64()
@@ -54,7 +66,10 @@ class List(MutableSequence[T], Generic[T]):
         return cast(T, values.decode(memory, 0, self._realm))
 
     def __iter__(self) -> Iterator[T]:
-        """Goes by index, like Python's own lists: what is changed ahead of the loop is seen by it."""
+        """Goes by index, like Python's own lists:
+
+        what is changed ahead of the loop is seen by it.
+        """
         read = self._reader()
         index, capacity = 0, _FIRST_READ
         while items := read(index, capacity):
@@ -84,7 +99,9 @@ class List(MutableSequence[T], Generic[T]):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, (list, List)):
-            return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other))
+            return len(self) == len(other) and all(
+                mine == theirs for mine, theirs in zip(self, other)
+            )
         return NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
@@ -99,7 +116,8 @@ class List(MutableSequence[T], Generic[T]):
         """The elements as a list of Python's."""
         return self[:]
 
-    # ------------------------------------------------------------------------------------------------------- Changing
+    # ----------------------------------------------------------------------------------------------
+    # Changing
 
     @overload
     def __setitem__(self, index: int, value: T) -> None: ...
@@ -142,7 +160,10 @@ class List(MutableSequence[T], Generic[T]):
         self._call("toft_list_clear")
 
     def move(self, source: int, target: int) -> None:
-        """Takes an element out and puts it where it then has the index `target`. Observers see a move."""
+        """Takes an element out and puts it where it then has the index `target`.
+
+        Observers see a move.
+        """
         self._call("toft_list_move", self._position(source), self._position(target))
 
     def swap(self, first: int, second: int) -> None:
@@ -155,7 +176,8 @@ class List(MutableSequence[T], Generic[T]):
         for index in range(count // 2):
             self.swap(index, count - 1 - index)
 
-    # ------------------------------------------------------------------------------------------- Asking and observing
+    # -------------------------------------------------------------------------------------------
+    # Asking and observing
 
     @property
     def results(self) -> Results[T]:
@@ -176,7 +198,8 @@ class List(MutableSequence[T], Generic[T]):
 
         return Observation(self._realm, "toft_list_observe", self._handle, callback, {})
 
-    # -------------------------------------------------------------------------------------------------------- Beneath
+    # ----------------------------------------------------------------------------------------------
+    # Beneath
 
     def _position(self, index: int) -> int:
         index = index.__index__()
@@ -191,8 +214,13 @@ class List(MutableSequence[T], Generic[T]):
             return []
         memory = ctypes.create_string_buffer(values.VALUE_SIZE * capacity)
         count = ctypes.c_size_t()
-        library().toft_list_get_values(self._handle.address, first, memory, capacity, ctypes.byref(count))
-        return [values.decode(memory, row * values.VALUE_SIZE, self._realm) for row in range(count.value)]
+        library().toft_list_get_values(
+            self._handle.address, first, memory, capacity, ctypes.byref(count)
+        )
+        return [
+            values.decode(memory, row * values.VALUE_SIZE, self._realm)
+            for row in range(count.value)
+        ]
 
     def _reader(self) -> Callable[[int, int], list[T]]:
         """`_read`; for a list of links one whose objects are read by columns: see rows.py."""
@@ -214,7 +242,9 @@ class List(MutableSequence[T], Generic[T]):
         low, high = min(span[0], span[-1]), max(span[0], span[-1])
         found: list[T] = []
         read = self._reader()
-        while len(found) <= high - low and (items := read(low + len(found), min(high - low + 1 - len(found), 65536))):
+        while len(found) <= high - low and (
+            items := read(low + len(found), min(high - low + 1 - len(found), 65536))
+        ):
             found += items
         return [found[position - low] for position in span if position - low < len(found)]
 
@@ -223,9 +253,16 @@ class List(MutableSequence[T], Generic[T]):
         try:
             with self._realm._arguments() as arguments:
                 arguments.add(value, self._realm, self._property.type)
-                library().toft_list_find(self._handle.address, arguments.address, ctypes.byref(found))
+                library().toft_list_find(
+                    self._handle.address, arguments.address, ctypes.byref(found)
+                )
         except (TypeMismatchError, NullNotAllowedError, InvalidArgumentError):
-            len(self)  # a value of another type is simply not in the list; but a list that cannot be read is a failure
+            len(
+                self
+                # a value of another type is simply not in the list; but a list that cannot be read
+                # is a
+                # failure
+            )
             return None
         return None if found.value == TOFT_NO_INDEX else found.value
 
@@ -235,7 +272,10 @@ class List(MutableSequence[T], Generic[T]):
             self._insert(max(span.start, span.stop), items)  # first what may fail
             self._erase(span.start, len(span))
         elif len(span) != len(items):
-            raise ValueError(f"attempt to assign sequence of size {len(items)} to extended slice of size {len(span)}")
+            raise ValueError(
+                f"attempt to assign sequence of size {len(items)} to extended slice of size "
+                f"{len(span)}"
+            )
         else:
             for position, item in zip(span, items):
                 self[position] = item
@@ -252,7 +292,9 @@ class List(MutableSequence[T], Generic[T]):
         if count:
             self._call("toft_list_erase", first, count)
 
-    def _write_values(self, function: str, items: Sequence[Any], index: int | None, count: int | None = None) -> None:
+    def _write_values(
+        self, function: str, items: Sequence[Any], index: int | None, count: int | None = None
+    ) -> None:
         with self._realm._arguments() as arguments:
             for item in items:
                 arguments.add(item, self._realm, self._property.type)

@@ -1,4 +1,4 @@
-"""Objects: classes with annotations as models, and live objects whose attributes are the database."""
+"""Objects: annotated classes as models, and live objects whose attributes are the database."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ class Attribute:
             return self
         rows = instance._rows
         realm = rows.realm
-        if rows.now == realm._now and realm._thread == get_ident():  # rows.py tells when what is kept is true
+        if (
+            rows.now == realm._now and realm._thread == get_ident()
+        ):  # rows.py tells when what is kept is true
             column = rows.columns.get(self.__name__)
             if column is not None:
                 return column[instance._row]
@@ -46,14 +48,23 @@ class Attribute:
 
 
 class ObjectType(type):
-    """Reads the annotations of a model class. Its objects get no `__dict__`: a mistyped name is an AttributeError, not lost data."""
+    """Reads the annotations of a model class.
 
-    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> ObjectType:
+    Its objects get no `__dict__`: a mistyped name is an AttributeError, not lost data.
+    """
+
+    def __new__(
+        mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any
+    ) -> ObjectType:
         namespace = dict(namespace)
         declared = _declared(namespace, own_annotations(namespace)) if bases else {}
-        cls = super().__new__(mcs, name, bases, {"__slots__": (), **_without(namespace, declared)}, **options)
+        cls = super().__new__(
+            mcs, name, bases, {"__slots__": (), **_without(namespace, declared)}, **options
+        )
         if bases:
-            if not declared or "__annotations__" not in namespace:  # Python 3.14 has annotations only once the class is there
+            if (
+                not declared or "__annotations__" not in namespace
+            ):  # Python 3.14 has annotations only once the class is there
                 declared = _declared(namespace, own_annotations(namespace, cls))
             cls._install(declared)
         return cls
@@ -66,7 +77,11 @@ class ObjectType(type):
 
 def _declared(namespace: dict[str, Any], annotations: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
     """Annotation and default of each property of a class body."""
-    found = {name: (annotation, namespace.get(name, MISSING)) for name, annotation in annotations.items() if is_property(name, annotation)}
+    found = {
+        name: (annotation, namespace.get(name, MISSING))
+        for name, annotation in annotations.items()
+        if is_property(name, annotation)
+    }
     for name, value in namespace.items():
         if isinstance(value, Field) and name not in found:
             found[name] = (MISSING, value)
@@ -85,11 +100,12 @@ class Object(metaclass=ObjectType):
             age: int = 0
             owner: "Person | None"
 
-    `Dog(name="Rex")` is an object in no database, until `realm.add` takes it. From then on, like each object that a realm gives, it is
-    live: its attributes are read from the database and, in a write transaction, written to it. It belongs to the thread of its realm.
+    `Dog(name="Rex")` is an object in no database, until `realm.add` takes it. From then on, like
+    each object that a realm gives, it is live: its attributes are read from the database and, in a
+    write transaction, written to it. It belongs to the thread of its realm.
 
-    Two live objects are equal when they are the same object of the same realm. One that is in no database equals only itself; adding it
-    changes its hash.
+    Two live objects are equal when they are the same object of the same realm. One that is in no
+    database equals only itself; adding it changes its hash.
     """
 
     __slots__ = ("__weakref__", "_row", "_rows")
@@ -110,7 +126,9 @@ class Object(metaclass=ObjectType):
         known = properties_of(type(self))
         for name, value in properties.items():
             if name not in known:
-                raise NoSuchPropertyError(f"The class {type(self).__name__} has no property {name!r}.")
+                raise NoSuchPropertyError(
+                    f"The class {type(self).__name__} has no property {name!r}."
+                )
             setattr(self, name, value)
 
     @property
@@ -120,18 +138,26 @@ class Object(metaclass=ObjectType):
 
     @property
     def is_valid(self) -> bool:
-        """Whether the object can be used: it is in no database, or in one and not deleted, and its realm is open."""
+        """Whether the object can be used:
+
+        it is in no database, or in one and not deleted, and its realm is open.
+        """
         rows = self._rows
         if not isinstance(rows, Live):
             return True
         return rows.realm.is_open and rows.single(self).exists()
 
     def observe(self, callback: Callback | None = None) -> Observation:
-        """Tells when properties of this object are set, and when it is deleted. See `Realm.observe`."""
+        """Tells when properties of this object are set, and when it is deleted.
+
+        See `Realm.observe`.
+        """
         from .observe import Observation
 
         single = live(self).single(self)
-        return Observation(single.realm, "toft_object_observe", single.handle(), callback, single.binding.names)
+        return Observation(
+            single.realm, "toft_object_observe", single.handle(), callback, single.binding.names
+        )
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -145,12 +171,20 @@ class Object(metaclass=ObjectType):
 
     def __hash__(self) -> int:
         rows = self._rows
-        return hash((id(rows.binding), rows.key(self._row))) if isinstance(rows, Live) else object.__hash__(self)
+        return (
+            hash((id(rows.binding), rows.key(self._row)))
+            if isinstance(rows, Live)
+            else object.__hash__(self)
+        )
 
     def __repr__(self) -> str:
         name = type(self).__name__
         try:
-            shown = [f"{each.name}={_shown(self, each)}" for each in properties_of(type(self)).values() if _is_shown(each)]
+            shown = [
+                f"{each.name}={_shown(self, each)}"
+                for each in properties_of(type(self)).values()
+                if _is_shown(each)
+            ]
         except Error as error:
             return f"<{name}: {error.message}>"
         return f"{name}({', '.join(shown)})"
@@ -161,19 +195,27 @@ class Object(metaclass=ObjectType):
         copy._rows, copy._row = self._rows, self._row
         if isinstance(self._rows, Draft):
             copy._rows = draft = Draft()
-            draft.values = {name: list(value) if isinstance(value, list) else value for name, value in self._rows.values.items()}
+            draft.values = {
+                name: list(value) if isinstance(value, list) else value
+                for name, value in self._rows.values.items()
+            }
         return copy
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("an object of a database cannot be pickled: send its primary key")
 
     def _toft_link(self, realm: Realm) -> tuple[int, int]:
-        """Object and class key, for a value of this realm. An object in no database is added first."""
+        """Object and class key, for a value of this realm.
+
+        An object in no database is added first.
+        """
         if not isinstance(self._rows, Live):
             realm.add(self)
         rows = live(self)
         if rows.realm is not realm:
-            raise WrongSessionError(f"This {type(self).__name__} belongs to another realm: say realm.resolve(object).")
+            raise WrongSessionError(
+                f"This {type(self).__name__} belongs to another realm: say realm.resolve(object)."
+            )
         return rows.key(self._row), rows.binding.key
 
 
@@ -181,7 +223,9 @@ def live(instance: Object) -> Live:
     """The rows of an object that is in a database."""
     if isinstance(instance._rows, Live):
         return instance._rows
-    raise InvalidArgumentError(f"This {type(instance).__name__} is in no database: say realm.add(object) first.")
+    raise InvalidArgumentError(
+        f"This {type(instance).__name__} is in no database: say realm.add(object) first."
+    )
 
 
 def live_object(cls: type[Self], rows: Rows, row: int = 0) -> Self:
@@ -194,7 +238,10 @@ def live_object(cls: type[Self], rows: Rows, row: int = 0) -> Self:
 
 def class_of_stored(name: str, properties: dict[str, Property]) -> type[Object]:
     """A class for what a file has and no program declared."""
-    cls = cast("type[Object]", ObjectType(name, (Object,), {"__doc__": f"The class {name}, as the file has it."}))
+    cls = cast(
+        "type[Object]",
+        ObjectType(name, (Object,), {"__doc__": f"The class {name}, as the file has it."}),
+    )
     cls._install({each: (MISSING, MISSING) for each in properties if not each.startswith("_")})
     type.__setattr__(cls, "_toft_properties", properties)
     return cls

@@ -25,10 +25,12 @@ Callback = Callable[["Changes"], object]
 
 @dataclass(frozen=True)
 class Changes:
-    """What changed between the last call of an observer and this one: the net effect of all commits between. Indices ascend.
+    """What changed between the last call of an observer and this one: the net effect of all commits
+    between. Indices ascend.
 
-    To follow in a copy: delete the `deletions` from the last to the first, insert the `insertions` from the first to the last, then read
-    the `modifications_after` again. A move is a deletion and an insertion too.
+    To follow in a copy: delete the `deletions` from the last to the first, insert the `insertions`
+    from the first to the last, then read the `modifications_after` again. A move is a deletion and
+    an insertion too.
     """
 
     kind: ChangeKind
@@ -53,7 +55,10 @@ class Changes:
 
     @property
     def is_initial(self) -> bool:
-        """The first call for results and lists: what is observed is there to be read, and nothing is listed."""
+        """The first call for results and lists:
+
+        what is observed is there to be read, and nothing is listed.
+        """
         return self.kind == ChangeKind.INITIAL
 
     @property
@@ -63,12 +68,25 @@ class Changes:
 
 
 class Observation:
-    """A running observation. It runs until `stop()`, the end of its `with`, or the end of its realm.
+    """A running observation. It runs until `stop()`, the end of its `with`, or the end of its
+    realm.
 
-    With a callback, the realm keeps it running. Without one it is for `async for`, and also ends when nothing refers to it any more.
+    With a callback, the realm keeps it running. Without one it is for `async for`, and also ends
+    when nothing refers to it any more.
     """
 
-    __slots__ = ("_callback", "_failures", "_is_over", "_names", "_number", "_queue", "_realm", "_token", "_waiter", "__weakref__")
+    __slots__ = (
+        "_callback",
+        "_failures",
+        "_is_over",
+        "_names",
+        "_number",
+        "_queue",
+        "_realm",
+        "_token",
+        "_waiter",
+        "__weakref__",
+    )
 
     def __init__(
         self,
@@ -90,7 +108,9 @@ class Observation:
         self._token: Handle | None = None
         _running[self._number] = self
         address = ctypes.c_void_p()
-        getattr(library(), function)(handle.address, _on_changes, self._number, _on_end, ctypes.byref(address))
+        getattr(library(), function)(
+            handle.address, _on_changes, self._number, _on_end, ctypes.byref(address)
+        )
         self._token = Handle(address.value, library().toft_token_release)
         if callback is not None:
             realm._observations.add(self)
@@ -110,7 +130,9 @@ class Observation:
 
     def __aiter__(self) -> AsyncIterator[Changes]:
         if self._callback is not None:
-            raise InvalidArgumentError("An observation with a callback has nothing to go through: observe() without one.")
+            raise InvalidArgumentError(
+                "An observation with a callback has nothing to go through: observe() without one."
+            )
         return self._coming()
 
     async def _coming(self) -> AsyncIterator[Changes]:
@@ -157,7 +179,10 @@ _running: weakref.WeakValueDictionary[int, Observation] = weakref.WeakValueDicti
 
 
 def _deliver(number: int, address: int) -> None:
-    """What the library calls. It must not raise: the realm raises what a callback raised once the library has returned."""
+    """What the library calls.
+
+    It must not raise: the realm raises what a callback raised once the library has returned.
+    """
     observation = _running.get(number)
     if observation is None:
         return
@@ -190,9 +215,14 @@ def _read(address: int, names: Mapping[int, str]) -> Changes:
         deletions=_array(ctypes.c_uint64, changes.deletions, changes.deletion_count),
         insertions=_array(ctypes.c_uint64, changes.insertions, changes.insertion_count),
         modifications=_array(ctypes.c_uint64, changes.modifications, changes.modification_count),
-        modifications_after=_array(ctypes.c_uint64, changes.modifications_after, changes.modification_count),
+        modifications_after=_array(
+            ctypes.c_uint64, changes.modifications_after, changes.modification_count
+        ),
         moves=tuple(zip(moves[::2], moves[1::2])),
-        properties=tuple(names.get(key, "") for key in _array(ctypes.c_uint32, changes.properties, changes.property_count)),
+        properties=tuple(
+            names.get(key, "")
+            for key in _array(ctypes.c_uint32, changes.properties, changes.property_count)
+        ),
         error=last_error(changes.error) if changes.error else None,
     )
 

@@ -38,9 +38,10 @@ _LARGEST_BLOCK = 2048
 class Results(Collection[T], Generic[T]):
     """Objects (or the values of a list) that match a query, always as they are now.
 
-    Making results costs nothing, and so does chaining: each of `where`, `sort`, `distinct` and `limit` gives new results, which are
-    worked out when they are first asked. A loop goes through those that there were when it began, whatever it changes on its way;
-    it leaves out what has been deleted by then.
+    Making results costs nothing, and so does chaining: each of `where`, `sort`, `distinct` and
+    `limit` gives new results, which are worked out when they are first asked. A loop goes through
+    those that there were when it began, whatever it changes on its way; it leaves out what has been
+    deleted by then.
     """
 
     __slots__ = ("_binding", "_block", "_handle", "_realm", "__weakref__")
@@ -53,10 +54,15 @@ class Results(Collection[T], Generic[T]):
         library().toft_results_class(handle.address, ctypes.byref(key))
         self._binding: Binding | None = realm._binding_of_key(key.value) if key.value else None
 
-    # ------------------------------------------------------------------------------------------------------- Chaining
+    # ----------------------------------------------------------------------------------------------
+    # Chaining
 
     def where(self, query: str, *arguments: Any) -> Results[T]:
-        """Those that match: `where("age > $0 AND name BEGINSWITH $1", 3, "R")`. A list is an argument too: `where("age IN $0", [1, 2])`."""
+        """Those that match:
+
+        `where("age > $0 AND name BEGINSWITH $1", 3, "R")`. A list is an argument too: `where("age
+        IN $0", [1, 2])`.
+        """
         text, memory = _text(query)
         with self._realm._arguments() as lent:
             for argument in arguments:
@@ -64,10 +70,15 @@ class Results(Collection[T], Generic[T]):
             return self._made("toft_results_filter", text, lent.address, lent.count)
 
     def sort(self, *key_paths: str) -> Results[T]:
-        """Sorted, the first path being the most significant; a minus sign turns one around: `sort("owner.name", "-age")`."""
+        """Sorted, the first path being the most significant; a minus sign turns one around:
+
+        `sort("owner.name", "-age")`.
+        """
         kept = [_text(path.removeprefix("-")) for path in key_paths]
         pairs = zip(kept, key_paths)
-        criteria = (toft_sort * max(1, len(kept)))(*(toft_sort(text, path.startswith("-")) for (text, _), path in pairs))
+        criteria = (toft_sort * max(1, len(kept)))(
+            *(toft_sort(text, path.startswith("-")) for (text, _), path in pairs)
+        )
         return self._made("toft_results_sort", ctypes.byref(criteria), len(kept))
 
     def distinct(self, *key_paths: str) -> Results[T]:
@@ -86,7 +97,8 @@ class Results(Collection[T], Generic[T]):
         """As they are now: none comes or goes any more, though each object stays live."""
         return self._made("toft_results_snapshot")
 
-    # -------------------------------------------------------------------------------------------------------- Reading
+    # ----------------------------------------------------------------------------------------------
+    # Reading
 
     def __len__(self) -> int:
         count = ctypes.c_uint64()
@@ -132,7 +144,9 @@ class Results(Collection[T], Generic[T]):
         try:
             return self._find(value) is not None
         except (TypeMismatchError, NullNotAllowedError, WrongSessionError, InvalidArgumentError):
-            len(self)  # what cannot be among them is not; but results that cannot be read are a failure
+            len(
+                self
+            )  # what cannot be among them is not; but results that cannot be read are a failure
             return False
 
     def index(self, value: T) -> int:
@@ -149,11 +163,12 @@ class Results(Collection[T], Generic[T]):
             return f"<Results of {kind}: {error.message}>"
 
     def columns(self, *names: str) -> dict[str, Any]:
-        """Properties of all objects at once, by name (all that hold one value, when none is named): NumPy arrays when NumPy is there,
-        else lists.
+        """Properties of all objects at once, by name (all that hold one value, when none is named):
+        NumPy arrays when NumPy is there, else lists.
 
-        Arrays: bool, int64, float32 and float64; `datetime64[us]`; object for text and bytes; links as int64 object keys. Those of
-        optional properties and links, and those of a snapshot with deleted objects, are masked arrays. Lists have None where null.
+        Arrays: bool, int64, float32 and float64; `datetime64[us]`; object for text and bytes; links
+        as int64 object keys. Those of optional properties and links, and those of a snapshot with
+        deleted objects, are masked arrays. Lists have None where null.
         """
         try:
             import numpy  # noqa: F401
@@ -165,10 +180,13 @@ class Results(Collection[T], Generic[T]):
         """`columns` as lists of Python's values, also where NumPy is."""
         return read_lists(self._handle.address, len(self), self._column_properties(names))
 
-    # ------------------------------------------------------------------------------------------------------ Aggregates
+    # ----------------------------------------------------------------------------------------------
+    # Aggregates
 
     def min(self, name: str | None = None) -> Any:
-        """The least value of a property (of the values themselves, for results of values), None when there is none. Nulls do not count."""
+        """The least value of a property (of the values themselves, for results of values), None
+        when there is none. Nulls do not count.
+        """
         return self._aggregate("toft_results_minimum", name)
 
     def max(self, name: str | None = None) -> Any:
@@ -183,7 +201,8 @@ class Results(Collection[T], Generic[T]):
         """The mean, None when there is no value."""
         return self._aggregate("toft_results_average", name)
 
-    # ------------------------------------------------------------------------------------------- Asking and observing
+    # -------------------------------------------------------------------------------------------
+    # Asking and observing
 
     def explain(self) -> str:
         """How these results are worked out: the plan as text."""
@@ -199,7 +218,8 @@ class Results(Collection[T], Generic[T]):
 
         return Observation(self._realm, "toft_results_observe", self._handle, callback, {})
 
-    # -------------------------------------------------------------------------------------------------------- Beneath
+    # ----------------------------------------------------------------------------------------------
+    # Beneath
 
     def _made(self, function: str, *arguments: Any) -> Results[T]:
         address = ctypes.c_void_p()
@@ -214,13 +234,25 @@ class Results(Collection[T], Generic[T]):
         return cast(T, values.decode(memory, 0, self._realm))
 
     def _object_at(self, binding: Binding, position: int) -> Any:
-        """One object. Those that are asked for one after the other are read by blocks, as in a loop."""
+        """One object.
+
+        Those that are asked for one after the other are read by blocks, as in a loop.
+        """
         block = self._block
         end = block.first + len(block.keys) if block else 0
-        if block is None or block.now != self._realm._now or self._realm._thread != get_ident() or not block.first <= position < end:
-            block = Block(binding, self._handle, position, _FIRST_BLOCK if block and position == end else 1)
+        if (
+            block is None
+            or block.now != self._realm._now
+            or self._realm._thread != get_ident()
+            or not block.first <= position < end
+        ):
+            block = Block(
+                binding, self._handle, position, _FIRST_BLOCK if block and position == end else 1
+            )
             if not block.keys:
-                raise IndexOutOfRangeError(f"The results have no index {position}: there are {len(self)}.", number=position)
+                raise IndexOutOfRangeError(
+                    f"The results have no index {position}: there are {len(self)}.", number=position
+                )
             self._block = block
         return _object_in(block, position)
 
@@ -228,7 +260,9 @@ class Results(Collection[T], Generic[T]):
         found = ctypes.c_uint64()
         with self._realm._arguments() as arguments:
             arguments.add(value, self._realm)
-            library().toft_results_find(self._handle.address, arguments.address, ctypes.byref(found))
+            library().toft_results_find(
+                self._handle.address, arguments.address, ctypes.byref(found)
+            )
         return None if found.value == TOFT_NO_INDEX else found.value
 
     def _slice(self, span: range) -> list[T]:
@@ -259,7 +293,9 @@ class Results(Collection[T], Generic[T]):
                     instance._rows = block
                     instance._row = row
                     yield instance
-                elif (single := Single.following(binding, key)):  # the block is no longer true: one by one, then
+                elif single := Single.following(
+                    binding, key
+                ):  # the block is no longer true: one by one, then
                     yield live_object(cls, single)
 
     def _values(self, cursor: Cursor) -> Iterator[T]:
@@ -275,7 +311,9 @@ class Results(Collection[T], Generic[T]):
         if name is not None:
             each = self._objects_only().property(name)
             if not each.is_plain:
-                raise UnsupportedAggregateError(f"{name} has no such aggregate: it holds more than one value.")
+                raise UnsupportedAggregateError(
+                    f"{name} has no such aggregate: it holds more than one value."
+                )
             key = each.key
         elif self._binding:
             raise UnsupportedAggregateError("Say which property: results.sum('age').")
@@ -302,11 +340,19 @@ class Results(Collection[T], Generic[T]):
 class Cursor:
     """A loop's place in results: the next position to read.
 
-    While nothing changes it reads the results themselves. Just before the first change, the realm tells it to `hold`: from then on it
-    goes through a snapshot of what there was.
+    While nothing changes it reads the results themselves. Just before the first change, the realm
+    tells it to `hold`: from then on it goes through a snapshot of what there was.
     """
 
-    __slots__ = ("_capacity", "_failure", "_is_done", "_realm", "_results", "position", "__weakref__")
+    __slots__ = (
+        "_capacity",
+        "_failure",
+        "_is_done",
+        "_realm",
+        "_results",
+        "position",
+        "__weakref__",
+    )
 
     def __init__(self, realm: Realm, results: Handle) -> None:
         self._realm = realm
@@ -323,7 +369,9 @@ class Cursor:
         try:
             library().toft_results_snapshot(self._results.address, ctypes.byref(address))
             self._results = Handle(address.value, library().toft_results_release)
-        except Error as error:  # it is the loop's failure, not that of whoever is about to change something
+        except (
+            Error
+        ) as error:  # it is the loop's failure, not that of whoever is about to change something
             self._failure = error
 
     def results(self) -> Handle:
@@ -344,7 +392,9 @@ class Cursor:
 
 
 def _object_in(block: Block, position: int) -> Any:
-    """The object at a position of the results that a block is a run of; None where it has been deleted from a snapshot."""
+    """The object at a position of the results that a block is a run of; None where it has been
+    deleted from a snapshot.
+    """
     row = position - block.first
     return None if block.keys[row] is None else live_object(block.binding.cls, block, row)
 

@@ -4,11 +4,13 @@ An `Object` holds two things: some rows, and its row among them. There are three
 
 - `Draft`: one object that is in no database yet; its values are Python's.
 - `Single`: one live object, read property by property.
-- `Block`: a run of results, read column by column: the first touch of a property reads it for the whole run in one call.
+- `Block`: a run of results, read column by column: the first touch of a property reads it for the
+  whole run in one call.
 
-What `Single` and `Block` have read, they keep, but only for as long as it is certainly true. Each realm counts its own changes
-(`Realm._now`): the count grows with every write through this realm and whenever the realm may move to another version. Rows remember
-the count they read at. A value is given from memory only while the two are equal and the realm's own thread asks; otherwise it is read
+What `Single` and `Block` have read, they keep, but only for as long as it is certainly true. Each
+realm counts its own changes (`Realm._now`): the count grows with every write through this realm and
+whenever the realm may move to another version. Rows remember the count they read at. A value is
+given from memory only while the two are equal and the realm's own thread asks; otherwise it is read
 again. So a live object never shows anything that the library would not say at that moment.
 """
 
@@ -21,7 +23,12 @@ from . import _values as values
 from ._ffi import toft_link
 from ._lib import Handle, library
 from .columns import Buffers
-from .errors import InvalidArgumentError, NoSuchPropertyError, ObjectDeletedError, ReadOnlyPropertyError
+from .errors import (
+    InvalidArgumentError,
+    NoSuchPropertyError,
+    ObjectDeletedError,
+    ReadOnlyPropertyError,
+)
 from .schema import Property, properties_of
 
 if TYPE_CHECKING:
@@ -32,7 +39,16 @@ if TYPE_CHECKING:
 class BoundProperty:
     """A property of a class in one realm."""
 
-    __slots__ = ("default", "has_default", "is_list", "is_nullable", "key", "name", "target", "type")
+    __slots__ = (
+        "default",
+        "has_default",
+        "is_list",
+        "is_nullable",
+        "key",
+        "name",
+        "target",
+        "type",
+    )
 
     def __init__(self, declared: Property, key: int, is_nullable: bool, target: int) -> None:
         self.name = declared.name
@@ -53,7 +69,14 @@ class BoundProperty:
 class Binding:
     """A class in one realm."""
 
-    def __init__(self, realm: Realm, cls: type[Object], key: int, properties: list[BoundProperty], primary_key: str | None) -> None:
+    def __init__(
+        self,
+        realm: Realm,
+        cls: type[Object],
+        key: int,
+        properties: list[BoundProperty],
+        primary_key: str | None,
+    ) -> None:
         self.realm = realm
         self.cls = cls
         self.key = key
@@ -68,7 +91,9 @@ class Binding:
         try:
             return self.properties[name]
         except KeyError:
-            raise NoSuchPropertyError(f"The class {self.cls.__name__} has no property {name!r}.") from None
+            raise NoSuchPropertyError(
+                f"The class {self.cls.__name__} has no property {name!r}."
+            ) from None
 
     def properties_named(self, names: tuple[str, ...]) -> tuple[Any, list[BoundProperty]]:
         """The keys of some properties as the library takes them, and the properties."""
@@ -126,7 +151,9 @@ class Draft(Rows):
     def write(self, instance: Object, name: str, value: Any) -> None:
         declared = properties_of(type(instance))[name]
         if declared.type == values.LINKING_OBJECTS:
-            raise ReadOnlyPropertyError(f"{type(instance).__name__}.{name} is computed and cannot be set.")
+            raise ReadOnlyPropertyError(
+                f"{type(instance).__name__}.{name} is computed and cannot be set."
+            )
         self.values[name] = list(value) if declared.is_list else value
 
 
@@ -220,7 +247,9 @@ class Single(Live):
 
 def _follow(binding: Binding, key: int) -> Handle | None:
     address = ctypes.c_void_p()
-    library().toft_object_follow(binding.realm._address, toft_link(key, binding.key), ctypes.byref(address))
+    library().toft_object_follow(
+        binding.realm._address, toft_link(key, binding.key), ctypes.byref(address)
+    )
     return Handle(address.value, library().toft_object_release) if address.value else None
 
 
@@ -237,7 +266,9 @@ class Block(Live):
         self._results = results
         self.first = first
         buffers = Buffers([(0, values.INT)], capacity)
-        self.keys = buffers.listed(0, buffers.read(results.address, first))  # None: deleted since the snapshot was made
+        self.keys = buffers.listed(
+            0, buffers.read(results.address, first)
+        )  # None: deleted since the snapshot was made
 
     def key(self, row: int) -> int:
         return int(self.keys[row])
@@ -255,7 +286,9 @@ class Block(Live):
             return self.single(instance).read(instance, name)
         try:
             column = self._column(each)
-        except InvalidArgumentError:  # a value that Python cannot hold: only its own object shall suffer
+        except (
+            InvalidArgumentError
+        ):  # a value that Python cannot hold: only its own object shall suffer
             return self.single(instance).read(instance, name)
         self.columns[name] = column
         return column[instance._row]

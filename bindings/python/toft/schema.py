@@ -1,4 +1,7 @@
-"""Classes as schema: annotations to properties, properties to what the library is given, and classes for what a file has."""
+"""Classes as schema:
+
+annotations to properties, properties to what the library is given, and classes for what a file has.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +73,10 @@ def linking_objects(origin: type[T], property: str) -> Results[T]: ...
 @overload
 def linking_objects(origin: str, property: str) -> Any: ...
 def linking_objects(origin: Any, property: str) -> Any:
-    """The objects of class `origin` whose `property` links here: `dogs = toft.linking_objects("Dog", "owner")`. Live, read-only."""
+    """The objects of class `origin` whose `property` links here:
+
+    `dogs = toft.linking_objects("Dog", "owner")`. Live, read-only.
+    """
     return Field(linked_class=origin, linked_property=property)
 
 
@@ -133,11 +139,14 @@ _SCALARS: dict[Any, int] = {
 }
 
 
-# ------------------------------------------------------------------------------------------------- Reading annotations
+# ------------------------------------------------------------------------------ Reading annotations
 
 
 class _Unresolved:
-    """Stands for a class that cannot be seen from where it is named. Only its name matters: classes are linked by name at open."""
+    """Stands for a class that cannot be seen from where it is named.
+
+    Only its name matters: classes are linked by name at open.
+    """
 
 
 class _Names(dict[str, Any]):
@@ -171,18 +180,30 @@ _CLASS_VARIABLE = re.compile(r"^(\w+\.)?ClassVar\b")
 
 
 def is_property(name: str, annotation: Any) -> bool:
-    """Whether an annotated name of a class body is stored: all are but ClassVar and what begins with an underscore."""
-    if name.startswith("_") or annotation is typing.ClassVar or typing.get_origin(annotation) is typing.ClassVar:
+    """Whether an annotated name of a class body is stored:
+
+    all are but ClassVar and what begins with an underscore.
+    """
+    if (
+        name.startswith("_")
+        or annotation is typing.ClassVar
+        or typing.get_origin(annotation) is typing.ClassVar
+    ):
         return False
     return not (isinstance(annotation, str) and _CLASS_VARIABLE.match(annotation.strip()))
 
 
 def properties_of(cls: type[Object]) -> dict[str, Property]:
-    """The properties of a class, those of its bases first. Raises InvalidSchemaError with every problem."""
+    """The properties of a class, those of its bases first.
+
+    Raises InvalidSchemaError with every problem.
+    """
     if (known := cls.__dict__.get("_toft_properties")) is None:
         known, problems = _read_properties(cls)
         if problems:
-            raise InvalidSchemaError(f"The class {cls.__name__} cannot be stored.", detail="\n".join(problems))
+            raise InvalidSchemaError(
+                f"The class {cls.__name__} cannot be stored.", detail="\n".join(problems)
+            )
         type.__setattr__(cls, "_toft_properties", known)
     return typing.cast("dict[str, Property]", known)
 
@@ -204,7 +225,13 @@ def _property(name: str, annotation: Any, default: Any, names: _Names) -> Proper
     if declared.linked_property is not None:
         target = declared.linked_class
         text = target if isinstance(target, str) else target.__name__
-        return Property(name, values.LINKING_OBJECTS, target=text, origin_property=declared.linked_property, field=declared)
+        return Property(
+            name,
+            values.LINKING_OBJECTS,
+            target=text,
+            origin_property=declared.linked_property,
+            field=declared,
+        )
     if annotation is MISSING:
         raise _Problem(f"say its type: {name}: int = toft.field(...)")
     kind, is_optional, is_list, target = _meaning(_evaluated(annotation, names), names)
@@ -234,7 +261,9 @@ def _meaning(annotation: Any, names: _Names) -> tuple[int, bool, bool, str]:
             raise _Problem(f"a list of links has no None in it: say list[{target}]")
         return kind, is_optional, True, target
     if origin in (Union, types.UnionType):
-        kind, is_list, target = _of_union([_evaluated(argument, names) for argument in arguments], names)
+        kind, is_list, target = _of_union(
+            [_evaluated(argument, names) for argument in arguments], names
+        )
         return kind, True, is_list, target
     kind, target = _scalar(annotation)
     return kind, False, False, target
@@ -256,12 +285,15 @@ def _scalar(annotation: Any) -> tuple[int, str]:
         return (values.FLOAT, "") if _FLOAT32 in extras else _scalar(base)
     if annotation in _SCALARS:
         return _SCALARS[annotation], ""
-    if isinstance(annotation, type) and (issubclass(annotation, _Unresolved) or hasattr(annotation, "_toft_declared")):
+    if isinstance(annotation, type) and (
+        issubclass(annotation, _Unresolved) or hasattr(annotation, "_toft_declared")
+    ):
         return values.LINK, annotation.__name__
     if annotation in (list, MutableSequence, Sequence):
         raise _Problem("say what the list holds: list[str]")
     raise _Problem(
-        f"{getattr(annotation, '__name__', annotation)} cannot be stored: a property is bool, int, float, toft.Float32, str, bytes, "
+        f"{getattr(annotation, '__name__', annotation)} cannot be stored: a property is bool, "
+        f"int, float, toft.Float32, str, bytes, "
         "datetime, a class or a list of one of these"
     )
 
@@ -272,17 +304,22 @@ def _list_origins() -> tuple[Any, ...]:
     return (list, List, MutableSequence)
 
 
-# ------------------------------------------------------------------------------------------------ To the library's form
+# ---------------------------------------------------------------------------- To the library's form
 
 
 def schema_handle(classes: Iterable[type[Object]]) -> Handle:
-    """Validates classes with the library. Raises InvalidSchemaError with the problems of all classes."""
+    """Validates classes with the library.
+
+    Raises InvalidSchemaError with the problems of all classes.
+    """
     read = [(cls, *_read_properties(cls)) for cls in classes]
     problems = [problem for _, _, found in read for problem in found]
     for cls, properties, _ in read:
         problems += [_plain_link(cls, each) for each in properties.values() if _is_plain_link(each)]
     if problems:
-        raise InvalidSchemaError(f"The schema is not valid: {problems[0]}", detail="\n".join(problems))
+        raise InvalidSchemaError(
+            f"The schema is not valid: {problems[0]}", detail="\n".join(problems)
+        )
     kept: list[Any] = []
     rows = (toft_class_schema * len(read))()
     for row, (cls, properties, _) in zip(rows, read):
@@ -297,10 +334,15 @@ def _is_plain_link(declared: Property) -> bool:
 
 
 def _plain_link(cls: type, declared: Property) -> str:
-    return f'{cls.__name__}.{declared.name}: a link is None when its object is deleted: say "{declared.target} | None"'
+    return (
+        f"{cls.__name__}.{declared.name}: a link is None when its object is deleted: "
+        f'say "{declared.target} | None"'
+    )
 
 
-def _fill_class(row: toft_class_schema, name: str, properties: list[Property], kept: list[Any]) -> None:
+def _fill_class(
+    row: toft_class_schema, name: str, properties: list[Property], kept: list[Any]
+) -> None:
     memory = (toft_property_schema * max(1, len(properties)))()
     kept.append(memory)
     row.size = ctypes.sizeof(toft_class_schema)
@@ -322,7 +364,9 @@ def _lent(text: str, kept: list[Any]) -> Any:
     return string
 
 
-def stored_property(name: str, kind: int, flags: int, target: str, origin_property: str) -> Property:
+def stored_property(
+    name: str, kind: int, flags: int, target: str, origin_property: str
+) -> Property:
     """A property as the file has it, for classes that no program declared."""
     known = toft_property_flags
     return Property(
@@ -332,7 +376,9 @@ def stored_property(name: str, kind: int, flags: int, target: str, origin_proper
         is_list=bool(flags & known.LIST),
         target=target,
         origin_property=origin_property,
-        field=Field(primary_key=bool(flags & known.PRIMARY_KEY), indexed=bool(flags & known.INDEXED)),
+        field=Field(
+            primary_key=bool(flags & known.PRIMARY_KEY), indexed=bool(flags & known.INDEXED)
+        ),
     )
 
 

@@ -1,8 +1,10 @@
-// The packages of a distribution as objects: load them, ask five questions, update, delete, and observe what another process commits.
+// The packages of a distribution as objects: load them, ask five questions, update, delete, and
+// observe what another process commits.
 //
 //   packages PACKAGES.tsv DATABASE
 //
-// bindings/python/examples/packages.py and Tests/PackagesSwift/main.swift are the same program, part by part, and print the same. How long it
+// bindings/python/examples/packages.py and Tests/PackagesSwift/main.swift are the same program,
+// part by part, and print the same. How long it
 // took goes to standard error.
 #define _POSIX_C_SOURCE 200809L
 #include <poll.h>
@@ -14,9 +16,25 @@
 
 #include "../example.h"
 
-// --- The class. The first properties are the columns of the TSV, in its order; lists have commas between their elements.
+// --- The class. The first properties are the columns of the TSV, in its order; lists have commas
+// between their elements.
 
-enum { NAME, VERSION, SECTION, PRIORITY, MAINTAINER, SIZE, INSTALLED_SIZE, ESSENTIAL, DESCRIPTION, HOMEPAGE, TAGS, DEPENDS, RECOMMENDS, COLUMNS };
+enum {
+    NAME,
+    VERSION,
+    SECTION,
+    PRIORITY,
+    MAINTAINER,
+    SIZE,
+    INSTALLED_SIZE,
+    ESSENTIAL,
+    DESCRIPTION,
+    HOMEPAGE,
+    TAGS,
+    DEPENDS,
+    RECOMMENDS,
+    COLUMNS
+};
 enum { DEPENDENTS = COLUMNS, PROPERTIES };
 
 static const toft_property_schema package_properties[PROPERTIES] = {
@@ -51,7 +69,8 @@ static void open_database(const char *path) {
     CHECK(toft_realm_open(&configuration, &realm));
     toft_schema_release(configuration.schema);
     package = class_key(realm, "Package");
-    for (size_t index = 0; index < PROPERTIES; index++) keys[index] = property_key(realm, package, package_properties[index].name.data);
+    for (size_t index = 0; index < PROPERTIES; index++)
+        keys[index] = property_key(realm, package, package_properties[index].name.data);
     CHECK(toft_results_all(realm, package, &packages));
 }
 
@@ -78,7 +97,8 @@ static char *read_file(const char *path) {
     struct stat facts;
     if (file == NULL || fstat(fileno(file), &facts) != 0) fail(path, 0, "cannot be read");
     char *text = malloc((size_t)facts.st_size + 1);
-    if (text == NULL || fread(text, 1, (size_t)facts.st_size, file) != (size_t)facts.st_size) fail(path, 0, "cannot be read");
+    if (text == NULL || fread(text, 1, (size_t)facts.st_size, file) != (size_t)facts.st_size)
+        fail(path, 0, "cannot be read");
     text[facts.st_size] = '\0';
     fclose(file);
     return text;
@@ -94,7 +114,8 @@ static table read_table(const char *path) {
     for (char *line = table.text, *end; *line != '\0'; line = end + 1) {
         end = strchr(line, '\n');
         if (end == NULL) fail(path, table.count + 1, "the line does not end");
-        if (table.count == capacity) table.rows = realloc(table.rows, (capacity = capacity * 2 + 1024) * sizeof *table.rows);
+        if (table.count == capacity)
+            table.rows = realloc(table.rows, (capacity = capacity * 2 + 1024) * sizeof *table.rows);
         if (table.rows == NULL) abort();
         size_t column = 0;
         for (char *cell = line; cell <= end; column++) {
@@ -105,7 +126,8 @@ static table read_table(const char *path) {
         table.count++;
         if (column != COLUMNS) fail(path, table.count, "there are not 13 columns");
         const toft_string *row = table.rows[table.count - 1];
-        if (!is_number(row[SIZE]) || !is_number(row[INSTALLED_SIZE])) fail(path, table.count, "a size is no number");
+        if (!is_number(row[SIZE]) || !is_number(row[INSTALLED_SIZE]))
+            fail(path, table.count, "a size is no number");
     }
     return table;
 }
@@ -124,7 +146,8 @@ enum { ROOM = 1024 }; // more elements than any list has
 
 static toft_value texts(toft_string list, toft_value room[ROOM]) {
     size_t count = 0;
-    for (toft_string element; count < ROOM && next_element(&list, &element);) room[count++] = toft_string_value(element);
+    for (toft_string element; count < ROOM && next_element(&list, &element);)
+        room[count++] = toft_string_value(element);
     return toft_list_value(room, count);
 }
 
@@ -155,13 +178,15 @@ static toft_value links(toft_string list, toft_value room[ROOM], size_t *linked,
 
 static void create(toft_string row[COLUMNS]) {
     toft_value tags[ROOM], values[DEPENDS];
-    for (size_t column = 0; column < TAGS; column++) values[column] = toft_string_value(row[column]);
+    for (size_t column = 0; column < TAGS; column++)
+        values[column] = toft_string_value(row[column]);
     values[SIZE] = toft_int(strtoll(row[SIZE].data, NULL, 10));
     values[INSTALLED_SIZE] = toft_int(strtoll(row[INSTALLED_SIZE].data, NULL, 10));
     values[ESSENTIAL] = toft_bool(row[ESSENTIAL].size == 4); // true
     if (row[HOMEPAGE].size == 0) values[HOMEPAGE] = toft_null();
     values[TAGS] = texts(row[TAGS], tags);
-    CHECK(toft_object_create(realm, package, TOFT_UPDATE_ERROR, keys, values, DEPENDS, NULL, NULL, NULL));
+    CHECK(toft_object_create(
+        realm, package, TOFT_UPDATE_ERROR, keys, values, DEPENDS, NULL, NULL, NULL));
 }
 
 // First every package, then, when all can be found, the links between them. One transaction.
@@ -182,8 +207,9 @@ static void load(const char *path) {
         toft_object_release(object);
     }
     CHECK(toft_realm_commit(realm, NULL));
-    printf("%zu packages are loaded, with %zu dependencies and %zu recommendations; %zu and %zu more name no package.\n", table.count, linked[0],
-           linked[1], missing[0], missing[1]);
+    printf("%zu packages are loaded, with %zu dependencies and %zu recommendations; %zu and %zu "
+           "more name no package.\n",
+        table.count, linked[0], linked[1], missing[0], missing[1]);
     free(table.rows);
     free(table.text);
 }
@@ -210,8 +236,9 @@ static void answer_how_large(void) {
     CHECK(toft_results_sum(packages, keys[INSTALLED_SIZE], &sum));
     CHECK(toft_results_average(packages, keys[INSTALLED_SIZE], &average));
     CHECK(toft_results_maximum(packages, keys[INSTALLED_SIZE], &maximum));
-    printf("1. Installed, all of it takes %lld KiB, on average %.1f KiB; the largest package takes %lld KiB.\n", (long long)sum.integer,
-           average.float64, (long long)maximum.integer);
+    printf("1. Installed, all of it takes %lld KiB, on average %.1f KiB; the largest package takes "
+           "%lld KiB.\n",
+        (long long)sum.integer, average.float64, (long long)maximum.integer);
 }
 
 // An indexed property, a sort, a limit; two columns read at once.
@@ -227,7 +254,8 @@ static void answer_largest_libraries(void) {
     CHECK(toft_results_columns(results, 0, columns, 2, 5, &rows));
     printf("2. The largest libraries:");
     for (size_t row = 0; row < rows; row++) {
-        printf("%s %.*s (%lld KiB)", row ? "," : "", (int)names[row].size, names[row].data, (long long)sizes[row]);
+        printf("%s %.*s (%lld KiB)", row ? "," : "", (int)names[row].size, names[row].data,
+            (long long)sizes[row]);
     }
     printf(".\n");
     toft_results_release(results);
@@ -242,16 +270,18 @@ static void answer_who_needs_libc(void) {
         CHECK(toft_object_linking_objects(libc, keys[DEPENDENTS], &dependents));
         CHECK(toft_results_count(dependents, &direct));
     }
-    printf("3. libc6 is needed by %llu packages directly, and by %llu at second hand.\n", (unsigned long long)direct,
-           count("ANY depends.depends.name == 'libc6'"));
+    printf("3. libc6 is needed by %llu packages directly, and by %llu at second hand.\n",
+        (unsigned long long)direct, count("ANY depends.depends.name == 'libc6'"));
     toft_results_release(dependents);
     toft_object_release(libc);
 }
 
 // Links and their number in a query.
 static void answer_who_needs_python(void) {
-    printf("4. %llu packages outside section python depend on a package of Python 3; %llu depend on nothing and recommend nothing.\n",
-           count("section != 'python' AND ANY depends.name BEGINSWITH 'python3'"), count("depends.@count == 0 AND recommends.@count == 0"));
+    printf("4. %llu packages outside section python depend on a package of Python 3; %llu depend "
+           "on nothing and recommend nothing.\n",
+        count("section != 'python' AND ANY depends.name BEGINSWITH 'python3'"),
+        count("depends.@count == 0 AND recommends.@count == 0"));
 }
 
 // Lists of values.
@@ -290,7 +320,8 @@ static void update(void) {
     }
     CHECK(toft_realm_commit(realm, NULL));
     toft_results_release(games);
-    printf("Updated: %llu games are extra; so are %llu packages in all.\n", (unsigned long long)count_of_games, count("priority == 'extra'"));
+    printf("Updated: %llu games are extra; so are %llu packages in all.\n",
+        (unsigned long long)count_of_games, count("priority == 'extra'"));
 }
 
 static void delete_documents(void) {
@@ -300,8 +331,9 @@ static void delete_documents(void) {
     CHECK(toft_results_delete_all(results));
     CHECK(toft_realm_commit(realm, NULL));
     toft_results_release(results);
-    printf("Deleted: %llu documents, %llu packages are left; %llu depended on nothing, now %llu do.\n", documents, count("TRUEPREDICATE"), before,
-           count("depends.@count == 0"));
+    printf(
+        "Deleted: %llu documents, %llu packages are left; %llu depended on nothing, now %llu do.\n",
+        documents, count("TRUEPREDICATE"), before, count("depends.@count == 0"));
 }
 
 // --- Observing another process
@@ -309,8 +341,10 @@ static void delete_documents(void) {
 enum { COMMITS = 3 };
 
 static void put(const char *name, const char *version) {
-    const toft_value values[] = {toft_text_value(name), toft_text_value(version), toft_text_value("example")};
-    CHECK(toft_object_create(realm, package, TOFT_UPDATE_MODIFIED, keys, values, 3, NULL, NULL, NULL));
+    const toft_value values[] = {
+        toft_text_value(name), toft_text_value(version), toft_text_value("example")};
+    CHECK(toft_object_create(
+        realm, package, TOFT_UPDATE_MODIFIED, keys, values, 3, NULL, NULL, NULL));
 }
 
 static void make_commit(int number) {
@@ -356,7 +390,8 @@ static void read_name(toft_results *results, uint64_t index, char name[64]) {
 }
 
 static void print_indices(const char *what, const uint64_t *indices, size_t count) {
-    for (size_t index = 0; index < count; index++) printf("%s %llu", index ? "," : what, (unsigned long long)indices[index]);
+    for (size_t index = 0; index < count; index++)
+        printf("%s %llu", index ? "," : what, (unsigned long long)indices[index]);
 }
 
 static void packages_changed(void *user_data, const toft_changes *changes) {
@@ -411,7 +446,8 @@ static pid_t start_writer(const char *program, const char *path, int *orders) {
     return process;
 }
 
-// Dispatches until the observer has been called so often; false when nothing comes for half a minute.
+// Dispatches until the observer has been called so often; false when nothing comes for half a
+// minute.
 static bool wait_for_calls(const follower *copy, int descriptor, int calls) {
     while (copy->calls < calls) {
         struct pollfd wait = {.fd = descriptor, .events = POLLIN, .revents = 0};
@@ -422,7 +458,8 @@ static bool wait_for_calls(const follower *copy, int descriptor, int calls) {
 }
 
 static bool observe(const char *program, const char *path) {
-    follower copy = {.results = filter("section == 'example' SORT(name ASC)"), .count = 0, .calls = 0};
+    follower copy = {
+        .results = filter("section == 'example' SORT(name ASC)"), .count = 0, .calls = 0};
     int descriptor = -1, orders = -1, status = 0;
     toft_token *token = NULL;
     CHECK(toft_results_observe(copy.results, packages_changed, &copy, NULL, &token));
@@ -435,7 +472,8 @@ static bool observe(const char *program, const char *path) {
     }
     close(orders);
     ok = waitpid(writer, &status, 0) == writer && status == 0 && ok && is_right(&copy);
-    printf("   %s\n", ok ? "The copy that followed the indices equals the results." : "Something went wrong.");
+    printf("   %s\n",
+        ok ? "The copy that followed the indices equals the results." : "Something went wrong.");
     toft_token_release(token);
     toft_results_release(copy.results);
     return ok;
