@@ -18,14 +18,19 @@ let package = Package(
         // What Linux has and `import Glibc` does not show: declarations and inline wrappers, no
         // logic.
         .target(name: "CPlatform"),
+        // The operating system: files, mapping, locks, futexes, threads, thread-locals, the clock,
+        // fork. The only importer of the C library; knows nothing of pages.
+        .target(name: "ToftPlatform", dependencies: ["CPlatform"]),
         // Bytes: pages, trees, clusters, snapshots, transactions. Has never heard of a class.
-        .target(name: "ToftStorage", dependencies: ["CPlatform"]),
+        .target(name: "ToftStorage", dependencies: ["ToftPlatform"]),
         // Meaning: schema, values, objects, links, lists, indexes.
         .target(name: "ToftModel", dependencies: ["ToftStorage"]),
         // Questions: text to syntax tree to plan to batches of clusters.
         .target(name: "ToftQuery", dependencies: ["ToftModel", "ToftStorage"]),
         // Sessions, live results, observation.
-        .target(name: "ToftEngine", dependencies: ["ToftQuery", "ToftModel", "ToftStorage"]),
+        .target(
+            name: "ToftEngine",
+            dependencies: ["ToftQuery", "ToftModel", "ToftStorage", "ToftPlatform"]),
         // The C header as a module, so that the compiler holds every entry point against it.
         .systemLibrary(name: "CToft", path: "include"),
         // The C door.

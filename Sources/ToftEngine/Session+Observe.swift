@@ -1,4 +1,5 @@
 internal import ToftModel
+internal import ToftPlatform
 internal import ToftStorage
 
 extension Session {

@@ -1,4 +1,4 @@
-internal import ToftStorage
+internal import ToftPlatform
 
 /// One object for each thread, so that a session can tell whether it is on its own. Unlike the
 /// system's thread ids, never used twice while somebody holds it.

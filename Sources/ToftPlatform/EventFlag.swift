@@ -8,7 +8,7 @@ package final class EventFlag: Sendable {
     package let fileDescriptor: Int32
     private let generation = ForkGuard.generation
 
-    package init() throws(StorageError) {
+    package init() throws(SystemError) {
         fileDescriptor = try checked("eventfd", "", platform_eventfd())
     }
 

@@ -4,30 +4,32 @@ internal import Glibc
 /// Locks of an open file description on single bytes of a file. They belong to the descriptor, not
 /// to a thread or process: another descriptor of the same file in the same process conflicts with
 /// them as another process does.
-struct FileLocks: Sendable {
-    let file: any StorageFile
+package struct FileLocks: Sendable {
+    private let file: any StorageFile
+
+    package init(file: any StorageFile) { self.file = file }
 
     /// Takes a byte for this descriptor alone, or turns its shared lock into an exclusive one.
     /// False: others are in the way.
-    func takeExclusive(_ byte: Int64) throws(StorageError) -> Bool {
+    package func takeExclusive(_ byte: Int64) throws(SystemError) -> Bool {
         try set(Int32(platform_lock_exclusive), byte)
     }
 
     /// Takes a byte together with others, or turns an exclusive lock into a shared one. False:
     /// another has it exclusively.
-    func takeShared(_ byte: Int64) throws(StorageError) -> Bool {
+    package func takeShared(_ byte: Int64) throws(SystemError) -> Bool {
         try set(Int32(platform_lock_shared), byte)
     }
 
-    func release(_ byte: Int64) { _ = try? set(Int32(platform_lock_none), byte) }
+    package func release(_ byte: Int64) { _ = try? set(Int32(platform_lock_none), byte) }
 
     /// Whether another descriptor holds a lock on the byte.
-    func isHeldByOthers(_ byte: Int64) throws(StorageError) -> Bool {
+    package func isHeldByOthers(_ byte: Int64) throws(SystemError) -> Bool {
         try firstHeldByOthers(in: byte..<byte + 1) != nil
     }
 
     /// Some range within `range` that another descriptor holds a lock on.
-    func firstHeldByOthers(in range: Range<Int64>) throws(StorageError) -> Range<Int64>? {
+    package func firstHeldByOthers(in range: Range<Int64>) throws(SystemError) -> Range<Int64>? {
         var start: Int64 = 0
         var count: Int64 = 0
         let result = platform_find_lock(
@@ -39,7 +41,7 @@ struct FileLocks: Sendable {
 
     private var descriptor: Int32 { file.lockDescriptor ?? -1 }
 
-    private func set(_ kind: Int32, _ byte: Int64) throws(StorageError) -> Bool {
+    private func set(_ kind: Int32, _ byte: Int64) throws(SystemError) -> Bool {
         var result: Int32
         repeat { result = platform_lock(descriptor, kind, byte, 1) } while result == -EINTR
         if result == -EAGAIN { return false }
@@ -48,7 +50,7 @@ struct FileLocks: Sendable {
     }
 
     @discardableResult
-    private func check(_ result: Int32) throws(StorageError) -> Int32 {
+    private func check(_ result: Int32) throws(SystemError) -> Int32 {
         switch result {
         case -ENOLCK, -ENOSYS, -EOPNOTSUPP, -EINVAL:
             throw .unsupportedFileSystem(path: file.path, name: "one without file locks")

@@ -21,7 +21,7 @@ package enum FilePath {
 
     /// The absolute path without symbolic links. The file itself need not exist, its directory
     /// must; a link to nowhere is followed, so that a file made there is the one the link names.
-    package static func resolved(_ path: String) throws(StorageError) -> String {
+    package static func resolved(_ path: String) throws(SystemError) -> String {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .fileNotFound(path: path) }
         var path = path
         for _ in 0..<linkLimit {
@@ -35,20 +35,20 @@ package enum FilePath {
     }
 
     /// The identity of the file that a path names now.
-    package static func identity(of path: String) throws(StorageError) -> FileIdentity {
+    package static func identity(of path: String) throws(SystemError) -> FileIdentity {
         var status = stat()
         try checked("stat", path, platform_stat(path, &status))
         return FileIdentity(status)
     }
 
     /// Removes a name, if it is there.
-    package static func remove(_ path: String) throws(StorageError) {
+    package static func remove(_ path: String) throws(SystemError) {
         let result = platform_unlink(path)
         if result != -ENOENT { try checked("unlink", path, result) }
     }
 
     /// Makes names created, renamed or removed in a directory durable.
-    package static func syncDirectory(_ directory: String) throws(StorageError) {
+    package static func syncDirectory(_ directory: String) throws(SystemError) {
         let descriptor = try checked(
             "open", directory, platform_open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
         defer { _ = platform_close(descriptor) }
@@ -60,7 +60,7 @@ package enum FilePath {
     }
 
     /// The names in a directory.
-    static func names(in directory: String) throws(StorageError) -> [String] {
+    static func names(in directory: String) throws(SystemError) -> [String] {
         guard let stream = opendir(directory) else {
             throw .failed("opendir", path: directory, errno: errno)
         }
@@ -78,7 +78,7 @@ package enum FilePath {
     private static let linkLimit = 40
 
     /// Nil: it does not exist.
-    private static func realPath(_ path: String) throws(StorageError) -> String? {
+    private static func realPath(_ path: String) throws(SystemError) -> String? {
         guard let whole = realpath(path, nil) else {
             if errno == ENOENT { return nil }
             throw .failed("realpath", path: path, errno: errno)
@@ -94,7 +94,7 @@ package enum FilePath {
         }
     }
 
-    private static func resolvedInDirectory(_ path: String) throws(StorageError) -> String {
+    private static func resolvedInDirectory(_ path: String) throws(SystemError) -> String {
         let name = name(of: path)
         guard !name.isEmpty, let directory = try realPath(directory(of: path)) else {
             throw .fileNotFound(path: path)
@@ -105,8 +105,8 @@ package enum FilePath {
 
 extension FileIdentity {
     /// The identity of the file that a path names now; nil if there is none.
-    package static func ofFile(at path: String) throws(StorageError) -> FileIdentity? {
-        do throws(StorageError) {
+    package static func ofFile(at path: String) throws(SystemError) -> FileIdentity? {
+        do throws(SystemError) {
             return try FilePath.identity(of: path)
         } catch .fileNotFound {
             return nil

@@ -34,37 +34,37 @@ package final class MemoryFile: StorageFile {
 
     deinit { try? close() }
 
-    package func size() throws(StorageError) -> UInt64 {
-        try state.withLock { state throws(StorageError) in
+    package func size() throws(SystemError) -> UInt64 {
+        try state.withLock { state throws(SystemError) in
             guard !state.isClosed else { throw .closed }
             return state.size
         }
     }
 
-    package func identity() throws(StorageError) -> FileIdentity {
+    package func identity() throws(SystemError) -> FileIdentity {
         FileIdentity(device: .max, inode: number)
     }
 
-    package func sync() throws(StorageError) { _ = try size() }
+    package func sync() throws(SystemError) { _ = try size() }
 
-    package func writeOut(_ range: Range<UInt64>) throws(StorageError) {}
+    package func writeOut(_ range: Range<UInt64>) throws(SystemError) {}
 
-    package func close() throws(StorageError) {
+    package func close() throws(SystemError) {
         state.withLock { state in
             for region in state.regions { _ = platform_unmap(region.base, region.reserved) }
             state = State(isClosed: true)
         }
     }
 
-    package func section(_ index: Int, mapping byteCount: Int) throws(StorageError)
+    package func section(_ index: Int, mapping byteCount: Int) throws(SystemError)
         -> UnsafeRawPointer
     {
-        try state.withLock { state throws(StorageError) in
+        try state.withLock { state throws(SystemError) in
             guard !state.isClosed else { throw .closed }
             guard index >= 0, index + 1 < max(1, state.regions.count),
                 byteCount <= state.regions[index + 1].usable
             else {
-                throw .fileEnds(before: state.size)
+                throw .fileEnds(path: path, offset: state.size)
             }
             return UnsafeRawPointer(state.regions[index + 1].base)
         }
@@ -75,12 +75,12 @@ package final class MemoryFile: StorageFile {
 
 extension MemoryFile {
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     {
-        try state.withLock { state throws(StorageError) in
+        try state.withLock { state throws(SystemError) in
             guard !state.isClosed else { throw .closed }
             guard offset <= state.size, UInt64(buffer.count) <= state.size - offset else {
-                throw .fileEnds(before: state.size)
+                throw .fileEnds(path: path, offset: state.size)
             }
             Self.forEachPiece(at: offset, count: buffer.count) { region, start, range in
                 buffer[range].copyBytes(
@@ -91,16 +91,16 @@ extension MemoryFile {
     }
 
     package func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     {
         try read(into: buffer, at: offset)
     }
 
-    package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
         let (end, overflow) = offset.addingReportingOverflow(UInt64(bytes.count))
         guard !overflow else { throw .fileTooLarge(path: path) }
         try grow(to: end)
-        try state.withLock { state throws(StorageError) in
+        try state.withLock { state throws(SystemError) in
             guard !state.isClosed else { throw .closed }
             Self.forEachPiece(at: offset, count: bytes.count) { region, start, range in
                 guard let source = bytes.baseAddress else { return }
@@ -111,14 +111,14 @@ extension MemoryFile {
     }
 
     package func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     {
         try write(bytes, at: offset)
     }
 
-    package func grow(to size: UInt64) throws(StorageError) {
+    package func grow(to size: UInt64) throws(SystemError) {
         guard size <= Section.fileSizeLimit else { throw .fileTooLarge(path: path) }
-        try state.withLock { state throws(StorageError) in
+        try state.withLock { state throws(SystemError) in
             guard !state.isClosed else { throw .closed }
             guard size > state.size else { return }
             var region = Self.region(at: state.size == 0 ? 0 : state.size - 1)
@@ -130,9 +130,9 @@ extension MemoryFile {
         }
     }
 
-    package func truncate(to size: UInt64) throws(StorageError) {
+    package func truncate(to size: UInt64) throws(SystemError) {
         try grow(to: size)
-        try state.withLock { state throws(StorageError) in
+        try state.withLock { state throws(SystemError) in
             guard !state.isClosed else { throw .closed }
             for index in state.regions.indices {
                 let region = state.regions[index]
@@ -159,7 +159,7 @@ extension MemoryFile {
 
     /// Makes what exists of a region in a file of `size` bytes usable.
     private static func commit(_ index: Int, upTo size: UInt64, in state: inout State)
-        throws(StorageError)
+        throws(SystemError)
     {
         while index >= state.regions.count {
             let reserved = state.regions.isEmpty ? Section.headSize : Section.size

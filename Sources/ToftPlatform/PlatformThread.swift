@@ -8,7 +8,7 @@ package final class PlatformThread: Sendable {
 
     /// Starts at once. The name (15 bytes count) is for debuggers.
     package init(name: String, stackSize: Int = 1 << 20, body: @escaping @Sendable () -> Void)
-        throws(StorageError)
+        throws(SystemError)
     {
         let context = Unmanaged.passRetained(Start(name: name, body: body))
         var thread = pthread_t()

@@ -18,13 +18,13 @@ extension PosixFile {
     /// lost.
     package static func create(
         _ path: String, allowingNetworkFileSystem: Bool = false, isDurable: Bool = true,
-        write: (PosixFile) throws(StorageError) -> Void
-    ) throws(StorageError) -> Bool {
+        write: (PosixFile) throws(SystemError) -> Void
+    ) throws(SystemError) -> Bool {
         let path = try FilePath.resolved(path)
         removeLeftovers(of: path)
         for _ in 0..<creationAttempts {
             let (file, temporary) = try createTemporary(for: path)
-            do throws(StorageError) {
+            do throws(SystemError) {
                 if !allowingNetworkFileSystem {
                     try checkFileSystem(of: file.descriptor, path: path)
                 }
@@ -81,7 +81,7 @@ extension PosixFile {
         "." + FilePath.name(of: path).prefix(200) + "."
     }
 
-    private static func createTemporary(for path: String) throws(StorageError) -> (
+    private static func createTemporary(for path: String) throws(SystemError) -> (
         PosixFile, String
     ) {
         let directory = FilePath.directory(of: path)
@@ -103,7 +103,7 @@ extension PosixFile {
 
     private enum Naming { case named, taken, vanished }
 
-    private static func give(name path: String, to temporary: String) throws(StorageError) -> Naming
+    private static func give(name path: String, to temporary: String) throws(SystemError) -> Naming
     {
         var result = platform_rename_exclusive(temporary, path)
         if result == -EINVAL || result == -ENOSYS {

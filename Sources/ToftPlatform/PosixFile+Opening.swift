@@ -5,17 +5,17 @@ extension PosixFile {
     /// Opens an existing file.
     ///
     /// - Throws: `fileNotFound`, `isDirectory`, `permissionDenied`, `readOnly` (a file system
-    ///   mounted so), `notADatabase` (a device, a pipe), `unsupportedFileSystem`, `fileTooLarge`
+    ///   mounted so), `notAFile` (a device, a pipe), `unsupportedFileSystem`, `fileTooLarge`
     ///   (beyond this process's limit) or `io` (a loop of symbolic links...).
     package static func open(
         _ path: String, forWriting: Bool, allowingNetworkFileSystem: Bool = false
-    ) throws(StorageError) -> PosixFile {
+    ) throws(SystemError) -> PosixFile {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .fileNotFound(path: path) }
         // Not blocking: a pipe that nobody writes to must not hold us up before we see that it is
         // one.
         let flags = (forWriting ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
         let descriptor = try checked("open", path, platform_open(path, flags, 0))
-        do throws(StorageError) {
+        do throws(SystemError) {
             try checkKind(of: descriptor, path: path)
             if !allowingNetworkFileSystem { try checkFileSystem(of: descriptor, path: path) }
         } catch {
@@ -29,18 +29,18 @@ extension PosixFile {
         return file
     }
 
-    private static func checkKind(of descriptor: Int32, path: String) throws(StorageError) {
+    private static func checkKind(of descriptor: Int32, path: String) throws(SystemError) {
         var status = stat()
         try checked("fstat", path, platform_fstat(descriptor, &status))
         switch status.st_mode & S_IFMT {
         case S_IFREG: return
         case S_IFDIR: throw .isDirectory(path: path)
-        case S_IFIFO: throw .notADatabase(path: path, what: "a named pipe")
-        default: throw .notADatabase(path: path, what: "a device")
+        case S_IFIFO: throw .notAFile(path: path, kind: "a named pipe")
+        default: throw .notAFile(path: path, kind: "a device")
         }
     }
 
-    static func checkFileSystem(of descriptor: Int32, path: String) throws(StorageError) {
+    static func checkFileSystem(of descriptor: Int32, path: String) throws(SystemError) {
         let magic = try checked("fstatfs", path, platform_file_system_magic(descriptor))
         if let name = FileSystemKind.remoteName(magic: UInt32(truncatingIfNeeded: magic)) {
             throw .unsupportedFileSystem(path: path, name: name)

@@ -19,11 +19,11 @@ package final class PosixFile: StorageFile {
     private let canWriteDurably = Atomic<Bool>(true)
 
     /// Takes over an open descriptor of a regular file.
-    init(descriptor: Int32, path: String, isWritable: Bool) throws(StorageError) {
+    init(descriptor: Int32, path: String, isWritable: Bool) throws(SystemError) {
         self.path = path
         self.isWritable = isWritable
         descriptorWord = Atomic(descriptor)
-        do throws(StorageError) {
+        do throws(SystemError) {
             sections = try SectionMap()
         } catch {
             _ = platform_close(descriptor)
@@ -41,17 +41,17 @@ package final class PosixFile: StorageFile {
 
     package var lockDescriptor: Int32? { descriptor }
 
-    package func size() throws(StorageError) -> UInt64 { UInt64(try status().st_size) }
+    package func size() throws(SystemError) -> UInt64 { UInt64(try status().st_size) }
 
-    package func identity() throws(StorageError) -> FileIdentity { FileIdentity(try status()) }
+    package func identity() throws(SystemError) -> FileIdentity { FileIdentity(try status()) }
 
-    func status() throws(StorageError) -> stat {
+    func status() throws(SystemError) -> stat {
         var status = stat()
         try checked("fstat", path, platform_fstat(descriptor, &status))
         return status
     }
 
-    package func close() throws(StorageError) {
+    package func close() throws(SystemError) {
         let descriptor = descriptorWord.exchange(-1, ordering: .relaxed)
         guard descriptor >= 0 else { return }
         sections.unmapAll()
@@ -86,26 +86,26 @@ package final class PosixFile: StorageFile {
 
 extension PosixFile {
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     {
         try read(from: descriptor, into: buffer, at: offset)
     }
 
     private func read(
         from descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
-    ) throws(StorageError) {
+    ) throws(SystemError) {
         var done = 0
         while done < buffer.count, let base = buffer.baseAddress {
             let position = try signed(offset, plus: done)
             let count = platform_pread(descriptor, base + done, buffer.count - done, position)
             if count == -Int(EINTR) { continue }
-            if count == 0 { throw .fileEnds(before: UInt64(position)) }
+            if count == 0 { throw .fileEnds(path: path, offset: UInt64(position)) }
             done += try checked("pread", path, count)
         }
     }
 
     package func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     {
         if try readDirectly(into: buffer, at: offset) { return }
         _ = platform_drop_cache(descriptor, try signed(offset, plus: 0), Int64(buffer.count))
@@ -115,14 +115,14 @@ extension PosixFile {
     /// Reads with O_DIRECT, through an aligned buffer around the range; false where the file system
     /// cannot.
     private func readDirectly(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
-        throws(StorageError) -> Bool
+        throws(SystemError) -> Bool
     {
         let direct = platform_reopen_direct(descriptor)
         guard direct >= 0 else { return false }
         defer { _ = platform_close(direct) }
         let end = UInt64(try signed(offset, plus: buffer.count))
         let size = try size()
-        guard end <= size else { throw .fileEnds(before: size) }
+        guard end <= size else { throw .fileEnds(path: path, offset: size) }
         let unit = UInt64(Section.pageSize)
         let start = offset / unit * unit
         let span = Int((end - start + unit - 1) / unit * unit)
@@ -144,7 +144,7 @@ extension PosixFile {
         return true
     }
 
-    package func section(_ index: Int, mapping byteCount: Int) throws(StorageError)
+    package func section(_ index: Int, mapping byteCount: Int) throws(SystemError)
         -> UnsafeRawPointer
     {
         if let base = sections.base(index, holding: byteCount) { return base }
@@ -154,12 +154,13 @@ extension PosixFile {
             size >= Section.offset(of: index) + end
         else {
             throw .fileEnds(
-                before: index < 0 || index >= Section.countLimit
+                path: path,
+                offset: index < 0 || index >= Section.countLimit
                     ? size : Section.offset(of: index) + end)
         }
         try sections.extend(index, fileSize: size, descriptor: descriptorForMapping(), path: path)
         guard let base = sections.base(index, holding: byteCount) else {
-            throw .fileEnds(before: size)
+            throw .fileEnds(path: path, offset: size)
         }
         return base
     }
@@ -175,11 +176,11 @@ extension PosixFile {
     /// already, in small folios.
     private static let durablePieceSize = 8 << 20
 
-    package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
         try write(bytes, at: offset) { platform_pwrite($0, $1, $2, $3) }
     }
 
-    package func write(_ pieces: [UnsafeRawBufferPointer], at offset: UInt64) throws(StorageError) {
+    package func write(_ pieces: [UnsafeRawBufferPointer], at offset: UInt64) throws(SystemError) {
         var offset = offset
         if pieces.count > 1, isWritable, try writeAtOnce(pieces, at: offset) { return }
         for piece in pieces {
@@ -190,7 +191,7 @@ extension PosixFile {
 
     /// False where it cannot be done, or was not done whole.
     private func writeAtOnce(_ pieces: [UnsafeRawBufferPointer], at offset: UInt64)
-        throws(StorageError) -> Bool
+        throws(SystemError) -> Bool
     {
         let count = pieces.reduce(0) { $0 + $1.count }
         guard count <= min(Self.pieceSize, Probe.writeLimit) else { return false }
@@ -210,10 +211,10 @@ extension PosixFile {
     }
 
     package func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     {
         if bytes.count <= Self.durablePieceSize, canWriteDurably.load(ordering: .relaxed) {
-            do throws(StorageError) {
+            do throws(SystemError) {
                 return try write(bytes, at: offset, piece: Self.durablePieceSize) {
                     platform_pwrite_durably($0, $1, $2, $3)
                 }
@@ -228,7 +229,7 @@ extension PosixFile {
     private func write(
         _ bytes: UnsafeRawBufferPointer, at offset: UInt64, piece limit: Int = pieceSize,
         by call: (Int32, UnsafeRawPointer, Int, Int64) -> Int
-    ) throws(StorageError) {
+    ) throws(SystemError) {
         guard isWritable else { throw .readOnly }
         var done = 0
         while done < bytes.count, let base = bytes.baseAddress {
@@ -241,7 +242,7 @@ extension PosixFile {
         }
     }
 
-    package func writeOut(_ range: Range<UInt64>) throws(StorageError) {
+    package func writeOut(_ range: Range<UInt64>) throws(SystemError) {
         let result = platform_write_out(
             descriptor, try signed(range.lowerBound, plus: 0),
             try signed(range.upperBound - range.lowerBound, plus: 0))
@@ -251,11 +252,11 @@ extension PosixFile {
         }
     }
 
-    package func sync() throws(StorageError) {
+    package func sync() throws(SystemError) {
         try checked("fdatasync", path, platform_data_sync(descriptor))
     }
 
-    package func grow(to size: UInt64) throws(StorageError) {
+    package func grow(to size: UInt64) throws(SystemError) {
         guard isWritable else { throw .readOnly }
         let current = try self.size()
         guard size > current else { return }
@@ -271,14 +272,14 @@ extension PosixFile {
         try checked("fallocate", path, result)
     }
 
-    package func truncate(to size: UInt64) throws(StorageError) {
+    package func truncate(to size: UInt64) throws(SystemError) {
         guard isWritable else { throw .readOnly }
         guard size <= Section.fileSizeLimit else { throw .fileTooLarge(path: path) }
         try sections.shrink(fileSize: size, path: path)
         try checked("ftruncate", path, platform_truncate(descriptor, Int64(size)))
     }
 
-    private func signed(_ offset: UInt64, plus count: Int) throws(StorageError) -> Int64 {
+    private func signed(_ offset: UInt64, plus count: Int) throws(SystemError) -> Int64 {
         guard offset <= Section.fileSizeLimit, count >= 0, count <= Section.fileSizeLimit else {
             throw .fileTooLarge(path: path)
         }
@@ -289,7 +290,7 @@ extension PosixFile {
 /// RLIMIT_FSIZE. Writing past it does not only fail, it sends a signal that ends the process, so
 /// growth asks first.
 enum FileSizeLimit {
-    static func check(_ size: UInt64, path: String) throws(StorageError) {
+    static func check(_ size: UInt64, path: String) throws(SystemError) {
         guard size <= platform_file_size_limit() else { throw .fileTooLarge(path: path) }
     }
 }

@@ -7,7 +7,7 @@ internal import Glibc
 ///
 /// Production knows nothing of it. Only `swift build -Xswiftc -DTOFT_TRIALS` gives these calls a
 /// body; without it they are empty, every question is answered with no, and the compiler takes them
-/// out.
+/// out (of other modules too, so they are inlinable).
 package enum Probe {
     /// Moments, in the order in which a database lives through them.
     package enum Moment: Int, CaseIterable, Sendable {
@@ -70,36 +70,34 @@ package enum Probe {
     private static let scripts = ThreadLocal<Script>()
     package static var script: Script { scripts.value { Script() } }
 
-    static func reach(_ moment: Moment) {
+    package static func reach(_ moment: Moment) {
         observer?(moment)
         script.interruption?(moment)
     }
 
-    /// A moment at which a trial may simulate the death of the one who reaches it: all that he was
-    /// about to do is left undone, but for the locks and pins that the kernel takes from a dead
-    /// process.
-    static func pass(_ moment: Moment) throws(StorageError) {
+    /// Whether the one who reached this moment is to die of it.
+    package static func dies(at moment: Moment) -> Bool {
         reach(moment)
-        guard script.death == moment else { return }
+        guard script.death == moment else { return false }
         script.death = nil
         script.hasOwnerDied = true
-        throw .closed
+        return true
     }
 
-    static func takeOwnersDeath() -> Bool {
+    package static func takeOwnersDeath() -> Bool {
         defer { script.hasOwnerDied = false }
         return script.hasOwnerDied
     }
 
-    static func makes(_ mistake: Mistake) -> Bool { self.mistake == mistake }
+    package static func makes(_ mistake: Mistake) -> Bool { self.mistake == mistake }
     #else
     package static let isCompiledIn = false
     package static let mistake: Mistake? = nil
 
-    @inline(__always) static func reach(_ moment: Moment) {}
-    @inline(__always) static func pass(_ moment: Moment) throws(StorageError) {}
-    @inline(__always) static func takeOwnersDeath() -> Bool { false }
-    @inline(__always) static func makes(_ mistake: Mistake) -> Bool { false }
-    @inline(__always) static var writeLimit: Int { .max }
+    @inlinable @inline(__always) package static func reach(_ moment: Moment) {}
+    @inlinable @inline(__always) package static func dies(at moment: Moment) -> Bool { false }
+    @inlinable @inline(__always) package static func takeOwnersDeath() -> Bool { false }
+    @inlinable @inline(__always) package static func makes(_ mistake: Mistake) -> Bool { false }
+    @inlinable @inline(__always) package static var writeLimit: Int { .max }
     #endif
 }

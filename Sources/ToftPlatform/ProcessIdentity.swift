@@ -2,20 +2,29 @@ internal import CPlatform
 internal import Glibc
 
 /// A process, told apart from later ones with the same number.
-struct ProcessIdentity: Equatable, Sendable {
-    var pid: UInt64
+package struct ProcessIdentity: Equatable, Sendable {
+    package var pid: UInt64
     /// Ticks after boot; 0 where /proc does not say.
-    var startTime: UInt64
+    package var startTime: UInt64
     /// Processes of other namespaces have numbers that mean nothing here.
-    var pidNamespace: UInt64
-    var bootID: (UInt64, UInt64)
+    package var pidNamespace: UInt64
+    package var bootID: (UInt64, UInt64)
 
-    static func == (left: ProcessIdentity, right: ProcessIdentity) -> Bool {
+    package init(
+        pid: UInt64, startTime: UInt64, pidNamespace: UInt64, bootID: (UInt64, UInt64)
+    ) {
+        self.pid = pid
+        self.startTime = startTime
+        self.pidNamespace = pidNamespace
+        self.bootID = bootID
+    }
+
+    package static func == (left: ProcessIdentity, right: ProcessIdentity) -> Bool {
         left.pid == right.pid && left.startTime == right.startTime && left.isComparable(with: right)
     }
 
     /// This process.
-    static func current() -> ProcessIdentity {
+    package static func current() -> ProcessIdentity {
         let pid = UInt64(getpid())
         let namespace = (try? FilePath.identity(of: "/proc/self/ns/pid"))?.inode ?? 0
         return ProcessIdentity(
@@ -25,7 +34,7 @@ struct ProcessIdentity: Equatable, Sendable {
 
     /// Whether it is certain that the process has ended. Where anything is unclear it counts as
     /// alive.
-    func hasEnded(seenBy observer: ProcessIdentity) -> Bool {
+    package func hasEnded(seenBy observer: ProcessIdentity) -> Bool {
         guard pid != 0, pid <= Int32.max, isComparable(with: observer) else { return false }
         if platform_signal_probe(Int32(pid)) == -ESRCH { return true }
         guard startTime != 0, let now = Self.startTime(of: pid) else { return false }

@@ -4,14 +4,14 @@ internal import Glibc
 /// Unpredictable bytes from the kernel: salts, identities, names of temporary files.
 package enum RandomBytes {
     /// Any number but 0.
-    static func nonzero() throws(StorageError) -> UInt64 {
+    package static func nonzero() throws(SystemError) -> UInt64 {
         while true {
             let number = try uint64()
             if number != 0 { return number }
         }
     }
 
-    package static func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(StorageError) {
+    package static func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(SystemError) {
         var done = 0
         while done < buffer.count {
             guard let base = buffer.baseAddress else { return }
@@ -21,10 +21,10 @@ package enum RandomBytes {
         }
     }
 
-    package static func uint64() throws(StorageError) -> UInt64 {
+    package static func uint64() throws(SystemError) -> UInt64 {
         var value: UInt64 = 0
-        let result: Result<Void, StorageError> = withUnsafeMutableBytes(of: &value) { bytes in
-            do throws(StorageError) {
+        let result: Result<Void, SystemError> = withUnsafeMutableBytes(of: &value) { bytes in
+            do throws(SystemError) {
                 return .success(try fill(bytes))
             } catch {
                 return .failure(error)

@@ -24,7 +24,7 @@ final class SectionMap: @unchecked Sendable {
     private let lead: Int
     private static let tableSize = Section.countLimit * MemoryLayout<Entry>.stride
 
-    init() throws(StorageError) {
+    init() throws(SystemError) {
         lead = Section.headSize % platform_memory_page_size()
         // 2 MiB of address space; only what is used becomes memory. Zero bytes are valid entries.
         guard let table = platform_reserve(Self.tableSize),
@@ -51,11 +51,11 @@ final class SectionMap: @unchecked Sendable {
 
     /// Maps what exists of a section in a file of `fileSize` bytes.
     func extend(_ index: Int, fileSize: UInt64, descriptor: Int32, path: String)
-        throws(StorageError)
+        throws(SystemError)
     {
         let limit = Int(
             min(UInt64(Section.size), fileSize.subtractingOrZero(Section.offset(of: index))))
-        try lock.withLock { count throws(StorageError) in
+        try lock.withLock { count throws(SystemError) in
             let entry = entries + index
             let mapped = entry.pointee.mapped.load(ordering: .relaxed)
             guard limit > mapped else { return }
@@ -75,8 +75,8 @@ final class SectionMap: @unchecked Sendable {
     }
 
     /// Takes away what lies beyond `fileSize`.
-    func shrink(fileSize: UInt64, path: String) throws(StorageError) {
-        try lock.withLock { count throws(StorageError) in
+    func shrink(fileSize: UInt64, path: String) throws(SystemError) {
+        try lock.withLock { count throws(SystemError) in
             for index in 0..<count {
                 let keep = Int(
                     min(UInt64(Section.size), fileSize.subtractingOrZero(Section.offset(of: index)))
@@ -108,7 +108,7 @@ final class SectionMap: @unchecked Sendable {
         }
     }
 
-    private func reserved(_ index: Int) throws(StorageError) -> UnsafeRawPointer {
+    private func reserved(_ index: Int) throws(SystemError) -> UnsafeRawPointer {
         if let base = UnsafeRawPointer(bitPattern: entries[index].base.load(ordering: .relaxed)) {
             return base
         }
@@ -121,11 +121,11 @@ final class SectionMap: @unchecked Sendable {
 }
 
 extension UInt64 {
-    func subtractingOrZero(_ other: UInt64) -> UInt64 { self > other ? self - other : 0 }
+    package func subtractingOrZero(_ other: UInt64) -> UInt64 { self > other ? self - other : 0 }
 }
 
 extension Int {
-    func roundedUp(_ unit: Int) -> Int { (self + unit - 1) / unit * unit }
+    package func roundedUp(_ unit: Int) -> Int { (self + unit - 1) / unit * unit }
     fileprivate func roundedDown(_ unit: Int, lead: Int) -> Int {
         (self + lead) / unit * unit - lead
     }

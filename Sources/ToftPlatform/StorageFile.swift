@@ -13,55 +13,48 @@ package protocol StorageFile: AnyObject, Sendable {
     /// The descriptor that locks are taken on, nil where no other process can come.
     var lockDescriptor: Int32? { get }
     /// The size now, as the file system says it.
-    func size() throws(StorageError) -> UInt64
-    /// Fills the buffer, or throws: `corrupt` when the file ends before.
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError)
+    func size() throws(SystemError) -> UInt64
+    /// Fills the buffer, or throws: `fileEnds` when the file ends before.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SystemError)
     /// The same, from the device and not from the page cache. What is dirty in the cache must have
     /// been synced before.
     func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     /// Writes all bytes, in pieces of at most 64 KiB; durable after the next `sync`.
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError)
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError)
     /// The same for pieces of memory that follow each other in the file.
-    func write(_ pieces: [UnsafeRawBufferPointer], at offset: UInt64) throws(StorageError)
+    func write(_ pieces: [UnsafeRawBufferPointer], at offset: UInt64) throws(SystemError)
     /// Writes all bytes; they, not necessarily others before them, are durable on return. An error
     /// means what an error of `sync` means.
-    func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError)
+    func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError)
     /// Begins to write a range out, and waits for it, so that a later `sync` has less to do.
     /// Nothing is durable by it.
-    func writeOut(_ range: Range<UInt64>) throws(StorageError)
+    func writeOut(_ range: Range<UInt64>) throws(SystemError)
     /// Makes everything written before durable, the size included. After an error nothing is known
     /// about any of it; never try again.
-    func sync() throws(StorageError)
+    func sync() throws(SystemError)
     /// Makes the file at least so large, with blocks allocated where the file system can; the new
     /// bytes read as zeros.
-    func grow(to size: UInt64) throws(StorageError)
+    func grow(to size: UInt64) throws(SystemError)
     /// Makes the file so small. Needs that nobody, in any process, reads what goes.
-    func truncate(to size: UInt64) throws(StorageError)
+    func truncate(to size: UInt64) throws(SystemError)
     /// The base address of section `index` (`Section`), of which at least the first `byteCount`
     /// bytes may be read: a shared mapping that sees what any process writes, and whose address
-    /// does not change until `close`. Throws `corrupt` when the file ends before that.
-    func section(_ index: Int, mapping byteCount: Int) throws(StorageError) -> UnsafeRawPointer
+    /// does not change until `close`. Throws `fileEnds` when the file ends before that.
+    func section(_ index: Int, mapping byteCount: Int) throws(SystemError) -> UnsafeRawPointer
     /// Which file it is.
-    func identity() throws(StorageError) -> FileIdentity
+    func identity() throws(SystemError) -> FileIdentity
     /// Gives mappings and descriptor back; a second call does nothing. Afterwards every other call
     /// throws `closed`.
-    func close() throws(StorageError)
+    func close() throws(SystemError)
 }
 
 extension StorageFile {
     /// As one write, which is what it is on a disk that can do it.
-    package func write(_ pieces: [UnsafeRawBufferPointer], at offset: UInt64) throws(StorageError) {
+    package func write(_ pieces: [UnsafeRawBufferPointer], at offset: UInt64) throws(SystemError) {
         let joined = pieces.reduce(into: [UInt8]()) { $0.append(contentsOf: $1) }
-        try joined.withBytes { bytes throws(StorageError) in try write(bytes, at: offset) }
-    }
-}
-
-extension StorageError {
-    /// The file is shorter than something in it says.
-    static func fileEnds(before offset: UInt64) -> StorageError {
-        .corrupt(
-            page: offset / UInt64(Section.pageSize),
-            reason: "the file ends before the end of this page")
+        try joined.withUnsafeBufferPointer { bytes throws(SystemError) in
+            try write(UnsafeRawBufferPointer(bytes), at: offset)
+        }
     }
 }

@@ -1,9 +1,27 @@
 internal import Glibc
 
-extension StorageError {
-    /// The error for a failed system call: the errno that callers can act on by case, the rest with
-    /// the call's name.
-    static func failed(_ operation: String, path: String, errno code: Int32) -> StorageError {
+/// What can go wrong in a call of the operating system: the errno that callers can act on by case,
+/// the rest with the call's name.
+package enum SystemError: Error, Sendable, Equatable {
+    /// A system call failed: which, on what, and its errno.
+    case io(operation: String, path: String, errno: Int32)
+    case fileNotFound(path: String)
+    case permissionDenied(path: String)
+    case isDirectory(path: String)
+    /// The path names something that is not a regular file; `kind` says what ("a named pipe").
+    case notAFile(path: String, kind: String)
+    /// The file has no byte at this offset.
+    case fileEnds(path: String, offset: UInt64)
+    case diskFull(path: String)
+    case fileTooLarge(path: String)
+    case addressSpaceExhausted
+    case readOnly
+    case closed
+    /// Locks and shared memory do not hold on this file system, and the caller did not insist.
+    case unsupportedFileSystem(path: String, name: String)
+
+    /// The error for a failed call.
+    static func failed(_ operation: String, path: String, errno code: Int32) -> SystemError {
         switch code {
         case ENOENT: .fileNotFound(path: path)
         case EACCES, EPERM: .permissionDenied(path: path)
@@ -20,7 +38,7 @@ extension StorageError {
 /// Turns the kernel's `-errno` into a thrown error; passes results on.
 @discardableResult
 func checked<Result: SignedInteger>(_ operation: String, _ path: String, _ result: Result)
-    throws(StorageError) -> Result
+    throws(SystemError) -> Result
 {
     guard result < 0 else { return result }
     throw .failed(operation, path: path, errno: Int32(truncatingIfNeeded: -result))

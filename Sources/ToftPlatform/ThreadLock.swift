@@ -4,11 +4,11 @@ internal import Synchronization
 /// than took it.
 ///
 /// 0: free. 1: held. 2: held, and somebody sleeps.
-final class ThreadLock: @unchecked Sendable {
+package final class ThreadLock: @unchecked Sendable {
     private let word: UnsafeMutablePointer<Atomic<UInt32>>
     private var futex: Futex { Futex(word: word, isPrivate: true) }
 
-    init() {
+    package init() {
         word = .allocate(capacity: 1)
         word.initialize(to: Atomic(0))
     }
@@ -16,14 +16,14 @@ final class ThreadLock: @unchecked Sendable {
     deinit { word.deallocate() }
 
     /// A word that is 0 for ever: something to sleep on for a time.
-    static let neverWoken: Futex = {
+    package static let neverWoken: Futex = {
         let word = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
         word.initialize(to: Atomic(0))
         return Futex(word: word, isPrivate: true)
     }()
 
     /// False if the deadline passed first.
-    func lock(until deadline: Deadline) -> Bool {
+    package func lock(until deadline: Deadline) -> Bool {
         if word.pointee.compareExchange(expected: 0, desired: 1, ordering: .acquiring).exchanged {
             return true
         }
@@ -36,11 +36,11 @@ final class ThreadLock: @unchecked Sendable {
     }
 
     /// False if somebody has it.
-    func tryLock() -> Bool {
+    package func tryLock() -> Bool {
         word.pointee.compareExchange(expected: 0, desired: 1, ordering: .acquiring).exchanged
     }
 
-    func unlock() {
+    package func unlock() {
         if word.pointee.exchange(0, ordering: .releasing) == 2 { futex.wake(1) }
     }
 }

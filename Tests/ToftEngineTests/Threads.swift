@@ -1,5 +1,5 @@
 import Testing
-import ToftStorage
+import ToftPlatform
 
 /// Runs something on a thread of its own and waits for it. What it uses is handed over, not shared.
 func onAnotherThread(_ body: () throws -> Void) throws {

@@ -2,6 +2,7 @@ import Synchronization
 import Testing
 import ToftTestKit
 
+import ToftPlatform
 @testable import ToftStorage
 
 /// Trees whose new entries wait in the delta, against plain dictionaries.

@@ -1,5 +1,6 @@
 internal import Glibc
 import Testing
+internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 

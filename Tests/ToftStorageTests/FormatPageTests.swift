@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import ToftTestKit
 
+import ToftPlatform
 @testable import ToftStorage
 
 /// The format page draws the bytes for people; the constants draw them for the compiler. They must

@@ -1,5 +1,6 @@
 import Testing
 
+import ToftPlatform
 @testable import ToftStorage
 
 @Suite struct FreeSpaceTests {

@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 import ToftTestKit
 
+import ToftPlatform
 @testable import ToftStorage
 
 /// Small commits go through the log. What is told here of one process and a disk that loses what

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Synchronization
 import Testing
+internal import ToftPlatform
 internal import ToftStorage
 
 @Suite struct `Files of the file system` {
@@ -25,7 +26,7 @@ internal import ToftStorage
     }
 
     private func create(_ path: String, size: UInt64) throws -> Bool {
-        try PosixFile.create(path) { file throws(StorageError) in try file.grow(to: size) }
+        try PosixFile.create(path) { file throws(SystemError) in try file.grow(to: size) }
     }
 
     private func bytes(_ value: UInt8, _ count: Int) -> [UInt8] {
@@ -62,13 +63,13 @@ internal import ToftStorage
                 UnsafeRawBufferPointer(
                     start: base + Int(size) - Section.headSize, count: content.count
                 ).elementsEqual(content))
-            #expect(throws: StorageError.self) {
+            #expect(throws: SystemError.self) {
                 try file.section(0, mapping: Int(size) + content.count)
             }
-            #expect(throws: StorageError.self) { try file.section(1, mapping: 1) }
+            #expect(throws: SystemError.self) { try file.section(1, mapping: 1) }
             try file.close()
             try file.close()
-            #expect(throws: StorageError.closed) { try file.size() }
+            #expect(throws: SystemError.closed) { try file.size() }
         }
     }
 
@@ -90,12 +91,12 @@ internal import ToftStorage
                 #expect(
                     UnsafeRawBufferPointer(start: second, count: 8_092).elementsEqual(
                         content[100...]))
-                #expect(throws: StorageError.self) { try file.section(1, mapping: 8_093) }
+                #expect(throws: SystemError.self) { try file.section(1, mapping: 8_093) }
                 var back = bytes(0, 8_192)
                 try back.withUnsafeMutableBytes { try file.read(into: $0, at: boundary - 100) }
                 #expect(back == content)
                 try file.truncate(to: boundary - 100)
-                #expect(throws: StorageError.self) { try file.section(1, mapping: 1) }
+                #expect(throws: SystemError.self) { try file.section(1, mapping: 1) }
                 try file.grow(to: boundary + 8_192)
                 let regrown = try file.section(1, mapping: 8_192)
                 #expect(UnsafeRawBufferPointer(start: regrown, count: 8_192).allSatisfy { $0 == 0 })
@@ -119,8 +120,8 @@ internal import ToftStorage
             var status = stat()
             let found = stat(path, &status)
             #expect(found == 0 && status.st_mode & 0o777 == 0o600 && status.st_size == 4_096)
-            #expect(throws: StorageError.readOnly) {
-                try PosixFile.create(directory + "/b.toft") { _ throws(StorageError) in
+            #expect(throws: SystemError.readOnly) {
+                try PosixFile.create(directory + "/b.toft") { _ throws(SystemError) in
                     throw .readOnly
                 }
             }
@@ -130,29 +131,29 @@ internal import ToftStorage
 
     @Test func `Each thing that cannot be opened has its own error`() throws {
         try withDirectory { directory throws in
-            #expect(throws: StorageError.fileNotFound(path: directory + "/none")) {
+            #expect(throws: SystemError.fileNotFound(path: directory + "/none")) {
                 try PosixFile.open(directory + "/none", forWriting: true)
             }
-            #expect(throws: StorageError.isDirectory(path: directory)) {
+            #expect(throws: SystemError.isDirectory(path: directory)) {
                 try PosixFile.open(directory, forWriting: true)
             }
-            #expect(throws: StorageError.isDirectory(path: directory)) {
+            #expect(throws: SystemError.isDirectory(path: directory)) {
                 try PosixFile.open(directory, forWriting: false)
             }
             symlink(directory + "/loop", directory + "/loop")
             #expect(
-                throws: StorageError.io(operation: "open", path: directory + "/loop", errno: ELOOP)
+                throws: SystemError.io(operation: "open", path: directory + "/loop", errno: ELOOP)
             ) {
                 try PosixFile.open(directory + "/loop", forWriting: true)
             }
             mkfifo(directory + "/pipe", 0o600)
             #expect(
-                throws: StorageError.notADatabase(path: directory + "/pipe", what: "a named pipe")
+                throws: SystemError.notADatabase(path: directory + "/pipe", what: "a named pipe")
             ) {
                 try PosixFile.open(directory + "/pipe", forWriting: true)
             }
-            #expect(throws: StorageError.fileNotFound(path: directory + "/no/file")) {
-                try PosixFile.create(directory + "/no/file") { _ throws(StorageError) in }
+            #expect(throws: SystemError.fileNotFound(path: directory + "/no/file")) {
+                try PosixFile.create(directory + "/no/file") { _ throws(SystemError) in }
             }
             #expect(FileSystemKind.remoteName(magic: 0x6969) == "NFS")
         }

@@ -1,5 +1,6 @@
 import Testing
 
+import ToftPlatform
 @testable import ToftStorage
 
 /// Transactions and snapshots of a store, on a file in memory, with ordered trees as the contents.

@@ -1,4 +1,5 @@
 import Testing
+import ToftPlatform
 @testable import ToftStorage
 
 /// SplitMix64: the same numbers from the same seed everywhere.

@@ -1,5 +1,6 @@
 import Testing
 import ToftTestKit
+import ToftPlatform
 @testable import ToftStorage
 
 /// Rows that are inserted with all their values: the same rows and the same record as step by step.

@@ -1,3 +1,4 @@
+internal import ToftPlatform
 package import ToftStorage
 
 /// A database in a directory of its own. When the test is done with it everything is walked: a test

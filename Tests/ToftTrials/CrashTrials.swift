@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 
@@ -102,7 +103,7 @@ enum FaultTrials {
     private static func faults(for operations: [FaultFile.Operation]) -> [Case] {
         var cases: [Case] = []
         for (index, operation) in operations.enumerated() {
-            var errors: [StorageError] = [
+            var errors: [SystemError] = [
                 .io(operation: operation.rawValue, path: "<test>", errno: EIO)
             ]
             if operation == .write || operation == .grow {

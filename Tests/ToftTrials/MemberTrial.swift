@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Synchronization
+internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 

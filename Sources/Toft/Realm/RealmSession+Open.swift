@@ -2,6 +2,7 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 internal import ToftEngine
+internal import ToftPlatform
 internal import ToftStorage
 
 extension RealmSession {

@@ -1,7 +1,7 @@
 internal import CToft
 internal import Synchronization
 internal import ToftEngine
-internal import ToftStorage
+internal import ToftPlatform
 
 /// What the library keeps for a thread that calls it: who it is, and its last failure.
 ///

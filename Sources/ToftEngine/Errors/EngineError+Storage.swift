@@ -1,6 +1,9 @@
+internal import ToftPlatform
 package import ToftStorage
 
 extension EngineError {
+    init(_ error: SystemError) { self.init(StorageError(error)) }
+
     /// What went wrong with bytes, as the caller sees it. Total: a new storage error does not
     /// compile until it has its place here.
     package init(_ error: StorageError) {

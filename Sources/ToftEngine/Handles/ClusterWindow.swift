@@ -1,5 +1,5 @@
 package import ToftModel
-package import ToftStorage
+internal import ToftStorage
 
 /// A cluster as a session sees it now, for reading single properties of its objects fast: where the
 /// arrays of its columns lie is found out once.

@@ -1,4 +1,4 @@
-internal import ToftStorage
+internal import ToftPlatform
 
 /// What tells at the cost of a few loads whether a session is where it was: it lies in memory of
 /// its own, which lives as long as the session.

@@ -1,5 +1,6 @@
 internal import Synchronization
 internal import ToftModel
+internal import ToftPlatform
 internal import ToftStorage
 
 /// Between one session and the notifier: the session's observers, and the parcel that waits for it.
@@ -37,7 +38,7 @@ final class Channel: Sendable {
     var isOfThisProcess: Bool { ForkGuard.generation == process }
 
     init(at view: ModelView) throws(EngineError) {
-        do throws(StorageError) {
+        do throws(SystemError) {
             flag = try EventFlag()
         } catch {
             throw EngineError(

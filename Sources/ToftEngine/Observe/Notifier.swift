@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import ToftPlatform
 internal import ToftStorage
 
 /// The one thread of a database that works out changes: started by the first observer, ended with
@@ -23,8 +24,8 @@ final class Notifier: Sendable {
 
     /// Serves a session from now on.
     func add(_ channel: Channel) throws(EngineError) {
-        let failure = state.withLock { state -> StorageError? in
-            do throws(StorageError) {
+        let failure = state.withLock { state -> SystemError? in
+            do throws(SystemError) {
                 if state.thread == nil {
                     state.thread = try PlatformThread(name: "toft-notifier") { [self] in run() }
                 }

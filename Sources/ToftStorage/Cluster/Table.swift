@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// A table: rows of typed columns under 64-bit keys in signed order, in clusters of up to 256 rows
 /// below counted inner nodes.
 ///

@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// The grid that everything lies on: 4 KiB pages, two meta pages, then regions of pages that one
 /// bitmap page describes.
 package enum Page {

@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// A frame that is about to be appended to the log: where it goes, and how it gets there.
 struct LogAppend {
     private let map: LogMap
@@ -62,7 +64,7 @@ struct LogAppend {
     }
 
     /// Writes the frame where others see it; it becomes durable with a later one.
-    func write(to file: any StorageFile) throws(StorageError) {
+    func write(to file: MappedFile) throws(StorageError) {
         guard let place = map.place(of: frame.before.position) else {
             throw .corrupt(page: 0, reason: "the log has no place for a frame")
         }
@@ -72,7 +74,7 @@ struct LogAppend {
 
     /// Writes frames that follow each other durably, and before them what was deferred: oldest
     /// first, and at once what lies together.
-    static func writeDurably(_ frames: [LogAppend], to file: any StorageFile) throws(StorageError) {
+    static func writeDurably(_ frames: [LogAppend], to file: MappedFile) throws(StorageError) {
         guard let first = frames.first, let start = first.map.place(of: first.frame.before.position)
         else { return }
         let deferred = LogDeferred(
@@ -110,7 +112,7 @@ struct LogDeferred {
     /// Writes it once more, durably, oldest first. A last piece that ends at file offset `joint` is
     /// returned instead, to be written together with what follows there.
     @discardableResult
-    func rewrite(to file: any StorageFile, upTo joint: UInt64? = nil) throws(StorageError)
+    func rewrite(to file: MappedFile, upTo joint: UInt64? = nil) throws(StorageError)
         -> [UInt8]
     {
         var position = from

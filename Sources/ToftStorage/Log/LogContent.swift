@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// What stands in a log, read whole: for recovery, and for readers of a file that nobody has
 /// recovered.
 struct LogContent {
@@ -7,7 +9,7 @@ struct LogContent {
 
     /// Reads the log; that of a file which was closed cleanly is empty, unless what it was before
     /// is asked for.
-    init(of map: LogMap, evenIfClosed: Bool = false, fromDevice: Bool, of file: any StorageFile)
+    init(of map: LogMap, evenIfClosed: Bool = false, fromDevice: Bool, of file: MappedFile)
         throws(StorageError)
     {
         self.map = map

@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// One frame of the log whose header and payload have been checked. The only way to one from bytes
 /// is `init(validating:)`.
 struct LogFrame {

@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// Does again what commit records say was done: literally, with no schema and no model. What is
 /// stored then is what was stored.
 struct Replay {

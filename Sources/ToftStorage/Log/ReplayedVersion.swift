@@ -10,7 +10,7 @@ final class ReplayedVersion: @unchecked Sendable {
     /// Replays records. `pins` are versions that others still look at. Private versions never touch
     /// the file, so they may be made without the right to write.
     init(
-        _ records: [CommitRecord], after meta: Meta, as version: UInt64, of file: any StorageFile,
+        _ records: [CommitRecord], after meta: Meta, as version: UInt64, of file: MappedFile,
         pins: [UInt64], dirtyLimit: Int,
         isPrivate: Bool = false
     ) throws(StorageError) {

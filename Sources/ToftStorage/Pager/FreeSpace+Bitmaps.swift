@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// How pages are taken from the bitmaps, by transactions for which the ready runs were not enough.
 extension FreeSpace {
     /// Free pages in a row, from which extents are taken one after the other.

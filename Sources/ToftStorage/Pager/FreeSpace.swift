@@ -77,7 +77,7 @@ final class FreeSpace {
     @exclusivity(unchecked) var mayHaveHoles = UInt32.max
     /// Pages that the file is known to have.
     @exclusivity(unchecked) var filePages: UInt64
-    let file: any StorageFile
+    let file: MappedFile
     /// The directory of the version that this one builds on; nil in a new file.
     private let directory: Ref?
     /// Where nobody knows who looks at the pages that the file has: the first that may be taken.
@@ -86,7 +86,7 @@ final class FreeSpace {
     let isPrivate: Bool
 
     /// Free space of a file that has none of it in use yet.
-    init(file: any StorageFile) throws(StorageError) {
+    init(file: MappedFile) throws(StorageError) {
         self.file = file
         directory = nil
         firstOwnPage = nil
@@ -98,7 +98,7 @@ final class FreeSpace {
 
     /// Free space as a version left it, read through that version's pages.
     init(
-        file: any StorageFile, root: Root, at rootRef: Ref, in space: PageSpace,
+        file: MappedFile, root: Root, at rootRef: Ref, in space: PageSpace,
         growsOnly: Bool = false, isPrivate: Bool = false
     ) throws(StorageError) {
         self.file = file

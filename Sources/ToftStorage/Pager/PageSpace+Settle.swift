@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// The way of a transaction's extents to the file: checksums bottom up, then the bytes, in the
 /// order of their pages.
 extension PageSpace {

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import ToftPlatform
 
 /// The pages that one snapshot or one write transaction sees.
 ///
@@ -14,7 +15,7 @@ package final class PageSpace: @unchecked Sendable {
     package let isWritable: Bool
     /// Whether nothing of it may reach the file.
     private let isPrivate: Bool
-    let file: any StorageFile
+    let file: MappedFile
     let sections: Sections
     /// Extents in memory. Behind a pointer, as the runtime guards each access to a class's own
     /// variable; this one is read in every operation.
@@ -30,7 +31,7 @@ package final class PageSpace: @unchecked Sendable {
     }
 
     /// A reading space.
-    init(file: any StorageFile, sections: Sections, version: UInt64) {
+    init(file: MappedFile, sections: Sections, version: UInt64) {
         self.file = file
         self.sections = sections
         self.version = version
@@ -42,7 +43,7 @@ package final class PageSpace: @unchecked Sendable {
 
     /// A writing space.
     init(
-        file: any StorageFile, sections: Sections, version: UInt64, freeSpace: FreeSpace,
+        file: MappedFile, sections: Sections, version: UInt64, freeSpace: FreeSpace,
         isPrivate: Bool = false
     ) {
         self.isPrivate = isPrivate

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import ToftPlatform
 
 /// The read-only mapping of a file, section by section, and the memory of which pages have been
 /// verified.
@@ -16,13 +17,13 @@ final class Sections: @unchecked Sendable {
         var verified: UnsafeMutablePointer<Atomic<UInt64>>?
     }
 
-    private let file: any StorageFile
+    private let file: MappedFile
     /// An entry is filled once; readers see it through the release of its `mappedPages`.
     private let sections: UnsafeMutablePointer<Section>
     private let mappedPages: UnsafeMutablePointer<Atomic<Int>>
     private let growth = Mutex<Void>(())
 
-    init(file: any StorageFile) {
+    init(file: MappedFile) {
         self.file = file
         sections = .allocate(capacity: ExtentLimit.regions)
         sections.initialize(repeating: Section(), count: ExtentLimit.regions)

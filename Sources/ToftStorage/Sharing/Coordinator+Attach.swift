@@ -1,6 +1,5 @@
-internal import CPlatform
-internal import Glibc
 internal import Synchronization
+package import ToftPlatform
 
 extension Coordinator {
     /// Joins the processes that have the file open, or becomes the first: see `isFirst`. The file
@@ -16,10 +15,10 @@ extension Coordinator {
         let deadline = Deadline(timeoutMilliseconds: timeoutMilliseconds)
         var patience = Patience()
         while true {
-            if try locks.takeExclusive(LockByte.attach) {
+            if try system(locks.takeExclusive(LockByte.attach)) {
                 return try releasing(locks) { () throws(StorageError) in try begin(file, locks) }
             }
-            if try locks.takeShared(LockByte.attach) {
+            if try system(locks.takeShared(LockByte.attach)) {
                 switch try releasing(
                     locks, { () throws(StorageError) in try LockFile.openShared(for: file) })
                 {
@@ -54,7 +53,9 @@ extension Coordinator {
             if let published = try members.published() { return published }
             return try newestDurable()
         }
-        return Coordinator(words: SharedWords(), locks: locks, role: .guest(pins), isFirst: true)
+        return Coordinator(
+            words: SharedWords(byteCount: LockFileLayout.size), locks: locks, role: .guest(pins),
+            isFirst: true)
     }
 
     private static func begin(_ file: PosixFile, _ locks: FileLocks) throws(StorageError)
@@ -114,7 +115,7 @@ private final class MemberWords: Sendable {
 
     /// The newest version of the members; nil if there are none, or their lock file can't be read.
     func published() throws(StorageError) -> PublishedVersion? {
-        guard try locks.isHeldByOthers(LockByte.attach) else { return nil }
+        guard try system(locks.isHeldByOthers(LockByte.attach)) else { return nil }
         return words.withLock { words in
             if let known = words, !LockFile.isOpen(known) { words = nil }
             if words == nil { words = try? LockFile.openForReading(for: file) }

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import ToftPlatform
 
 /// A version that cannot lose its pages until it is given back.
 package struct Pin: Sendable {
@@ -59,7 +60,7 @@ package final class Coordinator: Sendable {
 
     /// For a database in memory; the caller is the first, and stays alone.
     package static func inMemory() throws(StorageError) -> Coordinator {
-        let words = SharedWords()
+        let words = SharedWords(byteCount: LockFileLayout.size)
         let pins = try PinTable(words: words, processes: ProcessTable(words: words, locks: nil))
         return Coordinator(words: words, locks: nil, role: .member(pins), isFirst: true)
     }
@@ -95,7 +96,7 @@ package final class Coordinator: Sendable {
             ring.publish(published)
             words.word(LockFileLayout.state).pointee.store(
                 LockFileLayout.State.open, ordering: .sequentiallyConsistent)
-            if let locks, try !locks.takeShared(LockByte.attach) {
+            if let locks, try !system(locks.takeShared(LockByte.attach)) {
                 throw .incompatibleProcess("the attach lock was lost")
             }
         }
@@ -225,7 +226,7 @@ package final class Coordinator: Sendable {
     /// Whether processes have the file open that may write: then they have recovered it.
     func hasMembers() throws(StorageError) -> Bool {
         guard case .guest = role, let locks else { return true }
-        return try locks.isHeldByOthers(LockByte.attach)
+        return try system(locks.isHeldByOthers(LockByte.attach))
     }
 
     /// The versions that guests look at; the first to attach asks, before it recovers.

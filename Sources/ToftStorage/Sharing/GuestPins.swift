@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import ToftPlatform
 
 /// The pins of read-only openers. They write nothing, not even a lock file (they may not be allowed
 /// to), so the kernel keeps their pins: a shared lock on the byte of the data file that stands for
@@ -29,7 +30,7 @@ final class GuestPins: Sendable {
                     return published
                 }
                 let byte = LockByte.guestPin(published.version)
-                guard try locks.takeShared(byte) else { throw .tooManyReaders }
+                guard try system(locks.takeShared(byte)) else { throw .tooManyReaders }
                 do throws(StorageError) {
                     if try newest().version == published.version {
                         counts[published.version] = 1
@@ -64,7 +65,7 @@ final class GuestPins: Sendable {
         var versions: [UInt64] = []
         var ranges = [LockByte.guestPins]
         while let range = ranges.popLast() {
-            guard !range.isEmpty, let found = try locks.firstHeldByOthers(in: range) else {
+            guard !range.isEmpty, let found = try system(locks.firstHeldByOthers(in: range)) else {
                 continue
             }
             let held = found.clamped(to: range)

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import ToftPlatform
 
 /// Which versions are being read, over all processes: a page that a pinned version can reach is not
 /// used again.

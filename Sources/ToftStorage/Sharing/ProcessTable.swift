@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import ToftPlatform
 
 /// Who shares the lock file: a process takes a place with an index, and holds a lock on a byte of
 /// the data file as the proof of its life.
@@ -29,7 +30,7 @@ struct ProcessTable: Sendable {
     /// Takes a free place. `clear` removes what earlier owners of that index left.
     func join(clear: (Int) -> Void) throws(StorageError) -> Owner {
         for index in 0..<LockFileLayout.processLimit {
-            if let locks, try !locks.takeExclusive(LockByte.process(index)) { continue }
+            if let locks, try !system(locks.takeExclusive(LockByte.process(index))) { continue }
             clear(index)
             let incarnation =
                 (words.process(index, LockFileLayout.Process.incarnation).pointee.load(

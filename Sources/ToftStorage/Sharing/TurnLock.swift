@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import ToftPlatform
 
 /// A lock among all threads of all processes that have a file open: the write lock, and the
 /// checkpoint lock.
@@ -146,10 +147,10 @@ final class TurnLock: Sendable {
         var look = Self.firstLookNanoseconds
         while true {
             let seen = turn.word.pointee.load(ordering: .sequentiallyConsistent)
-            if try locks.takeExclusive(byte) { break }
+            if try system(locks.takeExclusive(byte)) { break }
             sleepers.pointee.store(1, ordering: .sequentiallyConsistent)
             // Given back between the two: nobody may have seen that we are about to sleep.
-            if try locks.takeExclusive(byte) { break }
+            if try system(locks.takeExclusive(byte)) { break }
             if deadline.hasPassed { throw .lockTimeout }
             turn.wait(while: seen, nanoseconds: deadline.remainingNanoseconds(atMost: look))
             look = min(look * 2, Self.lastLookNanoseconds)

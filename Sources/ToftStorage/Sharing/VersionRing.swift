@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import ToftPlatform
 
 /// A version that readers may see.
 package struct PublishedVersion: Equatable, Sendable {

@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// Makes a published version durable by a meta of its own, so that the log before it is no longer
 /// needed. Writers go on meanwhile.
 ///
@@ -7,11 +9,11 @@
 ///    checkpoint-commit, has synced that meta and adopted it.
 /// 3. It waits for no other lock while it has the checkpoint lock.
 struct Checkpoint {
-    private let file: any StorageFile
+    private let file: MappedFile
     let coordinator: Coordinator
     private let template: Meta
 
-    init(file: any StorageFile, coordinator: Coordinator, template: Meta) {
+    init(file: MappedFile, coordinator: Coordinator, template: Meta) {
         self.file = file
         self.coordinator = coordinator
         self.template = template
@@ -92,7 +94,7 @@ struct Checkpoint {
     /// Writes the meta of a version to the idle page, durably.
     static func writeMeta(
         _ published: PublishedVersion, _ template: Meta, log: LogMap, isClosedCleanly: Bool = false,
-        to file: any StorageFile
+        to file: MappedFile
     ) throws(StorageError) {
         var meta = template
         meta.version = published.version

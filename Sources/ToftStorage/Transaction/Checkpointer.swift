@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import ToftPlatform
 
 /// The thread of a store that checkpoints in the background: when enough waits for it, when nothing
 /// was committed for a second, and once a second while commits are deferred.

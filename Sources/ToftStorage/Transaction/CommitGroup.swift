@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import ToftPlatform
 
 /// The logged commits of this process that wait for one durable write, and the threads that wait
 /// for them.
@@ -28,7 +29,7 @@ final class CommitGroup: Sendable {
         var hasFailed = false
     }
 
-    private let file: any StorageFile
+    private let file: MappedFile
     private let coordinator: Coordinator
     private let state = Mutex(State())
     /// Counts the writes that have ended.
@@ -43,7 +44,7 @@ final class CommitGroup: Sendable {
         deinit { word.deallocate() }
     }
 
-    init(file: any StorageFile, coordinator: Coordinator) {
+    init(file: MappedFile, coordinator: Coordinator) {
         self.file = file
         self.coordinator = coordinator
     }

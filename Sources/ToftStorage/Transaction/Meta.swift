@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// A meta page whose magic, checksum, format and features have been checked. The only way to one
 /// from bytes is `init(validating:)`.
 struct Meta: Equatable {

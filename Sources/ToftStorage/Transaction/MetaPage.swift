@@ -1,6 +1,8 @@
+internal import ToftPlatform
+
 /// Meta pages to and from the file.
 enum MetaPage {
-    static func write(_ meta: Meta, slot: UInt64, to file: any StorageFile) throws(StorageError) {
+    static func write(_ meta: Meta, slot: UInt64, to file: MappedFile) throws(StorageError) {
         let page = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Page.size, alignment: Page.size)
         defer { page.deallocate() }
@@ -12,7 +14,7 @@ enum MetaPage {
     }
 
     /// The valid meta of a slot, nil if the page holds none.
-    static func read(slot: UInt64, fromDevice: Bool, of file: any StorageFile) throws(StorageError)
+    static func read(slot: UInt64, fromDevice: Bool, of file: MappedFile) throws(StorageError)
         -> Meta?
     {
         let page = UnsafeMutableRawBufferPointer.allocate(
@@ -27,7 +29,7 @@ enum MetaPage {
     }
 
     /// The newest valid meta, and its slot.
-    static func newest(fromDevice: Bool, of file: any StorageFile) throws(StorageError) -> (
+    static func newest(fromDevice: Bool, of file: MappedFile) throws(StorageError) -> (
         meta: Meta, slot: UInt64
     )? {
         let first = try read(slot: 0, fromDevice: fromDevice, of: file)
@@ -42,7 +44,7 @@ enum MetaPage {
     }
 
     /// The slot that does not hold the newest meta.
-    static func idleSlot(of file: any StorageFile) throws(StorageError) -> UInt64 {
+    static func idleSlot(of file: MappedFile) throws(StorageError) -> UInt64 {
         try newest(fromDevice: false, of: file).map { 1 - $0.slot } ?? 0
     }
 }

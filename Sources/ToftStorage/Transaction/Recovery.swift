@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// How a file comes to a published version: made anew, opened after all had closed it, or taken
 /// over from a writer that died.
 ///
@@ -17,7 +19,7 @@ enum Recovery {
     // MARK: A new file
 
     /// Writes version 1, an empty database.
-    static func format(_ file: any StorageFile) throws(StorageError) {
+    static func format(_ file: MappedFile) throws(StorageError) {
         try file.grow(to: UInt64(16 * Page.size))
         let freeSpace = try FreeSpace(file: file)
         let space = PageSpace(
@@ -32,8 +34,8 @@ enum Recovery {
         root.write(to: rootBase)
         RootTail.write(freeSpace.runsOfRoot, [], to: rootBase)
         var meta = Meta(
-            databaseID: (try RandomBytes.uint64(), try RandomBytes.uint64()),
-            replicaID: try RandomBytes.uint64(), version: 1, root: rootRef,
+            databaseID: (try system(RandomBytes.uint64()), try system(RandomBytes.uint64())),
+            replicaID: try system(RandomBytes.uint64()), version: 1, root: rootRef,
             pageCount: root.pageCount, identity: try file.identity())
         meta.root.checksum = try space.settle(rootRef)
         meta.isClosedCleanly = true
@@ -46,7 +48,7 @@ enum Recovery {
 
     /// Makes the file's newest version durable and returns its meta. The caller holds the exclusive
     /// attach lock.
-    static func recover(_ file: any StorageFile, guests: [UInt64], dirtyLimit: Int)
+    static func recover(_ file: MappedFile, guests: [UInt64], dirtyLimit: Int)
         throws(StorageError) -> Meta
     {
         try file.sync()
@@ -81,7 +83,8 @@ enum Recovery {
         found.log = .start
         found.logMap.base = 0
         if !Probe.makes(.saltKept) {
-            found.logMap.salt = found.logMap.segments.isEmpty ? 0 : try RandomBytes.nonzero()
+            found.logMap.salt =
+                found.logMap.segments.isEmpty ? 0 : try system(RandomBytes.nonzero())
         }
         try MetaPage.write(
             found, slot: Probe.makes(.recoveryOverwritesItsMeta) ? slot : 1 - slot, to: file)
@@ -90,7 +93,7 @@ enum Recovery {
     }
 
     /// The newest meta, for one who may write nothing.
-    static func look(_ file: any StorageFile) throws(StorageError) -> Meta {
+    static func look(_ file: MappedFile) throws(StorageError) -> Meta {
         guard let (meta, slot) = try MetaPage.newest(fromDevice: false, of: file) else {
             throw noMeta
         }
@@ -100,7 +103,7 @@ enum Recovery {
 
     /// What the log has behind the newest meta, made again in memory; nil where it has nothing, or
     /// the newest meta is another one.
-    static func replayPrivately(_ version: UInt64, of file: any StorageFile) throws(StorageError)
+    static func replayPrivately(_ version: UInt64, of file: MappedFile) throws(StorageError)
         -> ReplayedVersion?
     {
         guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta,
@@ -117,8 +120,7 @@ enum Recovery {
     private static let noMeta = StorageError.corrupt(page: 0, reason: "neither meta page is valid")
 
     /// The meta as one of this file, whose root is there; all of an unclean copy is.
-    private static func checked(_ meta: Meta, _ file: any StorageFile) throws(StorageError) -> Meta
-    {
+    private static func checked(_ meta: Meta, _ file: MappedFile) throws(StorageError) -> Meta {
         try checkPresent(meta, file)
         let identity = try file.identity()
         if meta.identity != identity && !meta.isClosedCleanly && !Probe.makes(.copyNotVerified) {
@@ -132,7 +134,7 @@ enum Recovery {
     /// A clean meta lists a log that nobody reads any more. Where the other meta page is damaged,
     /// that log may know what it held.
     private static func checkNewest(
-        _ meta: Meta, _ slot: UInt64, fromDevice: Bool, _ file: any StorageFile
+        _ meta: Meta, _ slot: UInt64, fromDevice: Bool, _ file: MappedFile
     ) throws(StorageError) {
         guard meta.isClosedCleanly, !Probe.makes(.lostMetaNotSeen),
             try MetaPage.read(slot: 1 - slot, fromDevice: fromDevice, of: file) == nil
@@ -141,7 +143,7 @@ enum Recovery {
             .expectNoCheckpoint(after: meta.version)
     }
 
-    private static func checkPresent(_ meta: Meta, _ file: any StorageFile) throws(StorageError) {
+    private static func checkPresent(_ meta: Meta, _ file: MappedFile) throws(StorageError) {
         let size = try file.size()
         guard meta.pageCount <= size / UInt64(Page.size) else {
             throw .corrupt(
@@ -157,7 +159,7 @@ enum Recovery {
 
     /// A copy of a file that was open may hold pages of several versions: believe nothing before
     /// all has been read.
-    private static func checkWhole(_ meta: Meta, _ file: any StorageFile) throws(StorageError) {
+    private static func checkWhole(_ meta: Meta, _ file: MappedFile) throws(StorageError) {
         let report = try Store.aside(meta, file).check()
         if let problem = report.problems.first {
             throw .corrupt(

@@ -1,4 +1,5 @@
 internal import Synchronization
+package import ToftPlatform
 
 /// The stores that this process has open, so that a file that is opened twice is one store.
 private enum StoreRegistry {
@@ -43,9 +44,9 @@ extension Store {
             return store
         case .file(let path):
             let file = try openFile(path, configuration)
-            let key = StoreRegistry.Key.file(try file.identity())
+            let key = StoreRegistry.Key.file(try system(file.identity()))
             if let store = entries[key]?.store, (try? store.checkProcess()) != nil {
-                try file.close()
+                try system(file.close())
                 if store.isReadOnly && !configuration.isReadOnly { throw .readOnly }
                 return store
             }
@@ -58,10 +59,10 @@ extension Store {
     private static func openMemory(_ name: String, _ configuration: StoreConfiguration)
         throws(StorageError) -> Store
     {
-        let file = MemoryFile(name: name)
+        let file = MappedFile(MemoryFile(name: name))
         try Recovery.format(file)
-        return try open(
-            on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: configuration.dirtyLimit,
+        return try recoverAndOpen(
+            file, try Coordinator.inMemory(), dirtyLimit: configuration.dirtyLimit,
             firstLogPages: 0)
     }
 
@@ -74,7 +75,8 @@ extension Store {
         on file: any StorageFile, coordinator: Coordinator, dirtyLimit: Int = StoreLimit.dirtyBytes,
         firstLogPages: UInt64 = LogLimit.firstPages
     ) throws(StorageError) -> Store {
-        try recoverAndOpen(file, coordinator, dirtyLimit: dirtyLimit, firstLogPages: firstLogPages)
+        try recoverAndOpen(
+            MappedFile(file), coordinator, dirtyLimit: dirtyLimit, firstLogPages: firstLogPages)
     }
 
     /// Another store on the same file and coordinator, as another process would have it: for tests.
@@ -88,7 +90,7 @@ extension Store {
     /// Writes an empty database into an empty file: the way to a first file for tests with disks of
     /// their own.
     package static func format(_ file: any StorageFile) throws(StorageError) {
-        try Recovery.format(file)
+        try Recovery.format(MappedFile(file))
     }
 
     private static func openFile(_ path: String, _ configuration: StoreConfiguration)
@@ -100,25 +102,43 @@ extension Store {
             guard configuration.createsFile, !configuration.isReadOnly else {
                 throw .fileNotFound(path: missing)
             }
+            try create(path, configuration)
+            return try existingFile(path, configuration)
+        }
+    }
+
+    private static func create(_ path: String, _ configuration: StoreConfiguration)
+        throws(StorageError)
+    {
+        var failure: StorageError?
+        do throws(SystemError) {
             _ = try PosixFile.create(
                 path, allowingNetworkFileSystem: configuration.allowsNetworkFileSystem
-            ) { file throws(StorageError) in
-                try Recovery.format(file)
+            ) { file throws(SystemError) in
+                do throws(StorageError) {
+                    try Recovery.format(MappedFile(file))
+                } catch {
+                    failure = error
+                    // Any error ends the creation; `failure` says which.
+                    throw .closed
+                }
             }
-            return try existingFile(path, configuration)
+        } catch {
+            throw failure ?? StorageError(error)
         }
     }
 
     private static func existingFile(_ path: String, _ configuration: StoreConfiguration)
         throws(StorageError) -> PosixFile
     {
-        let file = try PosixFile.open(
-            path, forWriting: !configuration.isReadOnly,
-            allowingNetworkFileSystem: configuration.allowsNetworkFileSystem)
+        let file = try system(
+            PosixFile.open(
+                path, forWriting: !configuration.isReadOnly,
+                allowingNetworkFileSystem: configuration.allowsNetworkFileSystem))
         do throws(StorageError) {
-            try ForeignFile.refuse(file)
+            try ForeignFile.refuse(MappedFile(file))
         } catch {
-            try file.close()
+            try system(file.close())
             throw error
         }
         return file
@@ -129,6 +149,7 @@ extension Store {
     {
         if configuration.isReadOnly { return try attachAsGuest(file, configuration) }
         let coordinator = try Coordinator.attach(file)
+        let file = MappedFile(file)
         guard !coordinator.isFirst else {
             return try recoverAndOpen(
                 file, coordinator, dirtyLimit: configuration.dirtyLimit,
@@ -149,7 +170,9 @@ extension Store {
     private static func attachAsGuest(_ file: PosixFile, _ configuration: StoreConfiguration)
         throws(StorageError) -> Store
     {
-        let coordinator = try Coordinator.guest(file) { () throws(StorageError) in
+        let locked = file
+        let file = MappedFile(file)
+        let coordinator = try Coordinator.guest(locked) { () throws(StorageError) in
             guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
                 throw .corrupt(page: 0, reason: "neither meta page is valid")
             }
@@ -171,7 +194,7 @@ extension Store {
     }
 
     private static func recoverAndOpen(
-        _ file: any StorageFile, _ coordinator: Coordinator, dirtyLimit: Int, firstLogPages: UInt64,
+        _ file: MappedFile, _ coordinator: Coordinator, dirtyLimit: Int, firstLogPages: UInt64,
         checkpointsItself: Bool = false
     ) throws(StorageError) -> Store {
         do throws(StorageError) {
@@ -192,7 +215,7 @@ extension Store {
 
 /// Tells files that are not ours by their first bytes, before any lock file is laid beside them.
 enum ForeignFile {
-    static func refuse(_ file: any StorageFile) throws(StorageError) {
+    static func refuse(_ file: MappedFile) throws(StorageError) {
         let size = try file.size()
         guard size > 0 else { throw .notADatabase(path: file.path, what: "an empty file") }
         let head = UnsafeMutableRawBufferPointer.allocate(

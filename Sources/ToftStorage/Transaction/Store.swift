@@ -1,4 +1,5 @@
 package import Synchronization
+internal import ToftPlatform
 
 /// How a store is opened.
 package struct StoreConfiguration: Sendable {
@@ -28,7 +29,7 @@ package struct StoreConfiguration: Sendable {
 ///
 /// Any thread may call anything. Snapshots keep their store alive.
 package final class Store: Sendable {
-    let file: any StorageFile
+    let file: MappedFile
     let sections: Sections
     package let coordinator: Coordinator
     /// Where the file is, or the name in angle brackets of an in-memory database.
@@ -62,7 +63,7 @@ package final class Store: Sendable {
     }
 
     init(
-        file: any StorageFile, coordinator: Coordinator, template: Meta, isReadOnly: Bool,
+        file: MappedFile, coordinator: Coordinator, template: Meta, isReadOnly: Bool,
         dirtyLimit: Int, firstLogPages: UInt64 = 0,
         leavesFile: Bool = true, checkpointsItself: Bool = false
     ) {
@@ -87,7 +88,7 @@ package final class Store: Sendable {
     }
 
     /// A store that only looks at one version of a file, beside whoever else has it open.
-    static func aside(_ meta: Meta, _ file: any StorageFile, dirtyLimit: Int = 0)
+    static func aside(_ meta: Meta, _ file: MappedFile, dirtyLimit: Int = 0)
         throws(StorageError) -> Store
     {
         let coordinator = try Coordinator.inMemory()
@@ -287,7 +288,7 @@ package final class Store: Sendable {
 
     /// Whether a path names this file.
     package func isFile(at path: String) -> Bool {
-        guard file.lockDescriptor != nil, let found = try? FileIdentity.ofFile(at: path) else {
+        guard file.hasLocks, let found = try? FileIdentity.ofFile(at: path) else {
             return false
         }
         return found == template.identity
@@ -296,7 +297,7 @@ package final class Store: Sendable {
     /// Refuses to write into a file that its path no longer names: the data would be lost with the
     /// last handle.
     private func checkNotReplaced() throws(StorageError) {
-        guard file.lockDescriptor != nil, let now = try FileIdentity.ofFile(at: file.path) else {
+        guard file.hasLocks, let now = try system(FileIdentity.ofFile(at: file.path)) else {
             return
         }
         if now != template.identity { throw .replaced(path: file.path) }

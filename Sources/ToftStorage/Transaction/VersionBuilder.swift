@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// Turns a transaction's changes into the extents of a version: records, checksums, free space and
 /// a root. Nothing reaches the file before `flush`.
 struct VersionBuilder {

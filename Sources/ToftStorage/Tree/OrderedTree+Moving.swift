@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// How the delta hands entries on: they leave a level in key order.
 extension OrderedTree {
     /// Takes entries out of the leaf to which `start` leads, at most so many and those from `start`

@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 import ToftModel
+import ToftPlatform
 import ToftStorage
 import ToftTestKit
 @testable import ToftEngine

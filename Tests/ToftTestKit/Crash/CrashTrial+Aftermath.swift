@@ -1,3 +1,4 @@
+internal import ToftPlatform
 internal import ToftStorage
 
 // What comes after a crash: the file is recovered, three more transactions are committed, it is

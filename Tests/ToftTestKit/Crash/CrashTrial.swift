@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Synchronization
+internal import ToftPlatform
 internal import ToftStorage
 
 /// Opens what crashes may have left of a workload, and says what is wrong with it.

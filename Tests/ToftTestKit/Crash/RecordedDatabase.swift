@@ -1,4 +1,5 @@
 internal import Synchronization
+package import ToftPlatform
 package import ToftStorage
 
 /// A database on a recording disk, with the content that each of its commits must have.

@@ -1,3 +1,4 @@
+internal import ToftPlatform
 package import ToftStorage
 
 extension Workload {

@@ -1,5 +1,5 @@
 internal import Synchronization
-package import ToftStorage
+package import ToftPlatform
 
 /// A disk that fails at one of its operations, or from one on.
 package final class FaultFile: WrappedFile, @unchecked Sendable {
@@ -14,9 +14,9 @@ package final class FaultFile: WrappedFile, @unchecked Sendable {
         package var isLasting: Bool
         /// The bytes of a failing write that reach the disk all the same, of 8.
         package var writtenEighths: Int
-        package var error: StorageError
+        package var error: SystemError
 
-        package init(index: Int, isLasting: Bool, writtenEighths: Int = 0, error: StorageError) {
+        package init(index: Int, isLasting: Bool, writtenEighths: Int = 0, error: SystemError) {
             self.index = index
             self.isLasting = isLasting
             self.writtenEighths = writtenEighths
@@ -61,13 +61,13 @@ package final class FaultFile: WrappedFile, @unchecked Sendable {
         }
     }
 
-    private func attempt(_ operation: Operation) throws(StorageError) {
+    private func attempt(_ operation: Operation) throws(SystemError) {
         if let fault = fault(at: operation) { throw fault.error }
     }
 
     private func attemptWrite(
         _ operation: Operation, _ bytes: UnsafeRawBufferPointer, _ offset: UInt64
-    ) throws(StorageError) {
+    ) throws(SystemError) {
         guard let fault = fault(at: operation) else { return }
         defer { if operation == .writeDurably { try? (base as? FragileFile)?.loseDirtyPages() } }
         let part = UnsafeRawBufferPointer(
@@ -76,13 +76,13 @@ package final class FaultFile: WrappedFile, @unchecked Sendable {
         throw fault.error
     }
 
-    package override func size() throws(StorageError) -> UInt64 {
+    package override func size() throws(SystemError) -> UInt64 {
         try attempt(.size)
         return try base.size()
     }
 
     package override func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     {
         try attempt(.read)
         try base.read(into: buffer, at: offset)
@@ -90,27 +90,27 @@ package final class FaultFile: WrappedFile, @unchecked Sendable {
 
     package override func readFromDevice(
         into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
-    ) throws(StorageError) {
+    ) throws(SystemError) {
         try attempt(.readFromDevice)
         try base.readFromDevice(into: buffer, at: offset)
     }
 
     package override func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     {
         try attemptWrite(.write, bytes, offset)
         try base.write(bytes, at: offset)
     }
 
     package override func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     {
         try attemptWrite(.writeDurably, bytes, offset)
         try base.writeDurably(bytes, at: offset)
     }
 
-    package override func sync() throws(StorageError) {
-        do throws(StorageError) {
+    package override func sync() throws(SystemError) {
+        do throws(SystemError) {
             try attempt(.sync)
         } catch {
             try (base as? FragileFile)?.loseDirtyPages()
@@ -119,17 +119,17 @@ package final class FaultFile: WrappedFile, @unchecked Sendable {
         try base.sync()
     }
 
-    package override func grow(to size: UInt64) throws(StorageError) {
+    package override func grow(to size: UInt64) throws(SystemError) {
         try attempt(.grow)
         try base.grow(to: size)
     }
 
-    package override func truncate(to size: UInt64) throws(StorageError) {
+    package override func truncate(to size: UInt64) throws(SystemError) {
         try attempt(.truncate)
         try base.truncate(to: size)
     }
 
-    package override func section(_ index: Int, mapping byteCount: Int) throws(StorageError)
+    package override func section(_ index: Int, mapping byteCount: Int) throws(SystemError)
         -> UnsafeRawPointer
     {
         try attempt(.section)

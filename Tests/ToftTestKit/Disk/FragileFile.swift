@@ -1,5 +1,5 @@
 internal import Synchronization
-package import ToftStorage
+package import ToftPlatform
 
 /// A disk below a page cache, as it is on a real machine when a sync fails: the kernel calls the
 /// pages clean, so no later sync writes them, while the cache goes on showing them (ext4, XFS), or
@@ -29,20 +29,20 @@ package final class FragileFile: WrappedFile, @unchecked Sendable {
     package var device: [UInt8] { state.withLock { $0.device } }
 
     package override func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     {
         try base.write(bytes, at: offset)
         state.withLock { $0.dirty.formUnion(Self.pages(offset, bytes.count)) }
     }
 
     package override func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     {
         try write(bytes, at: offset)
         try writeOut(Array(Self.pages(offset, bytes.count)))
     }
 
-    package override func sync() throws(StorageError) {
+    package override func sync() throws(SystemError) {
         try writeOut(state.withLock { $0.dirty.sorted() })
         let size = Int(try base.size())
         state.withLock { Self.resize(&$0.device, size) }
@@ -50,17 +50,17 @@ package final class FragileFile: WrappedFile, @unchecked Sendable {
 
     package override func readFromDevice(
         into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
-    ) throws(StorageError) {
+    ) throws(SystemError) {
         let device = device
         guard Int(offset) + buffer.count <= device.count else {
-            throw .corrupt(page: offset / 4096, reason: "the device ends before")
+            throw .fileEnds(path: path, offset: UInt64(device.count))
         }
         buffer.copyBytes(from: device[Int(offset)..<Int(offset) + buffer.count])
         _ = try base.size()
     }
 
     /// What a failing sync does.
-    package func loseDirtyPages() throws(StorageError) {
+    package func loseDirtyPages() throws(SystemError) {
         let dirty = state.withLock { state in
             defer { state.dirty = [] }
             return state.dirty
@@ -70,13 +70,13 @@ package final class FragileFile: WrappedFile, @unchecked Sendable {
         for page in dirty {
             guard (page + 1) * Self.pageSize <= device.count else { continue }
             let content = Array(device[page * Self.pageSize..<(page + 1) * Self.pageSize])
-            try content.withUnsafeBufferPointer { bytes throws(StorageError) in
+            try content.withUnsafeBufferPointer { bytes throws(SystemError) in
                 try base.write(UnsafeRawBufferPointer(bytes), at: UInt64(page * Self.pageSize))
             }
         }
     }
 
-    private func writeOut(_ pages: [Int]) throws(StorageError) {
+    private func writeOut(_ pages: [Int]) throws(SystemError) {
         for page in pages {
             let content = try content(of: page)
             state.withLock { state in
@@ -90,10 +90,10 @@ package final class FragileFile: WrappedFile, @unchecked Sendable {
         }
     }
 
-    private func content(of page: Int) throws(StorageError) -> [UInt8] {
+    private func content(of page: Int) throws(SystemError) -> [UInt8] {
         let count = min(Self.pageSize, Int(try base.size()) - page * Self.pageSize)
         var content = [UInt8](repeating: 0, count: count)
-        try content.withUnsafeMutableBufferPointer { buffer throws(StorageError) in
+        try content.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
             try base.read(
                 into: UnsafeMutableRawBufferPointer(buffer), at: UInt64(page * Self.pageSize))
         }

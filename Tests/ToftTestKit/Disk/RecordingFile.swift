@@ -1,5 +1,5 @@
 internal import Synchronization
-package import ToftStorage
+package import ToftPlatform
 
 /// Something that happened to a disk, or that the one who uses it wants remembered at this moment.
 package enum DiskEvent: Sendable {
@@ -52,7 +52,7 @@ package final class RecordingFile: WrappedFile, @unchecked Sendable {
     package func note(_ event: DiskEvent) { log.withLock { $0.append(event) } }
 
     package override func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     {
         try base.write(bytes, at: offset)
         if lies.contains(.everyTenthPageIsLost), log.withLock({ $0.count }) % 10 == 9 { return }
@@ -60,7 +60,7 @@ package final class RecordingFile: WrappedFile, @unchecked Sendable {
     }
 
     package override func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     {
         try base.writeDurably(bytes, at: offset)
         let write = DiskEvent.write(offset: Int(offset), bytes: Array(bytes))
@@ -84,17 +84,17 @@ package final class RecordingFile: WrappedFile, @unchecked Sendable {
         }
     }
 
-    package override func sync() throws(StorageError) {
+    package override func sync() throws(SystemError) {
         try base.sync()
         if !lies.contains(.syncsAreForgotten) { note(.sync) }
     }
 
-    package override func grow(to size: UInt64) throws(StorageError) {
+    package override func grow(to size: UInt64) throws(SystemError) {
         try base.grow(to: size)
         note(.grow(to: Int(size)))
     }
 
-    package override func truncate(to size: UInt64) throws(StorageError) {
+    package override func truncate(to size: UInt64) throws(SystemError) {
         try base.truncate(to: size)
         note(.truncate(to: Int(size)))
     }

@@ -1,4 +1,4 @@
-package import ToftStorage
+package import ToftPlatform
 
 /// A disk in memory that becomes one image after the other: only the pages in which it differs from
 /// the next one are written.
@@ -34,19 +34,19 @@ package final class ReplayFile: WrappedFile, @unchecked Sendable {
     }
 
     package override func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     {
         forget(from: offset, count: bytes.count)
         try memory.write(bytes, at: offset)
     }
 
     package override func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     {
         try write(bytes, at: offset)
     }
 
-    package override func truncate(to size: UInt64) throws(StorageError) {
+    package override func truncate(to size: UInt64) throws(SystemError) {
         forget(
             from: size / UInt64(PageContent.size) * UInt64(PageContent.size),
             count: PageContent.size)

@@ -1,4 +1,4 @@
-package import ToftStorage
+package import ToftPlatform
 
 /// A disk whose next durable write takes so long that others get work done meanwhile.
 package final class SlowFile: WrappedFile, @unchecked Sendable {
@@ -10,7 +10,7 @@ package final class SlowFile: WrappedFile, @unchecked Sendable {
     package override init(_ base: any StorageFile) { super.init(base) }
 
     package override func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     {
         let work = meanwhile
         meanwhile = nil

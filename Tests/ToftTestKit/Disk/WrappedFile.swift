@@ -1,4 +1,4 @@
-package import ToftStorage
+package import ToftPlatform
 
 /// A disk on top of another: passes everything on. Closing it leaves the other open, so that what a
 /// store left behind can be looked at.
@@ -10,32 +10,32 @@ package class WrappedFile: StorageFile, @unchecked Sendable {
     package var path: String { base.path }
     package var isWritable: Bool { base.isWritable }
     package var lockDescriptor: Int32? { base.lockDescriptor }
-    package func size() throws(StorageError) -> UInt64 { try base.size() }
-    package func identity() throws(StorageError) -> FileIdentity { try base.identity() }
+    package func size() throws(SystemError) -> UInt64 { try base.size() }
+    package func identity() throws(SystemError) -> FileIdentity { try base.identity() }
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     { try base.read(into: buffer, at: offset) }
     package func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     {
         try base.readFromDevice(into: buffer, at: offset)
     }
-    package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
         try base.write(bytes, at: offset)
     }
     package func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
-        throws(StorageError)
+        throws(SystemError)
     { try base.writeDurably(bytes, at: offset) }
-    package func sync() throws(StorageError) { try base.sync() }
-    package func writeOut(_ range: Range<UInt64>) throws(StorageError) { try base.writeOut(range) }
-    package func grow(to size: UInt64) throws(StorageError) { try base.grow(to: size) }
-    package func truncate(to size: UInt64) throws(StorageError) { try base.truncate(to: size) }
-    package func section(_ index: Int, mapping byteCount: Int) throws(StorageError)
+    package func sync() throws(SystemError) { try base.sync() }
+    package func writeOut(_ range: Range<UInt64>) throws(SystemError) { try base.writeOut(range) }
+    package func grow(to size: UInt64) throws(SystemError) { try base.grow(to: size) }
+    package func truncate(to size: UInt64) throws(SystemError) { try base.truncate(to: size) }
+    package func section(_ index: Int, mapping byteCount: Int) throws(SystemError)
         -> UnsafeRawPointer
     {
         try base.section(index, mapping: byteCount)
     }
-    package func close() throws(StorageError) {}
+    package func close() throws(SystemError) {}
 }
 
 extension StorageFile {

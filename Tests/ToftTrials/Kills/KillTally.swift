@@ -1,3 +1,4 @@
+internal import ToftPlatform
 internal import ToftStorage
 
 /// What was killed where, and what was wrong afterwards.

@@ -1,0 +1,132 @@
+internal import CPlatform
+internal import Glibc
+
+/// A small file that processes map as `SharedWords`.
+///
+/// Its blocks are allocated when it is made, so that no store to the mapping can find the disk
+/// full. The words stay mapped when this object goes.
+package final class SharedWordsFile {
+    private let descriptor: Int32
+    private let path: String
+
+    private static let flags = O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK
+
+    private init(descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    deinit { _ = platform_close(descriptor) }
+
+    /// Opens an existing file for reading and writing; nil if there is none.
+    ///
+    /// - Throws: `notAFile` for a directory or a symbolic link, and what opening throws.
+    package static func open(_ path: String) throws(SystemError) -> SharedWordsFile? {
+        let descriptor = platform_open(path, O_RDWR | flags, 0)
+        switch descriptor {
+        case -ENOENT: return nil
+        case -ELOOP, -EISDIR: throw .notAFile(path: path, kind: "a directory or a link")
+        default:
+            return SharedWordsFile(
+                descriptor: try checked("open", path, descriptor), path: path)
+        }
+    }
+
+    /// Opens a regular file of exactly this size for reading; nil if there is no such file, or it
+    /// can't be opened.
+    package static func openForReading(_ path: String, byteCount: Int) -> SharedWordsFile? {
+        let descriptor = platform_open(path, O_RDONLY | flags, 0)
+        guard descriptor >= 0 else { return nil }
+        let file = SharedWordsFile(descriptor: descriptor, path: path)
+        var status = stat()
+        guard platform_fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_size == byteCount
+        else { return nil }
+        return file
+    }
+
+    /// Replaces what has the name by a file of zeros, which whoever may use `file` may use.
+    package static func create(_ path: String, byteCount: Int, like file: PosixFile)
+        throws(SystemError) -> SharedWordsFile?
+    {
+        try FilePath.remove(path)
+        let status = try file.status()
+        _ = try PosixFile.create(path, allowingNetworkFileSystem: true, isDurable: false) {
+            created throws(SystemError) in
+            try allocate(created.descriptor, byteCount, path: path)
+            _ = platform_fchown(created.descriptor, status.st_uid, status.st_gid)
+            _ = platform_fchmod(created.descriptor, status.st_mode & 0o666)
+        }
+        return try open(path)
+    }
+
+    package func size() throws(SystemError) -> Int {
+        var status = stat()
+        try checked("fstat", path, platform_fstat(descriptor, &status))
+        return Int(status.st_size)
+    }
+
+    /// The first words as they are in the file, 0 beyond its end.
+    package func words(count: Int) throws(SystemError) -> [UInt64] {
+        var words = [UInt64](repeating: 0, count: count)
+        let result = words.withUnsafeMutableBytes {
+            platform_pread(descriptor, $0.baseAddress, $0.count, 0)
+        }
+        try checked("pread", path, result)
+        return words
+    }
+
+    /// Makes the file at least so large, with its blocks allocated.
+    package func allocate(_ byteCount: Int) throws(SystemError) {
+        try Self.allocate(descriptor, byteCount, path: path)
+    }
+
+    /// The file's words, which must be there. Stores to them reach all processes.
+    package func mapped(byteCount: Int) throws(SystemError) -> SharedWords {
+        var error: Int32 = 0
+        guard let base = platform_map_shared(descriptor, byteCount, &error) else {
+            if error == ENOMEM { throw .addressSpaceExhausted }
+            throw .failed("mmap", path: path, errno: error)
+        }
+        return SharedWords(mapping: base, byteCount: byteCount)
+    }
+
+    /// The file's words, for looking only.
+    package func mappedForReading(byteCount: Int) throws(SystemError) -> SharedWords {
+        guard let base = platform_reserve(byteCount) else { throw .addressSpaceExhausted }
+        let words = SharedWords(mapping: base, byteCount: byteCount)
+        try checked("mmap", path, platform_map_reading(descriptor, base, byteCount, 0))
+        return words
+    }
+
+    private static func allocate(_ descriptor: Int32, _ byteCount: Int, path: String)
+        throws(SystemError)
+    {
+        try FileSizeLimit.check(UInt64(byteCount), path: path)
+        var result: Int32
+        repeat {
+            result = platform_allocate(descriptor, 0, Int64(byteCount))
+        } while result == -EINTR
+        if result == -EOPNOTSUPP || result == -ENOSYS {
+            return try fill(descriptor, byteCount, path: path)
+        }
+        try checked("fallocate", path, result)
+    }
+
+    /// Allocates by writing, where the file system cannot otherwise.
+    private static func fill(_ descriptor: Int32, _ byteCount: Int, path: String)
+        throws(SystemError)
+    {
+        let zeros = [UInt8](repeating: 0, count: byteCount)
+        var done = 0
+        while done < zeros.count {
+            let count = zeros.withUnsafeBytes { bytes in
+                platform_pwrite(
+                    descriptor, bytes.baseAddress.map { $0 + done }, zeros.count - done, Int64(done)
+                )
+            }
+            if count == -Int(EINTR) { continue }
+            done += try checked("pwrite", path, count)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package import ToftPlatform
+
+extension StorageError {
+    package init(_ error: SystemError) {
+        self =
+            switch error {
+            case .io(let operation, let path, let errno):
+                .io(operation: operation, path: path, errno: errno)
+            case .fileNotFound(let path): .fileNotFound(path: path)
+            case .permissionDenied(let path): .permissionDenied(path: path)
+            case .isDirectory(let path): .isDirectory(path: path)
+            case .notAFile(let path, let kind): .notADatabase(path: path, what: kind)
+            case .fileEnds(_, let offset):
+                .corrupt(
+                    page: offset / UInt64(Page.size),
+                    reason: "the file ends before the end of this page")
+            case .diskFull(let path): .diskFull(path: path)
+            case .fileTooLarge(let path): .fileTooLarge(path: path)
+            case .addressSpaceExhausted: .addressSpaceExhausted
+            case .readOnly: .readOnly
+            case .closed: .closed
+            case .unsupportedFileSystem(let path, let name):
+                .unsupportedFileSystem(path: path, name: name)
+            }
+    }
+}
+
+/// Calls the system: its errors become the storage's.
+@inline(__always) @discardableResult
+func system<Result>(_ call: @autoclosure () throws(SystemError) -> Result) throws(StorageError)
+    -> Result
+{
+    do throws(SystemError) {
+        return try call()
+    } catch {
+        throw StorageError(error)
+    }
+}
+
+extension Probe {
+    /// A moment at which a trial may simulate the death of the one who reaches it: all that he was
+    /// about to do is left undone, but for the locks and pins that the kernel takes from a dead
+    /// process.
+    @inline(__always)
+    static func pass(_ moment: Moment) throws(StorageError) {
+        if dies(at: moment) { throw .closed }
+    }
+}
