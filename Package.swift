@@ -1,8 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The house in storey order: bytes, then meaning, then questions, then doors. A target imports only
-// what stands above it here.
+// The layers in order: bytes, then meaning, then questions, then the APIs. A target imports only
+// what it declares here, and that stands above it. The compiler refuses an import upwards; an
+// import that is not declared is refused by `swift build --explicit-target-dependency-import-check
+// error`, which Tests/run uses.
 let package = Package(
     name: "toft",
     products: [
@@ -34,35 +36,48 @@ let package = Package(
         // The C header as a module, so that the compiler holds every entry point against it.
         .systemLibrary(name: "CToft", path: "include"),
         // The C door.
-        .target(name: "ToftCAPI", dependencies: ["ToftEngine", "CToft"]),
+        .target(
+            name: "ToftCAPI",
+            dependencies: [
+                "CToft", "ToftEngine", "ToftQuery", "ToftModel", "ToftStorage", "ToftPlatform",
+            ]),
         // The Swift door: Realm, Object, List, Results as RealmSwift spells them.
         .target(
-            name: "Toft", dependencies: ["ToftEngine", "ToftQuery", "ToftModel", "ToftStorage"]),
+            name: "Toft",
+            dependencies: ["ToftEngine", "ToftQuery", "ToftModel", "ToftStorage", "ToftPlatform"]),
         // The Swift door under the name that existing apps import.
         .target(name: "RealmSwift", dependencies: ["Toft"]),
         // The terminal.
         .executableTarget(
             name: "ToftCLI",
             dependencies: [
-                "ToftEngine", "ToftStorage",
+                "ToftEngine", "ToftModel", "ToftStorage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         // What the tests share: temporary databases that are checked after every test, lying disks,
         // seeds.
-        .target(name: "ToftTestKit", dependencies: ["ToftStorage"], path: "Tests/ToftTestKit"),
+        .target(
+            name: "ToftTestKit", dependencies: ["ToftStorage", "ToftPlatform"],
+            path: "Tests/ToftTestKit"),
         // Trials that take longer or more than one process: crashes, faults, kills. `swift run -c
         // release ToftTrials`.
         .executableTarget(
-            name: "ToftTrials", dependencies: ["ToftTestKit", "ToftStorage"],
+            name: "ToftTrials", dependencies: ["ToftTestKit", "ToftStorage", "ToftPlatform"],
             path: "Tests/ToftTrials"),
         .testTarget(
-            name: "ToftStorageTests", dependencies: ["ToftStorage", "ToftTestKit", "ToftTrials"]),
-        .testTarget(name: "ToftModelTests", dependencies: ["ToftModel", "ToftTestKit"]),
+            name: "ToftStorageTests",
+            dependencies: ["ToftStorage", "ToftPlatform", "ToftTestKit", "ToftTrials"]),
         .testTarget(
-            name: "ToftQueryTests", dependencies: ["ToftQuery", "ToftEngine", "ToftTestKit"],
+            name: "ToftModelTests", dependencies: ["ToftModel", "ToftStorage", "ToftTestKit"]),
+        .testTarget(
+            name: "ToftQueryTests",
+            dependencies: ["ToftQuery", "ToftEngine", "ToftModel", "ToftStorage", "ToftTestKit"],
             exclude: ["Fixtures", "make-folding-table.py"]),
         .testTarget(
-            name: "ToftEngineTests", dependencies: ["ToftEngine", "ToftTestKit"],
+            name: "ToftEngineTests",
+            dependencies: [
+                "ToftEngine", "ToftModel", "ToftStorage", "ToftPlatform", "ToftTestKit",
+            ],
             exclude: ["Fixtures"]),
         // A program that is there in Swift, C and Python alike; Tests/test_packages.py compares
         // what they print.
@@ -72,7 +87,9 @@ let package = Package(
         .executableTarget(
             name: "KillWorker", dependencies: ["RealmSwift"], path: "Tests/MixedKills",
             exclude: ["worker.c", "worker.py"]),
-        .testTarget(name: "ToftTests", dependencies: ["Toft", "RealmSwift", "ToftTestKit"]),
+        .testTarget(
+            name: "ToftTests",
+            dependencies: ["Toft", "RealmSwift", "ToftEngine", "ToftStorage", "ToftTestKit"]),
     ],
     swiftLanguageModes: [.v6]
 )
