@@ -1,3 +1,4 @@
+import ToftPlatform
 import ToftStorage
 @testable import ToftEngine
 

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import ToftPlatform
 import ToftModel
 import ToftStorage
 @testable import ToftEngine
