@@ -1,3 +1,4 @@
+internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 

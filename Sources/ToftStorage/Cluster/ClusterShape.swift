@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// How large a new cluster shall be.
 struct ClusterShape {
     var rowCapacity: Int

@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// Changes of lists. An index is that of the element; where the list has no such element,
 /// `indexOutOfRange` is thrown and nothing has changed.
 extension Table {
