@@ -13,7 +13,7 @@ private final class Place {
         var template = Array("/tmp/toft-coordinator-XXXXXX".utf8CString)
         directory = try #require(mkdtemp(&template).map { String(cString: $0) })
         path = directory + "/a.toft"
-        _ = try PosixFile.create(path) { file throws(StorageError) in try file.grow(to: 65_536) }
+        _ = try PosixFile.create(path) { file throws(SystemError) in try file.grow(to: 65_536) }
     }
 
     func remove() {
@@ -229,7 +229,7 @@ private func published(_ version: UInt64) -> PublishedVersion {
             status.st_size == LockFileLayout.size && status.st_blocks * 512 >= LockFileLayout.size)
         // Another file takes the name: its members share other words.
         rename(place.path, place.directory + "/b.toft")
-        _ = try PosixFile.create(place.path) { file throws(StorageError) in
+        _ = try PosixFile.create(place.path) { file throws(SystemError) in
             try file.grow(to: 65_536)
         }
         let other = try place.attach(version: 50)

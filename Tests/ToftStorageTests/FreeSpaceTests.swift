@@ -108,7 +108,7 @@ import ToftPlatform
     }
 
     @Test func aNewFileIsSoundBeforeItHasAnyTree() throws {
-        let file = MemoryFile(name: "new")
+        let file = MappedFile(MemoryFile(name: "new"))
         try Recovery.format(file)
         let meta = try #require(try MetaPage.newest(fromDevice: false, of: file)?.meta)
         #expect(meta.version == 1)
@@ -223,7 +223,7 @@ import ToftPlatform
         let batches = try FreeSpaceReader.batches(
             database.root.batchList,
             in: PageSpace(
-                file: database.file, sections: Sections(file: database.file),
+                file: database.store.file, sections: database.store.sections,
                 version: database.store.latestVersion))
         #expect(!batches.isEmpty)
         #expect(batches.count < 20, "small batches are joined")

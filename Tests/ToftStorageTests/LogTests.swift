@@ -159,7 +159,8 @@ import ToftPlatform
         try database.store.checkpoint()
         try database.put(2)
         var content = database.file.device
-        let newest = try #require(try MetaPage.newest(fromDevice: false, of: database.file))
+        let newest = try #require(
+            try MetaPage.newest(fromDevice: false, of: MappedFile(database.file)))
         content[Int(newest.slot) * Page.size + 100] ^= 1
         #expect { try Database(content: content) } throws: { error in
             guard case StorageError.corrupt(_, let reason) = error else { return false }
@@ -175,9 +176,11 @@ import ToftPlatform
         // The first commit writes a meta, the ones behind it know that it is durable.
         for key in 4...6 { try database.put(key) }
         var content = database.file.device
-        let newest = try #require(try MetaPage.newest(fromDevice: false, of: database.file))
+        let newest = try #require(
+            try MetaPage.newest(fromDevice: false, of: MappedFile(database.file)))
         try #require(
-            try MetaPage.read(slot: 1 - newest.slot, fromDevice: false, of: database.file)?
+            try MetaPage.read(
+                slot: 1 - newest.slot, fromDevice: false, of: MappedFile(database.file))?
                 .isClosedCleanly == true)
         content[Int(newest.slot) * Page.size + 100] ^= 1
         #expect { try Database(content: content) } throws: { error in
@@ -186,7 +189,8 @@ import ToftPlatform
         }
         // A meta that never became whole is no loss: nothing was ever built on it.
         var torn = closed.file.device
-        let clean = try #require(try MetaPage.newest(fromDevice: false, of: closed.file))
+        let clean = try #require(
+            try MetaPage.newest(fromDevice: false, of: MappedFile(closed.file)))
         for offset in 0..<Page.size { torn[(1 - Int(clean.slot)) * Page.size + offset] = 0xA5 }
         #expect(try Database(content: torn).keys() == Array(1...3))
     }
@@ -224,7 +228,7 @@ import ToftPlatform
         for key in 1...4 { try database?.put(key) }
         let file = try #require(database?.file)
         database = nil
-        let meta = try #require(try MetaPage.newest(fromDevice: false, of: file)?.meta)
+        let meta = try #require(try MetaPage.newest(fromDevice: false, of: MappedFile(file))?.meta)
         #expect(meta.isClosedCleanly)
         #expect(meta.logMap.salt == 0)
         #expect(!meta.logMap.segments.isEmpty)

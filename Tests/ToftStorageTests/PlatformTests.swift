@@ -148,7 +148,7 @@ internal import ToftStorage
             }
             mkfifo(directory + "/pipe", 0o600)
             #expect(
-                throws: SystemError.notADatabase(path: directory + "/pipe", what: "a named pipe")
+                throws: SystemError.notAFile(path: directory + "/pipe", kind: "a named pipe")
             ) {
                 try PosixFile.open(directory + "/pipe", forWriting: true)
             }

@@ -55,7 +55,7 @@ func with<Result>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> R
 
 /// Pages in memory for trees without a store.
 final class TreeWorkshop {
-    private let file = MemoryFile()
+    private let file = MappedFile(MemoryFile())
     private let sections: Sections
     private let freeSpace: FreeSpace
     private(set) var space: PageSpace
