@@ -75,7 +75,7 @@ package struct ModelCheck {
         if property.isList { return try checkList(property, cluster, row) }
         let cell = try stored { () throws(StorageError) in try cluster.cell(row, property.column) }
         if case .null = cell, !property.isOptional { add("\(place(property, key)) is null") }
-        _ = try property.value(of: cell)
+        try property.requireText(cell)
         if property.isPrimaryKey, try view.find(cell: cell, property, owner) != key {
             add("\(place(property, key)) is not found by its value")
         }
@@ -99,7 +99,7 @@ package struct ModelCheck {
             if case .int64(let target) = cell, property.type == .link {
                 links[target, default: 0] += 1
             }
-            _ = try property.value(of: cell)
+            try property.requireText(cell)
         }
         for (target, count) in links { try checkLink(property, key, target, count: count) }
         return links.count

@@ -234,6 +234,15 @@ extension PropertyHandle {
         }
     }
 
+    /// Throws unless what is to be text is UTF-8. Makes no value: Swift 6.3.1 releases the array of
+    /// one that nobody uses before it copies the bytes into it.
+    func requireText(_ cell: Cell) throws(ModelError) {
+        guard type == .string, case .bytes(let bytes) = cell, !UTF8Text.isValid(bytes) else {
+            return
+        }
+        throw .invalidText(className: className, property: name)
+    }
+
     private func value(ofBytes bytes: UnsafeRawBufferPointer) throws(ModelError) -> Value {
         guard type == .string else { return .data(Array(bytes)) }
         guard let text = String(validating: bytes, as: UTF8.self) else {
