@@ -44,7 +44,12 @@ enum CrashTrials {
 
     /// One workload once more, all of whose images are tried.
     static func again(_ name: String, seed: UInt64) throws -> Bool {
-        guard let workload = (Workload.scripted + [.random]).first(where: { $0.name == name })
+        let random =
+            name.hasPrefix("random ")
+            ? UInt64(name.dropFirst(7)).map(Workload.random(seed:)) : nil
+        guard
+            let workload = random
+                ?? (Workload.scripted + [.random]).first(where: { $0.name == name })
         else { throw Failure("no workload \(name)") }
         var limits = CrashImages.Limits()
         limits.percentWithAftermath = 10
@@ -57,7 +62,11 @@ enum CrashTrials {
     /// One workload after the other until something is wrong. True: nothing was.
     static func hunt() throws -> Bool {
         var cases = 0
-        for (number, workload) in (Workload.scripted.reversed() + [.random, .random]).enumerated() {
+        for (number, workload)
+            in (Workload.scripted.reversed() + [
+                .random, .random(seed: 1), .random, .random(seed: 2),
+            ]).enumerated()
+        {
             var limits = CrashImages.Limits.few
             limits.percentWithAftermath = 10
             limits.percentTried = 50
@@ -146,7 +155,8 @@ enum CrashTrials {
             limits.percentTried = min(100, max(5, floor / 2_000))
             if index < Workload.scripted.count { return (Workload.scripted[index], seed, limits) }
             limits = .few
-            return (Workload.random, seed &* 1_000_003 &+ UInt64(index), limits)
+            let number = seed &* 1_000_003 &+ UInt64(index)
+            return (index % 2 == 0 ? .random : .random(seed: number), number, limits)
         }
     }
 }

@@ -203,6 +203,23 @@ extension RecordedDatabase.Editor {
         editList(id, key, column) { $0.insert($0.remove(at: index), at: other) }
     }
 
+    package mutating func listSet(
+        _ id: UInt64, _ key: Int64, _ column: UInt32, at index: Int, _ value: CellValue
+    ) throws {
+        let table = try transaction.view.table(id)
+        try value.withCell {
+            try transaction.listSet(table, id: id, key, column, at: index, $0, derived: false)
+        }
+        editList(id, key, column) { $0[index] = value }
+    }
+
+    package mutating func listSwap(
+        _ id: UInt64, _ key: Int64, _ column: UInt32, _ one: Int, _ other: Int
+    ) throws {
+        try transaction.listSwap(transaction.view.table(id), id: id, key, column, one, other)
+        editList(id, key, column) { $0.swapAt(one, other) }
+    }
+
     package mutating func listClear(_ id: UInt64, _ key: Int64, _ column: UInt32) throws {
         try transaction.listClear(transaction.view.table(id), id: id, key, column, derived: false)
         editList(id, key, column) { $0 = [] }
