@@ -26,7 +26,7 @@ let package = Package(
         // Bytes: pages, trees, clusters, snapshots, transactions. Has never heard of a class.
         .target(name: "ToftStorage", dependencies: ["ToftPlatform"]),
         // Meaning: schema, values, objects, links, lists, indexes.
-        .target(name: "ToftModel", dependencies: ["ToftStorage"]),
+        .target(name: "ToftModel", dependencies: ["ToftStorage", "ToftPlatform"]),
         // Questions: text to syntax tree to plan to batches of clusters.
         .target(name: "ToftQuery", dependencies: ["ToftModel", "ToftStorage"]),
         // Sessions, live results, observation.
@@ -62,7 +62,11 @@ let package = Package(
         // Trials that take longer or more than one process: crashes, faults, kills. `swift run -c
         // release ToftTrials`.
         .executableTarget(
-            name: "ToftTrials", dependencies: ["ToftTestKit", "ToftStorage", "ToftPlatform"],
+            name: "ToftTrials",
+            dependencies: [
+                "ToftTestKit", "ToftStorage", "ToftPlatform", "ToftModel", "ToftQuery",
+                "ToftEngine", "ToftCAPI", "CToft",
+            ],
             path: "Tests/ToftTrials"),
         .testTarget(
             name: "ToftStorageTests",

@@ -40,6 +40,8 @@ package enum Probe {
         case copyNotVerified, segmentNotListed, tornRecordBelieved, derivedNotReplayed
         case entryLostOnTheWay
         case clusterRowsOffByOne, staleElementAfterMove
+        case upsertSkipsIndex, backlinkForgotten, longTextTakenAsShort, elementLostInSplit,
+            elementLostInMerge, boundsNotWidened, observerMissesRow, staleResults
     }
 
     #if TOFT_TRIALS

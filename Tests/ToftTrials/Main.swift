@@ -38,6 +38,7 @@ enum Trials {
         case "members": return try MemberTrial.run(commits: number(0, 1_000))
         case "interleavings": return try InterleavingTrials.run()
         case "files": return try FileTrials.run()
+        case "model": return try ModelTrial.run(arguments)
         case "mistakes": return try MistakeTrials.run(arguments.first)
         case "hunt": return try MistakeTrials.hunt(arguments.first ?? "")
         case "kills": return try KillTrial.run(kills: number(0, 50), seed: UInt64(number(1, 1)))
@@ -63,6 +64,7 @@ enum Trials {
         default:
             print(
                 "usage: ToftTrials crash [images [seed]] | again WORKLOAD SEED | faults [stride] "
+                    + "| model [--seed N | --commands N --sequences N | --minutes N] "
                     + "| interleavings | files | members [commits] | kills [kills [seed]] | "
                     + "mistakes [one] | all"
             )

@@ -1,3 +1,4 @@
+internal import ToftPlatform
 internal import ToftStorage
 
 /// Lists: every edit is recorded with its position; links are kept in the backlinks.
@@ -182,6 +183,7 @@ extension ModelTransaction {
         }
         guard case .int64(let old) = was, case .int64(let new) = cell, old != new else { return }
         try removeBacklink(property, target: old, source: key)
+        if Probe.makes(.backlinkForgotten) { return }
         try addBacklink(property, target: new, source: key)
     }
 

@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// A cluster that a writer changes in place. Every function verifies the columns that it touches.
 struct ClusterEditor {
     let base: UnsafeMutableRawPointer
@@ -253,7 +255,7 @@ struct ClusterEditor {
         if value < Int64(bitPattern: slice.low) {
             base.storeInt64(value, at: slice.entry &+ ClusterLayout.entryLow)
         }
-        if value > Int64(bitPattern: slice.high) {
+        if value > Int64(bitPattern: slice.high), !Probe.makes(.boundsNotWidened) {
             base.storeInt64(value, at: slice.entry &+ ClusterLayout.entryHigh)
         }
     }

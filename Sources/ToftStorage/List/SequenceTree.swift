@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// A sequence: list elements by position, in blocks of one page each below counted inner nodes. For
 /// lists too long for their cluster.
 ///
@@ -183,7 +185,8 @@ package final class SequenceTree: @unchecked Sendable {
     ) throws(StorageError) {
         let cut = atEnd ? edited.count - 1 : try middle(of: edited)
         let (rightRef, rightBase) = try space.allocate(.sequenceLeaf, pageCount: 1)
-        try write(edited, 0..<cut, to: base)
+        let lost = Probe.makes(.elementLostInSplit) ? 1 : 0
+        try write(edited, 0..<cut - lost, to: base)
         try write(edited, cut..<edited.count, to: rightBase)
         try spine.insertLeafRight(&root, .lowest, rightRef, rows: UInt64(edited.count - cut))
     }
@@ -237,12 +240,13 @@ package final class SequenceTree: @unchecked Sendable {
         _ left: ElementBlock, _ right: ElementBlock, into base: UnsafeMutableRawPointer,
         _ spine: Spine
     ) throws(StorageError) {
-        let count = left.count + right.count
+        let lost = Probe.makes(.elementLostInMerge) ? 1 : 0
+        let count = left.count + right.count - lost
         var writer = try ElementWriter(
             spine.leafScratch, capacity: SequenceLeafLayout.room, kind: try kind(), count: count,
             page: left.page)
         try writer.append(0..<left.count, of: left)
-        try writer.append(0..<right.count, of: right)
+        try writer.append(0..<right.count - lost, of: right)
         base.store(spine.leafScratch, count: writer.length, at: SequenceLeafLayout.block)
     }
 }

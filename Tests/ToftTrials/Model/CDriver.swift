@@ -1,0 +1,626 @@
+internal import CToft
+internal import ToftCAPI
+internal import ToftModel
+
+/// The C API: handles, `toft_value` and nothing else.
+final class CDriver: ModelDriver {
+    func open(_ location: ModelLocation, _ shape: Shape) throws -> any ModelSession {
+        let loan = Loan()
+        let schema = try CSchema.make(shape, loan)
+        defer { toft_schema_release(schema) }
+        var configuration = toft_configuration()
+        configuration.size = MemoryLayout<toft_configuration>.size
+        switch location {
+        case .memory(let name): configuration.in_memory_name = loan.string(name)
+        case .file(let path): configuration.path = loan.string(path)
+        }
+        configuration.schema = schema
+        var realm: OpaquePointer?
+        try call("toft_realm_open", toft_realm_open(&configuration, &realm))
+        return try CSession(realm, shape)
+    }
+}
+
+/// A call of C that failed.
+struct CallFailure: Error, CustomStringConvertible {
+    let function: String
+    let code: Int32
+    let description: String
+}
+
+/// Throws what a call says.
+func call(_ function: String, _ status: toft_status) throws {
+    guard status != TOFT_OK else { return }
+    var error = toft_error()
+    error.size = MemoryLayout<toft_error>.size
+    toft_last_error(&error)
+    let message = String(
+        decoding: UnsafeRawBufferPointer(
+            start: error.message.data, count: error.message.size), as: UTF8.self)
+    throw CallFailure(
+        function: function, code: Int32(bitPattern: status.rawValue),
+        description: "\(function): \(message)")
+}
+
+extension Loan {
+    func string(_ text: String) -> toft_string { string(Array(text.utf8)) }
+
+    func string(_ bytes: [UInt8]) -> toft_string {
+        let copy = self.bytes(bytes)
+        return toft_string(
+            data: copy.baseAddress?.assumingMemoryBound(to: CChar.self), size: copy.count)
+    }
+}
+
+private enum CSchema {
+    static func make(_ shape: Shape, _ loan: Loan) throws -> OpaquePointer? {
+        let classes = loan.array(shape.classes.count, of: toft_class_schema.self)
+        for (index, declared) in shape.classes.enumerated() {
+            let count = declared.properties.count + declared.inverses.count
+            let properties = loan.array(count, of: toft_property_schema.self)
+            for (place, property) in declared.properties.enumerated() {
+                properties.initializeElement(at: place, to: row(property, shape, loan))
+            }
+            for (place, inverse) in declared.inverses.enumerated() {
+                let origin = shape.classes[inverse.origin]
+                var row = toft_property_schema()
+                row.size = MemoryLayout<toft_property_schema>.size
+                row.name = loan.string(inverse.name)
+                row.type = TOFT_TYPE_LINKING_OBJECTS
+                row.target_class = loan.string(origin.name)
+                row.target_property = loan.string(origin.properties[inverse.property].name)
+                properties.initializeElement(at: declared.properties.count + place, to: row)
+            }
+            classes.initializeElement(
+                at: index,
+                to: toft_class_schema(
+                    size: MemoryLayout<toft_class_schema>.size, name: loan.string(declared.name),
+                    properties: UnsafePointer(properties.baseAddress), property_count: count))
+        }
+        var schema: OpaquePointer?
+        try call(
+            "toft_schema_new",
+            toft_schema_new(UnsafePointer(classes.baseAddress), classes.count, &schema))
+        return schema
+    }
+
+    private static func row(_ property: ShapeProperty, _ shape: Shape, _ loan: Loan)
+        -> toft_property_schema
+    {
+        var flags: UInt32 = 0
+        let isNullable = property.type == .link ? !property.isList : property.isNullable
+        if isNullable { flags |= TOFT_PROPERTY_NULLABLE.rawValue }
+        if property.isPrimaryKey { flags |= TOFT_PROPERTY_PRIMARY_KEY.rawValue }
+        if property.isIndexed { flags |= TOFT_PROPERTY_INDEXED.rawValue }
+        if property.isList { flags |= TOFT_PROPERTY_LIST.rawValue }
+        var row = toft_property_schema()
+        row.size = MemoryLayout<toft_property_schema>.size
+        row.name = loan.string(property.name)
+        row.type = toft_type(rawValue: UInt32(property.type.stored.rawValue))
+        row.flags = flags
+        if property.type == .link {
+            row.target_class = loan.string(shape.classes[property.target].name)
+        }
+        return row
+    }
+}
+
+final class CSession: ModelSession {
+    private let realm: OpaquePointer?
+    private let shape: Shape
+    private let loan = Loan()
+    private var classes: [toft_class_key] = []
+    private var properties: [[toft_property_key]] = []
+    private var inverses: [[toft_property_key]] = []
+    /// Of each class the properties that hold one value.
+    private let scalars: [[Int]]
+    private var scalarKeys: [[toft_property_key]] = []
+    private var isClosed = false
+
+    init(_ realm: OpaquePointer?, _ shape: Shape) throws {
+        self.realm = realm
+        self.shape = shape
+        scalars = shape.classes.map { declared in
+            declared.properties.indices.filter { !declared.properties[$0].isList }
+        }
+        for (index, declared) in shape.classes.enumerated() {
+            var key: toft_class_key = 0
+            try call(
+                "toft_realm_find_class",
+                toft_realm_find_class(realm, loan.string(declared.name), &key))
+            classes.append(key)
+            let keys = try declared.properties.map { try find($0.name, key) }
+            properties.append(keys)
+            inverses.append(try declared.inverses.map { try find($0.name, key) })
+            scalarKeys.append(scalars[index].map { keys[$0] })
+        }
+        loan.reset()
+    }
+
+    deinit { toft_realm_release(realm) }
+
+    private func find(_ name: String, _ owner: toft_class_key) throws -> toft_property_key {
+        var key: toft_property_key = 0
+        try call(
+            "toft_realm_find_property",
+            toft_realm_find_property(realm, owner, loan.string(name), &key))
+        return key
+    }
+
+    func version() throws -> UInt64 {
+        var version: UInt64 = 0
+        try call("toft_realm_version", toft_realm_version(realm, &version))
+        return version
+    }
+
+    func begin() throws { try call("toft_realm_begin_write", toft_realm_begin_write(realm)) }
+    func cancel() throws { try call("toft_realm_cancel", toft_realm_cancel(realm)) }
+    func flush() throws { try call("toft_realm_flush", toft_realm_flush(realm)) }
+    func refresh() throws { try call("toft_realm_refresh", toft_realm_refresh(realm, nil)) }
+    func dispatch() throws { try call("toft_realm_dispatch", toft_realm_dispatch(realm, nil)) }
+    func close() throws { try call("toft_realm_close", toft_realm_close(realm)) }
+    func frozen() throws -> (any ModelSession)? { nil }
+
+    func commit(_ durability: Int) throws -> UInt64 {
+        var version: UInt64 = 0
+        if durability == 0 {
+            try call("toft_realm_commit", toft_realm_commit(realm, &version))
+        } else {
+            var options = toft_commit_options()
+            options.size = MemoryLayout<toft_commit_options>.size
+            options.durability = durability == 1 ? TOFT_DURABILITY_GROUP : TOFT_DURABILITY_DEFERRED
+            try call("toft_realm_commit_with", toft_realm_commit_with(realm, &options, &version))
+        }
+        return version
+    }
+
+    func check() throws -> [String] {
+        var report = toft_check_report()
+        report.size = MemoryLayout<toft_check_report>.size
+        var text = [CChar](repeating: 0, count: 2_000)
+        var size = 0
+        try call(
+            "toft_realm_check", toft_realm_check(realm, &report, &text, text.count, &size))
+        guard report.problem_count > 0 else { return [] }
+        let bytes = text.prefix(min(size, text.count)).map { UInt8(bitPattern: $0) }
+        return [String(decoding: bytes, as: UTF8.self)]
+    }
+
+    // MARK: Values
+
+    private func value(_ datum: Datum, target: toft_class_key) -> toft_value {
+        switch datum {
+        case .null: return toft_null()
+        case .bool(let value): return toft_bool(value)
+        case .int(let value): return toft_int(value)
+        case .float(let value): return toft_float(value)
+        case .double(let value): return toft_double(value)
+        case .text(let bytes): return toft_string_value(loan.string(bytes))
+        case .data(let bytes):
+            let copy = loan.bytes(bytes)
+            return toft_data_value(copy.baseAddress, copy.count)
+        case .date(let seconds, let rest): return toft_date_value(seconds, rest)
+        case .link(let key): return toft_link_value(toft_link(object_key: key, class_key: target))
+        case .list(let elements):
+            let values = values(elements, target: target)
+            return toft_list_value(values.baseAddress, values.count)
+        }
+    }
+
+    private func values(_ elements: [Datum], target: toft_class_key)
+        -> UnsafeMutableBufferPointer<toft_value>
+    {
+        let values = loan.array(elements.count, of: toft_value.self)
+        for (index, element) in elements.enumerated() {
+            values.initializeElement(at: index, to: value(element, target: target))
+        }
+        return values
+    }
+
+    private func target(_ owner: Int, _ property: Int) -> toft_class_key {
+        classes[shape.classes[owner].properties[property].target]
+    }
+
+    private func assignments(_ owner: Int, _ given: [(property: Int, value: Datum)])
+        -> ([toft_property_key], UnsafeMutableBufferPointer<toft_value>)
+    {
+        let values = loan.array(given.count, of: toft_value.self)
+        for (index, item) in given.enumerated() {
+            values.initializeElement(
+                at: index, to: value(item.value, target: target(owner, item.property)))
+        }
+        return (given.map { properties[owner][$0.property] }, values)
+    }
+
+    // MARK: Objects
+
+    private func withObject<Result>(
+        _ owner: Int, _ key: Int64, _ body: (OpaquePointer) throws -> Result
+    ) throws -> Result {
+        var object: OpaquePointer?
+        try call(
+            "toft_object_follow",
+            toft_object_follow(
+                realm, toft_link(object_key: key, class_key: classes[owner]), &object))
+        guard let object else {
+            throw CallFailure(
+                function: "toft_object_follow", code: 401, description: "there is no object \(key)")
+        }
+        defer { toft_object_release(object) }
+        return try body(object)
+    }
+
+    private func withList<Result>(
+        _ owner: Int, _ key: Int64, _ property: Int, _ body: (OpaquePointer?) throws -> Result
+    ) throws -> Result {
+        try withObject(owner, key) { object in
+            var list: OpaquePointer?
+            try call(
+                "toft_object_list", toft_object_list(object, properties[owner][property], &list))
+            defer { toft_list_release(list) }
+            return try body(list)
+        }
+    }
+
+    func create(_ owner: Int, _ given: [(property: Int, value: Datum)], policy: Int) throws
+        -> (key: Int64, isNew: Bool)
+    {
+        defer { loan.reset() }
+        let (keys, values) = assignments(owner, given)
+        var link = toft_link()
+        var isNew = false
+        try call(
+            "toft_object_create",
+            toft_object_create(
+                realm, classes[owner], toft_update_policy(rawValue: UInt32(policy)), keys,
+                values.baseAddress, given.count, nil, &link, &isNew))
+        return (link.object_key, isNew)
+    }
+
+    func set(_ owner: Int, _ key: Int64, _ property: Int, _ datum: Datum) throws {
+        defer { loan.reset() }
+        try withObject(owner, key) { object in
+            var value = value(datum, target: target(owner, property))
+            try call(
+                "toft_object_set", toft_object_set(object, properties[owner][property], &value))
+        }
+    }
+
+    func set(_ owner: Int, _ key: Int64, _ given: [(property: Int, value: Datum)]) throws {
+        defer { loan.reset() }
+        let (keys, values) = assignments(owner, given)
+        try withObject(owner, key) { object in
+            try call(
+                "toft_object_set_values",
+                toft_object_set_values(object, keys, values.baseAddress, given.count))
+        }
+    }
+
+    func erase(_ owner: Int, _ key: Int64) throws {
+        try withObject(owner, key) { try call("toft_object_delete", toft_object_delete($0)) }
+    }
+
+    func eraseAll(_ owner: Int) throws {
+        try call("toft_object_delete_all", toft_object_delete_all(realm, classes[owner]))
+    }
+
+    func edit(_ owner: Int, _ key: Int64, _ property: Int, _ edit: ModelListEdit) throws {
+        defer { loan.reset() }
+        let target = target(owner, property)
+        if case .assign(let elements) = edit {
+            return try set(owner, key, property, .list(elements))
+        }
+        try withList(owner, key, property) { list in
+            switch edit {
+            case .insert(let index, let elements):
+                let values = values(elements, target: target)
+                try call(
+                    "toft_list_insert",
+                    toft_list_insert(list, UInt64(index), values.baseAddress, values.count))
+            case .append(let elements):
+                let values = values(elements, target: target)
+                try call(
+                    "toft_list_append", toft_list_append(list, values.baseAddress, values.count))
+            case .set(let index, let datum):
+                var value = value(datum, target: target)
+                try call("toft_list_set", toft_list_set(list, UInt64(index), &value))
+            case .remove(let range):
+                try call(
+                    "toft_list_erase",
+                    toft_list_erase(list, UInt64(range.lowerBound), UInt64(range.count)))
+            case .move(let from, let to):
+                try call("toft_list_move", toft_list_move(list, UInt64(from), UInt64(to)))
+            case .swap(let one, let other):
+                try call("toft_list_swap", toft_list_swap(list, UInt64(one), UInt64(other)))
+            case .clear: try call("toft_list_clear", toft_list_clear(list))
+            case .assign: break
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    func keys(_ owner: Int) throws -> [Int64] {
+        var results: OpaquePointer?
+        try call("toft_results_all", toft_results_all(realm, classes[owner], &results))
+        return try CResults(results, properties[owner]).keys()
+    }
+
+    func difference(_ owner: Int, _ key: Int64, _ row: [Datum]) throws -> String? {
+        let declared = shape.classes[owner]
+        return try withObject(owner, key) { object -> String? in
+            defer { loan.reset() }
+            let values = loan.array(scalars[owner].count, of: toft_value.self)
+            try call(
+                "toft_object_get_values",
+                toft_object_get_values(
+                    object, scalarKeys[owner], values.count, values.baseAddress))
+            for (index, place) in scalars[owner].enumerated()
+            where !Self.isSame(values[index], row[place]) {
+                return "'\(declared.properties[place].name)' is \(Self.shown(values[index])), not "
+                    + "\(row[place])"
+            }
+            for place in declared.lists {
+                var list: OpaquePointer?
+                try call(
+                    "toft_object_list", toft_object_list(object, properties[owner][place], &list))
+                defer { toft_list_release(list) }
+                if let found = try difference(list, row[place].elements) {
+                    return "'\(declared.properties[place].name)' \(found)"
+                }
+            }
+            return nil
+        }
+    }
+
+    private func difference(_ list: OpaquePointer?, _ elements: [Datum]) throws -> String? {
+        var count: UInt64 = 0
+        try call("toft_list_count", toft_list_count(list, &count))
+        guard count == elements.count else {
+            return "has \(count) elements, not \(elements.count)"
+        }
+        let values = loan.array(elements.count, of: toft_value.self)
+        var read = 0
+        try call(
+            "toft_list_get_values",
+            toft_list_get_values(list, 0, values.baseAddress, values.count, &read))
+        guard read == elements.count else { return "gives \(read) elements of \(count)" }
+        for (index, element) in elements.enumerated() where !Self.isSame(values[index], element) {
+            return "has \(Self.shown(values[index])) at \(index), not \(element)"
+        }
+        return nil
+    }
+
+    private static func bytes(_ value: toft_value) -> UnsafeRawBufferPointer {
+        value.type == TOFT_TYPE_STRING
+            ? UnsafeRawBufferPointer(start: value.string.data, count: value.string.size)
+            : UnsafeRawBufferPointer(start: value.data.data, count: value.data.size)
+    }
+
+    private static func isSame(_ value: toft_value, _ datum: Datum) -> Bool {
+        switch datum {
+        case .text(let bytes): value.type == TOFT_TYPE_STRING && bytes.isSame(as: Self.bytes(value))
+        case .data(let bytes): value.type == TOFT_TYPE_DATA && bytes.isSame(as: Self.bytes(value))
+        default: Datum.isSame(Self.datum(value), datum)
+        }
+    }
+
+    static func datum(_ value: toft_value) -> Datum {
+        switch value.type {
+        case TOFT_TYPE_BOOL: .bool(value.boolean)
+        case TOFT_TYPE_INT: .int(value.integer)
+        case TOFT_TYPE_FLOAT: .float(value.float32)
+        case TOFT_TYPE_DOUBLE: .double(value.float64)
+        case TOFT_TYPE_STRING: .text(Array(bytes(value)))
+        case TOFT_TYPE_DATA: .data(Array(bytes(value)))
+        case TOFT_TYPE_DATE: .date(value.date.seconds, value.date.nanoseconds)
+        case TOFT_TYPE_LINK: .link(value.link.object_key)
+        default: .null
+        }
+    }
+
+    private static func shown(_ value: toft_value) -> String { "\(datum(value))" }
+
+    func find(_ owner: Int, _ datum: Datum) throws -> Int64? {
+        defer { loan.reset() }
+        var value = value(datum, target: 0)
+        var object: OpaquePointer?
+        try call("toft_object_find", toft_object_find(realm, classes[owner], &value, &object))
+        guard let object else { return nil }
+        defer { toft_object_release(object) }
+        var link = toft_link()
+        try call("toft_object_link", toft_object_link(object, &link))
+        return link.object_key
+    }
+
+    func listIndex(_ owner: Int, _ key: Int64, _ property: Int, of datum: Datum) throws -> Int? {
+        defer { loan.reset() }
+        return try withList(owner, key, property) { list in
+            var value = value(datum, target: target(owner, property))
+            var index: UInt64 = 0
+            try call("toft_list_find", toft_list_find(list, &value, &index))
+            return index == .max ? nil : Int(index)
+        }
+    }
+
+    func results(_ base: ModelBase, _ query: ModelQuery?) throws -> any ModelResults {
+        defer { loan.reset() }
+        var results: OpaquePointer?
+        let owner: Int
+        switch base {
+        case .all(let index):
+            owner = index
+            try call("toft_results_all", toft_results_all(realm, classes[index], &results))
+        case .list(let index, let key, let property):
+            owner = shape.classes[index].properties[property].target
+            try withList(index, key, property) {
+                try call("toft_list_results", toft_list_results($0, &results))
+            }
+        case .inverse(let index, let key, let inverse):
+            owner = shape.classes[index].inverses[inverse].origin
+            try withObject(index, key) {
+                try call(
+                    "toft_object_linking_objects",
+                    toft_object_linking_objects($0, inverses[index][inverse], &results))
+            }
+        }
+        let whole = CResults(results, properties[owner])
+        guard let query else { return whole }
+        let arguments = loan.array(query.arguments.count, of: toft_value.self)
+        for (index, argument) in query.arguments.enumerated() {
+            arguments.initializeElement(
+                at: index, to: value(argument.value, target: classes[argument.target]))
+        }
+        var filtered: OpaquePointer?
+        try call(
+            "toft_results_filter",
+            toft_results_filter(
+                whole.results, loan.string(query.text), arguments.baseAddress, arguments.count,
+                &filtered))
+        return CResults(filtered, properties[owner])
+    }
+
+    // MARK: Observing
+
+    func observe(_ subject: ModelSubject, _ call: @escaping (ModelChange) -> Void) throws
+        -> AnyObject
+    {
+        var token: OpaquePointer?
+        var keys: [toft_property_key] = []
+        if case .object(let owner, _) = subject { keys = properties[owner] }
+        let context = Unmanaged.passRetained(CObserver(keys, call))
+        let data = context.toOpaque()
+        do {
+            try start(subject, data, &token)
+        } catch {
+            context.release()
+            throw error
+        }
+        return CToken(token)
+    }
+
+    private func start(
+        _ subject: ModelSubject, _ data: UnsafeMutableRawPointer, _ token: inout OpaquePointer?
+    ) throws {
+        switch subject {
+        case .database:
+            try call(
+                "toft_realm_observe",
+                toft_realm_observe(realm, CObserver.callback, data, CObserver.destroy, &token))
+        case .object(let owner, let key):
+            try withObject(owner, key) {
+                try call(
+                    "toft_object_observe",
+                    toft_object_observe($0, CObserver.callback, data, CObserver.destroy, &token))
+            }
+        case .list(let owner, let key, let property):
+            try withList(owner, key, property) {
+                try call(
+                    "toft_list_observe",
+                    toft_list_observe($0, CObserver.callback, data, CObserver.destroy, &token))
+            }
+        case .results(let results):
+            guard let results = results as? CResults else { throw ModelMisuse() }
+            try call(
+                "toft_results_observe",
+                toft_results_observe(
+                    results.results, CObserver.callback, data, CObserver.destroy, &token))
+        }
+    }
+}
+
+/// What a callback of C is called with.
+private final class CObserver {
+    private let keys: [toft_property_key]
+    private let call: (ModelChange) -> Void
+
+    init(_ keys: [toft_property_key], _ call: @escaping (ModelChange) -> Void) {
+        self.keys = keys
+        self.call = call
+    }
+
+    static let callback: toft_changes_callback = { data, changes in
+        guard let data, let changes = changes?.pointee else { return }
+        Unmanaged<CObserver>.fromOpaque(data).takeUnretainedValue().receive(changes)
+    }
+
+    static let destroy: toft_destructor = { data in
+        if let data { Unmanaged<CObserver>.fromOpaque(data).release() }
+    }
+
+    private func receive(_ changes: toft_changes) {
+        func indices(_ start: UnsafePointer<UInt64>?, _ count: Int) -> [Int] {
+            UnsafeBufferPointer(start: start, count: count).map { Int($0) }
+        }
+        var change = ModelChange(kind: .failure, version: changes.version)
+        switch changes.kind {
+        case TOFT_CHANGE_INITIAL: change.kind = .initial
+        case TOFT_CHANGE_UPDATE: change.kind = .update
+        case TOFT_CHANGE_DELETED: change.kind = .deleted
+        default: break
+        }
+        change.deletions = indices(changes.deletions, changes.deletion_count)
+        change.insertions = indices(changes.insertions, changes.insertion_count)
+        change.modifications = indices(changes.modifications, changes.modification_count)
+        change.modificationsNew = indices(changes.modifications_after, changes.modification_count)
+        change.properties = UnsafeBufferPointer(
+            start: changes.properties, count: changes.property_count
+        ).compactMap { keys.firstIndex(of: $0) }
+        call(change)
+    }
+}
+
+private final class CToken {
+    private let token: OpaquePointer?
+    init(_ token: OpaquePointer?) { self.token = token }
+    deinit { toft_token_release(token) }
+}
+
+final class CResults: ModelResults {
+    let results: OpaquePointer?
+    private let properties: [toft_property_key]
+
+    init(_ results: OpaquePointer?, _ properties: [toft_property_key]) {
+        self.results = results
+        self.properties = properties
+    }
+
+    deinit { toft_results_release(results) }
+
+    func count() throws -> Int {
+        var count: UInt64 = 0
+        try call("toft_results_count", toft_results_count(results, &count))
+        return Int(count)
+    }
+
+    func keys() throws -> [Int64] {
+        let count = try count()
+        var keys = [Int64](repeating: -1, count: count)
+        var rows = 0
+        try keys.withUnsafeMutableBytes { buffer in
+            var column = toft_column()
+            column.size = MemoryLayout<toft_column>.size
+            column.element_size = 8
+            column.values = buffer.baseAddress
+            try call(
+                "toft_results_columns", toft_results_columns(results, 0, &column, 1, count, &rows))
+        }
+        return Array(keys.prefix(rows))
+    }
+
+    func aggregate(_ aggregate: ModelAggregate, _ property: Int) throws -> Datum {
+        var value = toft_value()
+        let key = properties[property]
+        switch aggregate {
+        case .minimum: try call("toft_results_minimum", toft_results_minimum(results, key, &value))
+        case .maximum: try call("toft_results_maximum", toft_results_maximum(results, key, &value))
+        case .sum: try call("toft_results_sum", toft_results_sum(results, key, &value))
+        case .average: try call("toft_results_average", toft_results_average(results, key, &value))
+        }
+        return CSession.datum(value)
+    }
+
+    func deleteAll() throws {
+        try call("toft_results_delete_all", toft_results_delete_all(results))
+    }
+}

@@ -1,0 +1,73 @@
+/// One step of a sequence. Numbers that name something count modulo what there is, so that a
+/// sequence stays meaningful when commands before are taken out.
+enum Command: Equatable {
+    // Transactions. A change outside of one begins one in the session that wrote last.
+    case begin(session: Int)
+    /// 0: immediate, 1: in a group, 2: deferred.
+    case commit(durability: Int)
+    case rollback
+    case flush
+    case checkpoint
+
+    // Objects. A nil gives no value for that property.
+    case create(class: Int, count: Int, values: [Draw?])
+    case upsert(class: Int, count: Int, policy: Int, values: [Draw?])
+    /// Objects in transactions of their own.
+    case createEach(class: Int, count: Int, durability: Int, values: [Draw?])
+    case set(class: Int, object: Int, property: Int, Draw)
+    /// Sets a property of a run of objects.
+    case setRun(class: Int, object: Int, count: Int, property: Int, Draw)
+    case setSame(class: Int, object: Int, property: Int)
+    case setMany(class: Int, object: Int, values: [Draw?])
+    case erase(class: Int, object: Int, count: Int)
+    case eraseAll(class: Int)
+    case eraseFound(class: Int, query: UInt64)
+
+    // Lists: the property counts among the lists of the class.
+    case insert(class: Int, object: Int, list: Int, at: Int, count: Int, Draw)
+    case replace(class: Int, object: Int, list: Int, at: Int, Draw)
+    case remove(class: Int, object: Int, list: Int, at: Int, count: Int)
+    case move(class: Int, object: Int, list: Int, from: Int, to: Int)
+    case swap(class: Int, object: Int, list: Int, Int, Int)
+    case clear(class: Int, object: Int, list: Int)
+    case assign(class: Int, object: Int, list: Int, count: Int, Draw)
+
+    // Sessions and the file.
+    case open
+    case close(session: Int)
+    case freeze(session: Int)
+    case look(session: Int)
+    case refresh(session: Int)
+    case dispatch(session: Int)
+    case reopen
+    /// The process dies: what is in the file is all that is left.
+    case kill
+    case addClass(bits: UInt64)
+    case addProperty(class: Int, bits: UInt64)
+    case toggleIndex(class: Int, property: Int)
+
+    // Questions.
+    case query(session: Int, class: Int, query: UInt64)
+    case find(session: Int, class: Int, Draw)
+    case observe(session: Int, class: Int, object: Int, bits: UInt64)
+    case stop(session: Int, observer: Int)
+
+    /// The name of the case.
+    var kind: String {
+        let text = "\(self)"
+        return String(text.prefix { $0 != "(" })
+    }
+
+    var isChange: Bool {
+        switch self {
+        case .create, .upsert, .set, .setRun, .setSame, .setMany, .erase, .eraseAll, .eraseFound,
+            .insert, .replace, .remove, .move, .swap, .clear, .assign:
+            true
+        default: false
+        }
+    }
+}
+
+extension Draw? {
+    var isGiven: Bool { self != nil }
+}

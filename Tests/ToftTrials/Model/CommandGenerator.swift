@@ -1,0 +1,176 @@
+internal import ToftTestKit
+
+/// Draws the commands of a sequence.
+struct CommandGenerator {
+    private let profile: ModelProfile
+    private let shape: Shape
+    private var numbers: Seed
+    private let total: Int
+
+    init(_ profile: ModelProfile, _ shape: Shape, _ numbers: Seed) {
+        self.profile = profile
+        self.shape = shape
+        self.numbers = numbers
+        total = profile.weights.reduce(0, +)
+    }
+
+    mutating func commands() -> [Command] {
+        var commands: [Command] = []
+        for _ in 0..<2 + numbers.below(4) { commands.append(command("create")) }
+        while commands.count < profile.commandCount { commands.append(command(kind())) }
+        return commands
+    }
+
+    private mutating func kind() -> String {
+        var rest = numbers.below(total)
+        for (index, weight) in profile.weights.enumerated() {
+            if rest < weight { return ModelProfile.kinds[index].name }
+            rest -= weight
+        }
+        return "commit"
+    }
+
+    private mutating func any() -> Int { numbers.below(1 << 16) }
+
+    private mutating func owner() -> Int { numbers.below(shape.classes.count) }
+
+    private mutating func command(_ kind: String) -> Command {
+        let owner = owner()
+        let declared = shape.classes[owner]
+        let object = any()
+        switch kind {
+        case "create":
+            return .create(
+                class: owner, count: profile.sizes.objects(&numbers), values: values(of: declared))
+        case "upsert":
+            return .upsert(
+                class: owner, count: numbers.chance(80) ? 1 : profile.sizes.objects(&numbers),
+                policy: 1 + numbers.below(2), values: values(of: declared))
+        case "createEach":
+            return .createEach(
+                class: owner, count: min(258, profile.sizes.objects(&numbers)),
+                durability: numbers.below(3), values: values(of: declared))
+        case "set":
+            let property = settable(declared)
+            return .set(class: owner, object: object, property: property.place, property.draw)
+        case "setRun":
+            let property = settable(declared)
+            return .setRun(
+                class: owner, object: object, count: profile.sizes.objects(&numbers) * 2,
+                property: property.place, property.draw)
+        case "setSame": return .setSame(class: owner, object: object, property: any())
+        case "setMany":
+            return .setMany(class: owner, object: object, values: values(of: declared))
+        case "erase":
+            return .erase(
+                class: owner, object: object,
+                count: numbers.chance(80) ? 1 : profile.sizes.objects(&numbers))
+        case "eraseAll": return .eraseAll(class: owner)
+        case "eraseFound": return .eraseFound(class: owner, query: numbers.next() >> 40)
+        case "insert", "replace", "remove", "move", "swap", "clear", "assign":
+            return listCommand(kind, owner, object)
+        case "commit": return .commit(durability: numbers.below(3))
+        case "rollback": return .rollback
+        case "flush": return .flush
+        case "checkpoint": return .checkpoint
+        case "begin": return .begin(session: any())
+        case "open": return .open
+        case "close": return .close(session: any())
+        case "freeze": return .freeze(session: any())
+        case "look": return .look(session: any())
+        case "refresh": return .refresh(session: any())
+        case "dispatch": return .dispatch(session: any())
+        case "reopen": return .reopen
+        case "kill": return .kill
+        case "addClass": return .addClass(bits: numbers.next() >> 40)
+        case "addProperty": return .addProperty(class: owner, bits: numbers.next() >> 40)
+        case "toggleIndex": return .toggleIndex(class: owner, property: any())
+        case "query":
+            return .query(session: any(), class: owner, query: numbers.next() >> 32)
+        case "find":
+            guard let key = declared.primaryKey else {
+                return .query(session: any(), class: owner, query: numbers.next() >> 32)
+            }
+            return .find(session: any(), class: owner, draw(declared.properties[key]))
+        case "observe":
+            return .observe(
+                session: any(), class: owner, object: object, bits: numbers.next() >> 40)
+        default: return .stop(session: any(), observer: any())
+        }
+    }
+
+    private mutating func listCommand(_ kind: String, _ owner: Int, _ object: Int) -> Command {
+        let lists = shape.classes[owner].lists
+        // Few objects get long lists, not all of them short ones.
+        let object = numbers.chance(60) ? object % 3 : object
+        guard !lists.isEmpty else {
+            let property = settable(shape.classes[owner])
+            return .set(class: owner, object: object, property: property.place, property.draw)
+        }
+        let list = numbers.below(lists.count)
+        let property = shape.classes[owner].properties[lists[list]]
+        let draw = draw(property)
+        switch kind {
+        case "insert":
+            return .insert(
+                class: owner, object: object, list: list, at: numbers.chance(50) ? -1 : any(),
+                count: profile.sizes.elements(&numbers, width: width(property, draw)), draw)
+        case "replace":
+            return .replace(class: owner, object: object, list: list, at: any(), draw)
+        case "remove":
+            return .remove(
+                class: owner, object: object, list: list, at: any(),
+                count: numbers.chance(85) ? 1 : 1 + numbers.below(60))
+        case "move": return .move(class: owner, object: object, list: list, from: any(), to: any())
+        case "swap": return .swap(class: owner, object: object, list: list, any(), any())
+        case "clear": return .clear(class: owner, object: object, list: list)
+        default:
+            return .assign(
+                class: owner, object: object, list: list,
+                count: profile.sizes.elements(&numbers, width: width(property, draw)), draw)
+        }
+    }
+
+    /// Bytes that an element takes in the block of a list.
+    private func width(_ property: ShapeProperty, _ draw: Draw) -> Int {
+        switch property.type {
+        case .bool: 1
+        case .float: 4
+        case .int, .double, .link: 8
+        case .date: 12
+        case .text, .data: 4 + max(0, draw.size)
+        }
+    }
+
+    private mutating func settable(_ declared: ShapeClass) -> (place: Int, draw: Draw) {
+        let properties = declared.settable
+        guard let place = numbers.pick(Array(properties.indices)) else { return (0, Draw(0, 0)) }
+        return (place, draw(declared.properties[properties[place]]))
+    }
+
+    private mutating func values(of declared: ShapeClass) -> [Draw?] {
+        declared.properties.map { property in
+            if property.isPrimaryKey { return draw(property) }
+            if property.isList && numbers.chance(70) || numbers.chance(15) { return nil }
+            return draw(property)
+        }
+    }
+
+    private mutating func draw(_ property: ShapeProperty) -> Draw {
+        if property.takesNull, numbers.chance(profile.nullPercent) { return Draw(-1, 0) }
+        if property.isPrimaryKey {
+            let bits =
+                numbers.chance(95)
+                ? UInt64(numbers.below(profile.keySpace)) : numbers.next()
+            return Draw(numbers.chance(80) ? 8 : max(8, profile.sizes.length(&numbers)), bits)
+        }
+        switch property.type {
+        case .text, .data:
+            let isHuge = profile.sizes.profile == .large && numbers.below(2_000) == 0
+            return Draw(
+                isHuge ? 16_777_214 + numbers.below(3) : profile.sizes.length(&numbers),
+                numbers.next() >> UInt64(numbers.pick([0, 40, 60]) ?? 40))
+        default: return Draw(0, numbers.next() >> UInt64(numbers.pick([0, 40]) ?? 40))
+        }
+    }
+}

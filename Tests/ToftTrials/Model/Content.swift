@@ -1,0 +1,132 @@
+/// All that a database holds in one version: arrays, and nothing clever.
+struct ModelContent {
+    var shape: Shape
+    var classes: [ModelRows]
+}
+
+/// The objects of one class in the order of their keys.
+struct ModelRows {
+    var keys: [Int64] = []
+    /// One value for each property, in the order of the class.
+    var rows: [[Datum]] = []
+
+    /// Where a key is; nil if there is no such object.
+    func place(of key: Int64) -> Int? {
+        var low = 0
+        var high = keys.count
+        while low < high {
+            let middle = (low + high) / 2
+            if keys[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        return low < keys.count && keys[low] == key ? low : nil
+    }
+}
+
+extension ModelContent {
+    init(_ shape: Shape) {
+        self.shape = shape
+        classes = shape.classes.map { _ in ModelRows() }
+    }
+
+    var objectCount: Int { classes.reduce(0) { $0 + $1.keys.count } }
+
+    func row(_ owner: Int, _ key: Int64) -> [Datum]? {
+        classes[owner].place(of: key).map { classes[owner].rows[$0] }
+    }
+
+    /// The object that has a primary key.
+    func find(_ owner: Int, _ value: Datum) -> Int64? {
+        guard let property = shape.classes[owner].primaryKey else { return nil }
+        return classes[owner].rows.firstIndex { $0[property] == value }.map {
+            classes[owner].keys[$0]
+        }
+    }
+
+    /// The objects that link to one, each as often as it does, in the order of their keys.
+    func sources(of key: Int64, through inverse: ShapeInverse) -> [Int64] {
+        var found: [Int64] = []
+        let origin = classes[inverse.origin]
+        for (place, row) in origin.rows.enumerated() {
+            switch row[inverse.property] {
+            case .link(key): found.append(origin.keys[place])
+            case .list(let elements):
+                for case .link(key) in elements { found.append(origin.keys[place]) }
+            default: break
+            }
+        }
+        return found
+    }
+
+    // MARK: Changes
+
+    mutating func insert(_ owner: Int, _ key: Int64, _ row: [Datum]) {
+        classes[owner].keys.append(key)
+        classes[owner].rows.append(row)
+    }
+
+    /// Removes the objects at a run of places: links to them become null, lists lose them. Returns
+    /// the objects whose links changed.
+    mutating func erase(_ owner: Int, _ places: Range<Int>) -> [ModelObject] {
+        erase(owner, Set(classes[owner].keys[places])) { rows in
+            rows.keys.removeSubrange(places)
+            rows.rows.removeSubrange(places)
+        }
+    }
+
+    /// The same for any objects of a class.
+    mutating func erase(_ owner: Int, keys: Set<Int64>) -> [ModelObject] {
+        erase(owner, keys) { rows in
+            let kept = rows.keys.indices.filter { !keys.contains(rows.keys[$0]) }
+            rows = ModelRows(keys: kept.map { rows.keys[$0] }, rows: kept.map { rows.rows[$0] })
+        }
+    }
+
+    private mutating func erase(
+        _ owner: Int, _ keys: Set<Int64>, _ remove: (inout ModelRows) -> Void
+    ) -> [ModelObject] {
+        guard !keys.isEmpty else { return [] }
+        remove(&classes[owner])
+        var touched: [ModelObject] = []
+        for source in classes.indices {
+            for (index, property) in shape.classes[source].properties.enumerated()
+            where property.type == .link && property.target == owner {
+                for place in classes[source].rows.indices
+                where unlink(keys, source, place, index, property.isList) {
+                    touched.append(ModelObject(owner: source, key: classes[source].keys[place]))
+                }
+            }
+        }
+        return touched
+    }
+
+    private mutating func unlink(
+        _ keys: Set<Int64>, _ source: Int, _ place: Int, _ property: Int, _ isList: Bool
+    ) -> Bool {
+        func isGone(_ value: Datum) -> Bool {
+            if case .link(let key) = value { keys.contains(key) } else { false }
+        }
+        let value = classes[source].rows[place][property]
+        if !isList {
+            guard isGone(value) else { return false }
+            classes[source].rows[place][property] = .null
+            return true
+        }
+        let elements = value.elements
+        guard elements.contains(where: isGone) else { return false }
+        classes[source].rows[place][property] = .list(elements.filter { !isGone($0) })
+        return true
+    }
+
+    mutating func addProperty(_ owner: Int, _ property: ShapeProperty) {
+        shape.classes[owner].properties.append(property)
+        for place in classes[owner].rows.indices {
+            classes[owner].rows[place].append(property.initial)
+        }
+    }
+}
+
+/// Names an object.
+struct ModelObject: Hashable {
+    var owner: Int
+    var key: Int64
+}

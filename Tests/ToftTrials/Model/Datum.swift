@@ -1,0 +1,117 @@
+/// One value as the model holds it: plain bytes and numbers, no type of the engine.
+enum Datum: Equatable {
+    case null
+    case bool(Bool)
+    case int(Int64)
+    case float(Float)
+    case double(Double)
+    case text([UInt8])
+    case data([UInt8])
+    case date(Int64, Int32)
+    /// The key of an object of the property's target class.
+    case link(Int64)
+    case list([Datum])
+
+    var isNull: Bool { if case .null = self { true } else { false } }
+
+    var elements: [Datum] { if case .list(let elements) = self { elements } else { [] } }
+
+    /// Whether both are the same value, bit for bit; one NaN is as good as another.
+    static func isSame(_ left: Datum, _ right: Datum) -> Bool {
+        switch (left, right) {
+        case (.float(let left), .float(let right)):
+            left.bitPattern == right.bitPattern || left.isNaN && right.isNaN
+        case (.double(let left), .double(let right)):
+            left.bitPattern == right.bitPattern || left.isNaN && right.isNaN
+        case (.list(let left), .list(let right)):
+            left.count == right.count && zip(left, right).allSatisfy(isSame)
+        default: left == right
+        }
+    }
+
+    /// How two values of one type compare: less than, equal to or greater than 0; nil for null and
+    /// for NaN with a number.
+    static func order(_ left: Datum, _ right: Datum) -> Int? {
+        func order<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
+            left < right ? -1 : left == right ? 0 : 1
+        }
+        switch (left, right) {
+        case (.bool(let left), .bool(let right)): return order(left ? 1 : 0, right ? 1 : 0)
+        case (.int(let left), .int(let right)), (.link(let left), .link(let right)):
+            return order(left, right)
+        case (.float(let left), .float(let right)):
+            if left.isNaN || right.isNaN { return left.isNaN && right.isNaN ? 0 : nil }
+            return order(left, right)
+        case (.double(let left), .double(let right)):
+            if left.isNaN || right.isNaN { return left.isNaN && right.isNaN ? 0 : nil }
+            return order(left, right)
+        case (.date(let left, let leftRest), .date(let right, let rightRest)):
+            return left != right ? order(left, right) : order(leftRest, rightRest)
+        case (.text(let left), .text(let right)), (.data(let left), .data(let right)):
+            if left == right { return 0 }
+            return left.lexicographicallyPrecedes(right) ? -1 : 1
+        default: return nil
+        }
+    }
+
+    /// The order of sorting: null, NaN, then the rest.
+    static func sortOrder(_ left: Datum, _ right: Datum) -> Int {
+        if left.isNull || right.isNull {
+            return left.isNull == right.isNull ? 0 : left.isNull ? -1 : 1
+        }
+        if let order = order(left, right) { return order }
+        return left.isNaN ? -1 : 1
+    }
+
+    var isNaN: Bool {
+        switch self {
+        case .float(let value): value.isNaN
+        case .double(let value): value.isNaN
+        default: false
+        }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .int(let value), .link(let value): hasher.combine(value)
+        case .float(let value): hasher.combine(value.isNaN ? .nan : value)
+        case .double(let value): hasher.combine(value.isNaN ? .nan : value)
+        case .text(let bytes), .data(let bytes): hasher.combine(bytes)
+        case .date(let seconds, let rest):
+            hasher.combine(seconds)
+            hasher.combine(rest)
+        case .list(let elements): for element in elements { element.hash(into: &hasher) }
+        }
+    }
+}
+
+extension Datum: CustomStringConvertible {
+    /// The value as a report shows it, long ones cut.
+    var description: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): "\(value)"
+        case .int(let value): "\(value)"
+        case .float(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .text(let bytes): "'\(Self.shown(bytes))' (\(bytes.count) bytes)"
+        case .data(let bytes): "\(bytes.count) bytes of data \(Self.shown(bytes))"
+        case .date(let seconds, let rest): "T\(seconds):\(rest)"
+        case .link(let key): "object \(key)"
+        case .list(let elements):
+            "\(elements.count) elements ["
+                + elements.prefix(4).map(\.description).joined(separator: ", ") + "]"
+        }
+    }
+
+    private static func shown(_ bytes: [UInt8]) -> String {
+        func text(_ bytes: some Sequence<UInt8>) -> String {
+            String(
+                decoding: bytes.map { $0 < 32 || $0 > 126 ? UInt8(ascii: "?") : $0 }, as: UTF8.self)
+        }
+        return bytes.count <= 40
+            ? text(bytes) : text(bytes.prefix(12)) + "…" + text(bytes.suffix(12))
+    }
+}

@@ -1,0 +1,115 @@
+/// What a value is made of: a length for text and data (-1: null) and bits for all that is left.
+/// Which value that is depends on the property, so that a command survives the loss of others.
+struct Draw: Equatable {
+    var size: Int
+    var bits: UInt64
+
+    init(_ size: Int, _ bits: UInt64) {
+        self.size = size
+        self.bits = bits
+    }
+
+    /// The next one of many.
+    func plus(_ index: Int) -> Draw {
+        Draw(size, bits &+ UInt64(truncatingIfNeeded: index) &* 0x1_0001)
+    }
+}
+
+extension Draw: CustomStringConvertible, CustomDebugStringConvertible {
+    var description: String { ".init(\(size), \(bits))" }
+    var debugDescription: String { description }
+}
+
+extension Draw {
+    /// The value for a property, or for an element of a list.
+    func value(_ property: ShapeProperty, in content: ModelContent) -> Datum {
+        if property.isPrimaryKey { return primaryKey(property) }
+        if size < 0, property.takesNull { return .null }
+        switch property.type {
+        case .bool: return .bool(bits & 1 == 1)
+        case .int: return .int(integer)
+        case .float: return .float(Float(number))
+        case .double: return .double(number)
+        case .text: return .text(text(max(0, size)))
+        case .data: return .data(data(max(0, size)))
+        case .date: return date
+        case .link:
+            let keys = content.classes[property.target].keys
+            return keys.isEmpty ? .null : .link(keys[Int(bits % UInt64(keys.count))])
+        }
+    }
+
+    private func primaryKey(_ property: ShapeProperty) -> Datum {
+        if size < 0, property.takesNull { return .null }
+        if property.type == .int { return .int(Int64(bitPattern: bits)) }
+        var bytes = Array(repeating: UInt8(ascii: "k"), count: max(0, size - 8))
+        for index in 0..<8 {
+            bytes.append(
+                UInt8(ascii: "a") + UInt8(truncatingIfNeeded: bits >> UInt64(index * 4)) & 15)
+        }
+        return .text(bytes)
+    }
+
+    private var integer: Int64 {
+        switch bits & 15 {
+        case 0..<8: Int64((bits >> 4) % 12)
+        case 8..<12: Self.integers[Int((bits >> 4) % UInt64(Self.integers.count))]
+        default: Int64(bitPattern: bits) >> Int64((bits >> 4) & 63)
+        }
+    }
+
+    private static let integers: [Int64] = [
+        0, -1, 1, 127, 128, -128, -129, 255, 256, 32_767, 32_768, -32_768, -32_769,
+        2_147_483_647, 2_147_483_648, -2_147_483_648, -2_147_483_649, .max, .min, .max - 1,
+        .min + 1,
+    ]
+
+    private var number: Double {
+        switch bits & 15 {
+        case 0..<12: Double((bits >> 4) % 100) / 8 - 3
+        default: Self.numbers[Int((bits >> 4) % UInt64(Self.numbers.count))]
+        }
+    }
+
+    private static let numbers: [Double] = [
+        0, -0.0, .nan, .infinity, -.infinity, 1.5, -1.5, .leastNonzeroMagnitude,
+        .greatestFiniteMagnitude, -.greatestFiniteMagnitude, 16_777_217, 9_007_199_254_740_993,
+    ]
+
+    private var date: Datum {
+        switch bits & 15 {
+        case 0..<11: .date(Int64((bits >> 4) % 50), Int32((bits >> 12) % 3))
+        case 11: .date(.max, 999_999_999)
+        case 12: .date(.min, -999_999_999)
+        case 13: .date(0, bits & 16 == 0 ? -1 : 999_999_999)
+        case 14: .date(.min, 0)
+        default: .date(Int64(bits >> 33) - 1_000_000_000, 0)
+        }
+    }
+
+    /// Texts that begin alike, so that what looks at beginnings is not enough to tell them apart;
+    /// now and then with a NUL or with characters of two bytes.
+    private func text(_ count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: UInt8(ascii: "a") + UInt8(bits & 1), count: count)
+        var rest = bits >> 1
+        for index in stride(from: count - 1, through: max(0, count - 6), by: -1) {
+            bytes[index] = UInt8(ascii: "a") + UInt8(rest & 7)
+            rest >>= 3
+        }
+        if count >= 2, rest & 7 == 0 {
+            bytes[0] = 0xC3
+            bytes[1] = 0xA9
+        } else if count >= 1, rest & 7 == 1 {
+            bytes[count / 2] = 0
+        }
+        return bytes
+    }
+
+    private func data(_ count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: bits), count: count)
+        for index in 0..<min(8, count) {
+            bytes[count - 1 - index] = UInt8(truncatingIfNeeded: bits >> UInt64(index * 8))
+        }
+        return bytes
+    }
+}

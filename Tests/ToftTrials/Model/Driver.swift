@@ -1,0 +1,161 @@
+/// One way into the engine. Everything that a sequence does and reads goes through it; what it
+/// throws says a code of `ErrorCode`.
+protocol ModelDriver: AnyObject {
+    /// Opens a session with a schema.
+    func open(_ location: ModelLocation, _ shape: Shape) throws -> any ModelSession
+}
+
+enum ModelLocation {
+    case memory(String)
+    case file(String)
+}
+
+/// A session, a realm.
+protocol ModelSession: AnyObject {
+    func version() throws -> UInt64
+    func begin() throws
+    func commit(_ durability: Int) throws -> UInt64
+    func cancel() throws
+    func flush() throws
+    func refresh() throws
+    func dispatch() throws
+    func close() throws
+    /// A session that stays where this one stands; nil where there is no such thing.
+    func frozen() throws -> (any ModelSession)?
+    /// What a check of the whole file finds.
+    func check() throws -> [String]
+
+    func create(_ owner: Int, _ values: [(property: Int, value: Datum)], policy: Int) throws
+        -> (key: Int64, isNew: Bool)
+    func set(_ owner: Int, _ key: Int64, _ property: Int, _ value: Datum) throws
+    func set(_ owner: Int, _ key: Int64, _ values: [(property: Int, value: Datum)]) throws
+    func erase(_ owner: Int, _ key: Int64) throws
+    func eraseAll(_ owner: Int) throws
+    func edit(_ owner: Int, _ key: Int64, _ property: Int, _ edit: ModelListEdit) throws
+
+    func keys(_ owner: Int) throws -> [Int64]
+    /// Where an object differs from what it should be; nil where it does not.
+    func difference(_ owner: Int, _ key: Int64, _ row: [Datum]) throws -> String?
+    func find(_ owner: Int, _ value: Datum) throws -> Int64?
+    func listIndex(_ owner: Int, _ key: Int64, _ property: Int, of value: Datum) throws -> Int?
+    func results(_ base: ModelBase, _ query: ModelQuery?) throws -> any ModelResults
+    /// Observes; `call` is called with every change set. The token ends the observation when it
+    /// goes.
+    func observe(_ subject: ModelSubject, _ call: @escaping (ModelChange) -> Void) throws
+        -> AnyObject
+}
+
+enum ModelListEdit {
+    case insert(Int, [Datum])
+    case append([Datum])
+    case set(Int, Datum)
+    case remove(Range<Int>)
+    case move(Int, Int)
+    case swap(Int, Int)
+    case clear
+    case assign([Datum])
+}
+
+/// What results are taken from.
+enum ModelBase {
+    case all(Int)
+    case list(Int, Int64, Int)
+    case inverse(Int, Int64, Int)
+}
+
+/// A query as text, with its arguments and the class that they are links to.
+struct ModelQuery {
+    var text: String
+    var arguments: [Argument] = []
+
+    struct Argument {
+        var value: Datum
+        /// The class of links.
+        var target = 0
+    }
+}
+
+enum ModelAggregate: Int, CaseIterable {
+    case minimum, maximum, sum, average
+}
+
+protocol ModelResults: AnyObject {
+    func count() throws -> Int
+    func keys() throws -> [Int64]
+    func aggregate(_ aggregate: ModelAggregate, _ property: Int) throws -> Datum
+    func deleteAll() throws
+}
+
+enum ModelSubject {
+    case database
+    case object(Int, Int64)
+    case list(Int, Int64, Int)
+    case results(any ModelResults)
+}
+
+/// One call of an observer.
+struct ModelChange {
+    enum Kind {
+        case initial, update, deleted, failure
+    }
+
+    var kind: Kind
+    var version: UInt64
+    var deletions: [Int] = []
+    var insertions: [Int] = []
+    var modifications: [Int] = []
+    var modificationsNew: [Int] = []
+    /// Of an object: the places of the properties in the class.
+    var properties: [Int] = []
+}
+
+/// Memory for values that are lent for one call; what it held is scribbled over afterwards, so that
+/// whoever keeps a pointer shows it.
+final class Loan {
+    private var buffers: [UnsafeMutableRawBufferPointer] = []
+    private var room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+    private var used = 0
+
+    deinit {
+        reset()
+        room.deallocate()
+    }
+
+    func reset() {
+        for index in 0..<used { room[index] = 0xEE }
+        used = 0
+        for buffer in buffers {
+            _ = buffer.initializeMemory(as: UInt8.self, repeating: 0xEE)
+            buffer.deallocate()
+        }
+        buffers = []
+    }
+
+    func memory(_ count: Int, alignment: Int = 1) -> UnsafeMutableRawBufferPointer {
+        let start = (used + alignment - 1) & ~(alignment - 1)
+        if start + count <= room.count {
+            used = start + count
+            return UnsafeMutableRawBufferPointer(rebasing: room[start..<start + count])
+        }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(count, 1), alignment: 16)
+        buffers.append(buffer)
+        return UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+    }
+
+    func bytes(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+        let copy = memory(bytes.count)
+        copy.copyBytes(from: bytes)
+        return UnsafeRawBufferPointer(copy)
+    }
+
+    func array<Element>(_ count: Int, of type: Element.Type) -> UnsafeMutableBufferPointer<Element>
+    {
+        memory(count * MemoryLayout<Element>.stride, alignment: 16).bindMemory(to: Element.self)
+    }
+}
+
+extension [UInt8] {
+    func isSame(as bytes: UnsafeRawBufferPointer) -> Bool {
+        count == bytes.count && bytes.elementsEqual(self)
+    }
+}

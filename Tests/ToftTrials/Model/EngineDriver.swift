@@ -1,0 +1,368 @@
+internal import ToftEngine
+internal import ToftModel
+internal import ToftQuery
+internal import ToftStorage
+
+/// The engine's own interface, as the Swift API calls it.
+final class EngineDriver: ModelDriver {
+    func open(_ location: ModelLocation, _ shape: Shape) throws -> any ModelSession {
+        let stored: StoreConfiguration.Location =
+            switch location {
+            case .memory(let name): .memory(name: name)
+            case .file(let path): .file(path: path)
+            }
+        let session = try Session.open(Configuration(location: stored, schema: shape.schema))
+        return try EngineSession(session, shape)
+    }
+}
+
+/// A class as a session sees it.
+private struct EngineClass {
+    let handle: ClassHandle
+    let properties: [PropertyID]
+    let inverses: [PropertyID]
+    let types: [ShapeProperty]
+    /// Where the properties that hold one value are, and the others.
+    let scalars: [Int]
+    let scalarIDs: [PropertyID]
+    let lists: [Int]
+    let targets: [ClassID]
+}
+
+final class EngineSession: ModelSession {
+    private let session: Session
+    private let shape: Shape
+    private let classes: [EngineClass]
+    private let loan = Loan()
+
+    init(_ session: Session, _ shape: Shape) throws {
+        self.session = session
+        self.shape = shape
+        classes = try shape.classes.map { declared in
+            let handle = try session.classHandle(named: declared.name)
+            let ids = try declared.properties.map { try handle.property(named: $0.name).id }
+            let scalars = declared.properties.indices.filter { !declared.properties[$0].isList }
+            return EngineClass(
+                handle: handle, properties: ids,
+                inverses: try declared.inverses.map { try handle.property(named: $0.name).id },
+                types: declared.properties, scalars: scalars, scalarIDs: scalars.map { ids[$0] },
+                lists: declared.lists,
+                targets: try declared.properties.map {
+                    $0.type == .link
+                        ? try session.classHandle(named: shape.classes[$0.target].name).id : 0
+                })
+        }
+    }
+
+    func version() throws -> UInt64 { try session.version }
+    func begin() throws { try session.beginWrite() }
+    func cancel() throws { try session.cancel() }
+    func flush() throws { try session.flush() }
+    func refresh() throws { try session.refresh() }
+    func dispatch() throws { try session.dispatch() }
+    func close() throws { try session.close() }
+
+    func commit(_ durability: Int) throws -> UInt64 {
+        try session.commit(durability == 0 ? .immediate : durability == 1 ? .group : .deferred)
+    }
+
+    func frozen() throws -> (any ModelSession)? { try EngineSession(session.frozen(), shape) }
+    func check() throws -> [String] { try session.checkEverything().problems }
+
+    // MARK: Objects
+
+    private func object(_ owner: Int, _ key: Int64) -> ObjectHandle {
+        session.handle(key, classes[owner].handle)
+    }
+
+    private func borrowed(_ value: Datum, _ owner: Int, _ property: Int) -> BorrowedValue {
+        switch value {
+        case .null: return .null
+        case .bool(let value): return .bool(value)
+        case .int(let value): return .int(value)
+        case .float(let value): return .float(value)
+        case .double(let value): return .double(value)
+        case .text(let bytes): return .string(loan.bytes(bytes))
+        case .data(let bytes): return .data(loan.bytes(bytes))
+        case .date(let seconds, let rest):
+            return .date(Timestamp(seconds: seconds, nanoseconds: rest))
+        case .link(let key):
+            return .link(ObjectRef(classID: classes[owner].targets[property], key: key))
+        case .list(let elements): return .list(list(elements, owner, property))
+        }
+    }
+
+    private func list(_ elements: [Datum], _ owner: Int, _ property: Int)
+        -> UnsafeBufferPointer<BorrowedValue>
+    {
+        let values = loan.array(elements.count, of: BorrowedValue.self)
+        for (index, element) in elements.enumerated() {
+            values.initializeElement(at: index, to: borrowed(element, owner, property))
+        }
+        return UnsafeBufferPointer(values)
+    }
+
+    private func assignments(_ owner: Int, _ values: [(property: Int, value: Datum)])
+        -> UnsafeBufferPointer<Assignment>
+    {
+        let assignments = loan.array(values.count, of: Assignment.self)
+        for (index, item) in values.enumerated() {
+            assignments.initializeElement(
+                at: index,
+                to: Assignment(
+                    classes[owner].properties[item.property],
+                    borrowed(item.value, owner, item.property)))
+        }
+        return UnsafeBufferPointer(assignments)
+    }
+
+    func create(_ owner: Int, _ values: [(property: Int, value: Datum)], policy: Int) throws
+        -> (key: Int64, isNew: Bool)
+    {
+        defer { loan.reset() }
+        let made = try session.create(
+            classes[owner].handle.id, assignments(owner, values),
+            policy: policy == 0 ? .error : policy == 1 ? .all : .modified)
+        return (made.object.ref.key, made.isNew)
+    }
+
+    func set(_ owner: Int, _ key: Int64, _ property: Int, _ value: Datum) throws {
+        defer { loan.reset() }
+        try object(owner, key).set(
+            classes[owner].properties[property], borrowed(value, owner, property))
+    }
+
+    func set(_ owner: Int, _ key: Int64, _ values: [(property: Int, value: Datum)]) throws {
+        defer { loan.reset() }
+        try object(owner, key).set(assignments(owner, values))
+    }
+
+    func erase(_ owner: Int, _ key: Int64) throws { try object(owner, key).delete() }
+    func eraseAll(_ owner: Int) throws { try session.deleteAll(classes[owner].handle.id) }
+
+    func edit(_ owner: Int, _ key: Int64, _ property: Int, _ edit: ModelListEdit) throws {
+        defer { loan.reset() }
+        if case .assign(let elements) = edit {
+            return try object(owner, key).set(
+                assignments(owner, [(property, .list(elements))]))
+        }
+        let list = try object(owner, key).list(classes[owner].properties[property])
+        switch edit {
+        case .insert(let index, let elements):
+            try list.insert(self.list(elements, owner, property), at: index)
+        case .append(let elements): try list.append(self.list(elements, owner, property))
+        case .set(let index, let value): try list.set(borrowed(value, owner, property), at: index)
+        case .remove(let range): try list.erase(range)
+        case .move(let from, let to): try list.move(from: from, to: to)
+        case .swap(let one, let other): try list.swap(one, other)
+        case .clear: try list.clear()
+        case .assign: break
+        }
+    }
+
+    // MARK: Reading
+
+    func keys(_ owner: Int) throws -> [Int64] {
+        try Self.keys(of: try session.results(of: classes[owner].handle.id))
+    }
+
+    fileprivate static func keys(of results: Results) throws -> [Int64] {
+        let count = try results.count
+        var keys: [Int64] = []
+        keys.reserveCapacity(count)
+        for index in 0..<count { keys.append(try results.key(at: index)) }
+        return keys
+    }
+
+    func difference(_ owner: Int, _ key: Int64, _ row: [Datum]) throws -> String? {
+        let known = classes[owner]
+        let object = object(owner, key)
+        var found: String?
+        var next = 0
+        try known.scalarIDs.withUnsafeBufferPointer { ids in
+            try object.forEachCell(ids) { _, cell in
+                let place = known.scalars[next]
+                next += 1
+                if found == nil, !Self.isSame(cell, row[place]) {
+                    found = "'\(known.types[place].name)' is \(Self.shown(cell)), not \(row[place])"
+                }
+            }
+        }
+        guard found == nil, next == known.scalars.count else { return found ?? "lacks properties" }
+        for place in known.lists {
+            if let found = try difference(
+                try object.list(known.properties[place]).elements(), row[place].elements)
+            {
+                return "'\(known.types[place].name)' \(found)"
+            }
+        }
+        return nil
+    }
+
+    private func difference(_ list: ListView, _ elements: [Datum]) throws -> String? {
+        guard list.count == elements.count else {
+            return "has \(list.count) elements, not \(elements.count)"
+        }
+        for (index, element) in elements.enumerated() {
+            let cell = try list.cell(at: index)
+            if !Self.isSame(cell, element) {
+                return "has \(Self.shown(cell)) at \(index), not \(element)"
+            }
+        }
+        return nil
+    }
+
+    private static func isSame(_ cell: Cell, _ value: Datum) -> Bool {
+        switch (cell, value) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.int64(let left), .int(let right)), (.int64(let left), .link(let right)):
+            left == right
+        case (.float32(let left), .float(let right)):
+            left.bitPattern == right.bitPattern || left.isNaN && right.isNaN
+        case (.float64(let left), .double(let right)):
+            left.bitPattern == right.bitPattern || left.isNaN && right.isNaN
+        case (.timestamp(let left), .date(let seconds, let rest)):
+            left.seconds == seconds && left.nanoseconds == rest
+        case (.bytes(let left), .text(let right)), (.bytes(let left), .data(let right)):
+            right.isSame(as: left)
+        default: false
+        }
+    }
+
+    private static func shown(_ cell: Cell) -> String {
+        switch cell {
+        case .null: "null"
+        case .bool(let value): "\(value)"
+        case .int64(let value): "\(value)"
+        case .float32(let value): "\(value)"
+        case .float64(let value): "\(value)"
+        case .timestamp(let value): "T\(value.seconds):\(value.nanoseconds)"
+        case .bytes(let bytes): "\(Datum.text(Array(bytes)))"
+        }
+    }
+
+    private func owned(_ value: Datum, target: ClassID) -> Value {
+        switch value {
+        case .null, .list: .null
+        case .bool(let value): .bool(value)
+        case .int(let value): .int(value)
+        case .float(let value): .float(value)
+        case .double(let value): .double(value)
+        case .text(let bytes): .string(String(decoding: bytes, as: UTF8.self))
+        case .data(let bytes): .data(bytes)
+        case .date(let seconds, let rest):
+            .date(Timestamp(seconds: seconds, nanoseconds: rest))
+        case .link(let key): .link(ObjectRef(classID: target, key: key))
+        }
+    }
+
+    func find(_ owner: Int, _ value: Datum) throws -> Int64? {
+        try session.find(owned(value, target: 0), in: classes[owner].handle.id)?.ref.key
+    }
+
+    func listIndex(_ owner: Int, _ key: Int64, _ property: Int, of value: Datum) throws -> Int? {
+        try object(owner, key).list(classes[owner].properties[property]).firstIndex(
+            of: owned(value, target: classes[owner].targets[property]))
+    }
+
+    func results(_ base: ModelBase, _ query: ModelQuery?) throws -> any ModelResults {
+        let results: Results
+        let owner: Int
+        switch base {
+        case .all(let index):
+            owner = index
+            results = try session.results(of: classes[index].handle.id)
+        case .list(let index, let key, let property):
+            owner = classes[index].types[property].target
+            results = try object(index, key).list(classes[index].properties[property]).results()
+        case .inverse(let index, let key, let inverse):
+            owner = shape.classes[index].inverses[inverse].origin
+            results = try object(index, key).linkingObjects(classes[index].inverses[inverse])
+        }
+        guard let query else { return EngineResults(results, classes[owner].properties) }
+        let arguments = query.arguments.map { argument -> QueryArgument in
+            let target = classes[argument.target].handle.id
+            if case .list(let elements) = argument.value {
+                return .list(elements.map { owned($0, target: target) })
+            }
+            return .value(owned(argument.value, target: target))
+        }
+        return EngineResults(
+            try results.filter(query.text, arguments: arguments), classes[owner].properties)
+    }
+
+    // MARK: Observing
+
+    func observe(_ subject: ModelSubject, _ call: @escaping (ModelChange) -> Void) throws
+        -> AnyObject
+    {
+        switch subject {
+        case .database: return try session.observe { call(ModelChange($0, [])) }
+        case .object(let owner, let key):
+            let ids = classes[owner].properties
+            return try object(owner, key).observe { call(ModelChange($0, ids)) }
+        case .list(let owner, let key, let property):
+            return try object(owner, key).list(classes[owner].properties[property]).observe {
+                call(ModelChange($0, []))
+            }
+        case .results(let results):
+            guard let results = results as? EngineResults else { throw ModelMisuse() }
+            return try results.results.observe { call(ModelChange($0, [])) }
+        }
+    }
+}
+
+/// The harness was used in a way that it is not made for.
+struct ModelMisuse: Error {}
+
+final class EngineResults: ModelResults {
+    let results: Results
+    private let properties: [PropertyID]
+
+    init(_ results: Results, _ properties: [PropertyID]) {
+        self.results = results
+        self.properties = properties
+    }
+
+    func count() throws -> Int { try results.count }
+    func keys() throws -> [Int64] { try EngineSession.keys(of: results) }
+    func deleteAll() throws { try results.deleteAll() }
+
+    func aggregate(_ aggregate: ModelAggregate, _ property: Int) throws -> Datum {
+        let operation: Aggregate =
+            switch aggregate {
+            case .minimum: .minimum
+            case .maximum: .maximum
+            case .sum: .sum
+            case .average: .average
+            }
+        return switch try results.aggregate(operation, of: properties[property]) {
+        case .int(let value): .int(value)
+        case .float(let value): .float(value)
+        case .double(let value): .double(value)
+        case .date(let value): .date(value.seconds, value.nanoseconds)
+        default: .null
+        }
+    }
+}
+
+extension ModelChange {
+    /// `ids`: of the properties of the class that is observed.
+    fileprivate init(_ notification: ChangeNotification, _ ids: [PropertyID]) {
+        let kind: Kind =
+            switch notification.kind {
+            case .initial: .initial
+            case .update: .update
+            case .deleted: .deleted
+            case .failure: .failure
+            }
+        self.init(kind: kind, version: notification.version)
+        let change = notification.collection
+        deletions = change.deletions.runs.flatMap(Array.init)
+        insertions = change.insertions.runs.flatMap(Array.init)
+        modifications = change.modifications.runs.flatMap(Array.init)
+        modificationsNew = change.modificationsNew.runs.flatMap(Array.init)
+        properties = notification.object.properties.compactMap { ids.firstIndex(of: $0) }
+    }
+}

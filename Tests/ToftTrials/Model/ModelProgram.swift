@@ -1,0 +1,142 @@
+internal import ToftTestKit
+
+/// A sequence of commands with all that it runs on: made of a seed, or written down.
+struct ModelProgram {
+    enum Interface: String {
+        case engine, c
+    }
+
+    enum Ground: String {
+        case memory, tmpfs, disk
+    }
+
+    var seed: UInt64
+    var interface: Interface
+    var ground: Ground
+    /// Bytes of changed leaves that a transaction keeps in memory.
+    var dirtyLimit: Int
+    var logPages: UInt64
+    var sizes: SizeProfile
+    var shape: Shape
+    var commands: [Command]
+
+    init(
+        seed: UInt64 = 0, interface: Interface, ground: Ground = .memory,
+        dirtyLimit: Int = 48 << 20, logPages: UInt64 = 256, sizes: SizeProfile = .tiny,
+        shape: [ShapeClass], _ commands: [Command]
+    ) {
+        self.seed = seed
+        self.interface = interface
+        self.ground = ground
+        self.dirtyLimit = dirtyLimit
+        self.logPages = logPages
+        self.sizes = sizes
+        self.shape = Shape(classes: shape)
+        self.commands = commands
+    }
+
+    /// The sequence of a seed.
+    init(seed: UInt64) {
+        var numbers = Seed(seed &* 0x9E37_79B9 &+ 77)
+        self.seed = seed
+        interface = seed & 1 == 0 ? .engine : .c
+        let place = numbers.below(100)
+        ground = place < 50 ? .memory : place < 97 ? .tmpfs : .disk
+        dirtyLimit = numbers.chance(25) ? (1 << 14) << numbers.below(4) : 48 << 20
+        logPages = numbers.pick([2, 8, 64, 256]) ?? 8
+        let profile = ModelProfile(&numbers)
+        sizes = profile.sizes.profile
+        shape = Shape.random(&numbers, profile)
+        commands = []
+        var generator = CommandGenerator(profile, shape, numbers)
+        commands = generator.commands()
+    }
+}
+
+extension ModelProgram: CustomStringConvertible {
+    /// The program as it can be pasted into `ModelRegressions`.
+    var description: String {
+        var text =
+            "ModelProgram(\n    seed: \(seed), interface: .\(interface), ground: .\(ground), "
+        text +=
+            "dirtyLimit: \(dirtyLimit), logPages: \(logPages), sizes: .\(sizes),\n    shape: [\n"
+        for declared in shape.classes {
+            text += "        ShapeClass(\n            name: \"\(declared.name)\",\n            "
+            text += "properties: [\n"
+            for property in declared.properties { text += "                \(property.literal),\n" }
+            text += "            ],\n            inverses: ["
+            text += declared.inverses.map {
+                "ShapeInverse(name: \"\($0.name)\", origin: \($0.origin), property: \($0.property))"
+            }.joined(separator: ", ")
+            text += "]),\n"
+        }
+        text += "    ],\n    [\n"
+        for command in commands { text += "        .\(command),\n" }
+        return text + "    ])"
+    }
+}
+
+extension ShapeProperty {
+    fileprivate var literal: String {
+        var text = "ShapeProperty(name: \"\(name)\", type: .\(type)"
+        if isList { text += ", isList: true" }
+        if isNullable { text += ", isNullable: true" }
+        if isIndexed { text += ", isIndexed: true" }
+        if isPrimaryKey { text += ", isPrimaryKey: true" }
+        if target > 0 { text += ", target: \(target)" }
+        return text + ")"
+    }
+}
+
+extension Shape {
+    /// Classes of a random sequence.
+    static func random(_ numbers: inout Seed, _ profile: ModelProfile) -> Shape {
+        let count = 1 + numbers.below(numbers.chance(50) ? 2 : 4)
+        var shape = Shape(classes: (0..<count).map { ShapeClass(name: "C\($0)") })
+        for index in shape.classes.indices {
+            if numbers.chance(50) {
+                let isText = numbers.chance(50)
+                shape.classes[index].properties.append(
+                    ShapeProperty(
+                        name: "id", type: isText ? .text : .int, isNullable: numbers.chance(15),
+                        isPrimaryKey: true))
+            }
+            // Few properties let one decide how large a row is.
+            let properties = numbers.chance(40) ? 1 + numbers.below(2) : 1 + numbers.below(9)
+            for _ in 0..<properties { shape.addProperty(to: index, &numbers) }
+            if shape.classes[index].properties.isEmpty { shape.addProperty(to: index, &numbers) }
+        }
+        shape.addInverses(&numbers)
+        return shape
+    }
+
+    mutating func addProperty(to index: Int, _ numbers: inout Seed) {
+        let kinds: [ShapeType] = [
+            .bool, .int, .int, .float, .double, .text, .text, .text, .data, .date, .link, .link,
+        ]
+        let type = numbers.pick(kinds) ?? .int
+        let isList = numbers.chance(35)
+        classes[index].properties.append(
+            ShapeProperty(
+                name: "p\(classes[index].properties.count)", type: type, isList: isList,
+                isNullable: numbers.chance(40) && !(type == .link && isList),
+                isIndexed: !isList && type.canBeIndexed && numbers.chance(35),
+                target: type == .link ? numbers.below(classes.count) : 0))
+    }
+
+    /// An inverse of most links that have none.
+    mutating func addInverses(_ numbers: inout Seed) {
+        for origin in classes.indices {
+            for (place, property) in classes[origin].properties.enumerated()
+            where property.type == .link && numbers.chance(60) {
+                let isKnown = classes[property.target].inverses.contains {
+                    $0.origin == origin && $0.property == place
+                }
+                if isKnown { continue }
+                classes[property.target].inverses.append(
+                    ShapeInverse(
+                        name: "from_\(origin)_\(place)", origin: origin, property: place))
+            }
+        }
+    }
+}

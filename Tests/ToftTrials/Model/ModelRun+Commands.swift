@@ -1,0 +1,422 @@
+internal import ToftStorage
+internal import ToftTestKit
+
+/// What each command does to the database and to the model.
+extension ModelRun {
+    static let tooLong: Int32 = 408
+    static let duplicateKey: Int32 = 403
+    static let valueLimit = 16_777_215
+    /// Objects that a sequence has at most, so that one does not take a minute.
+    static let objectLimit = 12_000
+    static let listLimit = 8_000
+
+    func execute(_ command: Command) throws {
+        if command.isChange { return try change(command) }
+        switch command {
+        case .begin(let index): try begin(index)
+        case .commit(let durability): try commit(durability)
+        case .rollback: try rollback()
+        case .flush:
+            if writer == nil { try seats.first { !$0.isFrozen }?.session.flush() }
+        case .checkpoint: if writer == nil { _ = try anchor?.checkpoint() }
+        case .createEach(let owner, let count, let durability, let values):
+            try createEach(owner, count, durability, values)
+        case .open: if seats.count < 6 { try join() }
+        case .close(let index): try close(seat(index))
+        case .freeze(let index): try freeze(seat(index))
+        case .look(let index): try look(seat(index), percent: 20)
+        case .refresh(let index): try refresh(seat(index))
+        case .dispatch(let index): try dispatch(seat(index))
+        case .reopen: try reopen()
+        case .kill: try kill()
+        case .addClass(let bits): try addClass(bits)
+        case .addProperty(let owner, let bits): try addProperty(owner, bits)
+        case .toggleIndex(let owner, let property): try toggleIndex(owner, property)
+        case .query(let index, let owner, let bits): try ask(seat(index), owner, bits)
+        case .find(let index, let owner, let draw): try find(seat(index), owner, draw)
+        case .observe(let index, let owner, let object, let bits):
+            try observe(seat(index), owner, object, bits)
+        case .stop(let index, let observer):
+            let seat = seat(index)
+            if !seat.watchers.isEmpty { seat.watchers.remove(at: observer % seat.watchers.count) }
+        default: break
+        }
+    }
+
+    // MARK: Objects
+
+    private func change(_ command: Command) throws {
+        let session = try begin().session
+        switch command {
+        case .create(let owner, let count, let values):
+            try create(session, owner, count, policy: 0, values)
+        case .upsert(let owner, let count, let policy, let values):
+            try create(session, owner, count, policy: policy, values)
+        case .set(let owner, let object, let property, let draw):
+            try setRun(session, owner, object, 1, property, draw)
+        case .setRun(let owner, let object, let count, let property, let draw):
+            try setRun(session, owner, object, count, property, draw)
+        case .setSame(let owner, let object, let property):
+            try setSame(session, owner, object, property)
+        case .setMany(let owner, let object, let values):
+            try setMany(session, owner, object, values)
+        case .erase(let owner, let object, let count): try erase(session, owner, object, count)
+        case .eraseAll(let owner):
+            let owner = self.owner(owner)
+            try session.eraseAll(owner)
+            touch(content.erase(owner, 0..<content.classes[owner].keys.count))
+        case .eraseFound(let owner, let bits): try eraseFound(session, self.owner(owner), bits)
+        default: try edit(session, command)
+        }
+    }
+
+    func owner(_ index: Int) -> Int { index % content.classes.count }
+
+    private func touch(_ objects: [ModelObject]) { touched.formUnion(objects) }
+
+    /// An object by its place among those of the class.
+    private func place(_ owner: Int, _ object: Int) -> Int? {
+        let count = content.classes[owner].keys.count
+        return count == 0 ? nil : object % count
+    }
+
+    /// The values of some draws; those of a list are its elements.
+    private func values(_ owner: Int, _ draws: [Draw?], _ index: Int) -> [(
+        property: Int, value: Datum
+    )] {
+        let properties = content.shape.classes[owner].properties
+        var values: [(property: Int, value: Datum)] = []
+        for (place, draw) in draws.enumerated() where place < properties.count {
+            guard let draw else { continue }
+            let property = properties[place]
+            if property.isList {
+                let count = Int(draw.bits % 5)
+                values.append((place, .list(elements(property, draw.plus(index), count))))
+            } else {
+                values.append((place, draw.plus(index).value(property, in: content)))
+            }
+        }
+        return values
+    }
+
+    private func elements(_ property: ShapeProperty, _ draw: Draw, _ count: Int) -> [Datum] {
+        let elements = (0..<count).map { draw.plus($0).value(property, in: content) }
+        // A list of links has no null; there may be nobody to link to.
+        return property.takesNull ? elements : elements.filter { !$0.isNull }
+    }
+
+    private func isTooLong(_ value: Datum) -> Bool {
+        switch value {
+        case .text(let bytes), .data(let bytes): bytes.count > Self.valueLimit
+        case .list(let elements): elements.contains(where: isTooLong)
+        default: false
+        }
+    }
+
+    private func create(
+        _ session: any ModelSession, _ index: Int, _ count: Int, policy: Int, _ draws: [Draw?]
+    ) throws {
+        let owner = owner(index)
+        let declared = content.shape.classes[owner]
+        let policy = declared.primaryKey == nil ? 0 : policy
+        for index in 0..<count where content.objectCount < Self.objectLimit {
+            var values = values(owner, draws, index)
+            if let key = declared.primaryKey, !values.contains(where: { $0.property == key }) {
+                values.append(
+                    (key, Draw(8, UInt64(index)).value(declared.properties[key], in: content)))
+            }
+            let known = declared.primaryKey.flatMap { key in
+                values.first { $0.property == key }.flatMap { content.find(owner, $0.value) }
+            }
+            let code =
+                values.contains { isTooLong($0.value) }
+                ? Self.tooLong : known != nil && policy == 0 ? Self.duplicateKey : nil
+            let made = try attempt(expecting: code) {
+                try session.create(owner, values, policy: policy)
+            }
+            if let made { try adopt(made, known, owner, values) }
+        }
+    }
+
+    private func adopt(
+        _ made: (key: Int64, isNew: Bool), _ known: Int64?, _ owner: Int,
+        _ values: [(property: Int, value: Datum)]
+    ) throws {
+        guard made.isNew == (known == nil) else {
+            throw ModelViolation(
+                made.isNew
+                    ? "made what was there: object \(made.key)" : "updated what was not there")
+        }
+        touched.insert(ModelObject(owner: owner, key: made.key))
+        if let known {
+            guard known == made.key, let place = content.classes[owner].place(of: known) else {
+                throw ModelViolation("updated object \(made.key), not \(known)")
+            }
+            for (property, value) in values {
+                content.classes[owner].rows[place][property] = value
+            }
+            return
+        }
+        let last = max(highestKeys[owner], content.classes[owner].keys.last ?? -1)
+        guard made.key > last else {
+            throw ModelViolation("the new object got the key \(made.key) after \(last)")
+        }
+        var row = content.shape.classes[owner].properties.map(\.initial)
+        for (property, value) in values { row[property] = value }
+        content.insert(owner, made.key, row)
+    }
+
+    private func createEach(_ owner: Int, _ count: Int, _ durability: Int, _ draws: [Draw?]) throws
+    {
+        try commit(durability)
+        for index in 0..<count {
+            let session = try begin().session
+            try create(
+                session, owner, 1, policy: 0, draws.map { $0.map { $0.plus(index) } })
+            try commitIfOpen(durability)
+        }
+        if let seat = seats.first(where: { !$0.isFrozen }), writer == nil {
+            try refresh(seat)
+            try verify(seat, percent: 5)
+        }
+    }
+
+    private func setRun(
+        _ session: any ModelSession, _ index: Int, _ object: Int, _ count: Int, _ property: Int,
+        _ draw: Draw
+    ) throws {
+        let owner = owner(index)
+        let settable = content.shape.classes[owner].settable
+        guard let first = place(owner, object), !settable.isEmpty else { return }
+        let property = settable[property % settable.count]
+        let end = min(first + count, content.classes[owner].keys.count)
+        for place in first..<end {
+            let value = draw.plus(place - first).value(
+                content.shape.classes[owner].properties[property], in: content)
+            let key = content.classes[owner].keys[place]
+            let done: Void? = try attempt(expecting: isTooLong(value) ? Self.tooLong : nil) {
+                try session.set(owner, key, property, value)
+            }
+            guard done != nil else { continue }
+            content.classes[owner].rows[place][property] = value
+            touched.insert(ModelObject(owner: owner, key: key))
+        }
+    }
+
+    private func setSame(_ session: any ModelSession, _ index: Int, _ object: Int, _ property: Int)
+        throws
+    {
+        let owner = owner(index)
+        let settable = content.shape.classes[owner].settable
+        guard let place = place(owner, object), !settable.isEmpty else { return }
+        let property = settable[property % settable.count]
+        let key = content.classes[owner].keys[place]
+        try session.set(owner, key, property, content.classes[owner].rows[place][property])
+        touched.insert(ModelObject(owner: owner, key: key))
+    }
+
+    private func setMany(_ session: any ModelSession, _ index: Int, _ object: Int, _ draws: [Draw?])
+        throws
+    {
+        let owner = owner(index)
+        guard let place = place(owner, object) else { return }
+        let primaryKey = content.shape.classes[owner].primaryKey
+        let values = values(owner, draws, 0).filter { $0.property != primaryKey }
+        let key = content.classes[owner].keys[place]
+        let isLong = values.contains { isTooLong($0.value) }
+        let done: Void? = try attempt(expecting: isLong ? Self.tooLong : nil) {
+            try session.set(owner, key, values)
+        }
+        guard done != nil else { return }
+        for (property, value) in values { content.classes[owner].rows[place][property] = value }
+        touched.insert(ModelObject(owner: owner, key: key))
+    }
+
+    private func erase(_ session: any ModelSession, _ index: Int, _ object: Int, _ count: Int)
+        throws
+    {
+        let owner = owner(index)
+        guard let first = place(owner, object) else { return }
+        let end = min(first + count, content.classes[owner].keys.count)
+        for key in content.classes[owner].keys[first..<end] { try session.erase(owner, key) }
+        touch(content.erase(owner, first..<end))
+    }
+
+    private func eraseFound(_ session: any ModelSession, _ owner: Int, _ bits: UInt64) throws {
+        let question = Question(bits, owner, content)
+        let keys = question.answer(content, of: content.classes[owner].keys)
+        try session.results(.all(owner), question.query(content.shape)).deleteAll()
+        touch(content.erase(owner, keys: Set(keys)))
+    }
+
+    // MARK: Lists
+
+    private func edit(_ session: any ModelSession, _ command: Command) throws {
+        switch command {
+        case .insert(let owner, let object, let list, let at, let count, let draw):
+            try edit(session, owner, object, list) { property, elements in
+                let new = Array(
+                    self.elements(property, draw, count).prefix(
+                        max(0, Self.listLimit - elements.count)))
+                guard at >= 0 else {
+                    elements += new
+                    return .append(new)
+                }
+                let index = at % (elements.count + 1)
+                elements.insert(contentsOf: new, at: index)
+                return .insert(index, new)
+            }
+        case .assign(let owner, let object, let list, let count, let draw):
+            try edit(session, owner, object, list) { property, elements in
+                elements = self.elements(property, draw, count)
+                return .assign(elements)
+            }
+        case .clear(let owner, let object, let list):
+            try edit(session, owner, object, list) { _, elements in
+                elements = []
+                return .clear
+            }
+        case .replace(let owner, let object, let list, let at, let draw):
+            try edit(session, owner, object, list) { property, elements in
+                let value = draw.value(property, in: self.content)
+                if elements.isEmpty || value.isNull && !property.takesNull { return nil }
+                elements[at % elements.count] = value
+                return .set(at % elements.count, value)
+            }
+        case .remove(let owner, let object, let list, let at, let count):
+            try edit(session, owner, object, list) { _, elements in
+                if elements.isEmpty { return nil }
+                let first = at % elements.count
+                let range = first..<min(first + count, elements.count)
+                elements.removeSubrange(range)
+                return .remove(range)
+            }
+        case .move(let owner, let object, let list, let from, let to):
+            try edit(session, owner, object, list) { _, elements in
+                if elements.isEmpty { return nil }
+                let (from, to) = (from % elements.count, to % elements.count)
+                elements.insert(elements.remove(at: from), at: to)
+                return .move(from, to)
+            }
+        case .swap(let owner, let object, let list, let one, let other):
+            try edit(session, owner, object, list) { _, elements in
+                if elements.isEmpty { return nil }
+                elements.swapAt(one % elements.count, other % elements.count)
+                return .swap(one % elements.count, other % elements.count)
+            }
+        default: break
+        }
+    }
+
+    /// `change` edits the model's list and says what the database is to do; nil: nothing.
+    private func edit(
+        _ session: any ModelSession, _ index: Int, _ object: Int, _ list: Int,
+        _ change: (ShapeProperty, inout [Datum]) -> ModelListEdit?
+    ) throws {
+        let owner = owner(index)
+        let lists = content.shape.classes[owner].lists
+        guard let place = place(owner, object), !lists.isEmpty else { return }
+        let property = lists[list % lists.count]
+        let key = content.classes[owner].keys[place]
+        var elements = content.classes[owner].rows[place][property].elements
+        guard let edit = change(content.shape.classes[owner].properties[property], &elements) else {
+            return
+        }
+        let isLong = elements.contains(where: isTooLong)
+        let done: Void? = try attempt(expecting: isLong ? Self.tooLong : nil) {
+            try session.edit(owner, key, property, edit)
+        }
+        guard done != nil else { return }
+        content.classes[owner].rows[place][property] = .list(elements)
+        touched.insert(ModelObject(owner: owner, key: key))
+    }
+
+    // MARK: Sessions
+
+    private func commit(_ durability: Int) throws {
+        guard let seat = writer else { return }
+        let touched = touched
+        try commitIfOpen(durability)
+        try verify(seat, touched: touched, percent: 5)
+        // A check reads the whole file.
+        if content.objectCount < 200 ? numbers.chance(25) : numbers.chance(2) { try check(seat) }
+    }
+
+    private func join() throws {
+        seats.append(try openSeat())
+        try note(seats[seats.count - 1])
+    }
+
+    private func close(_ seat: Seat) throws {
+        guard seat !== writer else { return }
+        let isLast = seats.filter { !$0.isFrozen }.count == 1 && !seat.isFrozen
+        guard !isLast else { return }
+        try look(seat, percent: 10)
+        seat.watchers = []
+        seat.results = []
+        if !seat.isFrozen { try seat.session.close() }
+        seats.removeAll { $0 === seat }
+    }
+
+    private func freeze(_ seat: Seat) throws {
+        guard seats.count < 6, seat !== writer, let session = try seat.session.frozen() else {
+            return
+        }
+        seats.append(Seat(session, seat.content, isFrozen: true))
+    }
+
+    /// A session still shows what it showed.
+    func look(_ seat: Seat, percent: Int) throws {
+        guard seat !== writer else { return }
+        try verify(seat, percent: percent)
+    }
+
+    // MARK: The schema
+
+    private func addClass(_ bits: UInt64) throws {
+        guard committed.classes.count < 6 else { return }
+        try closeAll()
+        var numbers = Seed(bits)
+        committed.shape.classes.append(ShapeClass(name: "C\(committed.classes.count)"))
+        committed.classes.append(ModelRows())
+        highestKeys.append(-1)
+        for _ in 0...numbers.below(3) {
+            committed.shape.addProperty(to: committed.classes.count - 1, &numbers)
+        }
+        committed.shape.addInverses(&numbers)
+        try openChanged()
+    }
+
+    private func addProperty(_ owner: Int, _ bits: UInt64) throws {
+        let owner = self.owner(owner)
+        guard committed.shape.classes[owner].properties.count < 12 else { return }
+        try closeAll()
+        var numbers = Seed(bits)
+        var shape = committed.shape
+        shape.addProperty(to: owner, &numbers)
+        if let property = shape.classes[owner].properties.last {
+            committed.addProperty(owner, property)
+        }
+        committed.shape.addInverses(&numbers)
+        try openChanged()
+    }
+
+    private func toggleIndex(_ owner: Int, _ property: Int) throws {
+        let owner = self.owner(owner)
+        let found = committed.shape.classes[owner].properties.indices.filter {
+            let property = committed.shape.classes[owner].properties[$0]
+            return !property.isList && !property.isPrimaryKey && property.type.canBeIndexed
+        }
+        guard !found.isEmpty else { return }
+        try closeAll()
+        committed.shape.classes[owner].properties[found[property % found.count]].isIndexed.toggle()
+        try openChanged()
+    }
+
+    private func openChanged() throws {
+        content = committed
+        seats = [try openSeat()]
+        try note(seats[0])
+        try verify(seats[0], percent: 20)
+    }
+}

@@ -1,0 +1,287 @@
+internal import ToftEngine
+internal import ToftStorage
+internal import ToftTestKit
+
+/// Something that the engine did otherwise than the model.
+struct ModelViolation: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// Runs one sequence on a database and on the model, and holds them against each other.
+final class ModelRun {
+    /// A session and what it must show.
+    final class Seat {
+        let session: any ModelSession
+        var content: ModelContent
+        let isFrozen: Bool
+        var watchers: [Watcher] = []
+        /// Results that live as long as the session, each with what it asks.
+        var results: [(question: Question, results: any ModelResults)] = []
+
+        init(_ session: any ModelSession, _ content: ModelContent, isFrozen: Bool = false) {
+            self.session = session
+            self.content = content
+            self.isFrozen = isFrozen
+        }
+    }
+
+    let program: ModelProgram
+    let driver: any ModelDriver
+    var seats: [Seat] = []
+    /// What the newest version holds, and the open transaction with it.
+    var committed: ModelContent
+    var content: ModelContent
+    /// The session with the open transaction.
+    var writer: Seat?
+    var lastWriter: Seat?
+    var touched: Set<ModelObject> = []
+    /// By version what it holds, while somebody observes.
+    var history: [UInt64: ModelContent] = [:]
+    /// For each class the highest key that was ever committed.
+    var highestKeys: [Int64] = []
+    var numbers: Seed
+    /// The store that all sessions share: keeps a database in memory alive.
+    var anchor: Store?
+    private let directory: String
+    var fileNumber = 0
+    private(set) var done = 0
+    private(set) var bytes = 0
+
+    /// Whether a violation shall say what is called.
+    var trace: ((String) -> Void)?
+
+    init(_ program: ModelProgram) {
+        self.program = program
+        driver = program.interface == .engine ? EngineDriver() : CDriver()
+        committed = ModelContent(program.shape)
+        content = committed
+        numbers = Seed(program.seed ^ 0x5EED)
+        directory =
+            (program.ground == .disk ? "/tmp" : "/dev/shm") + "/toft-model-\(ModelRun.process)"
+        highestKeys = program.shape.classes.map { _ in -1 }
+    }
+
+    static let process = ModelFiles.own
+
+    var location: ModelLocation {
+        program.ground == .memory ? .memory("model") : .file(path)
+    }
+
+    var path: String { directory + "/\(fileNumber).toft" }
+
+    // MARK: The sequence
+
+    func run() throws {
+        defer { leave() }
+        if program.ground != .memory { ModelFiles.makeDirectory(directory) }
+        do {
+            try openFirst()
+            for command in program.commands {
+                try execute(command)
+                done += 1
+            }
+            try finish()
+        } catch let violation as ModelViolation {
+            throw ModelViolation("\(violation) [command \(done): \(shown)]")
+        } catch {
+            throw ModelViolation("\(error) [command \(done): \(shown)]")
+        }
+    }
+
+    private var shown: String {
+        done < program.commands.count
+            ? String("\(program.commands[done])".prefix(300)) : "the end"
+    }
+
+    private func openAnchor() throws {
+        var configuration = StoreConfiguration(
+            location: program.ground == .memory ? .memory(name: "model") : .file(path: path))
+        configuration.dirtyLimit = program.dirtyLimit
+        configuration.firstLogPages = program.logPages
+        anchor = try Store.open(configuration)
+    }
+
+    func openFirst() throws {
+        try openAnchor()
+        seats = [try openSeat()]
+        try note(seats[0])
+    }
+
+    func openSeat() throws -> Seat {
+        Seat(try driver.open(location, committed.shape), committed)
+    }
+
+    /// Remembers what a version holds.
+    func note(_ seat: Seat) throws { history[try seat.session.version()] = seat.content }
+
+    /// Ends all sessions, and with them an open transaction.
+    func closeAll() throws {
+        for seat in seats {
+            seat.watchers = []
+            seat.results = []
+            if !seat.isFrozen { try seat.session.close() }
+        }
+        seats = []
+        writer = nil
+        lastWriter = nil
+        content = committed
+        touched = []
+        history = [:]
+    }
+
+    func reopen() throws {
+        try closeAll()
+        if program.ground != .memory { anchor = nil }
+        if anchor == nil { try openAnchor() }
+        seats = [try openSeat()]
+        try note(seats[0])
+        try verify(seats[0], percent: 20)
+    }
+
+    /// What a kill leaves: the bytes that the file has now, under another name.
+    func kill() throws {
+        guard program.ground != .memory else { return try reopen() }
+        let old = path
+        fileNumber += 1
+        try ModelFiles.copy(old, to: path)
+        try closeAll()
+        anchor = nil
+        ModelFiles.removeDatabase(old)
+        try openAnchor()
+        seats = [try openSeat()]
+        try note(seats[0])
+        try verify(seats[0], percent: 20)
+    }
+
+    private func finish() throws {
+        try commitIfOpen(0)
+        for seat in seats { try look(seat, percent: 100) }
+        if program.ground != .memory { try reopen() }
+        guard let seat = seats.first else { return }
+        if !seat.isFrozen { try refresh(seat) }
+        try verify(seat, percent: 100)
+        try check(seat)
+        for owner in content.classes.indices { try verifyIndexes(seat, owner, all: true) }
+        try closeAll()
+    }
+
+    private func leave() {
+        for seat in seats {
+            seat.watchers = []
+            seat.results = []
+            if !seat.isFrozen { try? seat.session.close() }
+        }
+        seats = []
+        writer = nil
+        anchor = nil
+        if program.ground != .memory {
+            bytes = ModelFiles.size(of: path)
+            TemporaryDirectory.remove(directory)
+        }
+    }
+
+    // MARK: Transactions
+
+    /// The session that a number names.
+    func seat(_ index: Int) -> Seat { seats[abs(index) % seats.count] }
+
+    /// A session that can write.
+    private func writableSeat(_ index: Int?) -> Seat {
+        let open = seats.filter { !$0.isFrozen }
+        if let index { return open[abs(index) % open.count] }
+        if let lastWriter, open.contains(where: { $0 === lastWriter }) { return lastWriter }
+        return open[0]
+    }
+
+    @discardableResult
+    func begin(_ index: Int? = nil) throws -> Seat {
+        if let writer { return writer }
+        let seat = writableSeat(index)
+        try seat.session.begin()
+        seat.content = committed
+        content = committed
+        writer = seat
+        lastWriter = seat
+        touched = []
+        try work(seat)
+        return seat
+    }
+
+    func commitIfOpen(_ durability: Int) throws {
+        guard let seat = writer else { return }
+        let version = try seat.session.commit(durability)
+        writer = nil
+        committed = content
+        seat.content = committed
+        for (owner, rows) in committed.classes.enumerated() {
+            highestKeys[owner] = max(highestKeys[owner], rows.keys.last ?? -1)
+        }
+        guard try seat.session.version() == version else {
+            throw ModelViolation("the session does not stand at what it has committed")
+        }
+        try note(seat)
+        if history.count > 60 { forgetVersions() }
+        try work(seat)
+    }
+
+    private func forgetVersions() {
+        let used = Set(seats.compactMap { try? $0.session.version() })
+        let oldest = used.min() ?? 0
+        history = history.filter { $0.key >= oldest }
+    }
+
+    func rollback() throws {
+        guard let seat = writer else { return }
+        try seat.session.cancel()
+        writer = nil
+        content = committed
+        try verify(seat, percent: 5)
+    }
+
+    func refresh(_ seat: Seat) throws {
+        guard !seat.isFrozen, writer !== seat else { return }
+        try seat.session.refresh()
+        seat.content = committed
+        try work(seat)
+        for watcher in seat.watchers {
+            if let wrong = watcher.missed(seat.content) {
+                throw ModelViolation("observer of \(watcher.subject): \(wrong)")
+            }
+        }
+    }
+
+    /// Goes to wherever the notifier has come to.
+    func dispatch(_ seat: Seat) throws {
+        guard !seat.isFrozen, writer !== seat else { return }
+        try seat.session.dispatch()
+        if let content = history[try seat.session.version()] { seat.content = content }
+        try work(seat)
+    }
+
+    /// Works off what observers have been told.
+    func work(_ seat: Seat) throws {
+        for watcher in seat.watchers {
+            if let wrong = watcher.work({ self.history[$0] }) {
+                throw ModelViolation("observer of \(watcher.subject): \(wrong)")
+            }
+        }
+    }
+
+    // MARK: Calls
+
+    /// Calls the engine. Throws unless it does what is expected: succeeds, or fails with a code.
+    @discardableResult
+    func attempt<Result>(expecting code: Int32?, _ body: () throws -> Result) throws -> Result? {
+        do {
+            let result = try body()
+            guard let code else { return result }
+            throw ModelViolation("succeeded where error \(code) was due")
+        } catch let failure as CallFailure {
+            guard failure.code == code else { throw failure }
+        } catch let error as EngineError {
+            guard error.code.rawValue == code else { throw error }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,45 @@
+internal import ToftTestKit
+
+/// What a sequence is made of: sizes, and how often which command comes.
+struct ModelProfile {
+    let sizes: WorkloadSizes
+    let nullPercent: Int
+    /// Weights of the kinds of commands; 0 for what this sequence leaves out.
+    let weights: [Int]
+    let commandCount: Int
+    /// How many primary keys there are to draw from, so that some meet.
+    let keySpace: Int
+
+    static let kinds: [(name: String, weight: Int)] = [
+        ("create", 140), ("upsert", 80), ("createEach", 25), ("set", 140), ("setRun", 20),
+        ("setSame", 30), ("setMany", 50), ("erase", 60), ("eraseAll", 5), ("eraseFound", 10),
+        ("insert", 120), ("replace", 50), ("remove", 50), ("move", 40), ("swap", 40),
+        ("clear", 10), ("assign", 30), ("commit", 120), ("rollback", 15), ("flush", 10),
+        ("checkpoint", 10), ("begin", 15), ("open", 10), ("close", 10), ("freeze", 10),
+        ("look", 20), ("refresh", 30), ("dispatch", 10), ("reopen", 10), ("kill", 12),
+        ("addClass", 3), ("addProperty", 8), ("toggleIndex", 8), ("query", 60), ("find", 30),
+        ("observe", 15), ("stop", 3),
+    ]
+
+    init(_ numbers: inout Seed) {
+        sizes = WorkloadSizes(&numbers)
+        nullPercent = numbers.pick([0, 5, 30]) ?? 0
+        keySpace = numbers.pick([4, 12, 40, 10_000]) ?? 12
+        let disabled = numbers.below(60)
+        let commits = numbers.pick([1, 4, 12]) ?? 4
+        var weights: [Int] = []
+        for kind in Self.kinds {
+            let isKept = kind.name == "commit" || kind.name == "create"
+            let isOff = !isKept && numbers.chance(disabled)
+            weights.append(
+                isOff ? 0 : kind.name == "commit" ? kind.weight * commits / 4 : kind.weight)
+        }
+        self.weights = weights
+        commandCount =
+            switch sizes.profile {
+            case .tiny: 50 + numbers.below(150)
+            case .boundary: 40 + numbers.below(140)
+            case .large: 20 + numbers.below(60)
+            }
+    }
+}

@@ -1,0 +1,100 @@
+internal import ToftModel
+
+/// The classes of a sequence, as the model knows them.
+struct Shape: Equatable {
+    var classes: [ShapeClass] = []
+}
+
+struct ShapeClass: Equatable {
+    var name: String
+    var properties: [ShapeProperty] = []
+    var inverses: [ShapeInverse] = []
+
+    var primaryKey: Int? { properties.firstIndex { $0.isPrimaryKey } }
+    var lists: [Int] { properties.indices.filter { properties[$0].isList } }
+    /// Properties that can be set: all but lists and the primary key.
+    var settable: [Int] {
+        properties.indices.filter { !properties[$0].isList && !properties[$0].isPrimaryKey }
+    }
+}
+
+enum ShapeType: Int, CaseIterable {
+    case bool, int, float, double, text, data, date, link
+
+    var stored: PropertyType {
+        switch self {
+        case .bool: .bool
+        case .int: .int
+        case .float: .float
+        case .double: .double
+        case .text: .string
+        case .data: .data
+        case .date: .date
+        case .link: .link
+        }
+    }
+
+    var canBeIndexed: Bool { self == .bool || self == .int || self == .text || self == .date }
+
+    var zero: Datum {
+        switch self {
+        case .bool: .bool(false)
+        case .int: .int(0)
+        case .float: .float(0)
+        case .double: .double(0)
+        case .text: .text([])
+        case .data: .data([])
+        case .date: .date(0, 0)
+        case .link: .null
+        }
+    }
+}
+
+struct ShapeProperty: Equatable {
+    var name: String
+    var type: ShapeType
+    var isList = false
+    var isNullable = false
+    var isIndexed = false
+    var isPrimaryKey = false
+    /// The class that a link leads to.
+    var target = 0
+
+    /// Whether a value, or an element of the list, may be null.
+    var takesNull: Bool { type == .link ? !isList : isNullable }
+
+    /// What a new object has.
+    var initial: Datum { isList ? .list([]) : takesNull ? .null : type.zero }
+}
+
+/// The objects of a class that link to an object through a property.
+struct ShapeInverse: Equatable {
+    var name: String
+    var origin: Int
+    var property: Int
+}
+
+extension Shape {
+    /// The schema that the engine is opened with.
+    var schema: Schema {
+        Schema(
+            classes.map { declared in
+                ClassSchema(
+                    declared.name,
+                    declared.properties.map { property in
+                        PropertySchema(
+                            property.name, property.type.stored,
+                            collection: property.isList ? .list : .none,
+                            isOptional: property.type == .link
+                                ? !property.isList : property.isNullable,
+                            isPrimaryKey: property.isPrimaryKey, isIndexed: property.isIndexed,
+                            target: property.type == .link ? classes[property.target].name : nil)
+                    }
+                        + declared.inverses.map {
+                            .linkingObjects(
+                                $0.name, from: classes[$0.origin].name,
+                                classes[$0.origin].properties[$0.property].name)
+                        })
+            })
+    }
+}
