@@ -14,8 +14,8 @@ package struct ModelCheck {
     /// Every problem found, in plain words; at most a hundred. O(everything).
     package static func run(_ view: ModelView) -> [String] {
         var check = ModelCheck(view: view)
-        do { try view.pending?.bringAllForReader() } catch {
-            return ["pending changes: \(ModelError.storage(error).message)"]
+        do { try view.unflushed?.flushAll() } catch {
+            return ["changes that wait can't be written: \(error.message)"]
         }
         for owner in view.schema.classes { check.run(owner) }
         return check.problems

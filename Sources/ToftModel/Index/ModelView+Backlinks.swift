@@ -32,7 +32,7 @@ extension ModelView {
     }
 
     /// How many links to `target` there are through `property`.
-    package func backlinkCount(to target: Int64, through property: PropertyHandle)
+    func backlinkCount(to target: Int64, through property: PropertyHandle)
         throws(ModelError) -> Int
     {
         var count = 0
@@ -44,7 +44,7 @@ extension ModelView {
     }
 
     /// How many links of all properties, hidden ones left out, lead to an object.
-    package func backlinkCount(to target: Int64, _ owner: ClassHandle) throws(ModelError) -> Int {
+    func backlinkCount(to target: Int64, _ owner: ClassHandle) throws(ModelError) -> Int {
         var count = 0
         for property in owner.incoming
         where !property.isHidden && !schema.classes[property.classPosition].isHidden {

@@ -58,7 +58,7 @@ extension ModelView {
 
     /// Whether an index tells this value from every other: not so for strings longer than 200
     /// bytes.
-    package func isExact(_ cell: Cell) -> Bool {
+    func isExact(_ cell: Cell) -> Bool {
         if case .bytes(let text) = cell { text.count <= KeyBytes.textLimit } else { true }
     }
 }

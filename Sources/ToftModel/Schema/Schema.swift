@@ -8,7 +8,7 @@ package struct Schema: Sendable, Equatable {
     }
 
     /// The class with exactly this name.
-    package func classSchema(named name: String) -> ClassSchema? {
+    func classSchema(named name: String) -> ClassSchema? {
         classes.first { $0.name.isSameName(as: name) }
     }
 }

@@ -12,7 +12,7 @@ package struct StoredSchema: Sendable, Equatable {
     /// knows this one.
     package var generation: UInt64
     /// The id that the next class gets.
-    package var nextClassID: ClassID
+    var nextClassID: ClassID
     /// In the order of their ids.
     package var classes: [StoredClass]
 
@@ -37,13 +37,13 @@ package struct StoredClass: Sendable, Equatable {
     /// Not part of what is seen; its data stays.
     package var isHidden: Bool
     /// The id that the next property gets.
-    package var nextPropertyID: PropertyID
+    var nextPropertyID: PropertyID
     /// The table with the objects' rows.
     package var table: UInt64
     /// The property that is the primary key.
-    package var primaryKeyID: PropertyID?
+    var primaryKeyID: PropertyID?
     /// Primary key value -> object key.
-    package var primaryKeyTree: UInt64?
+    var primaryKeyTree: UInt64?
     /// In the order of their ids.
     package var properties: [StoredProperty]
 
@@ -84,9 +84,9 @@ package struct StoredProperty: Sendable, Equatable {
     /// For an inverse link, the property of the target class that links here.
     package var originPropertyID: PropertyID?
     /// (value, object key) -> nothing, for an indexed property.
-    package var indexTree: UInt64?
+    var indexTree: UInt64?
     /// (target key, source key) -> number of links, for a link.
-    package var backlinkTree: UInt64?
+    var backlinkTree: UInt64?
 
     package init(
         id: PropertyID, name: String, persistedName: String? = nil, type: PropertyType,
@@ -134,7 +134,7 @@ extension StoredSchema {
     }
 
     /// Where the class with this id stands in `classes`.
-    package func classIndex(id: ClassID) -> Int? {
+    func classIndex(id: ClassID) -> Int? {
         classes.firstIndex { $0.id == id }
     }
 
@@ -167,7 +167,7 @@ extension StoredClass {
     }
 
     /// Where the property with this id stands in `properties`.
-    package func propertyIndex(id: PropertyID) -> Int? {
+    func propertyIndex(id: PropertyID) -> Int? {
         properties.firstIndex { $0.id == id }
     }
 

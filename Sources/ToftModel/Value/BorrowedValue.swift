@@ -41,7 +41,7 @@ extension BorrowedValue {
 
 extension Value {
     /// Lends the value for the time of the call.
-    package func withBorrowed<Result>(_ body: (BorrowedValue) throws(ModelError) -> Result)
+    func withBorrowed<Result>(_ body: (BorrowedValue) throws(ModelError) -> Result)
         throws(ModelError) -> Result
     {
         switch self {

@@ -22,21 +22,6 @@ extension Value {
     package var isNull: Bool {
         if case .null = self { true } else { false }
     }
-
-    /// The kind of value in plain words, for messages.
-    package var kindName: String {
-        switch self {
-        case .null: "null"
-        case .bool: "bool"
-        case .int: "int"
-        case .float: "float"
-        case .double: "double"
-        case .string: "string"
-        case .data: "data"
-        case .date: "date"
-        case .link: "link"
-        }
-    }
 }
 
 extension Value: Hashable {

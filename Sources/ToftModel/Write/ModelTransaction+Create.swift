@@ -42,9 +42,9 @@ extension ModelTransaction {
         guard let property = owner.primaryKey else { return nil }
         let cell = try primaryKeyCell(property, owner)
         guard let found = try view.findRow(cell: cell, property, owner) else { return nil }
-        guard pending.erases.hold(found, owner) else { return found }
-        // Its entry makes room for that of the new object.
-        try stored { () throws(StorageError) in try pending.erases.bring() }
+        guard buffer.isDeleted(found, owner.position) else { return found }
+        // The deleted object's entry goes before the new object's is added.
+        try buffer.flushDeletes()
         return nil
     }
 
@@ -78,16 +78,16 @@ extension ModelTransaction {
             }
             return key
         }
-        pending.knowNew(key, owner)
+        buffer.noteCreated(key, owner)
         if let property = owner.primaryKey {
-            try pending.entries.putPrimaryKey(
-                try primaryKeyCell(property, owner), property, owner, key)
+            try buffer.addPrimaryKey(try primaryKeyCell(property, owner), property, owner, key)
         }
         for property in owner.indexed {
             guard let position = owner.anyPosition(id: property.id) else { continue }
-            try pending.entries.putIndex(
+            try buffer.addIndexEntry(
                 prepared.pointee.cell(at: position) ?? property.defaultCell, property, key)
         }
+        try buffer.flushExcessEntries()
         for property in owner.links {
             if let position = owner.anyPosition(id: property.id),
                 let value = prepared.pointee.value(at: position)

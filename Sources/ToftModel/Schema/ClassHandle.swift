@@ -12,7 +12,7 @@ package final class ClassHandle: Sendable {
     /// What each of `properties` takes.
     let rules: ContiguousArray<ValueRule>
     package let primaryKey: PropertyHandle?
-    package let primaryKeyTree: UInt64?
+    let primaryKeyTree: UInt64?
     let primaryKeySlot: Int
     /// Properties with a secondary index.
     let indexed: ContiguousArray<PropertyHandle>

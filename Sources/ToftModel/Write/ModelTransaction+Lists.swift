@@ -112,7 +112,7 @@ extension ModelTransaction {
 
     /// Replaces the whole list, all or nothing: with `.all` it is cleared and filled again, with
     /// `.modified` only what differs is set.
-    package func listAssign(
+    func listAssign(
         _ key: Int64, _ property: PropertyHandle, _ values: UnsafeBufferPointer<BorrowedValue>,
         policy: UpdatePolicy = .all
     ) throws(ModelError) {
@@ -205,7 +205,8 @@ extension ModelTransaction {
             try writing.listClear(table, id: id, key, property.column, derived: false)
         }
         for target in targets {
-            try pending.entries.dropBacklink(property, target: target, source: key)
+            try buffer.removeAllBacklinks(property, target: target, source: key)
+            try buffer.flushExcessEntries()
         }
     }
 

@@ -53,7 +53,7 @@ package struct SchemaProblem: Sendable, Equatable, CustomStringConvertible {
     package var property: String?
     package var text: String
 
-    package init(className: String, property: String? = nil, text: String) {
+    init(className: String, property: String? = nil, text: String) {
         self.className = className
         self.property = property
         self.text = text
