@@ -28,14 +28,14 @@ extension ModelView {
         do { return try list.cell(at: index) } catch { throw .storage(error) }
     }
 
-    /// One element to keep.
+    /// One element, owned by the caller.
     package func listValue(_ key: Int64, _ property: PropertyHandle, at index: Int)
         throws(ModelError) -> Value
     {
         try property.value(of: listCell(key, property, at: index))
     }
 
-    /// All elements to keep.
+    /// All elements, owned by the caller.
     package func listValues(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> [Value]
     {
         let list = try list(key, property)

@@ -4,11 +4,11 @@ internal import ToftStorage
 ///
 /// Rules: 1. an index or primary key tree has exactly one entry for each row, the one that its
 /// value makes; 2. every link leads to a row; 3. the backlinks of a property are its links,
-/// counted; 4. text is UTF-8; 5. keys are not negative and lie below the table's next key.
+/// counted; 4. text is UTF-8; 5. keys are at least 0 and below the table's next key.
 package struct ModelCheck {
     private let view: ModelView
     private var problems: [String] = []
-    /// Beyond so many, more say nothing new.
+    /// At most this many problems are reported.
     private static let limit = 100
 
     /// Every problem found, in plain words; at most a hundred. O(everything).

@@ -97,7 +97,7 @@ private struct IndexEdge {
         }
     }
 
-    /// Whether an entry lies behind this upper end.
+    /// Whether an entry is behind this upper bound.
     func isEnd(_ end: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) -> Bool {
         guard !isUnbounded else { return false }
         if key.hasPrefix(end) { return isExcluding }

@@ -121,7 +121,7 @@ package final class ModelView: Sendable {
         do { return try table.contains(key) } catch { throw .storage(error) }
     }
 
-    /// Whether the object is there; false also for a class that is not seen.
+    /// Whether the object exists; false too for an object of a hidden class.
     package func exists(_ object: ObjectRef) throws(ModelError) -> Bool {
         guard let owner = schema.anyClass(id: object.classID), !owner.isHidden else { return false }
         return try exists(object.key, owner)
@@ -179,7 +179,7 @@ package final class ModelView: Sendable {
         }
     }
 
-    /// The same value, as one to keep.
+    /// The same value, owned by the caller.
     package func value(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> Value {
         try property.value(of: cell(key, property))
     }
@@ -204,7 +204,7 @@ extension PropertyHandle {
         }
     }
 
-    /// Makes a value to keep of a cell of this property, or of an element of the list.
+    /// Copies a cell of this property, or an element of the list, to a value that the caller owns.
     package func value(of cell: Cell) throws(ModelError) -> Value {
         switch cell {
         case .null: .null

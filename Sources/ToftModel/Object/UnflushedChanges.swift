@@ -33,6 +33,6 @@ enum BufferedEntry {
     /// Nothing: the tree has the answer.
     case unknown
     case removed
-    /// The bytes of the value in the order in which they lie in memory, and how many they are.
+    /// The value as 0 to 8 bytes in the order of memory, and their number.
     case value(UInt64, length: Int)
 }

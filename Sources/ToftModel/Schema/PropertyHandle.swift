@@ -5,7 +5,7 @@
 package final class PropertyHandle: Sendable {
     package let id: PropertyID
     package let classID: ClassID
-    /// Where the class stands in `ModelSchema.classes`.
+    /// The index of the class in `ModelSchema.classes`.
     let classPosition: Int
     package let className: String
     package let name: String
@@ -23,7 +23,7 @@ package final class PropertyHandle: Sendable {
     package let originPropertyID: PropertyID?
     let indexTree: UInt64?
     let backlinkTree: UInt64?
-    /// Where a view keeps the open trees, see `TreeSlots`.
+    /// The slots of the open trees, see `TreeSlots`; -1 where there is no tree.
     let indexSlot: Int
     let backlinkSlot: Int
     /// Which values it takes.

@@ -35,8 +35,8 @@ extension PropertyType {
         return (collection == .list ? "list of " : "") + optional + name + suffix
     }
 
-    /// The column that holds such values, or the elements of a list of them; nil for what is not
-    /// stored.
+    /// The type of the column that holds such values, or of the elements of a list of them; nil for
+    /// inverse links, which are computed.
     var columnType: ColumnType? {
         switch self {
         case .bool: .bool

@@ -1,5 +1,5 @@
-/// The classes that a caller declares at open: what it wants to see, not what lies in the file
-/// (that is `StoredSchema`).
+/// The classes that a caller declares when it opens a database. `StoredSchema` is what the file
+/// holds.
 package struct Schema: Sendable, Equatable {
     package var classes: [ClassSchema]
 

@@ -34,7 +34,7 @@ package struct StoredClass: Sendable, Equatable {
     package var name: String
     /// The name in the file.
     package var persistedName: String
-    /// Not part of what is seen; its data stays.
+    /// Whether the session does not see it; its data stays in the file.
     package var isHidden: Bool
     /// The id that the next property gets.
     var nextPropertyID: PropertyID
@@ -77,7 +77,7 @@ package struct StoredProperty: Sendable, Equatable {
     /// Whether the value, or an element of the list, may be null.
     package var isOptional: Bool
     package var isPrimaryKey: Bool
-    /// Not part of what is seen; its data stays.
+    /// Whether the session does not see it; its data stays in the file.
     package var isHidden: Bool
     /// The class linked to; for an inverse link, the class that links here.
     package var targetClassID: ClassID?
@@ -128,12 +128,12 @@ extension StoredSchema {
         classes.first { !$0.isHidden && $0.name.isSameName(as: name) }
     }
 
-    /// The classes that are seen.
+    /// The classes that are not hidden.
     package var visibleClasses: [StoredClass] {
         classes.filter { !$0.isHidden }
     }
 
-    /// Where the class with this id stands in `classes`.
+    /// The index of the class with this id in `classes`.
     func classIndex(id: ClassID) -> Int? {
         classes.firstIndex { $0.id == id }
     }
@@ -161,12 +161,12 @@ extension StoredClass {
         properties.first { !$0.isHidden && $0.name.isSameName(as: name) }
     }
 
-    /// The properties that are seen.
+    /// The properties that are not hidden.
     package var visibleProperties: [StoredProperty] {
         properties.filter { !$0.isHidden }
     }
 
-    /// Where the property with this id stands in `properties`.
+    /// The index of the property with this id in `properties`.
     func propertyIndex(id: PropertyID) -> Int? {
         properties.firstIndex { $0.id == id }
     }

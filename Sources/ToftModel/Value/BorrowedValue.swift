@@ -18,7 +18,7 @@ package enum BorrowedValue {
 
 extension BorrowedValue {
     /// The kind of value in plain words, for messages.
-    package var kindName: String {
+    var kindName: String {
         switch self {
         case .null: "null"
         case .bool: "bool"

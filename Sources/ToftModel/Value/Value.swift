@@ -1,7 +1,6 @@
 package import ToftStorage
 
-/// One value, owned: what callers hand in and what they may keep. Reading many values without
-/// copying goes through `Cell`.
+/// One value that its holder owns. To read many values without copying, use `Cell`.
 ///
 /// Equality is that of the database: strings by their UTF-8 bytes (not by Unicode equivalence), NaN
 /// equals NaN, -0.0 equals 0.0.

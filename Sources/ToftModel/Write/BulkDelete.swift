@@ -16,7 +16,7 @@ struct BulkDelete {
     /// One row's change.
     private struct Step {
         var key: Int64
-        /// The property whose links to deleted objects go; 0: the row itself goes.
+        /// The property whose links to deleted objects are removed; 0: the row itself is deleted.
         var property: PropertyID
     }
 
@@ -100,7 +100,7 @@ struct BulkDelete {
         for item in order.items {
             let step = steps[Int(item.index)]
             defer { last = step }
-            // Two steps of one property stand side by side.
+            // Equal steps are neighbours.
             if let last, last.key == step.key, last.property == step.property { continue }
             if step.property == 0 {
                 try deleteRow(step.key, owner, table)
@@ -161,7 +161,8 @@ struct BulkDelete {
         try buffer.flushExcessEntries()
     }
 
-    /// Removes the backlinks of what a row links to; those of deleted objects are gone already.
+    /// Removes the backlinks of the objects that a row links to, except those of deleted objects,
+    /// which `gather` removed.
     private func removeLinks(
         _ property: PropertyHandle, of key: Int64, _ cluster: ClusterView, _ row: Int
     ) throws(ModelError) {
@@ -187,8 +188,7 @@ extension ClusterView {
 }
 
 extension TreeCursor {
-    /// Goes to the first key that is not before `key`. `key` lies behind every key that was asked
-    /// for before.
+    /// Moves to the first key that is not before `key`. Each call asks for a greater key.
     fileprivate func advance(to key: UnsafeRawBufferPointer) throws(StorageError) {
         guard isValid else {
             try seek(key)

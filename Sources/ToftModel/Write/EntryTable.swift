@@ -3,12 +3,12 @@ internal import ToftStorage
 /// Added and removed entries of one ordered tree that wait to be written: found by key through a
 /// hash table, given to the tree as a sorted batch.
 ///
-/// The keys lie one behind the other in `bytes`. `table` holds for each hash the number of an entry
+/// `bytes` holds the keys side by side. `table` holds for each hash the number of an entry
 /// plus one, 0 where there is none. For one thread; the owner frees it with `deallocate`.
 struct EntryTable {
     /// Sixteen bytes, because there are many.
     struct Entry {
-        /// Up to 8 bytes, as they lie in memory; meaningless for a removal.
+        /// Up to 8 bytes in the order of memory; undefined for a removal.
         var value: UInt64
         var offset: UInt32 = 0
         var length: UInt16

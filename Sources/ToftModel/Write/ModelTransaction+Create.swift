@@ -26,7 +26,7 @@ extension ModelTransaction {
         return (try insert(owner), true)
     }
 
-    /// The same for values to keep.
+    /// The same for values that the caller owns.
     @discardableResult
     package func create(
         _ owner: ClassHandle, _ values: [(property: PropertyHandle, value: Value)] = [],
@@ -37,7 +37,7 @@ extension ModelTransaction {
         }
     }
 
-    /// The object that has the prepared primary key already.
+    /// The key of the object that has the prepared primary key; nil where there is none.
     private func findPrepared(_ owner: ClassHandle) throws(ModelError) -> Int64? {
         guard let property = owner.primaryKey else { return nil }
         let cell = try primaryKeyCell(property, owner)
@@ -68,7 +68,7 @@ extension ModelTransaction {
         return .duplicatePrimaryKey(className: owner.name, value: value)
     }
 
-    /// Inserts a row with what is prepared, and every entry that leads to it.
+    /// Inserts a row with the prepared values, and adds every entry that leads to it.
     private func insert(_ owner: ClassHandle) throws(ModelError) -> Int64 {
         let table = try view.rows(owner)
         let key = try stored { () throws(StorageError) in
@@ -111,8 +111,8 @@ extension ModelTransaction {
         }
     }
 
-    /// Lends values as assignments: their text and bytes side by side in memory of our own, so that
-    /// all are borrowed at once.
+    /// Lends values as assignments. Copies their texts and bytes to one block of memory, so that
+    /// all of them are borrowed at once.
     func withAssignments<Result>(
         _ values: [(property: PropertyHandle, value: Value)],
         _ body: (UnsafeBufferPointer<Assignment>) throws(ModelError) -> Result

@@ -1,6 +1,6 @@
 internal import ToftStorage
 
-/// Lists: every edit is recorded with its position; links are kept in the backlinks.
+/// Lists. Every edit is recorded with its index; an edit of links changes the backlinks, too.
 extension ModelTransaction {
     /// Inserts values before `index`, or at the end, all or none.
     package func listInsert(
@@ -21,7 +21,7 @@ extension ModelTransaction {
         try append(0..<values.count, to: key, property, from: index)
     }
 
-    /// The same for one value to keep.
+    /// The same for one value that the caller owns.
     package func listInsert(_ key: Int64, _ property: PropertyHandle, at index: Int, _ value: Value)
         throws(ModelError)
     {
@@ -37,7 +37,7 @@ extension ModelTransaction {
         try listInsert(key, property, at: try listCount(key, property), values)
     }
 
-    /// The same for one value to keep.
+    /// The same for one value that the caller owns.
     package func listAppend(_ key: Int64, _ property: PropertyHandle, _ value: Value)
         throws(ModelError)
     {
@@ -53,7 +53,7 @@ extension ModelTransaction {
         try replace(index, of: key, property, by: try prepareElement(value, property))
     }
 
-    /// The same for a value to keep.
+    /// The same for a value that the caller owns.
     package func listSet(_ key: Int64, _ property: PropertyHandle, at index: Int, _ value: Value)
         throws(ModelError)
     {
@@ -131,7 +131,7 @@ extension ModelTransaction {
 
     // MARK: Steps
 
-    /// Gives a list that is there the prepared cells of `range`.
+    /// Replaces the content of a list by the prepared cells of `range`.
     func assign(
         _ range: Range<Int>, to key: Int64, _ property: PropertyHandle, policy: UpdatePolicy
     ) throws(ModelError) {

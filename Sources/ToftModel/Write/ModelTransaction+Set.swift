@@ -13,7 +13,7 @@ extension ModelTransaction {
         try put(try prepareCell(value, property), to: key, property)
     }
 
-    /// The same for a value to keep.
+    /// The same for a value that the caller owns.
     package func set(_ key: Int64, _ property: PropertyHandle, _ value: Value) throws(ModelError) {
         try value.withBorrowed { value throws(ModelError) in try set(key, property, value) }
     }
@@ -35,7 +35,7 @@ extension ModelTransaction {
         }
     }
 
-    /// The same for values to keep.
+    /// The same for values that the caller owns.
     package func set(
         _ key: Int64, _ owner: ClassHandle, _ values: [(property: PropertyHandle, value: Value)],
         policy: UpdatePolicy = .all
@@ -45,7 +45,7 @@ extension ModelTransaction {
         }
     }
 
-    /// Gives an object that is there what was prepared for one of its properties.
+    /// Sets one prepared property of an object that exists.
     func apply(
         _ element: RowValue, to key: Int64, _ owner: ClassHandle, policy: UpdatePolicy
     ) throws(ModelError) {

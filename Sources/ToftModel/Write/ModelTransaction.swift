@@ -5,8 +5,8 @@ package import ToftStorage
 /// 1. Every call checks all it was given before it changes anything: a `ModelError` other than
 ///    `.storage` and `.inconsistent` leaves the transaction as it was and usable. After those two,
 ///    roll back.
-/// 2. Primary keys, indexes, backlinks and nullified links are kept up as derived effects, so that
-///    they follow from the user's own.
+/// 2. Changes of primary keys, indexes, backlinks and nullified links are derived effects: they
+///    follow from those of the user.
 /// 3. It belongs to the thread of the transaction. Property and class handles must come from
 ///    `view.schema`.
 package final class ModelTransaction {
@@ -16,8 +16,8 @@ package final class ModelTransaction {
     let buffer: WriteBuffer
     private var hasEnded = false
     let arena = ByteArena()
-    /// What a call was given, checked. Behind a pointer: a class's own property would be guarded at
-    /// each access.
+    /// The checked arguments of a call. Behind a pointer, because the runtime guards each access to
+    /// a class's own property.
     let prepared = UnsafeMutablePointer<PreparedAssignments>.allocate(capacity: 1)
 
     /// Works on a write transaction, which is ended through `commit` or `rollback` here alone.
@@ -52,10 +52,12 @@ package final class ModelTransaction {
     /// Whether anything was changed so far.
     package var hasChanges: Bool { writing.hasChanges || buffer.holdsUserChanges }
 
-    /// Flushes the write buffer, then commits. Returns the version, which is the old one when
-    /// nothing was changed, and a snapshot of it, pinned before anybody else can commit; nil where
-    /// it could not be pinned. After an error nothing has changed, except that
-    /// `commitOutcomeUnknown` says that it is not known; the transaction has ended.
+    /// Flushes the write buffer, then commits. Afterwards the transaction has ended, also when the
+    /// commit throws.
+    /// - Returns: the version, which is the old one when nothing was changed, and a snapshot of it,
+    ///   pinned before another transaction can commit; nil where no pin was free.
+    /// - Throws: as `WriteTransaction.commit`; then nothing has changed, unless the error is
+    ///   `commitOutcomeUnknown`.
     @discardableResult
     package func commit(_ durability: Durability = .immediate) throws(ModelError) -> (
         version: UInt64, snapshot: Snapshot?
@@ -104,8 +106,8 @@ package final class ModelTransaction {
         }
     }
 
-    /// The cell of a value or of an element of a list, its bytes our own; nil where the property
-    /// does not take it.
+    /// The cell of a value or of an element of a list, its bytes copied to `arena`; nil where the
+    /// property does not take it.
     @inline(__always)
     private func prepare(_ value: BorrowedValue, _ rule: ValueRule) throws(ModelError) -> Cell? {
         guard let cell = rule.cell(value) else { return nil }
@@ -149,7 +151,7 @@ package final class ModelTransaction {
             column: property.column, tag: position, list: first..<prepared.pointee.listCells.count)
     }
 
-    /// A link leads to an object that is there.
+    /// Throws unless the target of a link exists.
     private func checkTarget(_ cell: Cell, _ rule: ValueRule) throws(ModelError) {
         guard case .int64(let target) = cell, rule.targetPosition >= 0,
             !buffer.isCreated(target, rule.targetPosition)
@@ -159,7 +161,7 @@ package final class ModelTransaction {
 }
 
 extension ClassHandle {
-    /// Where the visible property with this id stands in `properties`.
+    /// The index in `properties` of the visible property with this id.
     @inline(__always)
     func position(id: PropertyID) throws(ModelError) -> Int {
         guard let position = anyPosition(id: id), !rules[position].isHidden else {

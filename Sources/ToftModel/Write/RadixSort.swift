@@ -10,7 +10,7 @@ struct RadixSort: ~Copyable {
 
     private(set) var items: UnsafeMutableBufferPointer<Item>
 
-    /// Takes `count` items as they stand; `sort` orders them.
+    /// Makes `count` items in the order of their numbers; `sort` sorts them.
     init(count: Int, _ item: (Int) -> Item) {
         items = .allocate(capacity: count)
         for index in 0..<count { items.initializeElement(at: index, to: item(index)) }

@@ -7,7 +7,7 @@ struct SchemaBuilder {
     private var schema: StoredSchema
     private var changedClasses: Set<ClassID> = []
 
-    /// Returns the schema as it then lies in the file.
+    /// Returns the schema that the file then holds.
     static func carryOut(_ plan: SchemaPlan, in transaction: WriteTransaction) throws(ModelError)
         -> StoredSchema
     {

@@ -47,8 +47,8 @@ extension WriteBuffer {
             try indexBytes(cell, property, key, firstKey).bytes)
     }
 
-    /// Moves an object's entry from its old value to its new one, around the change of the value:
-    /// the old one may lie in the page that changes.
+    /// Replaces an object's index entry. Runs `change`, which sets the value, in between, because
+    /// `old` may borrow from the page that it changes.
     func replaceIndexEntry(
         _ property: PropertyHandle, _ key: Int64, old: Cell, new: Cell,
         _ change: () throws(ModelError) -> Void
@@ -100,7 +100,7 @@ extension WriteBuffer {
         try addRemoval(property.backlinkSlot, tree: property.backlinkTree ?? 0, bytes.bytes)
     }
 
-    /// Removes the whole entry, however many links it stands for.
+    /// Removes the whole entry, whatever its number of links.
     func removeAllBacklinks(_ property: PropertyHandle, target: Int64, source: Int64)
         throws(ModelError)
     {

@@ -31,7 +31,7 @@ package final class WriteBuffer: @unchecked Sendable {
     }
 
     /// The new value of one cell.
-    private struct Value {
+    private struct CellValue {
         var key: Int64
         var cell: Cell
         var column: UInt32
@@ -39,7 +39,7 @@ package final class WriteBuffer: @unchecked Sendable {
 
     /// What waits for the rows of one class.
     private struct ClassChanges {
-        var values: [Value] = []
+        var values: [CellValue] = []
         /// Whether the keys of `values` ascend.
         var isInOrder = true
         var deleted: Set<Int64> = []
@@ -186,7 +186,7 @@ package final class WriteBuffer: @unchecked Sendable {
             classes[position].isInOrder = false
         }
         classes[position].values.append(
-            Value(key: key, cell: cell, column: property.column))
+            CellValue(key: key, cell: cell, column: property.column))
         if count + 1 >= limits.values { try writeValues(position) }
     }
 
@@ -197,13 +197,18 @@ package final class WriteBuffer: @unchecked Sendable {
 
     private func writeSomeValues(_ position: Int) throws(ModelError) {
         let (transaction, schema) = try borrowed()
-        defer { removeValues(position) }
-        let values = classes[position].values
+        let isInOrder = classes[position].isInOrder
+        var values: [CellValue] = []
+        swap(&values, &classes[position].values)
+        defer {
+            swap(&values, &classes[position].values)
+            removeValues(position)
+        }
         var order = RadixSort(count: values.count) {
             RadixSort.Item(
                 head: RadixSort.head(values[$0].key), index: UInt32(truncatingIfNeeded: $0))
         }
-        if !classes[position].isInOrder { order.sort() }
+        if !isInOrder { order.sort() }
         try stored { () throws(StorageError) in
             let batch = try transaction.cellBatch(
                 of: schema.classes[position].table, derived: false)
