@@ -13,8 +13,8 @@ package final class Database: Sendable {
 
     let store: Store
     let notifier: Notifier
-    /// The newest schema that a session resolved, so that the next one need not read it.
-    private let resolved = Mutex<ModelSchema?>(nil)
+    /// The write buffer, while no transaction has it.
+    private let idleBuffer = Mutex<WriteBuffer?>(nil)
 
     private init(store: Store) {
         self.store = store
@@ -44,6 +44,25 @@ package final class Database: Sendable {
         else { return nil }
         return (Database(store: store), view)
     }()
+
+    // MARK: Writing
+
+    /// Lends the write buffer to the owner of the write lock. A transaction whose group commit is
+    /// still on its way may have the one that there was; then this is a new one.
+    func takeWriteBuffer() -> WriteBuffer {
+        let idle = idleBuffer.withLock { buffer in
+            defer { buffer = nil }
+            return buffer
+        }
+        return idle ?? WriteBuffer()
+    }
+
+    /// Takes the buffer of a transaction that has ended back.
+    func giveBack(_ buffer: WriteBuffer) {
+        idleBuffer.withLock { $0 = buffer }
+    }
+
+    // MARK: Facts
 
     /// Whether this process has a file open, under whatever path.
     package static func isOpen(path: String) -> Bool {

@@ -65,7 +65,7 @@ extension Session {
         try check()
         var paths: WatchedPaths?
         if let keyPaths { paths = try WatchedPaths(keyPaths, from: classID, in: schema) }
-        guard transaction?.objects.hasChanges != true else {
+        guard transaction?.hasChanges != true else {
             throw EngineError(
                 .observeInTransaction,
                 "Can't observe in a write transaction that has changed something. Observe before "

@@ -42,11 +42,10 @@ extension Session {
             }
             let view = writing.baseVersion == base.snapshot.version ? base : try newestView()
             let entered = try model { () throws(ModelError) in
-                try ModelTransaction(writing, after: view, pending: pending)
+                try ModelTransaction(writing, after: view, buffer: database.takeWriteBuffer())
             }
-            pending = nil
             let parcel = view === base ? nil : moveForward(to: view)
-            transaction = OpenTransaction(writing: writing, objects: entered)
+            transaction = entered
             noteEverything()
             return parcel
         } catch {
@@ -69,15 +68,15 @@ extension Session {
         transaction = nil
         noteEverything()
         let committed: (version: UInt64, snapshot: Snapshot?)
-        do throws(StorageError) {
-            committed = try ending.writing.commitAndRead(durability)
-            pending = ending.writing.isSmall ? ending.objects.pending : nil
+        do throws(ModelError) {
+            committed = try ending.commit(durability)
+            if let buffer = ending.reusableBuffer { database.giveBack(buffer) }
         } catch {
             forgetTransaction()
             throw EngineError(error)
         }
         guard committed.version != base.snapshot.version,
-            let view = committed.snapshot.flatMap({ try? ModelView($0, madeBy: ending.objects) })
+            let view = committed.snapshot.flatMap({ try? ModelView($0, committedBy: ending) })
         else {
             // Nothing was changed; or the version that was made can't be pinned now, and the
             // session finds it when it next moves.
@@ -95,7 +94,7 @@ extension Session {
         try check()
         let ending = try endingTransaction("cancel")
         transaction = nil
-        ending.writing.rollback()
+        ending.rollback()
         forgetTransaction()
     }
 
@@ -117,7 +116,7 @@ extension Session {
         }
     }
 
-    private func endingTransaction(_ verb: String) throws(EngineError) -> OpenTransaction {
+    private func endingTransaction(_ verb: String) throws(EngineError) -> ModelTransaction {
         guard let transaction else {
             throw EngineError(
                 .notInTransaction,
@@ -148,7 +147,7 @@ extension Session {
                 "Can't change anything outside of a write transaction. Begin one first.")
         }
         noteWriting()
-        return transaction.objects
+        return transaction
     }
 
     // MARK: Moving forward

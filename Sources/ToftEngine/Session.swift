@@ -22,9 +22,7 @@ package final class Session {
     /// The version that the session stands at. Changed by `move` alone.
     @exclusivity(unchecked) private(set) var base: ModelView
     /// The write transaction, while there is one.
-    @exclusivity(unchecked) var transaction: OpenTransaction?
-    /// What the last transaction has left for the next one.
-    @exclusivity(unchecked) var pending: PendingChanges?
+    @exclusivity(unchecked) var transaction: ModelTransaction?
     /// When what was changed, for the results that are open.
     private(set) var stamps = ChangeCounters()
     @exclusivity(unchecked) package private(set) var isOpen = true
@@ -76,7 +74,7 @@ package final class Session {
     }
 
     /// What is read now: the version that the session stands at, or its write transaction.
-    var view: ModelView { transaction?.objects.view ?? base }
+    var view: ModelView { transaction?.view ?? base }
 
     /// The classes and properties that the session sees.
     package var schema: ModelSchema { view.schema }
@@ -141,19 +139,12 @@ package final class Session {
         // In a forked child the parent's threads are gone, with whatever lock they held.
         guard (try? database.store.checkProcess()) != nil else { return }
         stamps.noteEverything()
-        transaction?.writing.rollback()
+        transaction?.rollback()
         transaction = nil
-        pending = nil
         if let channel {
             database.notifier.remove(channel)
             channel.close()
         }
         channel = nil
     }
-}
-
-/// A write transaction of a session.
-struct OpenTransaction {
-    let writing: WriteTransaction
-    let objects: ModelTransaction
 }

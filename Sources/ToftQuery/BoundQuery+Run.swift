@@ -3,12 +3,12 @@ package import ToftModel
 extension BoundQuery {
     /// The keys of the results, in order.
     package func keys(in view: ModelView, of base: QueryBase = .all) throws(ModelError) -> [Int64] {
-        try Execution(self, ViewSource(view)).keys(base)
+        try execution(in: view, of: base, orderMatters: true).keys()
     }
 
     /// How many results there are. No list of them is made.
     package func count(in view: ModelView, of base: QueryBase = .all) throws(ModelError) -> Int {
-        try Execution(self, ViewSource(view)).count(base)
+        try execution(in: view, of: base).count()
     }
 
     /// One value of a property of all results; no list of them is made. Nil where values of the
@@ -25,7 +25,7 @@ extension BoundQuery {
         let node = PropertyNode(
             ColumnRead(PropertyRef(classID: property.classID, propertyID: property.id), type))
         var aggregation = Aggregation(operation, of: type)
-        try Execution(self, ViewSource(view)).forEachResult(base) {
+        try execution(in: view, of: base).forEachResult {
             frame, passing throws(ModelError) in
             aggregation.add(try node.evaluate(frame, wanted: passing), passing)
         }
@@ -35,13 +35,20 @@ extension BoundQuery {
     /// Whether one object passes every filter. SORT, DISTINCT and LIMIT say nothing of one object
     /// and are left out.
     package func matches(_ key: Int64, in view: ModelView) throws(ModelError) -> Bool {
-        let filters = BoundQuery(filtersOf: self)
-        return try Execution(filters, ViewSource(view)).count(.keys([key])) > 0
+        try BoundQuery(filtersOf: self).execution(in: view, of: .keys([key])).count() > 0
     }
 
     /// How the query is worked out over the objects of its class, as text: a line for each step.
     package func explain(in view: ModelView, of base: QueryBase = .all) throws(ModelError) -> String
     {
-        try Explanation(self, view, base).text
+        let plan = QueryPlan(self, over: base, in: view.schema, orderMatters: true)
+        return try Explanation(plan, base, view).text
+    }
+
+    private func execution(in view: ModelView, of base: QueryBase, orderMatters: Bool = false)
+        throws(ModelError) -> Execution
+    {
+        let plan = QueryPlan(self, over: base, in: view.schema, orderMatters: orderMatters)
+        return try Execution(plan, over: base, in: view)
     }
 }

@@ -74,10 +74,6 @@ package struct BoundQuery: Sendable {
         stages.contains { if case .ordering = $0 { true } else { false } }
     }
 
-    /// Whether every object of the base is a result, in the order of the base.
-    package var passesEverything: Bool {
-        stages.allSatisfy { if case .filter(.constant(true)) = $0 { true } else { false } }
-    }
 }
 
 extension StoredSchema {

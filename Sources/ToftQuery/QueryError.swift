@@ -50,7 +50,7 @@ package struct QuerySource: Sendable {
     /// UTF-8.
     package let bytes: [UInt8]
 
-    package init(_ text: String) {
+    init(_ text: String) {
         bytes = Array(text.utf8)
     }
 

@@ -11,9 +11,9 @@ final class ModelDatabase {
     private static let counter = Atomic(0)
 
     /// How much may wait in a transaction.
-    let limits: PendingChanges.Limits
+    let limits: WriteBuffer.Limits
 
-    /// `isTight`: changed pages and waiting entries leave memory all the time, and new entries
+    /// `isTight`: changed pages and buffered changes are flushed all the time, and new entries
     /// wander through the delta.
     init(
         _ classes: ClassSchema..., location: StoreConfiguration.Location? = nil,
@@ -23,7 +23,9 @@ final class ModelDatabase {
             location ?? .memory(name: "model-\(Self.counter.add(1, ordering: .relaxed).newValue)")
         var configuration = StoreConfiguration(location: place)
         if isTight { configuration.dirtyLimit = 100_000 }
-        limits = isTight ? PendingChanges.Limits(entryBytes: 3_000, cells: 7, erases: 5) : .usual
+        limits =
+            isTight
+            ? WriteBuffer.Limits(entryBytes: 3_000, values: 7, deletes: 5) : WriteBuffer.Limits()
         store = try Store.open(configuration)
         if isTight { store.delta.withLock { $0.policy = Self.tightDelta } }
         schema = try ModelSchema.open(store, declared: Schema(classes), version: version)
@@ -49,14 +51,15 @@ final class ModelDatabase {
     func write<Result>(_ body: (ModelTransaction) throws -> Result) throws -> Result {
         let writing = try store.beginWrite()
         let transaction = ModelTransaction(
-            writing, schema: try ModelSchema.read(writing.view, previous: schema), limits: limits)
+            writing, schema: try ModelSchema.read(writing.view, previous: schema),
+            buffer: WriteBuffer(limits: limits))
         do {
             let result = try body(transaction)
             try expectSound(transaction.view)
-            _ = try writing.commit()
+            try transaction.commit()
             return result
         } catch {
-            writing.rollback()
+            transaction.rollback()
             throw error
         }
     }
@@ -68,7 +71,7 @@ final class ModelDatabase {
         try body(
             ModelTransaction(
                 writing, schema: try ModelSchema.read(writing.view, previous: schema),
-                limits: limits))
+                buffer: WriteBuffer(limits: limits)))
     }
 
     /// The newest version.

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import ToftEngine
 import ToftTestKit
-import ToftModel
+@testable import ToftModel
 import ToftStorage
 
 @testable import ToftQuery

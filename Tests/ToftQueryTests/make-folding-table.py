@@ -94,9 +94,6 @@ enum FoldingTable {{
         }}
     }}
 
-    /// The version of the Unicode data.
-    static let unicodeVersion = "{unicodedata.unidata_version}"
-
 {swift_array("caseFolding", case, "Simple case folding.")}
 
 {swift_array("bareLetters", accents, BARE_LETTERS)}

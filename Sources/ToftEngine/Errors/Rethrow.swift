@@ -1,34 +1,28 @@
-internal import ToftModel
+package import ToftModel
 internal import ToftQuery
-internal import ToftStorage
+package import ToftStorage
 
-/// Runs what reads or writes bytes and throws its error as the engine's own.
+/// Runs calls of the storage and throws their error as the engine's.
 @inline(__always)
-func storage<Result: ~Copyable>(_ body: () throws(StorageError) -> Result) throws(EngineError)
+package func storage<Result: ~Copyable>(_ body: () throws(StorageError) -> Result)
+    throws(EngineError)
     -> Result
 {
     do { return try body() } catch { throw EngineError(error) }
 }
 
-/// The same for what reads or writes objects.
+/// Runs calls of the model and throws their error as the engine's.
 @inline(__always)
-func model<Result: ~Copyable>(_ body: () throws(ModelError) -> Result) throws(EngineError) -> Result
+package func model<Result: ~Copyable>(_ body: () throws(ModelError) -> Result) throws(EngineError)
+    -> Result
 {
     do { return try body() } catch { throw EngineError(error) }
 }
 
-/// The same for what binds queries.
+/// Binds a query and throws its error as the engine's.
 @inline(__always)
 func querying<Result: ~Copyable>(_ body: () throws(QueryError) -> Result) throws(EngineError)
     -> Result
 {
     do { return try body() } catch { throw EngineError(error) }
-}
-
-/// Runs what reads or writes bytes amid what reads or writes objects.
-@inline(__always)
-func stored<Result: ~Copyable>(_ body: () throws(StorageError) -> Result) throws(ModelError)
-    -> Result
-{
-    do { return try body() } catch { throw .storage(error) }
 }

@@ -28,9 +28,9 @@ package struct CollectionChange: Sendable, Equatable {
     /// Lists only, by their new place: results report a deletion and an insertion.
     package var moves: [Move] = []
     /// The list was cleared and has stayed empty.
-    package var isCleared = false
+    var isCleared = false
     /// What the collection belonged to was deleted; no further change will come.
-    package var isRootDeleted = false
+    var isRootDeleted = false
 
     package init() {}
 

@@ -204,7 +204,7 @@ extension Results {
     }
 
     /// The property of the list that values come from.
-    package func listProperty() throws(EngineError) -> PropertyHandle {
+    func listProperty() throws(EngineError) -> PropertyHandle {
         guard let place = recipe.listPlace else {
             throw EngineError(.typeMismatch, "These are not the elements of a list.")
         }

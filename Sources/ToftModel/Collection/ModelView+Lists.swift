@@ -28,14 +28,14 @@ extension ModelView {
         do { return try list.cell(at: index) } catch { throw .storage(error) }
     }
 
-    /// One element to keep.
+    /// One element, owned by the caller.
     package func listValue(_ key: Int64, _ property: PropertyHandle, at index: Int)
         throws(ModelError) -> Value
     {
         try property.value(of: listCell(key, property, at: index))
     }
 
-    /// All elements to keep.
+    /// All elements, owned by the caller.
     package func listValues(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> [Value]
     {
         let list = try list(key, property)
@@ -60,22 +60,6 @@ extension ModelView {
                 if cell.isEqual(to: wanted) { return index }
             }
             return nil
-        }
-    }
-}
-
-extension Cell {
-    /// Whether two cells of one property are equal as values: NaN equals NaN, -0.0 equals 0.0.
-    package func isEqual(to other: Cell) -> Bool {
-        switch (self, other) {
-        case (.null, .null): true
-        case (.bool(let left), .bool(let right)): left == right
-        case (.int64(let left), .int64(let right)): left == right
-        case (.float32(let left), .float32(let right)): left == right || (left.isNaN && right.isNaN)
-        case (.float64(let left), .float64(let right)): left == right || (left.isNaN && right.isNaN)
-        case (.timestamp(let left), .timestamp(let right)): left == right
-        case (.bytes(let left), .bytes(let right)): left.isSame(as: right)
-        default: false
         }
     }
 }

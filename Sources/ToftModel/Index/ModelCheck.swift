@@ -4,18 +4,18 @@ internal import ToftStorage
 ///
 /// Rules: 1. an index or primary key tree has exactly one entry for each row, the one that its
 /// value makes; 2. every link leads to a row; 3. the backlinks of a property are its links,
-/// counted; 4. text is UTF-8; 5. keys are not negative and lie below the table's next key.
+/// counted; 4. text is UTF-8; 5. keys are at least 0 and below the table's next key.
 package struct ModelCheck {
     private let view: ModelView
     private var problems: [String] = []
-    /// Beyond so many, more say nothing new.
+    /// At most this many problems are reported.
     private static let limit = 100
 
     /// Every problem found, in plain words; at most a hundred. O(everything).
     package static func run(_ view: ModelView) -> [String] {
         var check = ModelCheck(view: view)
-        do { try view.pending?.bringAllForReader() } catch {
-            return ["pending changes: \(ModelError.storage(error).message)"]
+        do { try view.unflushed?.flushAll() } catch {
+            return ["changes that wait can't be written: \(error.message)"]
         }
         for owner in view.schema.classes { check.run(owner) }
         return check.problems

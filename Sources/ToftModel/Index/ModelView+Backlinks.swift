@@ -32,7 +32,7 @@ extension ModelView {
     }
 
     /// How many links to `target` there are through `property`.
-    package func backlinkCount(to target: Int64, through property: PropertyHandle)
+    func backlinkCount(to target: Int64, through property: PropertyHandle)
         throws(ModelError) -> Int
     {
         var count = 0
@@ -44,7 +44,7 @@ extension ModelView {
     }
 
     /// How many links of all properties, hidden ones left out, lead to an object.
-    package func backlinkCount(to target: Int64, _ owner: ClassHandle) throws(ModelError) -> Int {
+    func backlinkCount(to target: Int64, _ owner: ClassHandle) throws(ModelError) -> Int {
         var count = 0
         for property in owner.incoming
         where !property.isHidden && !schema.classes[property.classPosition].isHidden {
@@ -54,7 +54,8 @@ extension ModelView {
     }
 }
 
-/// What a backlink tree holds: who links where, and how often.
+/// An entry of a backlink tree: the source and the target of a link and the number of links
+/// between them.
 struct BacklinkEntry {
     var target: Int64
     var source: Int64
@@ -74,7 +75,7 @@ struct BacklinkEntry {
         links = try BacklinkEntry.links(value)
     }
 
-    /// The number of links that a value stands for.
+    /// The number of links that a value encodes: 1 to `Limits.listElements`.
     static func links(_ value: UnsafeRawBufferPointer) throws(ModelError) -> Int {
         if value.count == 0 { return 1 }
         guard value.count == 4 else {

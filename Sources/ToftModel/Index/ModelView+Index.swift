@@ -58,7 +58,7 @@ extension ModelView {
 
     /// Whether an index tells this value from every other: not so for strings longer than 200
     /// bytes.
-    package func isExact(_ cell: Cell) -> Bool {
+    func isExact(_ cell: Cell) -> Bool {
         if case .bytes(let text) = cell { text.count <= KeyBytes.textLimit } else { true }
     }
 }
@@ -97,7 +97,7 @@ private struct IndexEdge {
         }
     }
 
-    /// Whether an entry lies behind this upper end.
+    /// Whether an entry is behind this upper bound.
     func isEnd(_ end: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) -> Bool {
         guard !isUnbounded else { return false }
         if key.hasPrefix(end) { return isExcluding }

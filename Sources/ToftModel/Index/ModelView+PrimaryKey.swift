@@ -20,13 +20,13 @@ extension ModelView {
         -> Int64?
     {
         guard let found = try findRow(cell: cell, property, owner) else { return nil }
-        guard let pending else { return found }
-        if pending.erases.hold(found, owner) { return nil }
-        pending.know(found, owner)
+        guard let unflushed else { return found }
+        if unflushed.isDeleted(found, owner.position) { return nil }
+        unflushed.noteVerified(found, owner.position)
         return found
     }
 
-    /// The same, for an object that may be erased.
+    /// The same for an object that may be deleted and not flushed.
     @inline(__always)
     func findRow(cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle) throws(ModelError)
         -> Int64?
@@ -36,7 +36,7 @@ extension ModelView {
             if !key.isExact {
                 return try findLong(cell, key, in: try primaryKeyTree(owner), property)
             }
-            switch pending?.entries.find(owner.primaryKeySlot, key.bytes) ?? .unknown {
+            switch unflushed?.lookup(owner.primaryKeySlot, key.bytes) ?? .unknown {
             case .removed: return nil
             case .value(let value, _): return Int64(bitPattern: UInt64(littleEndian: value))
             case .unknown: break

@@ -11,8 +11,8 @@ package final class ModelView: Sendable {
     package let snapshot: Snapshot
     package let schema: ModelSchema
     private let slots: TreeSlots
-    /// In a transaction's view, what has been changed and is not yet where it belongs.
-    let pending: PendingChanges?
+    /// In a transaction's view, the changes that the snapshot does not show yet.
+    let unflushed: (any UnflushedChanges)?
 
     /// The objects of `snapshot`. `previous` is the schema of an earlier view: it is used again
     /// where it still holds.
@@ -24,21 +24,10 @@ package final class ModelView: Sendable {
         )
     }
 
-    /// The objects of the version that a transaction has made, with the schema that it had.
-    package convenience init(_ snapshot: Snapshot, madeBy transaction: ModelTransaction)
-        throws(ModelError)
-    {
-        let schema = transaction.view.schema
-        self.init(
-            snapshot,
-            schema: transaction.writing.isStructureChanged
-                ? try ModelSchema.read(snapshot, previous: schema) : schema)
-    }
-
-    init(_ snapshot: Snapshot, schema: ModelSchema, pending: PendingChanges? = nil) {
+    init(_ snapshot: Snapshot, schema: ModelSchema, unflushed: (any UnflushedChanges)? = nil) {
         self.snapshot = snapshot
         self.schema = schema
-        self.pending = pending
+        self.unflushed = unflushed
         slots = TreeSlots(tableCount: schema.classes.count, treeCount: schema.slotCount)
     }
 
@@ -47,45 +36,40 @@ package final class ModelView: Sendable {
     /// The table of a class, for scans: column ids are property ids, row keys object keys.
     package func table(_ owner: ClassHandle) throws(ModelError) -> Table {
         let table = try rows(owner)
-        if let pending {
-            try stored { () throws(StorageError) in try pending.bringRows(owner.position) }
-        }
+        try unflushed?.flushRows(of: owner.position)
         return table
     }
 
-    /// The table of a class, for changing it: values may not have reached it yet, and rows of
-    /// erased objects may still be there.
+    /// The table of a class as it is in the snapshot, without the changes that are not flushed.
     func rows(_ owner: ClassHandle) throws(ModelError) -> Table {
         do { return try slots.table(owner.position, id: owner.table, in: snapshot) } catch {
             throw .storage(error)
         }
     }
 
-    /// The same for an object that is not erased.
+    /// The same for an object that is not deleted.
     @inline(__always)
     func rows(_ owner: ClassHandle, with key: Int64) throws(ModelError) -> Table {
-        if isErased(key, owner) { throw .noSuchObject(className: owner.name, key: key) }
+        if isDeleted(key, owner) { throw .noSuchObject(className: owner.name, key: key) }
         return try rows(owner)
     }
 
-    /// The table for reading one property of one object. A link in it may lead to an erased object;
+    /// The table for reading one property of one object. A link in it may lead to a deleted object;
     /// a list does not.
     @inline(__always)
     func table(of property: PropertyHandle, with key: Int64) throws(ModelError) -> Table {
         let owner = schema.classes[property.classPosition]
-        if let pending {
+        if let unflushed {
             if property.isList, property.type == .link { return try table(owner) }
-            if PendingCells.takes(property) {
-                try stored { () throws(StorageError) in try pending.bringCells(owner.position) }
-            }
+            if property.isBuffered { try unflushed.flushValues(of: owner.position) }
         }
         return try rows(owner, with: key)
     }
 
-    /// Whether an object was erased whose row is still there.
+    /// Whether an object was deleted whose row is still there.
     @inline(__always)
-    private func isErased(_ key: Int64, _ owner: ClassHandle) -> Bool {
-        pending?.erases.hold(key, owner) ?? false
+    func isDeleted(_ key: Int64, _ owner: ClassHandle) -> Bool {
+        unflushed?.isDeleted(key, owner.position) ?? false
     }
 
     func primaryKeyTree(_ owner: ClassHandle) throws(ModelError) -> OrderedTree {
@@ -104,11 +88,11 @@ package final class ModelView: Sendable {
     /// A tree with all its entries.
     private func completeTree(_ slot: Int, _ id: UInt64?) throws(ModelError) -> OrderedTree {
         let tree = try openTree(slot, id)
-        if let pending { try stored { () throws(StorageError) in try pending.bringEntries(slot) } }
+        try unflushed?.flushEntries(of: slot)
         return tree
     }
 
-    /// A tree, without the entries that are pending.
+    /// A tree without the entries that are not flushed.
     func openTree(_ slot: Int, _ id: UInt64?) throws(ModelError) -> OrderedTree {
         guard let id else { throw .inconsistent("a tree was asked for that is not there") }
         do { return try slots.tree(slot, id: id, in: snapshot) } catch { throw .storage(error) }
@@ -118,15 +102,17 @@ package final class ModelView: Sendable {
 
     /// The number of objects of a class. O(1).
     package func count(_ owner: ClassHandle) throws(ModelError) -> Int {
-        try rows(owner).rowCount - (pending?.erases.count(owner) ?? 0)
+        try rows(owner).rowCount - (unflushed?.deletedCount(owner.position) ?? 0)
     }
 
     /// Whether the class has an object with this key. O(log objects).
     package func exists(_ key: Int64, _ owner: ClassHandle) throws(ModelError) -> Bool {
-        guard let pending else { return try holdsRow(key, owner) }
-        if pending.isKnown(key, owner) { return true }
-        guard !pending.erases.hold(key, owner), try holdsRow(key, owner) else { return false }
-        pending.know(key, owner)
+        guard let unflushed else { return try holdsRow(key, owner) }
+        if unflushed.isVerified(key, owner.position) { return true }
+        guard !unflushed.isDeleted(key, owner.position), try holdsRow(key, owner) else {
+            return false
+        }
+        unflushed.noteVerified(key, owner.position)
         return true
     }
 
@@ -135,7 +121,7 @@ package final class ModelView: Sendable {
         do { return try table.contains(key) } catch { throw .storage(error) }
     }
 
-    /// Whether the object is there; false also for a class that is not seen.
+    /// Whether the object exists; false too for an object of a hidden class.
     package func exists(_ object: ObjectRef) throws(ModelError) -> Bool {
         guard let owner = schema.anyClass(id: object.classID), !owner.isHidden else { return false }
         return try exists(object.key, owner)
@@ -155,17 +141,17 @@ package final class ModelView: Sendable {
         let table = try table(of: property, with: key)
         do {
             let cell = try table.cell(key, property.column)
-            return isLost(cell, property) ? .null : cell
+            return isDangling(cell, property) ? .null : cell
         } catch { throw property.modelError(error, key: key) }
     }
 
-    /// Whether a cell is a link to an erased object.
+    /// Whether a cell is a link to a deleted object.
     @inline(__always)
-    private func isLost(_ cell: Cell, _ property: PropertyHandle) -> Bool {
-        guard let pending, property.type == .link, case .int64(let target) = cell,
+    private func isDangling(_ cell: Cell, _ property: PropertyHandle) -> Bool {
+        guard let unflushed, property.type == .link, case .int64(let target) = cell,
             let position = property.targetPosition
         else { return false }
-        return pending.erases.hold(target, schema.classes[position])
+        return unflushed.isDeleted(target, position)
     }
 
     /// Calls `body` with each of some properties that are no lists, and its value, without copying.
@@ -174,9 +160,7 @@ package final class ModelView: Sendable {
         _ key: Int64, _ owner: ClassHandle, _ ids: UnsafeBufferPointer<PropertyID>,
         _ body: (PropertyHandle, Cell) -> Void
     ) throws(ModelError) {
-        if let pending {
-            try stored { () throws(StorageError) in try pending.bringCells(owner.position) }
-        }
+        try unflushed?.flushValues(of: owner.position)
         let table = try rows(owner, with: key)
         var place: Table.RowPlace?
         for id in ids {
@@ -188,14 +172,14 @@ package final class ModelView: Sendable {
                 let row = if let place { place } else { try table.row(key) }
                 place = row
                 let cell = try table.cell(row, property.column)
-                body(property, isLost(cell, property) ? .null : cell)
+                body(property, isDangling(cell, property) ? .null : cell)
             } catch {
                 throw property.modelError(error, key: key)
             }
         }
     }
 
-    /// The same value, as one to keep.
+    /// The same value, owned by the caller.
     package func value(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> Value {
         try property.value(of: cell(key, property))
     }
@@ -220,7 +204,7 @@ extension PropertyHandle {
         }
     }
 
-    /// Makes a value to keep of a cell of this property, or of an element of the list.
+    /// Copies a cell of this property, or an element of the list, to a value that the caller owns.
     package func value(of cell: Cell) throws(ModelError) -> Value {
         switch cell {
         case .null: .null

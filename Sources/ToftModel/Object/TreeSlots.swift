@@ -1,8 +1,8 @@
 internal import Synchronization
 internal import ToftStorage
 
-/// The trees that a view has opened, each at a fixed place, so that finding one again is one load.
-/// Any thread.
+/// The trees that a view has opened, one slot for each, so that finding one again is one load. Any
+/// thread.
 final class TreeSlots: @unchecked Sendable {
     private let tables: Slots<Table>
     private let trees: Slots<OrderedTree>
@@ -49,8 +49,8 @@ private struct Slots<Object: AnyObject> {
         }
     }
 
-    /// Keeps an object at a slot; gives back the one that is there already, if another thread was
-    /// first.
+    /// Stores an object in a slot and returns it; if another thread was first, returns the object
+    /// of that thread.
     func keep(_ object: Object, at slot: Int) -> Object {
         let word = UInt(bitPattern: Unmanaged.passRetained(object).toOpaque())
         if words[slot].compareExchange(expected: 0, desired: word, ordering: .acquiringAndReleasing)

@@ -1,11 +1,5 @@
 package import ToftStorage
 
-/// Names a class within one database for ever; never used twice.
-package typealias ClassID = UInt32
-/// Names a property within its class for ever, and its column in the class's table; never used
-/// twice.
-package typealias PropertyID = UInt32
-
 /// What a property holds. Raw values are format.
 package enum PropertyType: UInt8, Sendable, CaseIterable {
     case bool = 1
@@ -41,9 +35,9 @@ extension PropertyType {
         return (collection == .list ? "list of " : "") + optional + name + suffix
     }
 
-    /// The column that holds such values, or the elements of a list of them; nil for what is not
-    /// stored.
-    package var columnType: ColumnType? {
+    /// The type of the column that holds such values, or of the elements of a list of them; nil for
+    /// inverse links, which are computed.
+    var columnType: ColumnType? {
         switch self {
         case .bool: .bool
         case .int, .link: .int64
@@ -56,10 +50,10 @@ extension PropertyType {
     }
 
     /// Whether it may be the type of a primary key.
-    package var canBePrimaryKey: Bool { self == .int || self == .string }
+    var canBePrimaryKey: Bool { self == .int || self == .string }
 
     /// Whether a secondary index can be made of it.
-    package var canBeIndexed: Bool {
+    var canBeIndexed: Bool {
         switch self {
         case .bool, .int, .string, .date: true
         default: false

@@ -1,5 +1,5 @@
-/// The classes that a caller declares at open: what it wants to see, not what lies in the file
-/// (that is `StoredSchema`).
+/// The classes that a caller declares when it opens a database. `StoredSchema` is what the file
+/// holds.
 package struct Schema: Sendable, Equatable {
     package var classes: [ClassSchema]
 
@@ -8,7 +8,7 @@ package struct Schema: Sendable, Equatable {
     }
 
     /// The class with exactly this name.
-    package func classSchema(named name: String) -> ClassSchema? {
+    func classSchema(named name: String) -> ClassSchema? {
         classes.first { $0.name.isSameName(as: name) }
     }
 }

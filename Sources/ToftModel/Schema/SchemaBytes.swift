@@ -11,8 +11,8 @@ struct SchemaWriter {
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// Writes a part with its length before it, so that a reader who knows fewer fields skips the
-    /// rest.
+    /// Writes a part with its length before it, so that a reader that knows fewer fields can skip
+    /// the rest.
     mutating func putCounted(_ build: (inout SchemaWriter) -> Void) {
         var part = SchemaWriter()
         build(&part)
@@ -21,7 +21,7 @@ struct SchemaWriter {
     }
 }
 
-/// Reads such a record; what does not fit throws.
+/// Reads such a record. Throws `damagedSchema` where the bytes are no such record.
 struct SchemaReader {
     private var bytes: ArraySlice<UInt8>
 

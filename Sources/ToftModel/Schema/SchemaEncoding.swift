@@ -1,5 +1,5 @@
-/// How the schema lies in the schema tree: a header under the key 00, and each class under the key
-/// 01, class id (big-endian).
+/// The encoding of the schema in the schema tree: a header under the key 00, and each class under
+/// the key 01, class id (big-endian).
 ///
 /// ```
 /// header    encoding u8 = 1, schema version u64, generation u64, next class id u32, ...

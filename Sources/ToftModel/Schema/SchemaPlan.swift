@@ -1,7 +1,8 @@
 /// What must be done to a file so that a declared schema can be used with it: only additions, and
 /// indexes dropped.
 package struct SchemaPlan: Sendable, Equatable {
-    /// The schema afterwards; the trees of what is new are missing until it is carried out.
+    /// The schema afterwards. New classes and properties have no trees until the plan is carried
+    /// out.
     package var target: StoredSchema
     /// What to do, in this order.
     package var changes: [SchemaChange]
@@ -17,7 +18,7 @@ package enum SchemaChange: Sendable, Equatable {
     case createBacklinks(ClassID, PropertyID)
     case createIndex(ClassID, PropertyID)
     case dropIndex(ClassID, PropertyID, tree: UInt64)
-    /// The record of the class changes, and nothing else: an inverse link, or what is hidden.
+    /// Only the record of the class changes: it gets an inverse link, or hides something else.
     case updateClass(ClassID)
     case setVersion(UInt64)
 }

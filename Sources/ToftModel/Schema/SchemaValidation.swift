@@ -1,6 +1,6 @@
 extension Schema {
     /// Checks the declared schema by itself and throws every problem at once.
-    package func validate() throws(ModelError) {
+    func validate() throws(ModelError) {
         let problems = self.problems()
         if !problems.isEmpty { throw .invalidSchema(problems) }
     }

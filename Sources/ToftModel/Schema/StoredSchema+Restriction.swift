@@ -1,7 +1,7 @@
 extension StoredSchema {
     /// What a session with this declared schema sees: classes and properties that it lacks are
     /// hidden, the others have its names.
-    package func restricted(to schema: Schema) -> StoredSchema {
+    func restricted(to schema: Schema) -> StoredSchema {
         var seen = self
         for index in seen.classes.indices {
             let stored = seen.classes[index]

@@ -12,7 +12,7 @@ package struct StoredSchema: Sendable, Equatable {
     /// knows this one.
     package var generation: UInt64
     /// The id that the next class gets.
-    package var nextClassID: ClassID
+    var nextClassID: ClassID
     /// In the order of their ids.
     package var classes: [StoredClass]
 
@@ -34,16 +34,16 @@ package struct StoredClass: Sendable, Equatable {
     package var name: String
     /// The name in the file.
     package var persistedName: String
-    /// Not part of what is seen; its data stays.
+    /// Whether the session does not see it; its data stays in the file.
     package var isHidden: Bool
     /// The id that the next property gets.
-    package var nextPropertyID: PropertyID
+    var nextPropertyID: PropertyID
     /// The table with the objects' rows.
     package var table: UInt64
     /// The property that is the primary key.
-    package var primaryKeyID: PropertyID?
+    var primaryKeyID: PropertyID?
     /// Primary key value -> object key.
-    package var primaryKeyTree: UInt64?
+    var primaryKeyTree: UInt64?
     /// In the order of their ids.
     package var properties: [StoredProperty]
 
@@ -77,16 +77,16 @@ package struct StoredProperty: Sendable, Equatable {
     /// Whether the value, or an element of the list, may be null.
     package var isOptional: Bool
     package var isPrimaryKey: Bool
-    /// Not part of what is seen; its data stays.
+    /// Whether the session does not see it; its data stays in the file.
     package var isHidden: Bool
     /// The class linked to; for an inverse link, the class that links here.
     package var targetClassID: ClassID?
     /// For an inverse link, the property of the target class that links here.
     package var originPropertyID: PropertyID?
     /// (value, object key) -> nothing, for an indexed property.
-    package var indexTree: UInt64?
+    var indexTree: UInt64?
     /// (target key, source key) -> number of links, for a link.
-    package var backlinkTree: UInt64?
+    var backlinkTree: UInt64?
 
     package init(
         id: PropertyID, name: String, persistedName: String? = nil, type: PropertyType,
@@ -128,13 +128,13 @@ extension StoredSchema {
         classes.first { !$0.isHidden && $0.name.isSameName(as: name) }
     }
 
-    /// The classes that are seen.
+    /// The classes that are not hidden.
     package var visibleClasses: [StoredClass] {
         classes.filter { !$0.isHidden }
     }
 
-    /// Where the class with this id stands in `classes`.
-    package func classIndex(id: ClassID) -> Int? {
+    /// The index of the class with this id in `classes`.
+    func classIndex(id: ClassID) -> Int? {
         classes.firstIndex { $0.id == id }
     }
 
@@ -161,13 +161,13 @@ extension StoredClass {
         properties.first { !$0.isHidden && $0.name.isSameName(as: name) }
     }
 
-    /// The properties that are seen.
+    /// The properties that are not hidden.
     package var visibleProperties: [StoredProperty] {
         properties.filter { !$0.isHidden }
     }
 
-    /// Where the property with this id stands in `properties`.
-    package func propertyIndex(id: PropertyID) -> Int? {
+    /// The index of the property with this id in `properties`.
+    func propertyIndex(id: PropertyID) -> Int? {
         properties.firstIndex { $0.id == id }
     }
 

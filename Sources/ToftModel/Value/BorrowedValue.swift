@@ -18,7 +18,7 @@ package enum BorrowedValue {
 
 extension BorrowedValue {
     /// The kind of value in plain words, for messages.
-    package var kindName: String {
+    var kindName: String {
         switch self {
         case .null: "null"
         case .bool: "bool"
@@ -41,7 +41,7 @@ extension BorrowedValue {
 
 extension Value {
     /// Lends the value for the time of the call.
-    package func withBorrowed<Result>(_ body: (BorrowedValue) throws(ModelError) -> Result)
+    func withBorrowed<Result>(_ body: (BorrowedValue) throws(ModelError) -> Result)
         throws(ModelError) -> Result
     {
         switch self {

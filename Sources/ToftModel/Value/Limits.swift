@@ -1,9 +1,9 @@
 /// The limits of the data model, each checked with an error that names what was too long.
 package enum Limits {
     /// UTF-8 bytes of a class name.
-    package static let classNameBytes = 57
+    static let classNameBytes = 57
     /// UTF-8 bytes of a property name.
-    package static let propertyNameBytes = 63
+    static let propertyNameBytes = 63
     /// Bytes of a string (UTF-8) or data value.
     package static let valueBytes = 16 * 1024 * 1024 - 1
     /// Properties of one class, inverse links included.

@@ -1,8 +1,10 @@
-internal import ToftStorage
+package import ToftStorage
 
-/// Runs storage calls and turns their errors into the model's.
+/// Runs calls of the storage and throws their error as the model's.
 @inline(__always)
-func stored<Result>(_ body: () throws(StorageError) -> Result) throws(ModelError) -> Result {
+package func stored<Result: ~Copyable>(_ body: () throws(StorageError) -> Result) throws(ModelError)
+    -> Result
+{
     do { return try body() } catch { throw .storage(error) }
 }
 

@@ -1,7 +1,6 @@
 package import ToftStorage
 
-/// One value, owned: what callers hand in and what they may keep. Reading many values without
-/// copying goes through `Cell`.
+/// One value that its holder owns. To read many values without copying, use `Cell`.
 ///
 /// Equality is that of the database: strings by their UTF-8 bytes (not by Unicode equivalence), NaN
 /// equals NaN, -0.0 equals 0.0.
@@ -21,21 +20,6 @@ extension Value {
     /// Whether this is `.null`.
     package var isNull: Bool {
         if case .null = self { true } else { false }
-    }
-
-    /// The kind of value in plain words, for messages.
-    package var kindName: String {
-        switch self {
-        case .null: "null"
-        case .bool: "bool"
-        case .int: "int"
-        case .float: "float"
-        case .double: "double"
-        case .string: "string"
-        case .data: "data"
-        case .date: "date"
-        case .link: "link"
-        }
     }
 }
 

@@ -199,10 +199,11 @@ struct Binder {
             note([], PropertyRef(classID: target.id, propertyID: primaryKey.id), isOfOthers: true)
             return .objectWithKey(target.id, value)
         default:
+            let kind = Constant(value).type?.name ?? "null"
             throw failure(
                 .typeMismatch,
                 "The primary key '\(className).\(primaryKey.name)' is \(primaryKey.type.name), "
-                    + "but \(value.description) is \(value.kindName).",
+                    + "but \(value.description) is \(kind).",
                 at: offset)
         }
     }

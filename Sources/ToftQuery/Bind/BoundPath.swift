@@ -38,7 +38,7 @@ package struct PropertyRef: Hashable, Sendable {
     package var classID: ClassID
     package var propertyID: PropertyID
 
-    package init(classID: ClassID, propertyID: PropertyID) {
+    init(classID: ClassID, propertyID: PropertyID) {
         self.classID = classID
         self.propertyID = propertyID
     }

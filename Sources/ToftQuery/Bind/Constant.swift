@@ -2,7 +2,7 @@ package import ToftModel
 package import ToftStorage
 
 /// A constant of a bound query.
-package enum Constant: Sendable {
+enum Constant: Sendable {
     case null
     case bool(Bool)
     case int(Int64)
@@ -18,7 +18,7 @@ package enum Constant: Sendable {
     case objectWithKey(ClassID, Value)
 
     /// A value that a caller handed in.
-    package init(_ value: Value) {
+    init(_ value: Value) {
         switch value {
         case .null: self = .null
         case .bool(let value): self = .bool(value)
@@ -81,7 +81,7 @@ package enum Constant: Sendable {
 }
 
 /// A whole number beyond 64 bits, placed exactly among the doubles.
-package struct LargeInteger: Sendable {
+struct LargeInteger: Sendable {
     /// The double next to it.
     let nearest: Double
     /// -1, 0 or 1 as `nearest` is less than, equal to or greater than the number.

@@ -10,7 +10,7 @@ package struct QueryDependency: Hashable, Sendable {
     /// that is looked up by its primary key.
     package var isOfOthers: Bool
 
-    package init(steps: [PathStep], property: PropertyRef, isOfOthers: Bool = false) {
+    init(steps: [PathStep], property: PropertyRef, isOfOthers: Bool = false) {
         self.steps = steps
         self.property = property
         self.isOfOthers = isOfOthers

@@ -1,7 +1,7 @@
 package import ToftModel
 
 /// The type of a value in a query.
-package enum ValueType: Hashable, Sendable {
+enum ValueType: Hashable, Sendable {
     case bool
     case int
     case float
@@ -47,16 +47,7 @@ package enum ValueType: Hashable, Sendable {
 
     /// The type in plain words.
     var name: String {
-        switch self {
-        case .bool: "bool"
-        case .int: "int"
-        case .float: "float"
-        case .double: "double"
-        case .string: "string"
-        case .data: "data"
-        case .date: "date"
-        case .link: "link"
-        }
+        if case .link = self { "link" } else { "\(self)" }
     }
 
     /// Whether values of both types may stand on two sides of an operator.

@@ -49,15 +49,6 @@ final class CountNode: ValueNode {
             }
         }
     }
-
-    override var cost: Double {
-        switch collection {
-        case .list: 10
-        case .link: 1
-        case .backlinks: 300
-        case .allBacklinks(let origins): 300 * Double(origins.count)
-        }
-    }
 }
 
 /// @min, @max, @sum or @avg of the elements of a list, or of a property of the objects of a
@@ -91,8 +82,6 @@ final class AggregateNode: ValueNode {
         for row in 0..<frame.count { accumulators[row].store(operation, row, in: vector) }
         return vector
     }
-
-    override var cost: Double { 100 }
 }
 
 /// What an aggregate knows of the values so far.
@@ -182,6 +171,4 @@ final class SubqueryNode: ValueNode {
         }
         return vector
     }
-
-    override var cost: Double { 100 + predicate.cost }
 }

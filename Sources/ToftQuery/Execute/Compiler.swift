@@ -142,7 +142,8 @@ struct Compiler {
             return try aggregate(operation, collection, property, type)
         case .subquery(let steps, let inner):
             let start = OuterRows(scope, try source.reader(classID))
-            return SubqueryNode(start, try PathExpander(steps, leaf, source), try predicate(inner))
+            return SubqueryNode(
+                start, try PathExpander(steps, leaf, source), try predicate(inner.cheapestFirst))
         }
     }
 

@@ -9,80 +9,43 @@ package enum QueryBase: Sendable {
     case keys([Int64])
 }
 
-/// One run of a query against one source. Used by one thread, for one answer.
+/// One run of a plan over one base and one version. Used by one thread, for one answer.
 final class Execution {
-    let query: BoundQuery
-    let source: DataSource
+    private let plan: QueryPlan
+    private let base: QueryBase
+    private let source: DataSource
     private let compiler: Compiler
     private let reader: ClassReader
 
-    init(_ query: BoundQuery, _ source: DataSource) throws(ModelError) {
-        self.query = query
-        self.source = source
+    init(_ plan: QueryPlan, over base: QueryBase, in view: ModelView) throws(ModelError) {
+        self.plan = plan
+        self.base = base
+        source = DataSource(view)
         compiler = Compiler(source: source)
-        reader = try source.reader(query.classID)
-    }
-
-    // MARK: Stages
-
-    /// A filter and what is then done with the objects that pass.
-    struct Segment {
-        var filter: [BoundPredicate] = []
-        var ordering: BoundOrdering?
-
-        var limit: Int? { if case .limit(let count)? = ordering { count } else { nil } }
-    }
-
-    /// The stages in segments. Filters move before sorts, which they do not disturb; a sort that
-    /// nothing looks at is left out.
-    static func segments(_ stages: [BoundQuery.Stage], orderMatters: Bool) -> [Segment] {
-        var segments = [Segment()]
-        for stage in stages {
-            switch stage {
-            case .filter(let predicate): add(predicate, to: &segments)
-            case .ordering(let ordering):
-                segments[segments.count - 1].ordering = ordering
-                segments.append(Segment())
-            }
-        }
-        if !orderMatters {
-            while segments.count > 1, case .sort? = segments[segments.count - 2].ordering {
-                segments[segments.count - 2].ordering = nil
-                segments[segments.count - 2].filter += segments.removeLast().filter
-            }
-        }
-        return segments
-    }
-
-    private static func add(_ predicate: BoundPredicate, to segments: inout [Segment]) {
-        var index = segments.count - 1
-        while index > 0, case .sort? = segments[index - 1].ordering { index -= 1 }
-        segments[index].filter.append(predicate)
+        reader = try source.reader(plan.classID)
     }
 
     // MARK: Answers
 
     /// The keys of the results, in order.
-    func keys(_ base: QueryBase) throws(ModelError) -> [Int64] {
-        let segments = Self.segments(query.stages, orderMatters: true)
-        var rows = try prepared(base, for: segments[0].filter)
-        var limits = segments.dropFirst().map { $0.filter.isEmpty ? $0.limit : nil }
-        limits.append(nil)
-        for (segment, limit) in zip(segments, limits) {
-            rows = .keys(try run(segment, rows, thenLimitedTo: limit))
+    func keys() throws(ModelError) -> [Int64] {
+        var rows = try firstRows()
+        var keys: [Int64] = []
+        for (index, step) in plan.steps.enumerated() {
+            let next = plan.steps.dropFirst(index + 1).first
+            keys = try run(
+                step, rows, thenLimitedTo: next.flatMap { $0.filter.isEmpty ? $0.limit : nil })
+            rows = .keys(keys)
         }
-        return try list(rows)
+        return keys
     }
 
     /// How many results there are.
-    func count(_ base: QueryBase) throws(ModelError) -> Int {
-        var segments = Self.segments(query.stages, orderMatters: false)
-        let last = segments.removeLast()
-        var rows = try prepared(base, for: segments.first?.filter ?? last.filter)
-        for segment in segments { rows = .keys(try run(segment, rows)) }
-        if case .all = rows, last.filter.isEmpty { return reader.table.rowCount }
+    func count() throws(ModelError) -> Int {
+        let (rows, filter) = try lastRows()
+        if case .all = rows, filter.isEmpty { return reader.table.rowCount }
         var count = 0
-        try forEachBatch(rows, last.filter) { _, passing in
+        try forEachBatch(rows, filter) { _, passing in
             count += passing.count
             return true
         }
@@ -91,26 +54,31 @@ final class Execution {
 
     /// Calls `body` with each batch of results, in no particular order of the whole unless the
     /// query has none.
-    func forEachResult(_ base: QueryBase, _ body: (RowBatch, Selection) throws(ModelError) -> Void)
+    func forEachResult(_ body: (RowBatch, Selection) throws(ModelError) -> Void)
         throws(ModelError)
     {
-        var segments = Self.segments(query.stages, orderMatters: false)
-        let last = segments.removeLast()
-        var rows = try prepared(base, for: segments.first?.filter ?? last.filter)
-        for segment in segments { rows = .keys(try run(segment, rows)) }
-        try forEachBatch(rows, last.filter) { frame, passing throws(ModelError) in
+        let (rows, filter) = try lastRows()
+        try forEachBatch(rows, filter) { frame, passing throws(ModelError) in
             try body(frame, passing)
             return true
         }
     }
 
-    /// The objects to begin with: those that an index gives, where one serves the first filter.
-    private func prepared(_ base: QueryBase, for filter: [BoundPredicate]) throws(ModelError)
-        -> QueryBase
-    {
+    /// Runs all steps but the last. Returns the objects that the last step gets, and its filter.
+    private func lastRows() throws(ModelError) -> (rows: QueryBase, filter: [BoundPredicate]) {
+        var rows = try firstRows()
+        for step in plan.steps.dropLast() { rows = .keys(try run(step, rows)) }
+        return (rows, plan.steps.last?.filter ?? [])
+    }
+
+    /// The objects that the first step gets: those that an index gives, where the plan has one.
+    private func firstRows() throws(ModelError) -> QueryBase {
         var rows = base
-        if case .all = base, let candidates = try source.candidates(filter, reader) {
-            rows = .keys(candidates)
+        if case .index(let index) = plan.access {
+            let most = max(64, reader.table.rowCount / 8)
+            if let found = try index.candidates(in: source.view, atMost: most) {
+                rows = .keys(found)
+            }
         }
         switch rows {
         case .all: source.baseCount = reader.table.rowCount
@@ -119,19 +87,14 @@ final class Execution {
         return rows
     }
 
-    private func list(_ base: QueryBase) throws(ModelError) -> [Int64] {
-        if case .keys(let keys) = base { return keys }
-        return try run(Segment(), base)
-    }
-
-    private func run(_ segment: Segment, _ rows: QueryBase, thenLimitedTo limit: Int? = nil)
+    private func run(_ step: QueryPlan.Step, _ rows: QueryBase, thenLimitedTo limit: Int? = nil)
         throws(ModelError) -> [Int64]
     {
-        switch segment.ordering {
-        case nil: return try filtered(rows, segment.filter, limit: .max)
-        case .limit(let count): return try filtered(rows, segment.filter, limit: count)
-        case .sort(let keys): return try sorted(rows, segment.filter, keys, limit: limit)
-        case .distinct(let keys): return try distinct(rows, segment.filter, keys)
+        switch step.ordering {
+        case nil: return try filtered(rows, step.filter, limit: .max)
+        case .limit(let count): return try filtered(rows, step.filter, limit: count)
+        case .sort(let keys): return try sorted(rows, step.filter, keys, limit: limit)
+        case .distinct(let keys): return try distinct(rows, step.filter, keys)
         }
     }
 
@@ -204,11 +167,10 @@ final class Execution {
         switch rows {
         case .all:
             var failure: ModelError?
-            let zones = ZoneMapFilter.conjuncts(of: filter)
             do {
-                try reader.table.forEachCluster(reading: zones.map(\.column)) {
+                try reader.table.forEachCluster(reading: plan.zones.map(\.column)) {
                     cluster throws(StorageError) in
-                    for zone in zones where try zone.excludes(cluster) { return true }
+                    for zone in plan.zones where try zone.excludes(cluster) { return true }
                     frame.fill(cluster)
                     do throws(ModelError) {
                         let passing =

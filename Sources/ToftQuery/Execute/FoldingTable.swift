@@ -18,9 +18,6 @@ enum FoldingTable {
         }
     }
 
-    /// The version of the Unicode data.
-    static let unicodeVersion = "14.0.0"
-
     /// Simple case folding.
     static let caseFolding: [Run] = [
         .init(0xB5, 0xB5, 1, 775), .init(0xC0, 0xD6, 1, 32), .init(0xD8, 0xDE, 1, 32),

@@ -127,8 +127,6 @@ final class PairNode: PredicateNode {
             try left.evaluate(frame, wanted: wanted), try right.evaluate(frame, wanted: wanted),
             wanted: wanted)
     }
-
-    override var cost: Double { left.cost + right.cost + 5 }
 }
 
 /// A value of a collection of each row against another value, which is broadcast.
@@ -163,8 +161,6 @@ final class CollectionPairNode: PredicateNode {
         }
         return verdicts.rows(quantifier)
     }
-
-    override var cost: Double { 150 }
 }
 
 /// The values of two collections of each row against each other, every one with every other: for
@@ -225,6 +221,4 @@ final class CrossPairNode: PredicateNode {
         }
         return inner.rows(right.quantifier)[owner]
     }
-
-    override var cost: Double { 5000 }
 }

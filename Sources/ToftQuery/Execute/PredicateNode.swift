@@ -6,9 +6,6 @@ internal import ToftStorage
 class PredicateNode {
     /// The rows of `wanted` that satisfy the predicate; what it says of other rows means nothing.
     func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection { wanted }
-
-    /// How long a row takes, roughly, in nanoseconds.
-    var cost: Double { 0 }
 }
 
 final class FixedNode: PredicateNode {
@@ -33,16 +30,14 @@ final class NotNode: PredicateNode {
     override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
         wanted.subtracting(try inner.evaluate(frame, wanted: wanted))
     }
-
-    override var cost: Double { inner.cost }
 }
 
-/// All parts, the cheapest first: each is asked only of the rows that are left.
+/// All parts: each is tested only for the rows that all before it have passed.
 final class AndNode: PredicateNode {
     private let parts: [PredicateNode]
 
     init(_ parts: [PredicateNode]) {
-        self.parts = parts.stablySorted { $0.cost }
+        self.parts = parts
     }
 
     override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
@@ -53,16 +48,14 @@ final class AndNode: PredicateNode {
         }
         return left
     }
-
-    override var cost: Double { parts.reduce(0) { $0 + $1.cost } }
 }
 
-/// Any part, the cheapest first: each is asked only of the rows that no other has found.
+/// Any part: each is tested only for the rows that none before it has found.
 final class OrNode: PredicateNode {
     private let parts: [PredicateNode]
 
     init(_ parts: [PredicateNode]) {
-        self.parts = parts.stablySorted { $0.cost }
+        self.parts = parts
     }
 
     override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
@@ -75,15 +68,6 @@ final class OrNode: PredicateNode {
             if open.isEmpty { break }
         }
         return found
-    }
-
-    override var cost: Double { parts.reduce(0) { $0 + $1.cost } }
-}
-
-extension Array where Element == PredicateNode {
-    fileprivate func stablySorted(by cost: (PredicateNode) -> Double) -> [PredicateNode] {
-        enumerated().sorted { (cost($0.element), $0.offset) < (cost($1.element), $1.offset) }.map(
-            \.element)
     }
 }
 
@@ -102,8 +86,6 @@ final class TestNode: PredicateNode {
         return test.evaluate(
             try value.evaluate(frame, wanted: wanted), count: frame.count, wanted: wanted)
     }
-
-    override var cost: Double { value.cost + 1 }
 }
 
 /// An integer or a link of the objects themselves from `low` to `high`: compared as it lies in its
@@ -136,8 +118,6 @@ final class IntRangeNode: PredicateNode {
         guard let nulls = values.nulls else { return within }
         return within.subtracting(Selection(bitmap: UnsafeRawPointer(nulls), count: count))
     }
-
-    override var cost: Double { scattered.cost }
 }
 
 /// Collects, for the rows of a base, what was found out about the elements that belong to them.
@@ -194,8 +174,6 @@ final class CollectionTestNode: PredicateNode {
         }
         return verdicts.rows(quantifier)
     }
-
-    override var cost: Double { 100 + value.cost }
 }
 
 /// The values of a collection of each row as a whole: as many as there are tests, each passing its
@@ -236,6 +214,4 @@ final class WholeListNode: PredicateNode {
         for row in 0..<frame.count where counts[row] != tests.count { failed.insert(row) }
         return ~failed
     }
-
-    override var cost: Double { 150 }
 }

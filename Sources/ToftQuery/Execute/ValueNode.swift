@@ -19,9 +19,6 @@ class ValueNode {
 
     /// What the zone map of a cluster says about a test of this value.
     func verdict(_ test: RowPredicate, _ cluster: ClusterView) -> ZoneVerdict { .unknown }
-
-    /// How long a row takes, roughly, in nanoseconds: the cheaper of two conditions is asked first.
-    var cost: Double { 1 }
 }
 
 /// The same value for every row.
@@ -79,8 +76,6 @@ final class PropertyNode: ValueNode {
     override func verdict(_ test: RowPredicate, _ cluster: ClusterView) -> ZoneVerdict {
         cluster.verdict(test, column)
     }
-
-    override var cost: Double { layout == .text ? 5 : 1 }
 }
 
 /// The objects themselves, as links to them.
@@ -120,8 +115,6 @@ final class LengthNode: ValueNode {
         while let row = rows.next() { vector.ownInts[row] = Int64(texts.texts[row].count) }
         return vector
     }
-
-    override var cost: Double { inner.cost + 1 }
 }
 
 /// A value at the other end of to-one links, one or several: null where one of them is.
@@ -159,8 +152,6 @@ final class LinkedNode: ValueNode {
         }
         return try inner.evaluate(current, wanted: wanted)
     }
-
-    override var cost: Double { 30 * Double(hops.count) + inner.cost }
 }
 
 /// A computation with two values, row by row.
@@ -211,8 +202,6 @@ final class ArithmeticNode: ValueNode {
             }
         }
     }
-
-    override var cost: Double { left.cost + right.cost + 3 }
 }
 
 extension Vector {
@@ -248,8 +237,6 @@ final class BroadcastNode: ValueNode {
         known = (ObjectIdentifier(base), base.generation, values)
         return values
     }
-
-    override var cost: Double { inner.cost + 2 }
 }
 
 /// A value of an object further out, seen from within a subquery: for each row the object of the
@@ -267,8 +254,6 @@ final class OuterNode: ValueNode {
     override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
         try inner.evaluate(start.frame(for: frame), wanted: wanted)
     }
-
-    override var cost: Double { inner.cost + 20 }
 }
 
 /// Where a path begins: at the objects of the frame, or at those some subqueries further out.

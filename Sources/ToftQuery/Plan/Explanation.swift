@@ -5,51 +5,35 @@ internal import ToftStorage
 struct Explanation {
     private(set) var text = ""
 
-    init(_ query: BoundQuery, _ view: ModelView, _ base: QueryBase) throws(ModelError) {
-        let owner = view.schema.anyClass(id: query.classID)
-        let segments = Execution.segments(query.stages, orderMatters: true)
-        addBase(
-            base, segments[0].filter, owner, view,
-            rows: try owner.map { owner throws(ModelError) in try view.count(owner) } ?? 0)
-        for segment in segments { add(segment) }
-    }
-
-    private mutating func addBase(
-        _ base: QueryBase, _ filter: [BoundPredicate], _ owner: ClassHandle?, _ view: ModelView,
-        rows: Int
-    ) {
+    init(_ plan: QueryPlan, _ base: QueryBase, _ view: ModelView) throws(ModelError) {
+        let owner = view.schema.anyClass(id: plan.classID)
         let name = owner?.name ?? "?"
-        switch base {
-        case .keys(let keys): line("take \(keys.count) objects of \(name)")
-        case .all:
-            let plan = IndexPlan.best(for: filter) { reference in
-                view.schema.anyClass(id: reference.classID)?.properties.first {
-                    $0.id == reference.propertyID
-                }
-            }
-            if let plan {
-                line(
-                    "look up \(plan.description) (scan \(name) instead when it gives more than an "
-                        + "eighth of \(rows) objects)"
-                )
-            } else {
-                let zones = ZoneMapFilter.conjuncts(of: filter).count
-                line(
-                    "scan \(rows) objects of \(name)"
-                        + (zones > 0
-                            ? ", skipping clusters by the bounds of "
-                                + "\(zones) column\(zones == 1 ? "" : "s")"
-                            : ""))
-            }
+        let rows = try owner.map { owner throws(ModelError) in try view.count(owner) } ?? 0
+        switch plan.access {
+        case .given:
+            if case .keys(let keys) = base { line("take \(keys.count) objects of \(name)") }
+        case .scan: line("scan \(rows) objects of \(name)" + Self.skipping(plan.zones))
+        case .index(let index):
+            line(
+                "look up \(index.description) (scan \(name) instead when it gives more than an "
+                    + "eighth of \(rows) objects)"
+            )
         }
+        for step in plan.steps { add(step) }
     }
 
-    private mutating func add(_ segment: Execution.Segment) {
-        for predicate in segment.filter {
+    private static func skipping(_ zones: [ZoneMapFilter]) -> String {
+        guard !zones.isEmpty else { return "" }
+        return ", skipping clusters by the bounds of \(zones.count) "
+            + (zones.count == 1 ? "column" : "columns")
+    }
+
+    private mutating func add(_ step: QueryPlan.Step) {
+        for predicate in step.filter {
             if case .constant(true) = predicate { continue }
             line("filter \(predicate.explanation)")
         }
-        switch segment.ordering {
+        switch step.ordering {
         case nil: break
         case .limit(let count)?: line("limit to \(count)")
         case .sort(let keys)?:
@@ -63,8 +47,8 @@ struct Explanation {
         }
     }
 
-    private mutating func line(_ step: String) {
-        text += text.isEmpty ? step : "\n" + step
+    private mutating func line(_ words: String) {
+        text += text.isEmpty ? words : "\n" + words
     }
 }
 

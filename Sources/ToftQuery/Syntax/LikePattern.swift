@@ -1,6 +1,6 @@
 /// What LIKE matches a text with: characters, `?` for any one character and `*` for any run of
 /// them.
-package struct LikePattern: Sendable, Hashable {
+struct LikePattern: Sendable, Hashable {
     /// Bytes of UTF-8 below 256, and the two wildcards.
     private(set) var units: [UInt16]
 
@@ -8,7 +8,7 @@ package struct LikePattern: Sendable, Hashable {
     static let anyRun: UInt16 = 257
 
     /// A pattern in which every `*` and `?` is a wildcard: there is no escape, as in Realm.
-    package init(_ text: some Sequence<UInt8>) {
+    init(_ text: some Sequence<UInt8>) {
         var builder = Builder()
         for byte in text { builder.append(wild: byte) }
         self = builder.finish()

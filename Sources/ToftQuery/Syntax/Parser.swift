@@ -3,7 +3,7 @@
 /// Predicates and values share the parenthesis, so they are parsed by one descent, by precedence
 /// (OR, AND, NOT, comparison, `+ -`, `* /`), and told apart by what comes out. Nesting is limited,
 /// so that no text can exhaust a thread's stack.
-package struct Parser {
+struct Parser {
     private var lexer: Lexer
     /// The word that is looked at.
     var token: Token
@@ -11,7 +11,7 @@ package struct Parser {
     private var depth = 0
 
     /// Parentheses, NOT, SUBQUERY and chains of arithmetic together may nest this deep.
-    package static let depthLimit = 100
+    static let depthLimit = 100
 
     /// Parses a whole query. `hyphenatedNames` are the names of the schema that contain a hyphen,
     /// which elsewhere subtracts.

@@ -73,7 +73,7 @@ package enum Comparator: String, Sendable {
     case geoWithin = "GEOWITHIN"
 
     /// BEGINSWITH and its kin: strings and data only.
-    package var isStringOperator: Bool {
+    var isStringOperator: Bool {
         switch self {
         case .beginsWith, .endsWith, .contains, .like: true
         default: false
@@ -95,7 +95,7 @@ package struct StringOptions: OptionSet, Hashable, Sendable {
     package static let diacriticInsensitive = StringOptions(rawValue: 2)
 
     /// As it is written in a query; "" when empty.
-    package var spelling: String {
+    var spelling: String {
         isEmpty
             ? ""
             : "[" + (contains(.caseInsensitive) ? "c" : "")
@@ -126,7 +126,7 @@ package indirect enum ExpressionSyntax: Sendable {
         package var literal: Literal
         package var offset: Int
 
-        package init(_ literal: Literal, offset: Int = -1) {
+        init(_ literal: Literal, offset: Int = -1) {
             self.literal = literal
             self.offset = offset
         }
@@ -198,9 +198,9 @@ package struct StringLiteral: Sendable {
     package var bytes: [UInt8]
     /// What LIKE matches, when the text was written in a query: there a backslash makes `*`, `?`
     /// and `\` ordinary.
-    package var pattern: LikePattern?
+    var pattern: LikePattern?
 
-    package init(_ text: String) {
+    init(_ text: String) {
         bytes = Array(text.utf8)
     }
 
@@ -212,7 +212,7 @@ package struct StringLiteral: Sendable {
 
 /// A path from an object: `boss.dogs.@max.age`, `ANY friends.city.name`.
 package struct PathSyntax: Sendable {
-    package var quantifier: Quantifier?
+    var quantifier: Quantifier?
     package var elements: [Element]
     package var offset: Int
 

@@ -33,9 +33,6 @@ package final class WriteTransaction {
     /// Whether the log had no room for this commit.
     var isLogTooShort = false
     private var state = State.active
-    /// What is still to be done before the commit: effects that the caller has kept back to bring
-    /// them in a better order.
-    package var beforeCommit: (() throws(StorageError) -> Void)?
 
     /// - Parameter growsOnly: takes no page that the file has, as nobody knows who looks at it.
     /// - Parameter isPrivate: nothing reaches the file.
@@ -148,7 +145,7 @@ package final class WriteTransaction {
 
     /// Makes changes that a reader asks for, such as have been kept back: what was lent before
     /// stays in memory until a change of another kind.
-    package func changeForReader(_ body: () throws(StorageError) -> Void) throws(StorageError) {
+    package func changeForReader<Failure>(_ body: () throws(Failure) -> Void) throws(Failure) {
         space.dirty.pointee.isKeeping = true
         defer { space.dirty.pointee.isKeeping = false }
         try body()
@@ -366,7 +363,6 @@ package final class WriteTransaction {
         let published: PublishedVersion
         do throws(StorageError) {
             defer { state = .ended }
-            try beforeCommit?()
             try view.settleDelta()
             published = hasChanges ? try Commit(self).run(durability) : base
             look(published)
@@ -396,7 +392,6 @@ package final class WriteTransaction {
 
     private func end() {
         state = .ended
-        beforeCommit = nil
         view.release()
         store.endWrite()
     }

@@ -2,13 +2,15 @@ import Testing
 @testable import ToftModel
 import ToftTestKit
 
-@Suite struct KeyOrderTests {
+@Suite struct RadixSortTests {
     @Test(arguments: [0, 1, 2, 200, 257, 5_000])
     func itemsAscendAndThoseWithEqualHeadsKeepTheirOrder(count: Int) {
         var seed = Seed.random()
         for masks: UInt64 in [.max, 0xFF, 0xFF00_0000_0000_00FF, 3 << 20, 0] {
             let heads = (0..<count).map { _ in seed.next() & masks }
-            var order = KeyOrder(count: count) { KeyOrder.Item(head: heads[$0], index: UInt32($0)) }
+            var order = RadixSort(count: count) {
+                RadixSort.Item(head: heads[$0], index: UInt32($0))
+            }
             order.sort()
             let expected = heads.indices.sorted {
                 heads[$0] != heads[$1] ? heads[$0] < heads[$1] : $0 < $1
@@ -19,6 +21,6 @@ import ToftTestKit
 
     @Test func headsOfNumbersSortAsTheNumbersDo() {
         let numbers: [Int64] = [.min, -7, -1, 0, 1, 9, .max]
-        #expect(numbers.map(KeyOrder.head) == numbers.map(KeyOrder.head).sorted())
+        #expect(numbers.map(RadixSort.head) == numbers.map(RadixSort.head).sorted())
     }
 }

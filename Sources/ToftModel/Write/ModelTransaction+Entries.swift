@@ -1,20 +1,22 @@
 internal import ToftStorage
 
 extension ModelTransaction {
-    /// Notes that an object links to another once more.
+    /// Adds one link from an object to another.
     func addBacklink(_ property: PropertyHandle, target: Int64, source: Int64) throws(ModelError) {
-        try pending.entries.addBacklink(property, target: target, source: source) {
+        try buffer.addBacklink(property, target: target, source: source) {
             () throws(ModelError) in
             try view.openTree(property.backlinkSlot, property.backlinkTree)
         }
+        try buffer.flushExcessEntries()
     }
 
-    /// Notes that an object links to another once less.
+    /// Removes one link from an object to another.
     func removeBacklink(_ property: PropertyHandle, target: Int64, source: Int64) throws(ModelError)
     {
-        try pending.entries.removeBacklink(property, target: target, source: source) {
+        try buffer.removeBacklink(property, target: target, source: source) {
             () throws(ModelError) in
             try view.openTree(property.backlinkSlot, property.backlinkTree)
         }
+        try buffer.flushExcessEntries()
     }
 }

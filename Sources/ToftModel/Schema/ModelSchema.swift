@@ -75,7 +75,7 @@ extension ModelSchema {
         return classes.first { $0.id == id }
     }
 
-    /// The classes that are seen.
+    /// The classes that are not hidden.
     package var visibleClasses: [ClassHandle] {
         classes.filter { !$0.isHidden }
     }

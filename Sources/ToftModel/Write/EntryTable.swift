@@ -1,19 +1,21 @@
-/// New and removed entries of one tree on their way there: a hash table for look-ups, sorted when
-/// the tree takes them.
+internal import ToftStorage
+
+/// Added and removed entries of one ordered tree that wait to be written: found by key through a
+/// hash table, given to the tree as a sorted batch.
 ///
-/// Keys lie one behind the other in `bytes`; `table` holds for each hash the number of an entry and
-/// one more, 0 where there is none. One thread; freed by `deallocate`.
-struct EntryBuffer {
-    /// Sixteen bytes, as there are many.
+/// `bytes` holds the keys side by side. `table` holds for each hash the number of an entry
+/// plus one, 0 where there is none. For one thread; the owner frees it with `deallocate`.
+struct EntryTable {
+    /// Sixteen bytes, because there are many.
     struct Entry {
-        /// Up to 8 bytes, as they lie in memory; meaningless for a removal.
+        /// Up to 8 bytes in the order of memory; undefined for a removal.
         var value: UInt64
         var offset: UInt32 = 0
         var length: UInt16
         var valueLength: UInt8
         private var flags: UInt8
 
-        /// An entry that is put. `isNew`: its tree is known not to hold the key.
+        /// An entry that is added. `isNew`: the caller knows that its tree does not hold the key.
         init(keyLength: Int, value: UInt64, valueLength: UInt8, isNew: Bool) {
             self.value = value
             self.valueLength = valueLength
@@ -21,7 +23,7 @@ struct EntryBuffer {
             flags = isNew ? 4 : 0
         }
 
-        /// One that is removed without having been put before: its tree must hold the key.
+        /// An entry that is removed without having been added here: its tree must hold the key.
         init(removedKeyLength: Int) {
             self.init(keyLength: removedKeyLength, value: 0, valueLength: 0, isNew: false)
             flags = 3
@@ -32,7 +34,9 @@ struct EntryBuffer {
             set { flags = newValue ? flags | 1 : flags & ~1 }
         }
 
+        /// Whether the tree must hold the key.
         var isInTree: Bool { flags & 2 != 0 }
+        /// Whether the tree is known not to hold the key.
         var isNew: Bool { flags & 4 != 0 }
     }
 
@@ -61,31 +65,30 @@ struct EntryBuffer {
     /// Bytes that the entries take.
     var size: Int { byteCount &+ count &* (MemoryLayout<Entry>.stride &+ 8) }
 
-    /// The key of an entry.
     @inline(__always)
-    func key(_ entry: Entry) -> UnsafeRawBufferPointer {
+    private func key(_ entry: Entry) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: bytes + Int(entry.offset), count: Int(entry.length))
     }
 
-    // MARK: Looking up
+    // MARK: Look-up
 
-    /// The entry with a key, nil where nothing is known of it.
+    /// The entry with a key, nil where nothing is buffered for it.
     @inline(__always)
     func find(_ key: UnsafeRawBufferPointer) -> Entry? {
         guard count > 0 else { return nil }
-        let number = table[place(of: key)]
+        let number = table[bucket(of: key)]
         return number == 0 ? nil : entries[Int(number) &- 1]
     }
 
-    /// Where in `table` a key is, or would be.
+    /// The bucket of `table` that holds a key, or the free one where it belongs.
     @inline(__always)
-    private func place(of key: UnsafeRawBufferPointer) -> Int {
-        var place = Int(truncatingIfNeeded: Self.hash(key)) & (tableCapacity &- 1)
-        while table[place] != 0 {
-            if self.key(entries[Int(table[place]) &- 1]).isSame(as: key) { return place }
-            place = (place &+ 1) & (tableCapacity &- 1)
+    private func bucket(of key: UnsafeRawBufferPointer) -> Int {
+        var bucket = Int(truncatingIfNeeded: Self.hash(key)) & (tableCapacity &- 1)
+        while table[bucket] != 0 {
+            if self.key(entries[Int(table[bucket]) &- 1]).isSame(as: key) { return bucket }
+            bucket = (bucket &+ 1) & (tableCapacity &- 1)
         }
-        return place
+        return bucket
     }
 
     /// Only for this table: never stored.
@@ -109,29 +112,29 @@ struct EntryBuffer {
         return product.high ^ product.low
     }
 
-    // MARK: Changing
+    // MARK: Changes
 
-    /// Notes an entry with up to 8 bytes of value. `isNew`: its tree does not hold the key, unless
-    /// it is removed here.
+    /// Adds an entry with up to 8 bytes of value, or gives the entry with this key another value.
+    /// `isNew`: its tree does not hold the key, unless the key was removed here before.
     @inline(__always)
-    mutating func put(_ key: UnsafeRawBufferPointer, _ value: UInt64, length: Int, isNew: Bool) {
-        let place = place(of: key), number = table[place]
+    mutating func add(_ key: UnsafeRawBufferPointer, _ value: UInt64, length: Int, isNew: Bool) {
+        let bucket = bucket(of: key), number = table[bucket]
         let length = UInt8(truncatingIfNeeded: length)
         guard number > 0 else {
-            return add(
+            return append(
                 key, Entry(keyLength: key.count, value: value, valueLength: length, isNew: isNew),
-                at: place)
+                at: bucket)
         }
         entries[Int(number) &- 1].value = value
         entries[Int(number) &- 1].valueLength = length
         entries[Int(number) &- 1].isRemoval = false
     }
 
-    /// Notes that an entry goes. False where it has gone already.
+    /// Removes an entry. False where it has been removed before.
     mutating func remove(_ key: UnsafeRawBufferPointer) -> Bool {
-        let place = place(of: key), number = table[place]
+        let bucket = bucket(of: key), number = table[bucket]
         guard number > 0 else {
-            add(key, Entry(removedKeyLength: key.count), at: place)
+            append(key, Entry(removedKeyLength: key.count), at: bucket)
             return true
         }
         let wasThere = !entries[Int(number) &- 1].isRemoval
@@ -146,7 +149,9 @@ struct EntryBuffer {
         byteCount = 0
     }
 
-    private mutating func add(_ key: UnsafeRawBufferPointer, _ entry: Entry, at place: Int) {
+    private mutating func append(
+        _ key: UnsafeRawBufferPointer, _ entry: Entry, at bucket: Int
+    ) {
         var entry = entry
         entry.offset = UInt32(truncatingIfNeeded: byteCount)
         if byteCount &+ key.count > byteCapacity { growBytes(key.count) }
@@ -156,7 +161,7 @@ struct EntryBuffer {
         if count == entryCapacity { growEntries() }
         (entries + count).initialize(to: entry)
         count &+= 1
-        table[place] = UInt32(truncatingIfNeeded: count)
+        table[bucket] = UInt32(truncatingIfNeeded: count)
         if count &* 2 > tableCapacity { growTable() }
     }
 
@@ -182,22 +187,49 @@ struct EntryBuffer {
         table = .allocate(capacity: tableCapacity)
         table.initialize(repeating: 0, count: tableCapacity)
         for index in 0..<count {
-            var place =
+            var bucket =
                 Int(truncatingIfNeeded: Self.hash(key(entries[index]))) & (tableCapacity &- 1)
-            while table[place] != 0 { place = (place &+ 1) & (tableCapacity &- 1) }
-            table[place] = UInt32(truncatingIfNeeded: index &+ 1)
+            while table[bucket] != 0 { bucket = (bucket &+ 1) & (tableCapacity &- 1) }
+            table[bucket] = UInt32(truncatingIfNeeded: index &+ 1)
         }
     }
 
     // MARK: In order
 
-    /// Calls `body` with each entry in the order of the keys.
-    func forEachInOrder<Failure>(_ body: (Entry) throws(Failure) -> Void) throws(Failure) {
-        guard count > 1 else { return count == 1 ? try body(entries[0]) : () }
+    /// Writes everything to the tree, in the order of the keys. O(entries * log entries of the
+    /// tree).
+    func write(to batch: EntryBatch) throws(ModelError) {
+        let order = sorted()
+        for item in order.items {
+            do throws(StorageError) {
+                guard try !write(entries + Int(item.index), to: batch) else { continue }
+            } catch { throw .storage(error) }
+            throw .inconsistent("an entry that leads to an object is missing")
+        }
+    }
+
+    /// False where the tree lacks an entry that it must hold.
+    @inline(__always)
+    private func write(_ place: UnsafePointer<Entry>, to batch: EntryBatch) throws(StorageError)
+        -> Bool
+    {
+        let entry = place.pointee, key = key(entry)
+        guard !entry.isRemoval else {
+            // An entry that was new and was removed again never reaches the tree.
+            if entry.isNew { return true }
+            return try batch.delete(key) || !entry.isInTree
+        }
+        // The value is the first field of the entry.
+        let value = UnsafeRawBufferPointer(start: place, count: Int(entry.valueLength))
+        if entry.isNew { try batch.insert(key, value) } else { try batch.put(key, value) }
+        return true
+    }
+
+    /// By the 8 bytes in which the keys differ first; few keys are alike in these.
+    private func sorted() -> RadixSort {
         let skipped = commonPrefix()
-        // By the 8 bytes in which keys differ first; few are alike in these.
-        var order = KeyOrder(count: count) {
-            KeyOrder.Item(
+        var order = RadixSort(count: count) {
+            RadixSort.Item(
                 head: head(entries[$0], after: skipped), index: UInt32(truncatingIfNeeded: $0))
         }
         order.sort()
@@ -208,18 +240,19 @@ struct EntryBuffer {
             if end - start > 1 {
                 sortWhole(UnsafeMutableBufferPointer(rebasing: order.items[start..<end]))
             }
-            for place in start..<end { try body(entries[Int(order.items[place].index)]) }
             start = end
         }
+        return order
     }
 
-    private func sortWhole(_ items: UnsafeMutableBufferPointer<KeyOrder.Item>) {
+    private func sortWhole(_ items: UnsafeMutableBufferPointer<RadixSort.Item>) {
         var items = items
         items.sort { key(entries[Int($0.index)]).isBefore(key(entries[Int($1.index)])) }
     }
 
-    /// How many bytes all keys begin with alike.
+    /// The number of bytes with which all keys begin alike.
     private func commonPrefix() -> Int {
+        guard count > 0 else { return 0 }
         let first = key(entries[0])
         var common = first.count
         for index in 1..<count where common > 0 {

@@ -1,7 +1,7 @@
 internal import ToftPlatform
 internal import ToftStorage
 
-/// Lists: every edit is recorded with its position; links are kept in the backlinks.
+/// Lists. Every edit is recorded with its index; an edit of links changes the backlinks, too.
 extension ModelTransaction {
     /// Inserts values before `index`, or at the end, all or none.
     package func listInsert(
@@ -22,7 +22,7 @@ extension ModelTransaction {
         try append(0..<values.count, to: key, property, from: index)
     }
 
-    /// The same for one value to keep.
+    /// The same for one value that the caller owns.
     package func listInsert(_ key: Int64, _ property: PropertyHandle, at index: Int, _ value: Value)
         throws(ModelError)
     {
@@ -38,7 +38,7 @@ extension ModelTransaction {
         try listInsert(key, property, at: try listCount(key, property), values)
     }
 
-    /// The same for one value to keep.
+    /// The same for one value that the caller owns.
     package func listAppend(_ key: Int64, _ property: PropertyHandle, _ value: Value)
         throws(ModelError)
     {
@@ -54,7 +54,7 @@ extension ModelTransaction {
         try replace(index, of: key, property, by: try prepareElement(value, property))
     }
 
-    /// The same for a value to keep.
+    /// The same for a value that the caller owns.
     package func listSet(_ key: Int64, _ property: PropertyHandle, at index: Int, _ value: Value)
         throws(ModelError)
     {
@@ -113,7 +113,7 @@ extension ModelTransaction {
 
     /// Replaces the whole list, all or nothing: with `.all` it is cleared and filled again, with
     /// `.modified` only what differs is set.
-    package func listAssign(
+    func listAssign(
         _ key: Int64, _ property: PropertyHandle, _ values: UnsafeBufferPointer<BorrowedValue>,
         policy: UpdatePolicy = .all
     ) throws(ModelError) {
@@ -132,7 +132,7 @@ extension ModelTransaction {
 
     // MARK: Steps
 
-    /// Gives a list that is there the prepared cells of `range`.
+    /// Replaces the content of a list by the prepared cells of `range`.
     func assign(
         _ range: Range<Int>, to key: Int64, _ property: PropertyHandle, policy: UpdatePolicy
     ) throws(ModelError) {
@@ -207,7 +207,8 @@ extension ModelTransaction {
             try writing.listClear(table, id: id, key, property.column, derived: false)
         }
         for target in targets {
-            try pending.entries.dropBacklink(property, target: target, source: key)
+            try buffer.removeAllBacklinks(property, target: target, source: key)
+            try buffer.flushExcessEntries()
         }
     }
 

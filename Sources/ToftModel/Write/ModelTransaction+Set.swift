@@ -14,7 +14,7 @@ extension ModelTransaction {
         try put(try prepareCell(value, property), to: key, property)
     }
 
-    /// The same for a value to keep.
+    /// The same for a value that the caller owns.
     package func set(_ key: Int64, _ property: PropertyHandle, _ value: Value) throws(ModelError) {
         try value.withBorrowed { value throws(ModelError) in try set(key, property, value) }
     }
@@ -36,7 +36,7 @@ extension ModelTransaction {
         }
     }
 
-    /// The same for values to keep.
+    /// The same for values that the caller owns.
     package func set(
         _ key: Int64, _ owner: ClassHandle, _ values: [(property: PropertyHandle, value: Value)],
         policy: UpdatePolicy = .all
@@ -46,7 +46,7 @@ extension ModelTransaction {
         }
     }
 
-    /// Gives an object that is there what was prepared for one of its properties.
+    /// Sets one prepared property of an object that exists.
     func apply(
         _ element: RowValue, to key: Int64, _ owner: ClassHandle, policy: UpdatePolicy
     ) throws(ModelError) {
@@ -64,7 +64,7 @@ extension ModelTransaction {
     /// Sets a checked cell and keeps indexes and backlinks up.
     @inline(__always)
     func put(_ cell: Cell, to key: Int64, _ property: PropertyHandle) throws(ModelError) {
-        if PendingCells.takes(property) { return try putLater(cell, to: key, property) }
+        if property.isBuffered { return try putBuffered(cell, to: key, property) }
         if property.isIndexed || property.type == .link {
             return try putWithEntries(cell, to: key, property)
         }
@@ -72,11 +72,11 @@ extension ModelTransaction {
     }
 
     @inline(__always)
-    private func putLater(_ cell: Cell, to key: Int64, _ property: PropertyHandle)
+    private func putBuffered(_ cell: Cell, to key: Int64, _ property: PropertyHandle)
         throws(ModelError)
     {
         try view.requireObject(key, view.schema.classes[property.classPosition])
-        try stored { () throws(StorageError) in try pending.cells.put(cell, to: key, property) }
+        try buffer.add(cell, to: key, property)
     }
 
     @inline(__always)
@@ -104,21 +104,11 @@ extension ModelTransaction {
             if let was { try removeBacklink(property, target: was, source: key) }
             if let now { try addBacklink(property, target: now, source: key) }
         } else {
-            try pending.entries.replaceIndex(property, key, old: old, new: cell) {
+            try buffer.replaceIndexEntry(property, key, old: old, new: cell) {
                 () throws(ModelError) in
                 try putCell(cell, to: key, property, derived: false)
             }
-        }
-    }
-}
-
-extension Cell {
-    /// Whether two cells of one property hold the same bits.
-    func isIdentical(to other: Cell) -> Bool {
-        switch (self, other) {
-        case (.float32(let left), .float32(let right)): left.bitPattern == right.bitPattern
-        case (.float64(let left), .float64(let right)): left.bitPattern == right.bitPattern
-        default: isEqual(to: other)
+            try buffer.flushExcessEntries()
         }
     }
 }

@@ -1,14 +1,16 @@
 internal import ToftStorage
 
 /// The entries that lead to objects: primary keys, indexes and backlinks. All are derived effects.
-extension PendingEntries {
+///
+/// Nothing here flushes: the caller calls `flushExcessEntries` when it holds no memory of a page.
+extension WriteBuffer {
     // MARK: Primary keys
 
-    func putPrimaryKey(_ cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle, _ key: Int64)
+    func addPrimaryKey(_ cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle, _ key: Int64)
         throws(ModelError)
     {
         let bytes = try primaryKeyBytes(cell, property, key)
-        try put(
+        addEntry(
             owner.primaryKeySlot, tree: owner.primaryKeyTree ?? 0, bytes.bytes,
             UInt64(bitPattern: key).littleEndian, length: 8)
     }
@@ -16,7 +18,7 @@ extension PendingEntries {
     func removePrimaryKey(
         _ cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle, _ key: Int64
     ) throws(ModelError) {
-        try remove(
+        try addRemoval(
             owner.primaryKeySlot, tree: owner.primaryKeyTree ?? 0,
             try primaryKeyBytes(cell, property, key).bytes)
     }
@@ -32,21 +34,22 @@ extension PendingEntries {
 
     // MARK: Indexes
 
-    func putIndex(_ cell: Cell, _ property: PropertyHandle, _ key: Int64) throws(ModelError) {
-        try put(
+    func addIndexEntry(_ cell: Cell, _ property: PropertyHandle, _ key: Int64) throws(ModelError) {
+        addEntry(
             property.indexSlot, tree: property.indexTree ?? 0,
             try indexBytes(cell, property, key, firstKey).bytes)
     }
 
-    func removeIndex(_ cell: Cell, _ property: PropertyHandle, _ key: Int64) throws(ModelError) {
-        try remove(
+    func removeIndexEntry(_ cell: Cell, _ property: PropertyHandle, _ key: Int64) throws(ModelError)
+    {
+        try addRemoval(
             property.indexSlot, tree: property.indexTree ?? 0,
             try indexBytes(cell, property, key, firstKey).bytes)
     }
 
-    /// Moves an object's entry from its old value to its new one, around the change of the value:
-    /// the old one may lie in the page that changes.
-    func replaceIndex(
+    /// Replaces an object's index entry. Runs `change`, which sets the value, in between, because
+    /// `old` may borrow from the page that it changes.
+    func replaceIndexEntry(
         _ property: PropertyHandle, _ key: Int64, old: Cell, new: Cell,
         _ change: () throws(ModelError) -> Void
     ) throws(ModelError) {
@@ -54,8 +57,8 @@ extension PendingEntries {
             now = try indexBytes(new, property, key, secondKey)
         try change()
         guard !was.bytes.isSame(as: now.bytes) else { return }
-        try remove(property.indexSlot, tree: property.indexTree ?? 0, was.bytes)
-        try put(property.indexSlot, tree: property.indexTree ?? 0, now.bytes)
+        try addRemoval(property.indexSlot, tree: property.indexTree ?? 0, was.bytes)
+        addEntry(property.indexSlot, tree: property.indexTree ?? 0, now.bytes)
     }
 
     private func indexBytes(
@@ -69,17 +72,18 @@ extension PendingEntries {
 
     // MARK: Backlinks
 
-    /// Notes that an object links to another once more; `tree` is that of the backlinks.
+    /// Adds one link from an object to another. `tree` is that of the backlinks, without what is
+    /// buffered.
     func addBacklink(
         _ property: PropertyHandle, target: Int64, source: Int64,
         in tree: () throws(ModelError) -> OrderedTree
     ) throws(ModelError) {
         let bytes = backlinkBytes(target, source)
         let links = property.isList ? try links(property, bytes, in: tree) : 0
-        try putLinks(property, bytes, links + 1, isNew: links == 0)
+        setLinks(property, bytes, links + 1, isNew: links == 0)
     }
 
-    /// Notes that an object links to another once less.
+    /// Removes one link from an object to another.
     func removeBacklink(
         _ property: PropertyHandle, target: Int64, source: Int64,
         in tree: () throws(ModelError) -> OrderedTree
@@ -92,13 +96,15 @@ extension PendingEntries {
                     + "than links"
             )
         }
-        if links > 1 { return try putLinks(property, bytes, links - 1, isNew: false) }
-        try remove(property.backlinkSlot, tree: property.backlinkTree ?? 0, bytes.bytes)
+        if links > 1 { return setLinks(property, bytes, links - 1, isNew: false) }
+        try addRemoval(property.backlinkSlot, tree: property.backlinkTree ?? 0, bytes.bytes)
     }
 
-    /// Removes the whole entry, however many links it stands for.
-    func dropBacklink(_ property: PropertyHandle, target: Int64, source: Int64) throws(ModelError) {
-        try remove(
+    /// Removes the whole entry, whatever its number of links.
+    func removeAllBacklinks(_ property: PropertyHandle, target: Int64, source: Int64)
+        throws(ModelError)
+    {
+        try addRemoval(
             property.backlinkSlot, tree: property.backlinkTree ?? 0,
             backlinkBytes(target, source).bytes)
     }
@@ -113,7 +119,7 @@ extension PendingEntries {
     private func links(
         _ property: PropertyHandle, _ bytes: KeyBytes, in tree: () throws(ModelError) -> OrderedTree
     ) throws(ModelError) -> Int {
-        switch find(property.backlinkSlot, bytes.bytes) {
+        switch lookup(property.backlinkSlot, bytes.bytes) {
         case .removed: return 0
         case .value(let value, let length):
             return length == 0 ? 1 : Int(UInt32(truncatingIfNeeded: UInt64(littleEndian: value)))
@@ -125,11 +131,11 @@ extension PendingEntries {
         }
     }
 
-    private func putLinks(_ property: PropertyHandle, _ bytes: KeyBytes, _ links: Int, isNew: Bool)
-        throws(ModelError)
-    {
+    private func setLinks(
+        _ property: PropertyHandle, _ bytes: KeyBytes, _ links: Int, isNew: Bool
+    ) {
         let value = UInt64(truncatingIfNeeded: links).littleEndian
-        try put(
+        addEntry(
             property.backlinkSlot, tree: property.backlinkTree ?? 0, bytes.bytes, value,
             length: links == 1 ? 0 : 4, isNew: isNew)
     }

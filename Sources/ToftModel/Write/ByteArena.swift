@@ -1,7 +1,7 @@
 internal import ToftStorage
 
-/// Memory for bytes that callers hand in: theirs may lie in the file's own pages, which change
-/// while they are written.
+/// Copies of the bytes that callers pass in. A caller's bytes may borrow from the file's own pages,
+/// which change while the transaction writes.
 final class ByteArena {
     private var chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     private var used = 0
@@ -12,7 +12,7 @@ final class ByteArena {
         chunk.deallocate()
     }
 
-    /// Forgets what was copied so far.
+    /// Drops all copies.
     @inline(__always)
     func reset() {
         used = 0

@@ -1,16 +1,16 @@
-/// Where things that have keys stand in the order of these: sorted by digits, so that each key is
-/// looked at few times however many there are.
-struct KeyOrder: ~Copyable {
+/// The order of items by 64-bit numbers: sorted digit by digit, so that each item is visited eight
+/// times at most, however many there are.
+struct RadixSort: ~Copyable {
     struct Item {
-        /// Sorts as the key does, or as its beginning.
+        /// The number to sort by: the key, or its first eight bytes.
         var head: UInt64
-        /// Which one it is.
+        /// Which item it is.
         var index: UInt32
     }
 
     private(set) var items: UnsafeMutableBufferPointer<Item>
 
-    /// `count` items, to be set before `sort`.
+    /// Makes `count` items in the order of their numbers; `sort` sorts them.
     init(count: Int, _ item: (Int) -> Item) {
         items = .allocate(capacity: count)
         for index in 0..<count { items.initializeElement(at: index, to: item(index)) }
@@ -18,11 +18,11 @@ struct KeyOrder: ~Copyable {
 
     deinit { items.deallocate() }
 
-    /// The head of a number.
+    /// The head of a number: sorts unsigned as the number does signed.
     @inline(__always)
     static func head(_ number: Int64) -> UInt64 { UInt64(bitPattern: number) ^ (1 << 63) }
 
-    /// Sorts by heads; those with equal ones stay in their order.
+    /// Sorts by heads; items with equal heads keep their order. O(items).
     mutating func sort() {
         guard items.count > 256 else {
             return items.sort { $0.head != $1.head ? $0.head < $1.head : $0.index < $1.index }
@@ -32,16 +32,16 @@ struct KeyOrder: ~Copyable {
         for digit in 0..<8 where !Self.isSame(digit, starts, items.count) {
             let shift = UInt64(digit * 8)
             for item in items {
-                let place = digit &* 256 &+ Int(truncatingIfNeeded: (item.head >> shift) & 0xFF)
-                other[Int(starts[place])] = item
-                starts[place] &+= 1
+                let bucket = digit &* 256 &+ Int(truncatingIfNeeded: (item.head >> shift) & 0xFF)
+                other[Int(starts[bucket])] = item
+                starts[bucket] &+= 1
             }
             swap(&items, &other)
         }
         other.deallocate()
     }
 
-    /// For each of the eight digits, where the items with each of its values begin.
+    /// For each of the eight digits, the index of the first item with each of its 256 values.
     private static func starts(_ items: UnsafeMutableBufferPointer<Item>) -> ContiguousArray<UInt32>
     {
         var starts = ContiguousArray<UInt32>(repeating: 0, count: 8 * 256)
@@ -54,8 +54,8 @@ struct KeyOrder: ~Copyable {
         }
         for digit in 0..<8 {
             var sum: UInt32 = 0
-            for place in digit * 256..<digit * 256 + 256 {
-                (starts[place], sum) = (sum, sum &+ starts[place])
+            for bucket in digit * 256..<digit * 256 + 256 {
+                (starts[bucket], sum) = (sum, sum &+ starts[bucket])
             }
         }
         return starts
@@ -65,8 +65,8 @@ struct KeyOrder: ~Copyable {
     private static func isSame(_ digit: Int, _ starts: ContiguousArray<UInt32>, _ count: Int)
         -> Bool
     {
-        for place in digit * 256..<digit * 256 + 256 where starts[place] > 0 {
-            return Int(starts[place]) == count
+        for bucket in digit * 256..<digit * 256 + 256 where starts[bucket] > 0 {
+            return Int(starts[bucket]) == count
         }
         return true
     }

@@ -5,8 +5,8 @@
 package final class PropertyHandle: Sendable {
     package let id: PropertyID
     package let classID: ClassID
-    /// Where the class stands in `ModelSchema.classes`.
-    package let classPosition: Int
+    /// The index of the class in `ModelSchema.classes`.
+    let classPosition: Int
     package let className: String
     package let name: String
     package let type: PropertyType
@@ -16,14 +16,14 @@ package final class PropertyHandle: Sendable {
     package let isPrimaryKey: Bool
     package let isHidden: Bool
     /// The class linked to; for an inverse link, the class that links here.
-    package let targetPosition: Int?
+    let targetPosition: Int?
     package let targetClassID: ClassID?
     package let targetName: String?
     /// For an inverse link, the property of the target class that links here.
     package let originPropertyID: PropertyID?
-    package let indexTree: UInt64?
-    package let backlinkTree: UInt64?
-    /// Where a view keeps the open trees, see `TreeSlots`.
+    let indexTree: UInt64?
+    let backlinkTree: UInt64?
+    /// The slots of the open trees, see `TreeSlots`; -1 where there is no tree.
     let indexSlot: Int
     let backlinkSlot: Int
     /// Which values it takes.
@@ -62,12 +62,18 @@ package final class PropertyHandle: Sendable {
 extension PropertyHandle {
     /// Whether it is a list.
     package var isList: Bool { collection == .list }
-    /// Whether it is a to-one link.
-    package var isLink: Bool { type == .link && collection == .none }
     /// Whether it has a column; inverse links are computed.
     package var isStored: Bool { type != .linkingObjects }
     /// Whether a secondary index exists.
     package var isIndexed: Bool { indexTree != nil }
+    /// Whether its values wait in the write buffer: they have a fixed width, and no entry follows
+    /// from them.
+    var isBuffered: Bool {
+        switch type {
+        case .bool, .int, .float, .double, .date: !isIndexed
+        case .string, .data, .link, .linkingObjects: false
+        }
+    }
     /// Whether it can be null itself: a list can't, its elements may.
     package var isNullable: Bool { isOptional && collection == .none }
     /// The column that holds it; the property's own id.

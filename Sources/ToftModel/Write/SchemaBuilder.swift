@@ -1,13 +1,13 @@
 internal import ToftStorage
 
-/// Carries a plan out within a write transaction: makes trees and columns, fills indexes from the
-/// rows that are there, writes the records.
+/// Carries out a schema plan within a write transaction: creates trees and columns, fills indexes
+/// from the rows that exist, writes the schema's records.
 struct SchemaBuilder {
     private let writing: WriteTransaction
     private var schema: StoredSchema
     private var changedClasses: Set<ClassID> = []
 
-    /// Returns the schema as it then lies in the file.
+    /// Returns the schema that the file then holds.
     static func carryOut(_ plan: SchemaPlan, in transaction: WriteTransaction) throws(ModelError)
         -> StoredSchema
     {
@@ -86,31 +86,33 @@ struct SchemaBuilder {
 
     // MARK: Indexes
 
-    /// Makes an entry for each row that is there.
+    /// Bytes of index entries that are sorted at once.
+    private static let batchBytes = 24 << 20
+
+    /// Adds an entry for each row that exists.
     private func fillIndex(_ id: ClassID, _ property: PropertyID, _ tree: UInt64) throws(ModelError)
     {
         let owner = schema.classes[try classIndex(id)]
         guard let indexed = owner.property(id: property) else { return }
         let table = try stored { () throws(StorageError) in try writing.view.table(owner.table) }
-        let pending = PendingEntries(slotCount: 1)
-        pending.writing = writing
-        var batch = EntryBuffer(), rank = 0
+        var batch = EntryTable(), rank = 0
         defer { batch.deallocate() }
         while rank < table.rowCount {
             rank += try collect(indexed, owner, table, at: rank, into: &batch)
-            try batch.forEachInOrder { entry throws(ModelError) in
-                try pending.put(0, tree: tree, batch.key(entry))
+            if batch.size > Self.batchBytes || rank >= table.rowCount {
+                try batch.write(
+                    to: try stored { () throws(StorageError) in
+                        try writing.entryBatch(of: tree, count: batch.count, derived: true)
+                    })
+                batch.removeAll()
             }
-            batch.removeAll()
         }
-        try stored { () throws(StorageError) in try pending.bringAll() }
     }
 
-    /// Makes the entries of one cluster's rows from `rank` on: apart from the tree, whose changes
-    /// may move the cluster. Returns how many.
+    /// Adds the entries of one cluster's rows from `rank` on to the batch and returns their number.
     private func collect(
         _ indexed: StoredProperty, _ owner: StoredClass, _ table: Table, at rank: Int,
-        into batch: inout EntryBuffer
+        into batch: inout EntryTable
     ) throws(ModelError) -> Int {
         let (cluster, first) = try stored { () throws(StorageError) in
             try table.cluster(atRank: rank)
@@ -122,7 +124,7 @@ struct SchemaBuilder {
                     throw .inconsistent("'\(owner.name).\(indexed.name)' can't be indexed")
                 }
                 bytes.put(cluster.keys[row])
-                batch.put(bytes.bytes, 0, length: 0, isNew: true)
+                batch.add(bytes.bytes, 0, length: 0, isNew: true)
             }
         }
         return cluster.count - first

@@ -1,14 +1,14 @@
 internal import ToftStorage
 
 extension ModelTransaction {
-    /// Erases an object: links to it become null, lists lose it, what it links to stays. O(log
+    /// Deletes an object: links to it become null, lists lose it, what it links to stays. O(log
     /// objects) for each link from and to it.
     package func erase(_ key: Int64, _ owner: ClassHandle) throws(ModelError) {
         try view.requireObject(key, owner)
-        try pending.erase(key, owner)
+        try buffer.addDelete(key, owner)
     }
 
-    /// Erases all objects of a class. O(objects and their links).
+    /// Deletes all objects of a class. O(objects and their links).
     package func eraseAll(_ owner: ClassHandle) throws(ModelError) {
         let table = try view.table(owner)
         var keys: [Int64] = []
@@ -20,6 +20,6 @@ extension ModelTransaction {
                 return true
             }
         }
-        for key in keys { try pending.erase(key, owner) }
+        for key in keys { try buffer.addDelete(key, owner) }
     }
 }

@@ -19,7 +19,7 @@ package enum ModelError: Error, Sendable, Equatable {
     case noSuchObject(className: String, key: Int64)
     /// A value of another kind than the property's.
     case typeMismatch(className: String, property: String, expected: String, found: String)
-    /// Null for what is not optional.
+    /// Null for a property that is not optional.
     case nullNotAllowed(className: String, property: String)
     /// A primary key was to be set after creation.
     case primaryKeyImmutable(className: String, property: String)
@@ -53,7 +53,7 @@ package struct SchemaProblem: Sendable, Equatable, CustomStringConvertible {
     package var property: String?
     package var text: String
 
-    package init(className: String, property: String? = nil, text: String) {
+    init(className: String, property: String? = nil, text: String) {
         self.className = className
         self.property = property
         self.text = text

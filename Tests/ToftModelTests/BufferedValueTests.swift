@@ -4,7 +4,7 @@ import ToftStorage
 import ToftTestKit
 
 /// Values that wait for their rows: nobody may see that they do.
-@Suite struct PendingCellTests {
+@Suite struct BufferedValueTests {
     static let counter = ClassSchema(
         "Counter",
         [

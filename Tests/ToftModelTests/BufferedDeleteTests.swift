@@ -4,7 +4,7 @@ import ToftStorage
 import ToftTestKit
 
 /// Erased objects whose rows wait to go: nobody may see that they do.
-@Suite struct PendingEraseTests {
+@Suite struct BufferedDeleteTests {
     static let person = ClassSchema(
         "Person",
         [

@@ -26,7 +26,7 @@ extension ModelTransaction {
         return (try insert(owner), true)
     }
 
-    /// The same for values to keep.
+    /// The same for values that the caller owns.
     @discardableResult
     package func create(
         _ owner: ClassHandle, _ values: [(property: PropertyHandle, value: Value)] = [],
@@ -37,14 +37,14 @@ extension ModelTransaction {
         }
     }
 
-    /// The object that has the prepared primary key already.
+    /// The key of the object that has the prepared primary key; nil where there is none.
     private func findPrepared(_ owner: ClassHandle) throws(ModelError) -> Int64? {
         guard let property = owner.primaryKey else { return nil }
         let cell = try primaryKeyCell(property, owner)
         guard let found = try view.findRow(cell: cell, property, owner) else { return nil }
-        guard pending.erases.hold(found, owner) else { return found }
-        // Its entry makes room for that of the new object.
-        try stored { () throws(StorageError) in try pending.erases.bring() }
+        guard buffer.isDeleted(found, owner.position) else { return found }
+        // The deleted object's entry goes before the new object's is added.
+        try buffer.flushDeletes()
         return nil
     }
 
@@ -68,7 +68,7 @@ extension ModelTransaction {
         return .duplicatePrimaryKey(className: owner.name, value: value)
     }
 
-    /// Inserts a row with what is prepared, and every entry that leads to it.
+    /// Inserts a row with the prepared values, and adds every entry that leads to it.
     private func insert(_ owner: ClassHandle) throws(ModelError) -> Int64 {
         let table = try view.rows(owner)
         let key = try stored { () throws(StorageError) in
@@ -78,16 +78,16 @@ extension ModelTransaction {
             }
             return key
         }
-        pending.knowNew(key, owner)
+        buffer.noteCreated(key, owner)
         if let property = owner.primaryKey {
-            try pending.entries.putPrimaryKey(
-                try primaryKeyCell(property, owner), property, owner, key)
+            try buffer.addPrimaryKey(try primaryKeyCell(property, owner), property, owner, key)
         }
         for property in owner.indexed {
             guard let position = owner.anyPosition(id: property.id) else { continue }
-            try pending.entries.putIndex(
+            try buffer.addIndexEntry(
                 prepared.pointee.cell(at: position) ?? property.defaultCell, property, key)
         }
+        try buffer.flushExcessEntries()
         for property in owner.links {
             if let position = owner.anyPosition(id: property.id),
                 let value = prepared.pointee.value(at: position)
@@ -111,8 +111,8 @@ extension ModelTransaction {
         }
     }
 
-    /// Lends values as assignments: their text and bytes side by side in memory of our own, so that
-    /// all are borrowed at once.
+    /// Lends values as assignments. Copies their texts and bytes to one block of memory, so that
+    /// all of them are borrowed at once.
     func withAssignments<Result>(
         _ values: [(property: PropertyHandle, value: Value)],
         _ body: (UnsafeBufferPointer<Assignment>) throws(ModelError) -> Result

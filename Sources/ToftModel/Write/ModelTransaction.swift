@@ -5,56 +5,82 @@ package import ToftStorage
 /// 1. Every call checks all it was given before it changes anything: a `ModelError` other than
 ///    `.storage` and `.inconsistent` leaves the transaction as it was and usable. After those two,
 ///    roll back.
-/// 2. Primary keys, indexes, backlinks and nullified links are kept up as derived effects, so that
-///    they follow from the user's own.
+/// 2. Changes of primary keys, indexes, backlinks and nullified links are derived effects: they
+///    follow from those of the user.
 /// 3. It belongs to the thread of the transaction. Property and class handles must come from
 ///    `view.schema`.
 package final class ModelTransaction {
     /// What the transaction sees: its own changes too.
     package let view: ModelView
     let writing: WriteTransaction
-    /// What waits to be brought where it belongs.
-    package let pending: PendingChanges
+    let buffer: WriteBuffer
+    private var hasEnded = false
     let arena = ByteArena()
-    /// What a call was given, checked. Behind a pointer: a class's own property would be guarded at
-    /// each access.
+    /// The checked arguments of a call. Behind a pointer, because the runtime guards each access to
+    /// a class's own property.
     let prepared = UnsafeMutablePointer<PreparedAssignments>.allocate(capacity: 1)
 
-    /// Works on a write transaction, which the caller ends and gives to no other at the same time.
-    /// `view` shows an earlier version or the one that the transaction builds on: its schema is
-    /// used again where it still holds, and `pending`, which a small transaction has left, with it.
+    /// Works on a write transaction, which is ended through `commit` or `rollback` here alone.
+    /// - Parameter view: shows an earlier version or the one that the transaction builds on. Its
+    ///   schema is used again where it still holds.
+    /// - Parameter buffer: belongs to the transaction until it ends.
     package convenience init(
-        _ transaction: WriteTransaction, after view: ModelView, pending: PendingChanges? = nil
+        _ transaction: WriteTransaction, after view: ModelView, buffer: WriteBuffer
     ) throws(ModelError) {
         let isSame = view.snapshot.version == transaction.baseVersion
         let schema =
             isSame ? view.schema : try ModelSchema.read(transaction.view, previous: view.schema)
-        self.init(
-            transaction, schema: schema, limits: .usual,
-            pending: pending?.suits(schema) == true ? pending : nil)
+        self.init(transaction, schema: schema, buffer: buffer)
     }
 
-    /// `limits`: how much may wait.
-    init(
-        _ transaction: WriteTransaction, schema: ModelSchema, limits: PendingChanges.Limits,
-        pending: PendingChanges? = nil
-    ) {
+    init(_ transaction: WriteTransaction, schema: ModelSchema, buffer: WriteBuffer) {
         writing = transaction
         prepared.initialize(to: PreparedAssignments())
-        self.pending = pending ?? PendingChanges(schema, limits: limits)
-        self.pending.serve(transaction)
-        view = ModelView(transaction.view, schema: schema, pending: self.pending)
+        self.buffer = buffer
+        buffer.begin(transaction, schema)
+        view = ModelView(transaction.view, schema: schema, unflushed: buffer)
     }
 
-    /// Whether anything was changed so far.
-    package var hasChanges: Bool { writing.hasChanges || pending.holdsUserChanges }
-
     deinit {
+        rollback()
         prepared.deinitialize(count: 1)
         prepared.deallocate()
     }
 
-    // MARK: Checking what was given
+    // MARK: The end
+
+    /// Whether anything was changed so far.
+    package var hasChanges: Bool { writing.hasChanges || buffer.holdsUserChanges }
+
+    /// Flushes the write buffer, then commits. Afterwards the transaction has ended, also when the
+    /// commit throws.
+    /// - Returns: the version, which is the old one when nothing was changed, and a snapshot of it,
+    ///   pinned before another transaction can commit; nil where no pin was free.
+    /// - Throws: as `WriteTransaction.commit`; then nothing has changed, unless the error is
+    ///   `commitOutcomeUnknown`.
+    @discardableResult
+    package func commit(_ durability: Durability = .immediate) throws(ModelError) -> (
+        version: UInt64, snapshot: Snapshot?
+    ) {
+        guard writing.isActive else { throw .storage(.closed) }
+        defer { rollback() }
+        try buffer.flush()
+        return try stored { () throws(StorageError) in try writing.commitAndRead(durability) }
+    }
+
+    /// Forgets every change. Does nothing after the end.
+    package func rollback() {
+        guard !hasEnded else { return }
+        hasEnded = true
+        buffer.end()
+        writing.rollback()
+    }
+
+    /// The buffer, after the end, for the next transaction; nil where a large transaction has grown
+    /// it.
+    package var reusableBuffer: WriteBuffer? { hasEnded && writing.isSmall ? buffer : nil }
+
+    // MARK: Checks
 
     /// Checks assignments of one class and keeps them in `prepared`.
     func prepare(_ assignments: UnsafeBufferPointer<Assignment>, _ owner: ClassHandle)
@@ -80,8 +106,8 @@ package final class ModelTransaction {
         }
     }
 
-    /// The cell of a value or of an element of a list, its bytes our own; nil where the property
-    /// does not take it.
+    /// The cell of a value or of an element of a list, its bytes copied to `arena`; nil where the
+    /// property does not take it.
     @inline(__always)
     private func prepare(_ value: BorrowedValue, _ rule: ValueRule) throws(ModelError) -> Cell? {
         guard let cell = rule.cell(value) else { return nil }
@@ -125,22 +151,35 @@ package final class ModelTransaction {
             column: property.column, tag: position, list: first..<prepared.pointee.listCells.count)
     }
 
-    /// A link leads to an object that is there.
+    /// Throws unless the target of a link exists.
     private func checkTarget(_ cell: Cell, _ rule: ValueRule) throws(ModelError) {
         guard case .int64(let target) = cell, rule.targetPosition >= 0,
-            !pending.isNew(target, rule.targetPosition)
+            !buffer.isCreated(target, rule.targetPosition)
         else { return }
         try view.requireObject(target, view.schema.classes[rule.targetPosition])
     }
 }
 
 extension ClassHandle {
-    /// Where the visible property with this id stands in `properties`.
+    /// The index in `properties` of the visible property with this id.
     @inline(__always)
     func position(id: PropertyID) throws(ModelError) -> Int {
         guard let position = anyPosition(id: id), !rules[position].isHidden else {
             throw .noSuchProperty(className: name, property: "#\(id)")
         }
         return position
+    }
+}
+
+extension ModelView {
+    /// The objects of the version that a transaction has committed, with the schema that it had.
+    package convenience init(_ snapshot: Snapshot, committedBy transaction: ModelTransaction)
+        throws(ModelError)
+    {
+        let schema = transaction.view.schema
+        self.init(
+            snapshot,
+            schema: transaction.writing.isStructureChanged
+                ? try ModelSchema.read(snapshot, previous: schema) : schema)
     }
 }

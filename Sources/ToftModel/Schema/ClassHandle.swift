@@ -2,17 +2,17 @@
 /// schema.
 package final class ClassHandle: Sendable {
     package let id: ClassID
-    /// Where it stands in `ModelSchema.classes`.
+    /// Its index in `ModelSchema.classes`.
     package let position: Int
     package let name: String
     package let isHidden: Bool
     package let table: UInt64
     /// All properties in the order of their ids, hidden ones and inverse links too.
     package let properties: ContiguousArray<PropertyHandle>
-    /// What each of `properties` takes.
+    /// The values that each of `properties` takes.
     let rules: ContiguousArray<ValueRule>
     package let primaryKey: PropertyHandle?
-    package let primaryKeyTree: UInt64?
+    let primaryKeyTree: UInt64?
     let primaryKeySlot: Int
     /// Properties with a secondary index.
     let indexed: ContiguousArray<PropertyHandle>
@@ -64,7 +64,7 @@ extension ClassHandle {
         return property
     }
 
-    /// The properties that are seen.
+    /// The properties that are not hidden.
     package var visibleProperties: [PropertyHandle] {
         properties.filter { !$0.isHidden }
     }
@@ -74,7 +74,7 @@ extension ClassHandle {
         anyPosition(id: id).map { properties[$0] }
     }
 
-    /// Where the property with this id, hidden or not, stands in `properties`.
+    /// The index in `properties` of the property with this id, hidden or not.
     @inline(__always)
     func anyPosition(id: PropertyID) -> Int? {
         if isDense { return id > 0 && Int(id) <= properties.count ? Int(id) - 1 : nil }

@@ -1,7 +1,7 @@
 internal import ToftStorage
 
-/// Which values a property takes, as few words: what most values pass is asked here, what does not
-/// pass is explained by the property.
+/// The values that a property takes, in few words of memory: checks a value. `PropertyHandle` says
+/// why a value was rejected.
 struct ValueRule {
     let type: PropertyType
     let isOptional: Bool
@@ -10,7 +10,8 @@ struct ValueRule {
     let isList: Bool
     let isHidden: Bool
     let column: UInt32
-    /// The class that a link leads to, and where it stands; 0 and -1 where there is none.
+    /// The class that a link leads to, and its index in `ModelSchema.classes`; 0 and -1 where there
+    /// is none.
     let targetClassID: ClassID
     let targetPosition: Int
 

@@ -1,9 +1,9 @@
 package import ToftStorage
 
 extension ModelSchema {
-    /// Makes a database ready for a declared schema: validates it, compares it with the file's and
-    /// adds what is missing, in a transaction of its own where there is anything to add. Without a
-    /// declared schema the file is taken as it is.
+    /// Prepares a database for a declared schema: validates the schema, compares it with the file's
+    /// and adds what the file lacks, in one transaction. Without a declared schema the session sees
+    /// all that the file holds.
     ///
     /// A database that is read only, by itself or for the caller, isn't added to: what only costs
     /// speed (indexes) is done without, what is missing is an error. No version: the file's holds.

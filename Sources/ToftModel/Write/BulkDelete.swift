@@ -1,54 +1,58 @@
 internal import ToftStorage
 
-/// Erases many objects at once: finds out which rows change, then changes them, each class in the
+/// Deletes many objects at once: finds out which rows change, then changes them, each class in the
 /// order of its keys.
-struct ErasePass {
+///
+/// The entries of a deleted object go, links to it become null, lists lose it.
+struct BulkDelete {
     let schema: ModelSchema
     let writing: WriteTransaction
-    let entries: PendingEntries
+    let buffer: WriteBuffer
     /// The keys of the objects, by the position of the class.
-    let erased: ContiguousArray<Set<Int64>>
-    /// What happens to the rows of each class.
+    let deleted: ContiguousArray<Set<Int64>>
+    /// What happens to the rows of each class, by its position.
     private var steps: ContiguousArray<[Step]>
 
     /// One row's change.
     private struct Step {
         var key: Int64
-        /// The property whose links to erased objects go; 0: the row itself goes.
+        /// The property whose links to deleted objects are removed; 0: the row itself is deleted.
         var property: PropertyID
     }
 
     init(
-        schema: ModelSchema, writing: WriteTransaction, entries: PendingEntries,
-        erased: ContiguousArray<Set<Int64>>
+        schema: ModelSchema, writing: WriteTransaction, buffer: WriteBuffer,
+        deleted: ContiguousArray<Set<Int64>>
     ) {
         self.schema = schema
         self.writing = writing
-        self.entries = entries
-        self.erased = erased
-        steps = ContiguousArray(repeating: [], count: erased.count)
+        self.buffer = buffer
+        self.deleted = deleted
+        steps = ContiguousArray(repeating: [], count: deleted.count)
     }
 
     mutating func run() throws(ModelError) {
-        for owner in schema.classes where !erased[owner.position].isEmpty { try gather(owner) }
+        for owner in schema.classes where !deleted[owner.position].isEmpty { try gather(owner) }
         for owner in schema.classes where !steps[owner.position].isEmpty { try change(owner) }
     }
 
     @inline(__always)
-    private func isErased(_ key: Int64, _ position: Int?) -> Bool {
+    private func isDeleted(_ key: Int64, _ position: Int?) -> Bool {
         guard let position else { return false }
-        return erased[position].contains(key)
+        return deleted[position].contains(key)
     }
 
-    // MARK: Finding out
+    // MARK: What changes
 
     private mutating func gather(_ owner: ClassHandle) throws(ModelError) {
-        let keys = erased[owner.position].sorted()
+        let keys = deleted[owner.position].sorted()
         steps[owner.position].append(contentsOf: keys.lazy.map { Step(key: $0, property: 0) })
         for property in owner.incoming {
             for link in try links(to: keys, property) {
-                try entries.dropBacklink(property, target: link.target, source: link.source)
-                guard !isErased(link.source, property.classPosition) else { continue }
+                try buffer.removeAllBacklinks(
+                    property, target: link.target, source: link.source)
+                try buffer.flushExcessEntries()
+                guard !isDeleted(link.source, property.classPosition) else { continue }
                 steps[property.classPosition].append(Step(key: link.source, property: property.id))
             }
         }
@@ -62,9 +66,9 @@ struct ErasePass {
             throw .inconsistent("'\(property.className).\(property.name)' has no backlinks")
         }
         var found: [(target: Int64, source: Int64)] = []
+        try buffer.writeEntries(property.backlinkSlot)
         let cursor = try stored { () throws(StorageError) in
-            try entries.bring(property.backlinkSlot)
-            return try writing.view.orderedTree(id).cursor()
+            try writing.view.orderedTree(id).cursor()
         }
         try KeyBytes.with { prefix throws(ModelError) in
             for target in targets {
@@ -82,12 +86,13 @@ struct ErasePass {
         return found
     }
 
-    // MARK: Changing
+    // MARK: The changes
 
     private func change(_ owner: ClassHandle) throws(ModelError) {
         let steps = steps[owner.position]
-        var order = KeyOrder(count: steps.count) {
-            KeyOrder.Item(head: KeyOrder.head(steps[$0].key), index: UInt32(truncatingIfNeeded: $0))
+        var order = RadixSort(count: steps.count) {
+            RadixSort.Item(
+                head: RadixSort.head(steps[$0].key), index: UInt32(truncatingIfNeeded: $0))
         }
         order.sort()
         let table = try stored { () throws(StorageError) in try writing.view.table(owner.table) }
@@ -95,84 +100,83 @@ struct ErasePass {
         for item in order.items {
             let step = steps[Int(item.index)]
             defer { last = step }
-            // Those of one property were found one after the other.
+            // Equal steps are neighbours.
             if let last, last.key == step.key, last.property == step.property { continue }
             if step.property == 0 {
-                try eraseRow(step.key, owner, table)
+                try deleteRow(step.key, owner, table)
             } else if let property = owner.anyProperty(id: step.property) {
                 try nullify(property, of: step.key, table, owner)
             }
         }
     }
 
-    /// Makes a link to an erased object null, takes erased objects out of a list.
+    /// Makes a link to a deleted object null, or takes deleted objects out of a list.
     private func nullify(
         _ property: PropertyHandle, of key: Int64, _ table: Table, _ owner: ClassHandle
     ) throws(ModelError) {
         do throws(StorageError) {
-            if property.isList { return try eraseElements(property, of: key, table, owner) }
+            if property.isList { return try removeElements(property, of: key, table, owner) }
             guard case .int64(let target) = try table.cell(key, property.column),
-                isErased(target, property.targetPosition)
+                isDeleted(target, property.targetPosition)
             else { return }
             try writing.cellSet(table, id: owner.table, key, property.column, .null, derived: true)
         } catch { throw property.modelError(error, key: key) }
     }
 
     /// From the last to the first.
-    private func eraseElements(
+    private func removeElements(
         _ property: PropertyHandle, of key: Int64, _ table: Table, _ owner: ClassHandle
     ) throws(StorageError) {
-        var places: [Int] = []
+        var indexes: [Int] = []
         let list = try table.list(key, property.column)
         for index in 0..<list.count {
             if case .int64(let target) = try list.cell(at: index),
-                isErased(target, property.targetPosition)
+                isDeleted(target, property.targetPosition)
             {
-                places.append(index)
+                indexes.append(index)
             }
         }
-        for place in places.reversed() {
+        for index in indexes.reversed() {
             try writing.listErase(
-                table, id: owner.table, key, property.column, at: place, derived: true)
+                table, id: owner.table, key, property.column, at: index, derived: true)
         }
     }
 
-    /// Erases a row with its entries and the backlinks of what it links to. Entries wait until the
-    /// row has been read.
-    private func eraseRow(_ key: Int64, _ owner: ClassHandle, _ table: Table) throws(ModelError) {
+    /// Deletes a row with its entries and the backlinks of what it links to.
+    private func deleteRow(_ key: Int64, _ owner: ClassHandle, _ table: Table) throws(ModelError) {
         let cluster = try stored { () throws(StorageError) in try table.cluster(containing: key) }
         guard let cluster, let row = cluster.row(of: key) else {
             throw .noSuchObject(className: owner.name, key: key)
         }
-        try entries.patiently { () throws(ModelError) in
-            for property in owner.links { try dropLinks(property, of: key, cluster, row) }
-            for property in owner.indexed {
-                try entries.removeIndex(try cluster.cell(row, property), property, key)
-            }
-            if let property = owner.primaryKey {
-                try entries.removePrimaryKey(try cluster.cell(row, property), property, owner, key)
-            }
+        for property in owner.links { try removeLinks(property, of: key, cluster, row) }
+        for property in owner.indexed {
+            try buffer.removeIndexEntry(try cluster.cell(row, property), property, key)
+        }
+        if let property = owner.primaryKey {
+            try buffer.removePrimaryKey(try cluster.cell(row, property), property, owner, key)
         }
         try stored { () throws(StorageError) in
             try writing.rowErase(table, id: owner.table, key, derived: false)
         }
+        try buffer.flushExcessEntries()
     }
 
-    /// Drops the backlinks of what a row links to; those of erased objects are dropped already.
-    private func dropLinks(
+    /// Removes the backlinks of the objects that a row links to, except those of deleted objects,
+    /// which `gather` removed.
+    private func removeLinks(
         _ property: PropertyHandle, of key: Int64, _ cluster: ClusterView, _ row: Int
     ) throws(ModelError) {
         if property.isList {
             let list = try stored { () throws(StorageError) in
                 try cluster.list(property.column, row)
             }
-            for target in try list.linkTargets() where !isErased(target, property.targetPosition) {
-                try entries.dropBacklink(property, target: target, source: key)
+            for target in try list.linkTargets() where !isDeleted(target, property.targetPosition) {
+                try buffer.removeAllBacklinks(property, target: target, source: key)
             }
         } else if case .int64(let target) = try cluster.cell(row, property),
-            !isErased(target, property.targetPosition)
+            !isDeleted(target, property.targetPosition)
         {
-            try entries.dropBacklink(property, target: target, source: key)
+            try buffer.removeAllBacklinks(property, target: target, source: key)
         }
     }
 }
@@ -184,8 +188,7 @@ extension ClusterView {
 }
 
 extension TreeCursor {
-    /// Goes to the first key that is not before `key`, which lies behind where the cursor stands or
-    /// has stood.
+    /// Moves to the first key that is not before `key`. Each call asks for a greater key.
     fileprivate func advance(to key: UnsafeRawBufferPointer) throws(StorageError) {
         guard isValid else {
             try seek(key)

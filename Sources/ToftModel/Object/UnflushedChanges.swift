@@ -1,0 +1,38 @@
+/// The changes of a transaction that have not reached their tables and trees yet, as the
+/// transaction's view sees them.
+///
+/// No reader may notice that changes wait. Before it reads, a view either looks a change up here or
+/// asks for a flush of the rows or entries that it is about to read. A flush keeps in memory the
+/// pages that were lent out before. All calls come on the thread of the transaction.
+protocol UnflushedChanges: AnyObject, Sendable {
+    /// Flushes the values of a class, and deletes of all classes.
+    func flushRows(of position: Int) throws(ModelError)
+    /// Flushes the buffered values of a class alone.
+    func flushValues(of position: Int) throws(ModelError)
+    /// Flushes the entries of one tree, and deletes of all classes.
+    func flushEntries(of slot: Int) throws(ModelError)
+    /// Flushes everything.
+    func flushAll() throws(ModelError)
+
+    /// The buffered entry with a key.
+    func lookup(_ slot: Int, _ key: UnsafeRawBufferPointer) -> BufferedEntry
+
+    /// Whether an object was deleted whose row is still there.
+    func isDeleted(_ key: Int64, _ position: Int) -> Bool
+    /// The number of deleted objects of a class whose rows are still there.
+    func deletedCount(_ position: Int) -> Int
+
+    /// Remembers that an object exists: a caller that has found one often asks for it again next.
+    func noteVerified(_ key: Int64, _ position: Int)
+    /// Whether the object is the one that was verified last.
+    func isVerified(_ key: Int64, _ position: Int) -> Bool
+}
+
+/// What is buffered for a key of an ordered tree.
+enum BufferedEntry {
+    /// Nothing: the tree has the answer.
+    case unknown
+    case removed
+    /// The value as 0 to 8 bytes in the order of memory, and their number.
+    case value(UInt64, length: Int)
+}

@@ -1,0 +1,357 @@
+internal import ToftStorage
+
+/// Changes that a write transaction has accepted and not yet written to tables and trees: values,
+/// index entries and deletes.
+///
+/// A caller changes objects in any order. Written at once, each change would copy a page of its
+/// own, or read one back that has left memory. Buffered and sorted, the changes of one page are
+/// written together.
+///
+/// 1. Values of fixed width without an index wait, see `PropertyHandle.isBuffered`; other values
+///    are written at once. A value waits only for a row that exists. If the row is deleted
+///    meanwhile, the flush leaves the value out. Values of one cell are written in the order in
+///    which they were set.
+/// 2. All entries of primary keys, indexes and backlinks wait.
+/// 3. A deleted object waits with its row and its entries. Until the flush a link to it reads as
+///    null and its primary key is not found. A link that is set meanwhile to something else stays.
+/// 4. A flush writes deletes first (they add entries), then values, then entries.
+/// 5. Readers see no difference: see `UnflushedChanges`.
+///
+/// The database keeps one buffer and lends it to one transaction after the other, between `begin`
+/// and `end`; meanwhile it belongs to the thread of the transaction.
+package final class WriteBuffer: @unchecked Sendable {
+    /// How much may wait; more is flushed.
+    struct Limits {
+        /// Bytes of the entries of all trees, far below four gigabytes.
+        var entryBytes = 24 << 20
+        /// Values of one class.
+        var values = 1 << 17
+        /// Deleted objects of all classes.
+        var deletes = 1 << 19
+    }
+
+    /// The new value of one cell.
+    private struct CellValue {
+        var key: Int64
+        var cell: Cell
+        var column: UInt32
+    }
+
+    /// What waits for the rows of one class.
+    private struct ClassChanges {
+        var values: [CellValue] = []
+        /// Whether the keys of `values` ascend.
+        var isInOrder = true
+        var deleted: Set<Int64> = []
+        /// Keys that the transaction has created side by side; empty once one of the class was
+        /// deleted.
+        var created: Range<Int64> = 0..<0
+    }
+
+    /// What waits for one tree. `tree` is its id, set with the first entry.
+    private struct TreeChanges {
+        var entries = EntryTable()
+        var tree: UInt64 = 0
+    }
+
+    private let limits: Limits
+    /// By the position of the class in the schema.
+    @exclusivity(unchecked) private var classes = UnsafeMutableBufferPointer<ClassChanges>(
+        start: nil, count: 0)
+    /// By the slot of the tree in the schema.
+    @exclusivity(unchecked) private var trees = UnsafeMutableBufferPointer<TreeChanges>(
+        start: nil, count: 0)
+    @exclusivity(unchecked) private var entryBytes = 0
+    @exclusivity(unchecked) private var deleteCount = 0
+    @exclusivity(unchecked) private var lastVerifiedObject: (position: Int, key: Int64) = (-1, 0)
+    /// The transaction that has the buffer, and its schema.
+    @exclusivity(unchecked) private var borrower:
+        (transaction: WriteTransaction, schema: ModelSchema)?
+    /// Room for two keys, of `KeyBytes.capacity` each.
+    private let keyRoom = UnsafeMutableRawPointer.allocate(
+        byteCount: 2 * KeyBytes.capacity, alignment: 16)
+
+    /// An empty buffer.
+    package convenience init() { self.init(limits: Limits()) }
+
+    init(limits: Limits) { self.limits = limits }
+
+    deinit {
+        classes.deinitialize()
+        classes.deallocate()
+        for index in trees.indices { trees[index].entries.deallocate() }
+        trees.deallocate()
+        keyRoom.deallocate()
+    }
+
+    // MARK: Borrowing
+
+    /// Lends the empty buffer to a transaction.
+    func begin(_ transaction: WriteTransaction, _ schema: ModelSchema) {
+        if schema.classes.count > classes.count { growClasses(schema.classes.count) }
+        if schema.slotCount > trees.count { growTrees(schema.slotCount) }
+        borrower = (transaction, schema)
+        lastVerifiedObject = (-1, 0)
+        for position in classes.indices { classes[position].created = 0..<0 }
+    }
+
+    /// Ends the transaction's use of the buffer and drops what still waits; the memory stays.
+    func end() {
+        guard borrower != nil else { return }
+        borrower = nil
+        for position in classes.indices {
+            removeValues(position)
+            if !classes[position].deleted.isEmpty { classes[position].deleted = [] }
+        }
+        deleteCount = 0
+        for slot in trees.indices { removeEntries(slot) }
+    }
+
+    private func growClasses(_ count: Int) {
+        let grown = UnsafeMutableBufferPointer<ClassChanges>.allocate(capacity: count)
+        _ = grown.moveInitialize(fromContentsOf: classes)
+        for position in classes.count..<count {
+            grown.initializeElement(at: position, to: ClassChanges())
+        }
+        classes.deallocate()
+        classes = grown
+    }
+
+    private func growTrees(_ count: Int) {
+        let grown = UnsafeMutableBufferPointer<TreeChanges>.allocate(capacity: count)
+        _ = grown.moveInitialize(fromContentsOf: trees)
+        for slot in trees.count..<count { grown.initializeElement(at: slot, to: TreeChanges()) }
+        trees.deallocate()
+        trees = grown
+    }
+
+    // MARK: Objects
+
+    /// Whether user data waits.
+    var holdsUserChanges: Bool {
+        deleteCount > 0 || classes.contains { !$0.values.isEmpty }
+    }
+
+    /// Remembers that the transaction has created an object.
+    @inline(__always)
+    func noteCreated(_ key: Int64, _ owner: ClassHandle) {
+        noteVerified(key, owner.position)
+        let range = classes[owner.position].created
+        classes[owner.position].created =
+            range.upperBound == key ? range.lowerBound..<key + 1 : key..<key + 1
+    }
+
+    /// Whether the transaction is known to have created an object that still exists.
+    @inline(__always)
+    func isCreated(_ key: Int64, _ position: Int) -> Bool {
+        classes[position].created.contains(key)
+    }
+
+    /// Adds the delete of an object that exists.
+    func addDelete(_ key: Int64, _ owner: ClassHandle) throws(ModelError) {
+        lastVerifiedObject = (-1, 0)
+        classes[owner.position].created = 0..<0
+        classes[owner.position].deleted.insert(key)
+        deleteCount += 1
+        if deleteCount >= limits.deletes { try flushDeletes() }
+    }
+
+    /// Writes the deletes.
+    func flushDeletes() throws(ModelError) {
+        if deleteCount > 0 { try writeDeletes() }
+    }
+
+    private func writeDeletes() throws(ModelError) {
+        let (transaction, schema) = try borrowed()
+        let deleted = ContiguousArray(classes.map(\.deleted))
+        for position in classes.indices { classes[position].deleted = [] }
+        deleteCount = 0
+        var pass = BulkDelete(schema: schema, writing: transaction, buffer: self, deleted: deleted)
+        try pass.run()
+    }
+
+    private func borrowed() throws(ModelError) -> (WriteTransaction, ModelSchema) {
+        guard let borrower else { throw .storage(.closed) }
+        return borrower
+    }
+
+    // MARK: Values
+
+    /// Adds the value of a buffered property for a row that exists.
+    @inline(__always)
+    func add(_ cell: Cell, to key: Int64, _ property: PropertyHandle) throws(ModelError) {
+        let position = property.classPosition
+        let count = classes[position].values.count
+        if count > 0, classes[position].values[count - 1].key > key {
+            classes[position].isInOrder = false
+        }
+        classes[position].values.append(
+            CellValue(key: key, cell: cell, column: property.column))
+        if count + 1 >= limits.values { try writeValues(position) }
+    }
+
+    @inline(__always)
+    private func writeValues(_ position: Int) throws(ModelError) {
+        if !classes[position].values.isEmpty { try writeSomeValues(position) }
+    }
+
+    private func writeSomeValues(_ position: Int) throws(ModelError) {
+        let (transaction, schema) = try borrowed()
+        let isInOrder = classes[position].isInOrder
+        var values: [CellValue] = []
+        swap(&values, &classes[position].values)
+        defer {
+            swap(&values, &classes[position].values)
+            removeValues(position)
+        }
+        var order = RadixSort(count: values.count) {
+            RadixSort.Item(
+                head: RadixSort.head(values[$0].key), index: UInt32(truncatingIfNeeded: $0))
+        }
+        if !isInOrder { order.sort() }
+        try stored { () throws(StorageError) in
+            let batch = try transaction.cellBatch(
+                of: schema.classes[position].table, derived: false)
+            for item in order.items {
+                let value = values[Int(item.index)]
+                // False where the object was deleted meanwhile.
+                _ = try batch.set(value.key, value.column, value.cell)
+            }
+        }
+    }
+
+    private func removeValues(_ position: Int) {
+        classes[position].values.removeAll(keepingCapacity: true)
+        classes[position].isInOrder = true
+    }
+
+    // MARK: Entries
+
+    /// An empty key in the first room.
+    var firstKey: KeyBytes { KeyBytes(keyRoom) }
+    /// An empty key in the second room.
+    var secondKey: KeyBytes { KeyBytes(keyRoom + KeyBytes.capacity) }
+
+    /// Adds an entry with up to 8 bytes of value, or gives the entry with this key another value.
+    /// `isNew`: the tree does not hold the key, unless its removal was added before.
+    @inline(__always)
+    func addEntry(
+        _ slot: Int, tree: UInt64, _ key: UnsafeRawBufferPointer, _ value: UInt64 = 0,
+        length: Int = 0, isNew: Bool = true
+    ) {
+        let before = trees[slot].entries.size
+        trees[slot].entries.add(key, value, length: length, isNew: isNew)
+        trees[slot].tree = tree
+        entryBytes &+= trees[slot].entries.size &- before
+    }
+
+    /// Adds the removal of an entry that exists.
+    func addRemoval(_ slot: Int, tree: UInt64, _ key: UnsafeRawBufferPointer) throws(ModelError) {
+        let before = trees[slot].entries.size
+        guard trees[slot].entries.remove(key) else {
+            throw .inconsistent("an entry that leads to an object is missing")
+        }
+        trees[slot].tree = tree
+        entryBytes &+= trees[slot].entries.size &- before
+    }
+
+    /// Flushes all entries where they take more bytes than the limit. Adding an entry never
+    /// flushes by itself: its caller may still hold memory of a page.
+    @inline(__always)
+    func flushExcessEntries() throws(ModelError) {
+        if entryBytes > limits.entryBytes { try flushAllEntries() }
+    }
+
+    private func flushAllEntries() throws(ModelError) {
+        for slot in trees.indices { try writeEntries(slot) }
+    }
+
+    /// Writes the entries of one tree.
+    @inline(__always)
+    func writeEntries(_ slot: Int) throws(ModelError) {
+        if trees[slot].entries.count > 0 { try writeSomeEntries(slot) }
+    }
+
+    private func writeSomeEntries(_ slot: Int) throws(ModelError) {
+        let (transaction, _) = try borrowed()
+        defer { removeEntries(slot) }
+        let entries = trees[slot].entries, tree = trees[slot].tree
+        try entries.write(
+            to: try stored { () throws(StorageError) in
+                try transaction.entryBatch(of: tree, count: entries.count, derived: true)
+            })
+    }
+
+    private func removeEntries(_ slot: Int) {
+        guard trees[slot].entries.count > 0 else { return }
+        entryBytes &-= trees[slot].entries.size
+        trees[slot].entries.removeAll()
+    }
+
+    // MARK: Flush
+
+    /// Writes everything to its tables and trees.
+    func flush() throws(ModelError) {
+        try flushDeletes()
+        for position in classes.indices { try writeValues(position) }
+        try flushAllEntries()
+    }
+
+    private func forReader(_ body: () throws(ModelError) -> Void) throws(ModelError) {
+        try borrowed().0.changeForReader(body)
+    }
+}
+
+extension WriteBuffer: UnflushedChanges {
+    @inline(__always)
+    func flushRows(of position: Int) throws(ModelError) {
+        guard deleteCount > 0 || !classes[position].values.isEmpty else { return }
+        try forReader { () throws(ModelError) in
+            try flushDeletes()
+            try writeValues(position)
+        }
+    }
+
+    @inline(__always)
+    func flushValues(of position: Int) throws(ModelError) {
+        guard !classes[position].values.isEmpty else { return }
+        try forReader { () throws(ModelError) in try writeValues(position) }
+    }
+
+    @inline(__always)
+    func flushEntries(of slot: Int) throws(ModelError) {
+        guard deleteCount > 0 || trees[slot].entries.count > 0 else { return }
+        try forReader { () throws(ModelError) in
+            try flushDeletes()
+            try writeEntries(slot)
+        }
+    }
+
+    func flushAll() throws(ModelError) {
+        try forReader { () throws(ModelError) in try flush() }
+    }
+
+    @inline(__always)
+    func lookup(_ slot: Int, _ key: UnsafeRawBufferPointer) -> BufferedEntry {
+        guard let entry = trees[slot].entries.find(key) else { return .unknown }
+        return entry.isRemoval ? .removed : .value(entry.value, length: Int(entry.valueLength))
+    }
+
+    @inline(__always)
+    func isDeleted(_ key: Int64, _ position: Int) -> Bool {
+        deleteCount > 0 && classes[position].deleted.contains(key)
+    }
+
+    @inline(__always)
+    func deletedCount(_ position: Int) -> Int {
+        deleteCount > 0 ? classes[position].deleted.count : 0
+    }
+
+    @inline(__always)
+    func noteVerified(_ key: Int64, _ position: Int) { lastVerifiedObject = (position, key) }
+
+    @inline(__always)
+    func isVerified(_ key: Int64, _ position: Int) -> Bool {
+        lastVerifiedObject.key == key && lastVerifiedObject.position == position
+    }
+}

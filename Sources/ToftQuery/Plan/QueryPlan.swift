@@ -1,0 +1,81 @@
+internal import ToftModel
+
+/// How a query is worked out over one base: made once, run by `Execution`, printed by `explain`.
+struct QueryPlan {
+    /// How the first objects are found.
+    enum Access {
+        /// They are given.
+        case given
+        /// All objects of the class, cluster by cluster.
+        case scan
+        /// An index gives every object that can pass the first filter; a scan where it gives more
+        /// than an eighth of the class.
+        case index(IndexPlan)
+    }
+
+    /// A filter and what is then done with the objects that pass.
+    struct Step {
+        /// All must hold. In the order in which they are tested, the cheapest first.
+        var filter: [BoundPredicate] = []
+        var ordering: BoundOrdering?
+
+        var limit: Int? { if case .limit(let count)? = ordering { count } else { nil } }
+    }
+
+    let classID: ClassID
+    let access: Access
+    /// What a scan skips clusters by.
+    let zones: [ZoneMapFilter]
+    /// At least one.
+    let steps: [Step]
+
+    /// - Parameter orderMatters: false where the results are only counted or added up: a sort at
+    ///   the end is left out.
+    init(_ query: BoundQuery, over base: QueryBase, in schema: ModelSchema, orderMatters: Bool) {
+        classID = query.classID
+        steps = Self.steps(query.stages, orderMatters: orderMatters)
+        let filter = steps[0].filter
+        if case .keys = base {
+            access = .given
+            zones = []
+        } else {
+            let index = IndexPlan.best(for: filter) { schema.property($0) }
+            access = index.map(Access.index) ?? .scan
+            zones = ZoneMapFilter.conjuncts(of: filter)
+        }
+    }
+
+    /// Filters move before sorts, which they do not disturb.
+    private static func steps(_ stages: [BoundQuery.Stage], orderMatters: Bool) -> [Step] {
+        var steps = [Step()]
+        for stage in stages {
+            switch stage {
+            case .filter(let predicate): add(predicate, to: &steps)
+            case .ordering(let ordering):
+                steps[steps.count - 1].ordering = ordering
+                steps.append(Step())
+            }
+        }
+        if !orderMatters {
+            while steps.count > 1, case .sort? = steps[steps.count - 2].ordering {
+                steps[steps.count - 2].ordering = nil
+                steps[steps.count - 2].filter += steps.removeLast().filter
+            }
+        }
+        for index in steps.indices { steps[index].filter = steps[index].filter.cheapestFirst }
+        return steps
+    }
+
+    private static func add(_ predicate: BoundPredicate, to steps: inout [Step]) {
+        var index = steps.count - 1
+        while index > 0, case .sort? = steps[index - 1].ordering { index -= 1 }
+        steps[index].filter.append(predicate)
+    }
+}
+
+extension ModelSchema {
+    /// The property, hidden or not; nil when it is gone.
+    func property(_ reference: PropertyRef) -> PropertyHandle? {
+        anyClass(id: reference.classID)?.properties.first { $0.id == reference.propertyID }
+    }
+}
