@@ -62,7 +62,10 @@ let package = Package(
         // Trials that take longer or more than one process: crashes, faults, kills. `swift run -c
         // release ToftTrials`.
         .executableTarget(
-            name: "ToftTrials", dependencies: ["ToftTestKit", "ToftStorage", "ToftPlatform"],
+            name: "ToftTrials",
+            dependencies: [
+                "ToftTestKit", "ToftEngine", "ToftModel", "ToftStorage", "ToftPlatform",
+            ],
             path: "Tests/ToftTrials"),
         .testTarget(
             name: "ToftStorageTests",

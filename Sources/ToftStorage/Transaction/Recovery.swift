@@ -154,7 +154,12 @@ enum Recovery {
             )
         }
         let space = PageSpace(file: file, sections: Sections(file: file), version: meta.version)
-        _ = try Root(reading: meta.root, in: space)
+        let root = try Root(reading: meta.root, in: space)
+        guard root.pageCount <= size / UInt64(Page.size) else {
+            throw .corrupt(
+                page: meta.root.page,
+                reason: "a root counts \(root.pageCount) pages, more than the file has")
+        }
     }
 
     /// A copy of a file that was open may hold pages of several versions: believe nothing before
