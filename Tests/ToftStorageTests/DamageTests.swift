@@ -58,6 +58,31 @@ struct DamageTests {
         #expect(try use { _, _ in } == [])
     }
 
+    @Test(arguments: [0, 1])
+    func `Damage to one meta of a closed file loses nothing`(_ slot: Int) throws {
+        var image = try image()
+        image[slot * 4_096 + 64] ^= 1
+        let store = try Store.open(
+            on: try MemoryFile(content: image), coordinator: try Coordinator.inMemory())
+        let snapshot = try store.beginRead()
+        try [UInt8(7)].withUnsafeBytes { key throws in
+            let value = try #require(try snapshot.orderedTree(16).value(forKey: key))
+            #expect(value.allSatisfy { $0 == 2 })
+        }
+        snapshot.release()
+        #expect(try store.check().isSound)
+    }
+
+    @Test
+    func `Damage to both metas is an error`() throws {
+        var image = try image()
+        for slot in 0..<2 { image[slot * 4_096 + 64] ^= 1 }
+        #expect(throws: StorageError.self) {
+            try Store.open(
+                on: try MemoryFile(content: image), coordinator: try Coordinator.inMemory())
+        }
+    }
+
     @Test(arguments: [0, 1, 2, 1 << 36, 1 << 62, UInt64(Int64.max), .max])
     func `A meta that counts absurdly many pages is damaged`(_ pages: UInt64) throws {
         let found = try use { image, map in Image.put(pages, &image, map.meta * 4_096 + 112) }

@@ -219,8 +219,14 @@ enum Recovery {
         log.salt = 0
         log.base = 0
         guard (try? store.file.sync()) != nil else { return }
-        try? Checkpoint.writeMeta(
-            clean, store.template, log: log, isClosedCleanly: true, to: store.file)
+        // To both pages, one after the other: damage to one of them then loses nothing, and damage to
+        // both shows.
+        for _ in 0..<2 {
+            guard
+                (try? Checkpoint.writeMeta(
+                    clean, store.template, log: log, isClosedCleanly: true, to: store.file)) != nil
+            else { return }
+        }
         Probe.reach(.cleanWritten)
     }
 
