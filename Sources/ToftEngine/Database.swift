@@ -26,7 +26,12 @@ package final class Database: Sendable {
     /// Opens the file, or joins the database that this process has open for it.
     static func open(_ configuration: Configuration) throws(EngineError) -> Database {
         let store = try storage { () throws(StorageError) in try Store.open(configuration.store) }
-        return registry.withLock { entries in
+        return of(store)
+    }
+
+    /// The database of an open store: one for all who ask.
+    static func of(_ store: Store) -> Database {
+        registry.withLock { entries in
             entries = entries.filter { $0.value.database != nil }
             if let database = entries[ObjectIdentifier(store)]?.database { return database }
             let database = Database(store: store)

@@ -1,12 +1,25 @@
 internal import ToftModel
-internal import ToftStorage
+package import ToftStorage
 
 extension Session {
     /// Opens a database on the calling thread. The session stands at the newest version. What the
     /// schema has and the file lacks is added to the file, in a transaction of its own; what only
     /// the file has stays there, unseen.
     package static func open(_ configuration: Configuration) throws(EngineError) -> Session {
-        let database = try Database.open(configuration)
+        try open(in: try Database.open(configuration), configuration)
+    }
+
+    /// Opens a session on a store that the caller has opened, on a disk of its own: the way in for
+    /// tests. The location that the configuration names is not looked at.
+    package static func open(on store: Store, _ configuration: Configuration) throws(EngineError)
+        -> Session
+    {
+        try open(in: Database.of(store), configuration)
+    }
+
+    private static func open(in database: Database, _ configuration: Configuration)
+        throws(EngineError) -> Session
+    {
         let timeout = configuration.writeTimeoutMilliseconds ?? -1
         let base = try model { () throws(ModelError) in
             let schema = try ModelSchema.open(

@@ -42,6 +42,7 @@ package enum Probe {
         case clusterRowsOffByOne, staleElementAfterMove
         case upsertSkipsIndex, backlinkForgotten, longTextTakenAsShort, elementLostInSplit,
             elementLostInMerge, boundsNotWidened, observerMissesRow, staleResults
+        case referenceBoundsNotChecked, heightNotChecked, keyOrderNotChecked
     }
 
     #if TOFT_TRIALS

@@ -30,11 +30,14 @@ package enum TemporaryDirectory {
     package static func names(in directory: String) -> [String] {
         guard let stream = opendir(directory) else { return [] }
         defer { closedir(stream) }
+        guard let nameOffset = MemoryLayout<dirent>.offset(of: \.d_name) else { return [] }
         var names: [String] = []
         while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
+            // The entry is as long as its name asks for, not as long as its type: nothing behind the
+            // name may be read.
+            let name = String(
+                cString: UnsafeRawPointer(entry).advanced(by: nameOffset)
+                    .assumingMemoryBound(to: CChar.self))
             if name != ".", name != ".." { names.append(name) }
         }
         return names

@@ -42,9 +42,13 @@ enum Trials {
         case "mistakes": return try MistakeTrials.run(arguments.first)
         case "hunt": return try MistakeTrials.hunt(arguments.first ?? "")
         case "kills": return try KillTrial.run(kills: number(0, 50), seed: UInt64(number(1, 1)))
+        case "damage":
+            return try DamageTrial.run(cases: number(0, 20_000), seed: UInt64(number(1, 1)))
+        case "damage-worker": return try DamageTrial.work(arguments)
+        case "damage-again": return try DamageTrial.again(arguments)
         case "all":
-            return try ["crash", "faults", "interleavings", "files", "members", "kills"].allSatisfy
-            { try run($0, []) }
+            return try ["crash", "faults", "interleavings", "files", "members", "kills", "damage"]
+                .allSatisfy { try run($0, []) }
         case "member" where arguments.count == 3:
             try MemberTrial.member(arguments[0], number(1, 0), number(2, 0))
         case "child" where arguments.count == 5:
@@ -66,7 +70,7 @@ enum Trials {
                 "usage: ToftTrials crash [images [seed]] | again WORKLOAD SEED | faults [stride] "
                     + "| model [--seed N | --commands N --sequences N | --minutes N] "
                     + "| interleavings | files | members [commits] | kills [kills [seed]] | "
-                    + "mistakes [one] | all"
+                    + "mistakes [one] | damage [files [seed]] | damage-again CORPUS CLASS NUMBER | all"
             )
             return false
         }

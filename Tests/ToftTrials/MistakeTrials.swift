@@ -7,7 +7,7 @@ internal import ToftTestKit
 /// mistake in the engine, and has to find it.
 enum MistakeTrials {
     enum Suite: String {
-        case crash, faults, kills, interleavings, files, model
+        case crash, faults, kills, interleavings, files, model, damage
     }
 
     static func owner(of mistake: Probe.Mistake) -> Suite {
@@ -33,6 +33,8 @@ enum MistakeTrials {
         case .deadOwnerByNumberOnly, .shortWriteTakenAsWhole, .directoryNotSynced, .copyNotVerified,
             .lostLogNotSeen, .lostMetaNotSeen:
             .files
+        case .referenceBoundsNotChecked, .heightNotChecked, .keyOrderNotChecked:
+            .damage
         }
     }
 
@@ -86,6 +88,7 @@ enum MistakeTrials {
         case .interleavings: return try InterleavingTrials.run()
         case .files: return try FileTrials.run()
         case .model: return ModelTrial.hunt()
+        case .damage: return try DamageTrial.run(cases: 60_000, seed: 1, violationLimit: 1)
         case nil: return true
         }
     }

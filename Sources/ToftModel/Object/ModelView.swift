@@ -230,7 +230,7 @@ extension PropertyHandle {
     private func value(ofBytes bytes: UnsafeRawBufferPointer) throws(ModelError) -> Value {
         guard type == .string else { return .data(Array(bytes)) }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw .invalidText(className: className, property: name)
+            throw .inconsistent("'\(className).\(name)' holds text that is not UTF-8")
         }
         return .string(text)
     }

@@ -57,8 +57,13 @@ package struct StoreCheck {
         }
     }
 
+    /// Whether pages are data pages that the version knows.
+    private func isInFile(_ page: UInt64, _ count: UInt64) -> Bool {
+        page >= Page.firstData && count <= report.pages && page <= report.pages - count
+    }
+
     private mutating func visit(_ ref: Ref, _ what: String) {
-        guard ref.page >= Page.firstData, ref.page &+ UInt64(ref.pageCount) <= report.pages else {
+        guard isInFile(ref.page, UInt64(ref.pageCount)) else {
             report.problems.append(
                 "\(what) lies at page \(ref.page), outside the file of \(report.pages) pages")
             return
@@ -154,7 +159,7 @@ package struct StoreCheck {
                 "the freed run at page \(run.page) lived from version \(run.birth) to \(run.death)")
             return
         }
-        guard run.page >= Page.firstData, run.page &+ UInt64(run.count) <= report.pages else {
+        guard isInFile(run.page, UInt64(run.count)) else {
             report.problems.append("the freed run at page \(run.page) leaves the file")
             return
         }

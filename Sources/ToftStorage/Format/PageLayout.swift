@@ -21,6 +21,12 @@ package enum Page {
         Int((page &- firstData) % UInt64(perRegion))
     }
 
+    /// Whether so many pages, at least one, from `page` on are data pages of one region.
+    static func isRun(_ page: UInt64, count: UInt32) -> Bool {
+        page >= firstData && page < ExtentLimit.filePages && count > 0
+            && Int(count) <= perRegion - indexInRegion(page)
+    }
+
     static func first(ofRegion region: Int) -> UInt64 {
         firstData + UInt64(region) * UInt64(perRegion)
     }
@@ -36,6 +42,8 @@ package enum ExtentLimit {
     package static let blobPages = (blobBytes + ExtentHeader.size + Page.size - 1) / Page.size
     /// Regions of the largest file (1 TiB): the directory of regions is one extent.
     package static let regions = (pages * Page.size - 2 * Page.size) / RegionEntry.size
+    /// Pages of the largest file.
+    static let filePages = Page.first(ofRegion: regions)
 }
 
 /// The first 32 bytes of every extent.

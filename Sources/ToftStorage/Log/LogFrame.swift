@@ -61,6 +61,9 @@ struct LogFrame {
         durablePosition = word(LogLayout.durablePosition)
         durableCheckpoint = word(LogLayout.durableCheckpoint)
         hash = word(LogLayout.hash)
+        guard version < Version.limit, before.position < Version.limit,
+            before.sequence < Version.limit
+        else { return nil }
     }
 
     /// The frame at `base`, payload and all.

@@ -23,11 +23,16 @@ package struct LogMap: Equatable, Sendable {
     /// Refuses what a meta cannot mean: the engine never goes where this was not asked.
     func check(pageCount: UInt64, position: UInt64) throws(StorageError) {
         var pages: UInt64 = 0
-        for segment in segments {
+        for (index, segment) in segments.enumerated() {
             let (end, overflow) = segment.page.addingReportingOverflow(segment.pageCount)
-            guard !overflow, segment.page >= Page.firstData, segment.pageCount > 0, end <= pageCount
+            guard !overflow, segment.page >= Page.firstData, segment.pageCount > 0,
+                end <= pageCount, segment.pageCount <= LogLimit.pages
             else {
                 throw .corrupt(page: segment.page, reason: "a segment of the log leaves the file")
+            }
+            for other in segments[..<index]
+            where segment.page < other.page + other.pageCount && other.page < end {
+                throw .corrupt(page: segment.page, reason: "segments of the log overlap")
             }
             pages += segment.pageCount
         }

@@ -16,11 +16,29 @@ struct Replay {
     private func apply(_ record: CommitRecord) throws(StorageError) {
         var reader = EffectReader(bytes: record.bytes, offset: RecordLayout.effects)
         try record.bytes.withBytes { raw throws(StorageError) in
-            while let effect = reader.next() { try apply(effect, record, raw) }
+            while let effect = reader.next() {
+                do throws(StorageError) {
+                    try apply(effect, record, raw)
+                } catch {
+                    throw Self.damage(error, record)
+                }
+            }
         }
         guard reader.isAtEnd, !record.isTouchOnly, !record.isTruncated else {
             throw .corrupt(
                 page: 0, reason: "the log's record of version \(record.version) cannot be replayed")
+        }
+    }
+
+    /// What a record asks for was done once. If it can't be done now, record or version is damaged.
+    private static func damage(_ error: StorageError, _ record: CommitRecord) -> StorageError {
+        switch error {
+        case .noSuchTree, .noSuchRow, .duplicateRow, .noSuchColumn, .indexOutOfRange, .typeMismatch,
+            .keyTooLong, .valueTooLong:
+            .corrupt(
+                page: 0,
+                reason: "the log's record of version \(record.version) does not fit: \(error)")
+        default: error
         }
     }
 

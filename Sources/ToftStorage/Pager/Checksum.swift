@@ -3,7 +3,7 @@
 /// Source: the xxHash specification, "XXH64 algorithm description" (github.com/Cyan4973/xxHash,
 /// doc/xxhash_spec.md). It detects accidents; only the MACs of encrypted files defend against
 /// malice.
-enum Checksum {
+package enum Checksum {
     private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
     private static let prime3: UInt64 = 0x1656_67B1_9E37_79F9
@@ -15,7 +15,8 @@ enum Checksum {
         return of(base, count: bytes.count)
     }
 
-    static func of(_ base: UnsafeRawPointer, count: Int) -> UInt64 {
+    /// The checksum of `count` bytes.
+    package static func of(_ base: UnsafeRawPointer, count: Int) -> UInt64 {
         var offset = 0
         var hash: UInt64
         if count >= 32 {

@@ -299,7 +299,19 @@ extension FreeSpace.Run {
     /// Whether no version can need it.
     var isReady: Bool { death == 1 }
 
-    init(decoding bytes: UnsafeRawPointer) {
+    /// Reads a run of the list on `listPage`, and refuses one that cannot be: the pages of a run are
+    /// some of one region, and it died after it was born.
+    init(validating bytes: UnsafeRawPointer, on listPage: UInt64) throws(StorageError) {
+        self.init(decoding: bytes)
+        guard Page.isRun(page, count: count), birth < death else {
+            throw .corrupt(
+                page: listPage,
+                reason: "it lists a freed run of \(count) pages at page \(page), versions "
+                    + "\(birth) to \(death)")
+        }
+    }
+
+    private init(decoding bytes: UnsafeRawPointer) {
         page = UInt64(
             littleEndian: bytes.loadUnaligned(fromByteOffset: FreedRunLayout.page, as: UInt64.self))
         count = UInt32(

@@ -39,8 +39,8 @@ enum FreeSpaceReader {
         guard payload.count % FreedRunLayout.size == 0, let base = payload.baseAddress else {
             throw .corrupt(page: ref.page, reason: "a batch of freed runs ends inside a run")
         }
-        return (0..<(payload.count / FreedRunLayout.size)).map {
-            FreeSpace.Run(decoding: base + $0 * FreedRunLayout.size)
+        return try (0..<(payload.count / FreedRunLayout.size)).map { index throws(StorageError) in
+            try FreeSpace.Run(validating: base + index * FreedRunLayout.size, on: ref.page)
         }
     }
 

@@ -7,24 +7,34 @@ extension PageSpace {
     /// dearer.
     private static let writeSize = 64 * 1024
 
-    /// Computes the checksum of an extent of ours, after those of its children, and returns it.
-    func settle(_ ref: Ref) throws(StorageError) -> UInt64 {
+    /// Computes the checksum of an extent of ours, after those of its children, and returns it. An
+    /// inner node has to stand lower than `limit`: where a damaged file names the version that is
+    /// being made, its nodes may lead in a circle.
+    func settle(_ ref: Ref, below limit: Int = InnerLayout.maximumHeight + 1) throws(StorageError)
+        -> UInt64
+    {
         if ref.birth != version { return ref.checksum }
         if let done = spilled[ref.page] { return done.checksum }
         guard let extent = dirty.pointee.find(ref.page) else {
             throw .corrupt(page: ref.page, reason: "an extent of this transaction is lost")
         }
-        if extent.type == .treeInner { try settleChildren(of: extent) }
+        if extent.type == .treeInner { try settleChildren(of: extent, below: limit) }
         return Self.seal(extent)
     }
 
-    private func settleChildren(of extent: DirtyTable.Extent) throws(StorageError) {
+    private func settleChildren(of extent: DirtyTable.Extent, below limit: Int)
+        throws(StorageError)
+    {
+        let height = UnsafeRawPointer(extent.base).uint8(at: InnerLayout.height)
+        guard height < limit || Probe.makes(.heightNotChecked) else {
+            throw .corrupt(page: extent.page, reason: "an inner node stands too high")
+        }
         let children = try TreeInner.childRefOffsets(UnsafeRawPointer(extent.base))
         for index in 0..<children.count {
             let place = extent.base + children.first + index * children.stride
             guard Ref.birth(decoding: UnsafeRawPointer(place)) == version else { continue }
             var child = Ref(decoding: UnsafeRawPointer(place))
-            child.checksum = try settle(child)
+            child.checksum = try settle(child, below: height)
             child.encode(to: place)
         }
     }

@@ -231,6 +231,10 @@ package final class PageSpace: @unchecked Sendable {
     /// any more.
     package func free(_ ref: Ref) throws(StorageError) {
         guard let freeSpace else { throw .readOnly }
+        // Not every extent is looked at before it is given up.
+        guard Page.isRun(ref.page, count: ref.pageCount), ref.birth <= version else {
+            throw .corrupt(page: ref.page, reason: "a reference names \(ref.pageCount) pages there")
+        }
         if ref.birth == version || Probe.makes(.pageReusedTooEarly) {
             dirty.pointee.remove(ref.page)
             spilled.removeValue(forKey: ref.page)

@@ -121,7 +121,7 @@ final class Sections: @unchecked Sendable {
         let present =
             size > sectionStart
             ? Int(min((size - sectionStart) / UInt64(Page.size), UInt64(Page.perRegion))) : 0
-        guard present >= pages else {
+        guard present >= pages || Probe.makes(.referenceBoundsNotChecked) else {
             throw .corrupt(page: page, reason: "the file ends before this page")
         }
         sections[region].base = try file.section(region, mapping: present * Page.size)

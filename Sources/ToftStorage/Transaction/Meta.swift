@@ -1,5 +1,11 @@
 internal import ToftPlatform
 
+/// Numbers of versions, and what else is counted up for ever.
+enum Version {
+    /// No file comes near it: what reaches it is damaged. So what is below may be added to.
+    static let limit: UInt64 = 1 << 62
+}
+
 /// A meta page whose magic, checksum, format and features have been checked. The only way to one
 /// from bytes is `init(validating:)`.
 struct Meta: Equatable {
@@ -79,6 +85,9 @@ struct Meta: Equatable {
         log = LogPoint(
             position: word(MetaLayout.logPosition), sequence: word(MetaLayout.logSequence),
             hash: word(MetaLayout.logHash))
+        guard version > 0, version < Version.limit, pageCount > Page.firstData,
+            pageCount <= ExtentLimit.filePages, log.sequence < Version.limit
+        else { throw .corrupt(page: version % 2, reason: "a meta contradicts itself") }
         let count = UInt32(
             littleEndian: base.loadUnaligned(
                 fromByteOffset: MetaLayout.logSegmentCount, as: UInt32.self))
@@ -163,6 +172,10 @@ struct Root {
         pageCount = word(RootLayout.pageCount)
         recordBytes = word(RootLayout.recordBytes)
         bitmapsHave = FreeSpace.Places(rawValue: word(RootLayout.flags))
+        guard version <= space.version, previousVersion <= version, catalog.kind == .ordered,
+            nextTreeID >= SystemTree.firstUser, nextTreeID < Version.limit,
+            pageCount > Page.firstData, pageCount <= ExtentLimit.filePages
+        else { throw .corrupt(page: ref.page, reason: "a root contradicts itself") }
     }
 
     init(

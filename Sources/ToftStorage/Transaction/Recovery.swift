@@ -154,7 +154,12 @@ enum Recovery {
             )
         }
         let space = PageSpace(file: file, sections: Sections(file: file), version: meta.version)
-        _ = try Root(reading: meta.root, in: space)
+        let root = try Root(reading: meta.root, in: space)
+        guard root.pageCount <= size / UInt64(Page.size) else {
+            throw .corrupt(
+                page: meta.root.page,
+                reason: "a root counts \(root.pageCount) pages, more than the file has")
+        }
     }
 
     /// A copy of a file that was open may hold pages of several versions: believe nothing before
@@ -214,8 +219,14 @@ enum Recovery {
         log.salt = 0
         log.base = 0
         guard (try? store.file.sync()) != nil else { return }
-        try? Checkpoint.writeMeta(
-            clean, store.template, log: log, isClosedCleanly: true, to: store.file)
+        // To both pages, one after the other: damage to one of them then loses nothing, and damage to
+        // both shows.
+        for _ in 0..<2 {
+            guard
+                (try? Checkpoint.writeMeta(
+                    clean, store.template, log: log, isClosedCleanly: true, to: store.file)) != nil
+            else { return }
+        }
         Probe.reach(.cleanWritten)
     }
 

@@ -27,8 +27,9 @@ enum RootTail {
 
     static func runs(of root: Ref, in space: PageSpace) throws(StorageError) -> [FreeSpace.Run] {
         let (base, count, _) = try view(root, in: space)
-        return (0..<count).map {
-            FreeSpace.Run(decoding: base + RootLayout.tail + $0 * FreedRunLayout.size)
+        return try (0..<count).map { index throws(StorageError) in
+            try FreeSpace.Run(
+                validating: base + RootLayout.tail + index * FreedRunLayout.size, on: root.page)
         }
     }
 

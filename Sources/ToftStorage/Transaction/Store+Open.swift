@@ -151,6 +151,7 @@ extension Store {
         let coordinator = try Coordinator.attach(file)
         let file = MappedFile(file)
         guard !coordinator.isFirst else {
+            PosixFile.removeLeftovers(of: file.path)
             return try recoverAndOpen(
                 file, coordinator, dirtyLimit: configuration.dirtyLimit,
                 firstLogPages: configuration.firstLogPages, checkpointsItself: true)

@@ -1,0 +1,147 @@
+import Testing
+import ToftTestKit
+@testable import ToftPlatform
+@testable import ToftStorage
+
+/// Files whose checksums are right and whose structure lies: each of these once ended the process,
+/// or was believed.
+struct DamageTests {
+    /// A closed database with one tree of some height, one table and freed runs.
+    private func image() throws -> [UInt8] {
+        let file = WrappedFile(MemoryFile(name: "hostile"))
+        try Store.format(file)
+        try fill(try Store.open(on: file, coordinator: try Coordinator.inMemory()))
+        return try file.content()
+    }
+
+    private func fill(_ store: Store) throws {
+        for round in UInt8(0)..<3 {
+            let transaction = try store.beginWrite()
+            let tree = round == 0 ? try transaction.createOrderedTree() : 16
+            for key in UInt8(0)..<200 {
+                try [key].withUnsafeBytes { key throws in
+                    try [UInt8](repeating: round, count: 100).withUnsafeBytes { value throws in
+                        try transaction.treePut(tree, key, value, derived: false)
+                    }
+                }
+            }
+            _ = try transaction.commit()
+        }
+    }
+
+    /// Changes the image, seals it, and uses it: opening, the check, a transaction, another opening.
+    private func use(_ change: (inout [UInt8], ImageMap) -> Void) throws -> [String] {
+        var image = try image()
+        let map = try ImageMap(of: image)
+        change(&image, map)
+        map.seal(&image)
+        let identity = FileIdentity(
+            device: Image.word(image, map.meta * 4_096 + 128),
+            inode: Image.word(image, map.meta * 4_096 + 136))
+        let file = WrappedFile(
+            try GuardFile(image, in: try GuardArena(capacity: 16 << 20), identity: identity))
+        var findings: [String] = []
+        for _ in 0..<2 {
+            do {
+                let store = try Store.open(on: file, coordinator: try Coordinator.inMemory())
+                findings += try store.check().problems
+                try fill(store)
+            } catch let error as StorageError {
+                findings.append("\(error)")
+            }
+        }
+        return findings
+    }
+
+    @Test
+    func `A sound image is sound`() throws {
+        #expect(try use { _, _ in } == [])
+    }
+
+    @Test(arguments: [0, 1])
+    func `Damage to one meta of a closed file loses nothing`(_ slot: Int) throws {
+        var image = try image()
+        image[slot * 4_096 + 64] ^= 1
+        let store = try Store.open(
+            on: try MemoryFile(content: image), coordinator: try Coordinator.inMemory())
+        let snapshot = try store.beginRead()
+        try [UInt8(7)].withUnsafeBytes { key throws in
+            let value = try #require(try snapshot.orderedTree(16).value(forKey: key))
+            #expect(value.allSatisfy { $0 == 2 })
+        }
+        snapshot.release()
+        #expect(try store.check().isSound)
+    }
+
+    @Test
+    func `Damage to both metas is an error`() throws {
+        var image = try image()
+        for slot in 0..<2 { image[slot * 4_096 + 64] ^= 1 }
+        #expect(throws: StorageError.self) {
+            try Store.open(
+                on: try MemoryFile(content: image), coordinator: try Coordinator.inMemory())
+        }
+    }
+
+    @Test(arguments: [0, 1, 2, 1 << 36, 1 << 62, UInt64(Int64.max), .max])
+    func `A meta that counts absurdly many pages is damaged`(_ pages: UInt64) throws {
+        let found = try use { image, map in Image.put(pages, &image, map.meta * 4_096 + 112) }
+        #expect(found.contains { $0.contains("corrupt") })
+    }
+
+    @Test(arguments: [UInt64(1) << 62, UInt64(Int64.max), .max])
+    func `A version that no file reaches is damaged`(_ version: UInt64) throws {
+        let found = try use { image, map in Image.put(version, &image, map.meta * 4_096 + 64) }
+        #expect(found.contains { $0.contains("corrupt") })
+    }
+
+    @Test(arguments: [1 << 36, 1 << 62, UInt64(Int64.max), .max])
+    func `A root that counts absurdly many pages is damaged`(_ pages: UInt64) throws {
+        let found = try use { image, map in
+            Image.put(pages, &image, (map.extents.last?.offset ?? 0) + 200)
+        }
+        #expect(found.contains { $0.contains("corrupt") })
+    }
+
+    @Test
+    func `Segments of the log that overlap are damaged`() throws {
+        let found = try use { image, map in
+            let segments = map.meta * 4_096 + 312
+            Image.put(Image.word(image, segments), &image, segments + 24)
+            Image.put(Image.word(image, segments + 8), &image, segments + 32)
+            Image.put(2, &image, map.meta * 4_096 + 176)
+        }
+        #expect(found.contains { $0.contains("overlap") })
+    }
+
+    @Test(arguments: [0, 1, 1 << 40, .max - 1, UInt64.max])
+    func `A freed run outside the file is damaged`(_ page: UInt64) throws {
+        let found = try use { image, map in
+            let root = map.extents.last?.offset ?? 0
+            Image.put(1, &image, root + 280)
+            Image.put(page, &image, root + 288)
+            Image.put(1, &image, root + 296)
+            Image.put(0, &image, root + 304)
+            Image.put(1, &image, root + 312)
+            image[root + 284] = 0
+            image[root + 285] = 0
+        }
+        #expect(!found.isEmpty)
+    }
+
+    @Test(arguments: [0, 1, 1 << 40, .max - 1, UInt64.max])
+    func `A reference outside the file is damaged`(_ page: UInt64) throws {
+        let map = try ImageMap(of: try image())
+        for extent in map.extents.indices {
+            for reference in map.extents[extent].references.indices {
+                let found = try use { image, map in
+                    guard extent < map.extents.count,
+                        reference < map.extents[extent].references.count
+                    else { return }
+                    Image.put(page, &image, map.extents[extent].references[reference].offset)
+                }
+                #expect(!found.isEmpty)
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+internal import ToftPlatform
+internal import ToftStorage
+internal import ToftTestKit
+
+/// Holds what a damaged image of a corpus answers against what the sound one does.
+struct DamageJudge {
+    private let corpus: Corpus
+    private let arena: GuardArena
+    private let right: [UInt32: UInt64]
+    /// Answers of the versions before, newest first.
+    private let earlier: [[UInt32: UInt64]]
+
+    init(_ corpus: Corpus, _ arena: GuardArena) throws {
+        self.corpus = corpus
+        self.arena = arena
+        let sound = try Self.inspect(corpus.image, corpus, arena)
+        guard sound.refusals.isEmpty, sound.strangeErrors.isEmpty, sound.problems.isEmpty else {
+            throw Failure(
+                "the corpus \(corpus.name) is not sound: \(sound.refusals) "
+                    + "\(sound.strangeErrors) \(sound.problems)")
+        }
+        right = sound.answers
+        earlier = try corpus.history.reversed().map {
+            try Self.inspect($0, corpus, arena).answers
+        }.filter { $0 != sound.answers }
+    }
+
+    private static func inspect(_ image: [UInt8], _ corpus: Corpus, _ arena: GuardArena) throws
+        -> Inspection
+    {
+        Inspection(of: try GuardFile(image, in: arena, identity: corpus.identity))
+    }
+
+    /// What becomes of a damage, and why.
+    func judge(_ damage: Damage, _ number: Int) throws -> (DamageTrial.Outcome, String) {
+        var image = corpus.image
+        damage.apply(number, to: &image, of: corpus)
+        let found = try Self.inspect(image, corpus, arena)
+        if damage.isSealed {
+            return judgeSealed(found, damage.hasToBeNoticed(image, of: corpus))
+        }
+        if let error = found.strangeErrors.first { return (.strange, error) }
+        if let wrong = firstDifference(found, right) {
+            guard let version = earlier.firstIndex(where: { firstDifference(found, $0) == nil })
+            else { return (.silent, "question \(wrong) is answered wrongly") }
+            if damage.reachesLastFrame(number, of: corpus), version == 0 {
+                return (.older, "the last frame of the log is damaged")
+            }
+            return (.silent, "answers of an earlier version (\(version + 1) before the last)")
+        }
+        if found.refusals.isEmpty && found.problems.isEmpty { return (.harmless, "") }
+        return (
+            .detected,
+            "questions \(found.refusals.prefix(3)), problems \(found.problems.prefix(2))"
+        )
+    }
+
+    private func judgeSealed(_ found: Inspection, _ hasToBeNoticed: Bool)
+        -> (DamageTrial.Outcome, String)
+    {
+        if !found.refusals.isEmpty || !found.problems.isEmpty || !found.strangeErrors.isEmpty {
+            let why =
+                "questions \(found.refusals.prefix(3)), problems \(found.problems.prefix(2)) "
+                + "\(found.strangeErrors.prefix(2))"
+            return (.detected, why)
+        }
+        if hasToBeNoticed { return (.silent, "keys or text are wrong, and nobody notices") }
+        return firstDifference(found, right) == nil
+            ? (.harmless, "") : (.accepted, "another content")
+    }
+
+    /// A question that was answered otherwise. Questions that come after a refusal are not asked.
+    private func firstDifference(_ found: Inspection, _ expected: [UInt32: UInt64]) -> UInt32? {
+        found.answers.keys.sorted().first { found.answers[$0] != expected[$0] }
+    }
+}

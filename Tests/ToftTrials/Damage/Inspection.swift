@@ -1,0 +1,290 @@
+internal import ToftEngine
+internal import ToftModel
+internal import ToftPlatform
+internal import ToftStorage
+internal import ToftTestKit
+
+/// What a whole use of a database answers: its schema, every object and list, look-ups, queries, the
+/// check, a write transaction, and everything again after another opening.
+///
+/// Every question has a number of its own, so that answers of two files can be held against each
+/// other one by one.
+struct Inspection {
+    /// The question's number -> a digest of the answer.
+    private(set) var answers: [UInt32: UInt64] = [:]
+    /// Questions that were answered with an error that says the file is damaged, or of another
+    /// kind.
+    private(set) var refusals: [UInt32] = []
+    /// Questions that were answered with an error that a sound file never gives either.
+    private(set) var strangeErrors: [String] = []
+    /// What the check found.
+    private(set) var problems: [String] = []
+
+    private var base: UInt32 = 0
+    private let queries: [String]
+
+    /// Uses the database in `file`, which it writes to.
+    init(of file: any StorageFile, queries: [String] = Inspection.queries) {
+        self.queries = queries
+        look(file, isFirst: true)
+        guard refusals.isEmpty, strangeErrors.isEmpty else { return }
+        base = 1 << 30
+        look(file, isFirst: false)
+    }
+
+    private mutating func look(_ file: any StorageFile, isFirst: Bool) {
+        ask(0) {
+            try Self.open(WrappedFile(file))
+        } then: { inspection, session in
+            inspection.readEverything(session)
+            if isFirst {
+                inspection.find(session)
+                inspection.query(session)
+                inspection.check(session)
+                inspection.write(session)
+            } else {
+                inspection.check(session)
+            }
+            inspection.ask(1) {
+                try session.close()
+            } then: { _, _ in
+            }
+        }
+    }
+
+    static func open(_ file: any StorageFile) throws -> Session {
+        let store = try Store.open(on: file, coordinator: try Coordinator.inMemory())
+        return try Session.open(
+            on: store, Configuration(location: .memory(name: ""), confinement: .caller))
+    }
+
+    // MARK: Asking
+
+    private mutating func ask<Answer>(
+        _ question: UInt32, _ body: () throws -> Answer,
+        then: (inout Inspection, Answer) -> Void
+    ) {
+        do { then(&self, try body()) } catch { note(error, question) }
+    }
+
+    private mutating func answer(_ question: UInt32, _ body: (inout Digest) throws -> Void) {
+        do {
+            var digest = Digest()
+            try body(&digest)
+            answers[base + question] = digest.value
+        } catch { note(error, question) }
+    }
+
+    private mutating func note(_ error: any Error, _ question: UInt32) {
+        let code: ErrorCode?
+        switch error {
+        case let error as EngineError: code = error.code
+        case let error as SystemError: code = EngineError(StorageError(error)).code
+        case let error as StorageError: code = EngineError(error).code
+        case let error as ModelError: code = EngineError(error).code
+        default: code = nil
+        }
+        switch code {
+        case .corrupt, .notADatabase, .unsupportedFormat, .internalError:
+            refusals.append(base + question)
+        default: strangeErrors.append("question \(base + question): \(error)")
+        }
+    }
+
+    // MARK: The questions
+
+    private mutating func readEverything(_ session: Session) {
+        answer(10) { digest in
+            for owner in session.schema.classes {
+                digest.add(owner.name)
+                for property in owner.properties {
+                    digest.add(property.name)
+                    digest.add(UInt64(property.type.rawValue))
+                    digest.add(property.isOptional ? 1 : 0)
+                }
+            }
+        }
+        for (number, owner) in session.schema.classes.enumerated().prefix(8) {
+            let first = UInt32(number + 1) << 16
+            answer(first) { digest in
+                digest.add(UInt64(try session.count(of: owner.id)))
+                digest.add(UInt64(bitPattern: (try? owner.property(named: "id")) == nil ? 0 : 1))
+            }
+            ask(first + 1) {
+                try session.results(of: owner.id).keys()
+            } then: {
+                inspection, keys in
+                inspection.answer(first + 1) { digest in
+                    for key in keys { digest.add(UInt64(bitPattern: key)) }
+                }
+                for key in keys.prefix(1_000) {
+                    inspection.answer(first + 2 + UInt32(truncatingIfNeeded: key & 0x3FFF)) {
+                        try Self.read(session.handle(key, owner), owner, &$0)
+                    }
+                }
+            }
+        }
+    }
+
+    private static func read(
+        _ object: ObjectHandle, _ owner: ClassHandle, _ digest: inout Digest
+    ) throws {
+        for property in owner.visibleProperties {
+            if property.isList {
+                let list = try object.list(property.id)
+                let elements = try list.elements()
+                digest.add(UInt64(elements.count))
+                for index in 0..<elements.count {
+                    if index % 16 == 0 {
+                        digest.add(try list.value(at: index))
+                    } else {
+                        try digest.add(elements.cell(at: index))
+                    }
+                }
+            } else if property.isStored {
+                digest.add(try object.value(property.id))
+            } else {
+                for key in try object.linkingObjects(property.id).keys() {
+                    digest.add(UInt64(bitPattern: key))
+                }
+            }
+        }
+    }
+
+    private mutating func find(_ session: Session) {
+        for (number, key) in [Value.int(0), .int(9), .int(33), .int(4)].enumerated() {
+            answer(100 + UInt32(number)) { digest in
+                let owner = try session.classHandle(named: "Item")
+                digest.add(UInt64(bitPattern: try session.find(key, in: owner.id)?.ref.key ?? -1))
+            }
+        }
+        for (number, code) in ["part 0-0", "part 919-1", "new 3", "nothing"].enumerated() {
+            answer(110 + UInt32(number)) { digest in
+                let owner = try session.classHandle(named: "Part")
+                let found = try session.find(Value.string(code), in: owner.id)
+                digest.add(UInt64(bitPattern: found?.ref.key ?? -1))
+            }
+        }
+    }
+
+    private mutating func query(_ session: Session) {
+        for (number, query) in queries.enumerated() {
+            answer(200 + UInt32(number)) { digest in
+                let name = query.hasPrefix("Part:") ? "Part" : "Item"
+                let owner = try session.classHandle(named: name)
+                let text = name == "Part" ? String(query.dropFirst(5)) : query
+                for key in try session.results(of: owner.id).filter(text).keys() {
+                    digest.add(UInt64(bitPattern: key))
+                }
+            }
+        }
+    }
+
+    private mutating func check(_ session: Session) {
+        ask(300) {
+            try session.checkEverything()
+        } then: { inspection, findings in
+            inspection.problems += findings.problems
+        }
+    }
+
+    private mutating func write(_ session: Session) {
+        answer(400) { digest in
+            let item = try session.classHandle(named: "Item")
+            let part = try session.classHandle(named: "Part")
+            try session.beginWrite()
+            do {
+                let object = try session.create(
+                    part.id,
+                    [
+                        (try part.property(named: "code").id, .string("written")),
+                        (try part.property(named: "rank").id, .int(7)),
+                    ])
+                if let first = try session.find(Value.int(9), in: item.id) {
+                    try first.set(try item.property(named: "name").id, Value.string("renamed"))
+                    try first.set(try item.property(named: "part").id, Value.link(object.ref))
+                    let list = try first.list(try item.property(named: "numbers").id)
+                    try list.append(Value.int(5))
+                }
+                if let long = try session.find(Value.int(15), in: item.id) {
+                    let list = try long.list(try item.property(named: "numbers").id)
+                    try list.append(Value.int(6))
+                }
+                if let gone = try session.find(Value.int(6), in: item.id) { try gone.delete() }
+                try session.commit()
+            } catch {
+                if session.isWriting { try session.cancel() }
+                throw error
+            }
+            digest.add(1)
+        }
+    }
+
+    static let queries = [
+        "number > 10", "number == 1001", "number BETWEEN {0, 50}", "number != 5",
+        "flag == true", "flag == false AND number < 20", "ratio >= 1.5", "weight < 10",
+        "name == 'Ada0'", "name BEGINSWITH 'B'", "name ENDSWITH '3'", "name CONTAINS[c] 'D'",
+        "name LIKE '*a*'", "name ==[c] 'ADA6'", "name IN {'Ada0', 'dora3'}", "note == nil",
+        "note != nil", "note CONTAINS 'note'", "maybeNumber == nil", "maybeNumber > 5",
+        "maybeFlag == true", "maybeMoment == nil", "mate == nil", "mate.number > 0",
+        "part.rank < 20", "part.whole.rank > 3", "pals.@count > 2", "ANY pals.number > 10",
+        "ALL pals.number > -30", "NONE pals.flag == true", "numbers.@sum > 100",
+        "numbers.@max > 50", "numbers.@count == 700", "ANY numbers == 9", "ANY texts CONTAINS '2'",
+        "ANY maybeTexts == nil", "flags.@count > 4", "weights.@avg > 0", "moments.@count > 1",
+        "admirers.@count > 0", "ANY admirers.number > 0", "TRUEPREDICATE SORT(number DESC)",
+        "number > 0 SORT(name ASC) LIMIT(4)", "TRUEPREDICATE DISTINCT(flag)",
+        "Part:rank == 7", "Part:rank > 30 AND code BEGINSWITH 'part'", "Part:code == 'new 3'",
+        "Part:whole.code CONTAINS '1'", "Part:parts.@count > 0", "Part:rank < 3 SORT(code DESC)",
+        "SUBQUERY(pals, $p, $p.number > 0).@count > 1",
+    ]
+}
+
+/// A digest of a row of answers.
+struct Digest {
+    private(set) var value: UInt64 = 0x9E37_79B9_7F4A_7C15
+
+    mutating func add(_ word: UInt64) {
+        value = (value ^ word) &* 0xFF51_AFD7_ED55_8CCD
+        value ^= value >> 29
+    }
+
+    mutating func add(_ text: String) {
+        add(UInt64(text.utf8.count))
+        for byte in text.utf8 { add(UInt64(byte)) }
+    }
+
+    mutating func add(_ value: Value) {
+        switch value {
+        case .null: add(1)
+        case .bool(let value): add(value ? 3 : 2)
+        case .int(let value): add(UInt64(bitPattern: value))
+        case .float(let value): add(UInt64(value.bitPattern))
+        case .double(let value): add(value.bitPattern)
+        case .string(let value): add(value)
+        case .data(let value): value.withUnsafeBytes { add($0) }
+        case .date(let value):
+            add(UInt64(bitPattern: value.seconds))
+            add(UInt64(bitPattern: Int64(value.nanoseconds)))
+        case .link(let value): add(UInt64(bitPattern: value.key))
+        }
+    }
+
+    mutating func add(_ cell: Cell) {
+        switch cell {
+        case .null: add(1)
+        case .bool(let value): add(value ? 3 : 2)
+        case .int64(let value): add(UInt64(bitPattern: value))
+        case .float32(let value): add(UInt64(value.bitPattern))
+        case .float64(let value): add(value.bitPattern)
+        case .timestamp(let value):
+            add(UInt64(bitPattern: value.seconds))
+            add(UInt64(bitPattern: Int64(value.nanoseconds)))
+        case .bytes(let bytes): add(bytes)
+        }
+    }
+
+    mutating func add(_ bytes: UnsafeRawBufferPointer) {
+        add(UInt64(bytes.count))
+        for byte in bytes { add(UInt64(byte)) }
+    }
+}
