@@ -40,10 +40,12 @@ enum Trials {
         case "files": return try FileTrials.run()
         case "mistakes": return try MistakeTrials.run(arguments.first)
         case "hunt": return try MistakeTrials.hunt(arguments.first ?? "")
+        case "soak":
+            return try SoakTrial.run(commits: number(0, 12_000), seed: UInt64(number(1, 1)))
         case "kills": return try KillTrial.run(kills: number(0, 50), seed: UInt64(number(1, 1)))
         case "all":
-            return try ["crash", "faults", "interleavings", "files", "members", "kills"].allSatisfy
-            { try run($0, []) }
+            return try ["crash", "faults", "interleavings", "files", "members", "kills", "soak"]
+                .allSatisfy { try run($0, []) }
         case "member" where arguments.count == 3:
             try MemberTrial.member(arguments[0], number(1, 0), number(2, 0))
         case "child" where arguments.count == 5:
@@ -55,6 +57,8 @@ enum Trials {
             try Roles.hold(
                 arguments[0], inTransaction: arguments[1] == "write",
                 poison: arguments[1] == "poison")
+        case "scatter" where arguments.count == 2:
+            try Roles.scatter(arguments[0], round: number(1, 0))
         case "grow" where arguments.count == 2: Roles.grow(arguments[0], limit: number(1, 0))
         case "crowd" where arguments.count == 2: Roles.crowd(arguments[0], bytes: number(1, 0))
         case "fork" where arguments.count == 1: try Roles.fork(arguments[0])
@@ -64,6 +68,7 @@ enum Trials {
             print(
                 "usage: ToftTrials crash [images [seed]] | again WORKLOAD SEED | faults [stride] "
                     + "| interleavings | files | members [commits] | kills [kills [seed]] | "
+                    + "soak [commits [seed]] | "
                     + "mistakes [one] | all"
             )
             return false

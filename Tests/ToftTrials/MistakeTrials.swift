@@ -18,13 +18,15 @@ enum MistakeTrials {
             .recoveryOverwritesItsMeta, .logNotDurable, .previousVersionNotChecked,
             .saltKept, .deferredNotCovered, .logTailIgnored, .inDoubtMetaForgotten,
             .checkpointNotPinned, .checkpointNotSynced, .entryLostOnTheWay,
-            .segmentNotListed, .tornRecordBelieved, .derivedNotReplayed:
+            .segmentNotListed, .tornRecordBelieved, .derivedNotReplayed,
+            .versionOfBirthNotPinned:
             .crash
         case .syncErrorIgnored, .syncTriedAgain, .poisonForgotten, .diskFullIgnored,
             .recoveryTrustsTheCache:
             .faults
         case .clusterRowsOffByOne, .staleElementAfterMove: .model
-        case .publishedBeforeMeta, .publishedBeforeLog, .pinStoredWithoutLookingAgain:
+        case .publishedBeforeMeta, .publishedBeforeLog, .pinStoredWithoutLookingAgain,
+            .durableVersionReadFirst:
             .interleavings
         case .deadWriterNotTakenOver: .kills
         case .deadOwnerByNumberOnly, .shortWriteTakenAsWhole, .directoryNotSynced, .copyNotVerified,

@@ -144,8 +144,8 @@ struct Root {
     var nextTreeID: UInt64
     var pageCount: UInt64
     var recordBytes: UInt64
-    /// What the bitmaps have, for commits that find nothing of the kind ready.
-    var bitmapsHave: FreeSpace.Places
+    /// What the bitmaps have, for commits that find nothing of the kind in the list.
+    var bitmapSupply: FreeSpace.Supply
 
     init(reading ref: Ref, in space: PageSpace) throws(StorageError) {
         let base = try space.view(ref, as: .root)
@@ -162,7 +162,7 @@ struct Root {
         nextTreeID = word(RootLayout.nextTreeID)
         pageCount = word(RootLayout.pageCount)
         recordBytes = word(RootLayout.recordBytes)
-        bitmapsHave = FreeSpace.Places(rawValue: word(RootLayout.flags))
+        bitmapSupply = FreeSpace.Supply(rawValue: word(RootLayout.flags))
     }
 
     init(
@@ -176,7 +176,7 @@ struct Root {
         nextTreeID = SystemTree.firstUser
         pageCount = 0
         recordBytes = 0
-        bitmapsHave = []
+        bitmapSupply = []
     }
 
     /// Writes the fields; what follows them is `RootTail`'s.
@@ -192,6 +192,6 @@ struct Root {
         put(nextTreeID, RootLayout.nextTreeID)
         put(pageCount, RootLayout.pageCount)
         put(recordBytes, RootLayout.recordBytes)
-        put(bitmapsHave.rawValue, RootLayout.flags)
+        put(bitmapSupply.rawValue, RootLayout.flags)
     }
 }
