@@ -18,7 +18,8 @@ package enum Probe {
         case writerTaken, takeoverBegun, takeoverSynced, takeoverPublished, writerLeaving
         case checkpointTaken, checkpointAdopted, checkpointPinned, checkpointSynced,
             checkpointMetaWritten, checkpointLeaving
-        case transactionBegun, spilled, recordKept, pagesWritten, logWritten, pagesSynced,
+        case pinsBegun, transactionBegun, spilled, recordKept, pagesWritten, logWritten,
+            pagesSynced,
             metaWritten, durableStored, markerWritten, published
         case leavingLast, cleanWritten
     }
@@ -38,7 +39,7 @@ package enum Probe {
         case deferredNotCovered, logTailIgnored, inDoubtMetaForgotten, checkpointNotPinned,
             checkpointNotSynced
         case copyNotVerified, segmentNotListed, tornRecordBelieved, derivedNotReplayed
-        case entryLostOnTheWay
+        case entryLostOnTheWay, versionOfBirthNotPinned, durableVersionReadFirst
         case clusterRowsOffByOne, staleElementAfterMove
         case upsertSkipsIndex, backlinkForgotten, longTextTakenAsShort, elementLostInSplit,
             elementLostInMerge, boundsNotWidened, observerMissesRow, staleResults

@@ -82,7 +82,7 @@ import ToftPlatform
             "Batch reference",
             [
                 FreedBatchLayout.ref, FreedBatchLayout.maxBirth, FreedBatchLayout.minDeath,
-                FreedBatchLayout.pages,
+                FreedBatchLayout.firstPin, FreedBatchLayout.lastPin, FreedBatchLayout.pinCount,
             ])
         try expect(
             "Record",

@@ -22,10 +22,13 @@ import ToftPlatform
         #expect(take(100) == 4)
         #expect(bitmap.release(1, count: 2))
         #expect(!bitmap.release(1, count: 1), "a page that is free cannot be given back")
-        #expect(bitmap.hole(of: 1, shorterThan: 12, below: Page.perRegion) == 1)
+        #expect(bitmap.fragment(of: 1, below: Page.perRegion) == 1)
         #expect(
-            bitmap.hole(of: 3, shorterThan: 12, below: Page.perRegion) == nil,
+            bitmap.fragment(of: 3, below: Page.perRegion) == nil,
             "what is left is no hole")
+        #expect(bitmap.fragment(of: PageRuns.fragmentPages - 1, below: Page.perRegion) == nil)
+        #expect(bitmap.fragment(of: PageRuns.fragmentPages, below: Page.perRegion) == nil)
+        #expect(bitmap.fragment(of: PageRuns.fragmentPages + 1, below: Page.perRegion) == nil)
         #expect(take(3) == 104)
         #expect(take(2) == 1)
         #expect(bitmap.freePages == Page.perRegion - 107)
@@ -86,11 +89,11 @@ import ToftPlatform
                     return run.page
                 }
                 let fitting = runs.runs.filter {
-                    $0.count >= count && (kind > 0 || $0.count < PageRuns.holePages)
+                    $0.count >= count && (kind > 0 || $0.count < PageRuns.fragmentPages)
                 }
                 let page =
                     kind == 0
-                    ? runs.takeFromHole(count)
+                    ? runs.takeFromFragment(count)
                     : kind == 1
                         ? runs.takeRun(of: count).map(giveRest) : runs.takeFromLongest(count)
                 #expect((page == nil) == fitting.isEmpty)
@@ -166,7 +169,7 @@ import ToftPlatform
                 defer { snapshot.release() }
                 let runs = try RootTail.runs(of: snapshot.rootRef, in: snapshot.space)
                 return runs.reduce(into: (0, 0)) {
-                    if $1.isReady { $0.0 += Int($1.count) } else { $0.1 += Int($1.count) }
+                    if $1.isReclaimable { $0.0 += Int($1.count) } else { $0.1 += Int($1.count) }
                 }
             }
         }
@@ -242,6 +245,70 @@ import ToftPlatform
         #expect(report.pinnedFreePages < waiting / 10)
     }
 
+    /// Commits to 1,000 entries, checkpoints now and then. Returns the bytes by which the file grew
+    /// in the first 500 commits, and in the 3,000 after them.
+    private func grow(_ database: Database, _ step: (Int) throws -> Void = { _ in }) throws -> (
+        first: UInt64, later: UInt64
+    ) {
+        var random = SplitMix(seed: 11)
+        let before = try database.file.size()
+        var middle = before
+        for round in 0..<3_500 {
+            try step(round)
+            let value = [UInt8](repeating: UInt8(round % 256), count: 60 + round % 60)
+            try database.put([Int(random.next() % 1_000)], value)
+            if round % 100 == 99 { try database.store.checkpoint() }
+            if round == 500 { middle = try database.file.size() }
+        }
+        return (middle - before, try database.file.size() - middle)
+    }
+
+    @Test func `A reader that stays costs one copy of the data, however many commits there are`()
+        throws
+    {
+        let database = try Database()
+        try database.put(0..<1_000, [UInt8](repeating: 7, count: 100))
+        for key in 0..<50 { try database.put([key]) }
+        try database.store.checkpoint()
+        let reader = try database.store.beginRead()
+        let growth = try grow(database)
+        // The step in which a file grows is 256 KiB; records may take as much.
+        #expect(growth.first <= 768 << 10, "\(growth)")
+        #expect(growth.later <= 256 << 10, "\(growth)")
+        #expect(try reader.orderedTree(database.tree).count == 1_000)
+        #expect(StoreCheck.run(reader).problems == [])
+        reader.release()
+        try database.store.checkpoint()
+        for _ in 0..<10 { try database.put([1]) }
+        #expect(try database.store.check().pinnedFreePages < 60)
+        try database.expectSound()
+    }
+
+    @Test func `Readers that come and go cost as many copies as there are readers`() throws {
+        let database = try Database()
+        try database.put(0..<1_000, [UInt8](repeating: 7, count: 100))
+        try database.store.checkpoint()
+        var readers: [Snapshot] = []
+        var random = SplitMix(seed: 12)
+        let growth = try grow(database) { round in
+            guard round % 10 == 0 else { return }
+            readers.append(try database.store.beginRead())
+            if readers.count > 5 {
+                readers.remove(at: Int(random.next() % 5)).release()
+            }
+        }
+        #expect(growth.first <= 2 << 20, "\(growth)")
+        #expect(growth.later <= 768 << 10, "\(growth)")
+        for reader in readers {
+            #expect(StoreCheck.run(reader).problems == [])
+            reader.release()
+        }
+        try database.store.checkpoint()
+        for _ in 0..<10 { try database.put([1]) }
+        #expect(try database.store.check().pinnedFreePages < 60)
+        try database.expectSound()
+    }
+
     @Test func aFreedRunThatIsListedTwiceIsDamageAndNotTwoRuns() throws {
         let database = try Database()
         for key in 0..<10 { try database.put([key]) }
@@ -249,7 +316,7 @@ import ToftPlatform
         let base = UnsafeMutableRawPointer(
             mutating: try snapshot.space.view(snapshot.rootRef, as: .root))
         let runs = try RootTail.runs(of: snapshot.rootRef, in: snapshot.space)
-        var run = try #require(runs.first { $0.isReady })
+        var run = try #require(runs.first { $0.isReclaimable })
         run.page += UInt64(run.count) - 1
         run.count = 1
         RootTail.write(runs + [run], [], to: base)

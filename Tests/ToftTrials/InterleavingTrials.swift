@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Synchronization
 internal import ToftPlatform
 internal import ToftStorage
@@ -22,6 +23,10 @@ enum InterleavingTrials {
                     }
                 }
             }
+        }
+        count += 1
+        do { try whileAWriterReadsThePins() } catch {
+            problems.append("at \(Probe.Moment.pinsBegun): \(error)")
         }
         for problem in problems { print("VIOLATION \(problem)") }
         print("cases \(count)\ninterleavings \(count) (\(problems.count) bad)")
@@ -137,6 +142,53 @@ enum InterleavingTrials {
         try scene.expectKnown(snapshot)
         snapshot.release()
         try scene.end()
+    }
+
+    /// A checkpoint ends between the looks that a writer takes at what is pinned. Its version, now
+    /// the durable one, keeps its pages.
+    private static func whileAWriterReadsThePins() throws {
+        let file = MemoryFile(name: "pins")
+        try Store.format(file)
+        let store = try Store.open(on: file, coordinator: try Coordinator.inMemory())
+        try Ledger.create(in: store)
+        var numbers = Seed(3)
+        func commit() throws {
+            let transaction = try store.beginWrite()
+            _ = try Ledger.move(transaction, member: 0, &numbers)
+            _ = try transaction.commit()
+        }
+        for _ in 0..<5 { try commit() }
+        let pinned = Flag()
+        let goOn = Flag()
+        let checkpoint = try PlatformThread(name: "checkpoint", stackSize: 8 << 20) {
+            Probe.script.interruption = { moment in
+                guard moment == .checkpointPinned else { return }
+                pinned.raise()
+                goOn.wait()
+            }
+            _ = try? store.checkpoint()
+            pinned.raise()
+        }
+        pinned.wait()
+        for _ in 0..<3 { try commit() }
+        Probe.script.interruption = { moment in
+            guard moment == .pinsBegun else { return }
+            Probe.script.interruption = nil
+            goOn.raise()
+            checkpoint.join()
+        }
+        for _ in 0..<40 { try commit() }
+        Probe.script.interruption = nil
+        // What a power failure would leave of the file, but for the log: the checkpoint alone.
+        let report = try Store.checkOfDurableVersion(of: file)
+        guard report.isSound else { throw Failure("unsound: \(report.problems.prefix(2))") }
+    }
+
+    private final class Flag: Sendable {
+        private let isRaised = Atomic<Bool>(false)
+
+        func raise() { isRaised.store(true, ordering: .releasing) }
+        func wait() { while !isRaised.load(ordering: .acquiring) { usleep(100) } }
     }
 
     private final class Held {

@@ -41,13 +41,17 @@ enum Trials {
         case "model": return try ModelTrial.run(arguments)
         case "mistakes": return try MistakeTrials.run(arguments.first)
         case "hunt": return try MistakeTrials.hunt(arguments.first ?? "")
+        case "soak":
+            return try SoakTrial.run(commits: number(0, 12_000), seed: UInt64(number(1, 1)))
         case "kills": return try KillTrial.run(kills: number(0, 50), seed: UInt64(number(1, 1)))
         case "damage":
             return try DamageTrial.run(cases: number(0, 20_000), seed: UInt64(number(1, 1)))
         case "damage-worker": return try DamageTrial.work(arguments)
         case "damage-again": return try DamageTrial.again(arguments)
         case "all":
-            return try ["crash", "faults", "interleavings", "files", "members", "kills", "damage"]
+            return try [
+                "crash", "faults", "interleavings", "files", "members", "kills", "soak", "damage",
+            ]
                 .allSatisfy { try run($0, []) }
         case "member" where arguments.count == 3:
             try MemberTrial.member(arguments[0], number(1, 0), number(2, 0))
@@ -60,6 +64,8 @@ enum Trials {
             try Roles.hold(
                 arguments[0], inTransaction: arguments[1] == "write",
                 poison: arguments[1] == "poison")
+        case "scatter" where arguments.count == 2:
+            try Roles.scatter(arguments[0], round: number(1, 0))
         case "grow" where arguments.count == 2: Roles.grow(arguments[0], limit: number(1, 0))
         case "crowd" where arguments.count == 2: Roles.crowd(arguments[0], bytes: number(1, 0))
         case "fork" where arguments.count == 1: try Roles.fork(arguments[0])
@@ -70,7 +76,8 @@ enum Trials {
                 "usage: ToftTrials crash [images [seed]] | again WORKLOAD SEED | faults [stride] "
                     + "| model [--seed N | --commands N --sequences N | --minutes N] "
                     + "| interleavings | files | members [commits] | kills [kills [seed]] | "
-                    + "mistakes [one] | damage [files [seed]] | damage-again CORPUS CLASS NUMBER | all"
+                    + "soak [commits [seed]] | mistakes [one] | damage [files [seed]] "
+                    + "| damage-again CORPUS CLASS NUMBER | all"
             )
             return false
         }

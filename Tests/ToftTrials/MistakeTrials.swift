@@ -18,7 +18,8 @@ enum MistakeTrials {
             .recoveryOverwritesItsMeta, .logNotDurable, .previousVersionNotChecked,
             .saltKept, .deferredNotCovered, .logTailIgnored, .inDoubtMetaForgotten,
             .checkpointNotPinned, .checkpointNotSynced, .entryLostOnTheWay,
-            .segmentNotListed, .tornRecordBelieved, .derivedNotReplayed:
+            .segmentNotListed, .tornRecordBelieved, .derivedNotReplayed,
+            .versionOfBirthNotPinned:
             .crash
         case .syncErrorIgnored, .syncTriedAgain, .poisonForgotten, .diskFullIgnored,
             .recoveryTrustsTheCache:
@@ -27,7 +28,8 @@ enum MistakeTrials {
             .longTextTakenAsShort, .elementLostInSplit, .elementLostInMerge, .boundsNotWidened,
             .observerMissesRow, .staleResults:
             .model
-        case .publishedBeforeMeta, .publishedBeforeLog, .pinStoredWithoutLookingAgain:
+        case .publishedBeforeMeta, .publishedBeforeLog, .pinStoredWithoutLookingAgain,
+            .durableVersionReadFirst:
             .interleavings
         case .deadWriterNotTakenOver: .kills
         case .deadOwnerByNumberOnly, .shortWriteTakenAsWhole, .directoryNotSynced, .copyNotVerified,

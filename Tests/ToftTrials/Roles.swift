@@ -31,6 +31,27 @@ enum Roles {
         snapshot.release()
     }
 
+    /// Changes entries all over the tree in a few commits, says so, and waits to be killed.
+    static func scatter(_ path: String, round: Int) throws {
+        alarm(120)
+        let store = try Store.open(StoreConfiguration(location: .file(path: path)))
+        var numbers = Seed(UInt64(round))
+        for _ in 0..<20 {
+            let transaction = try store.beginWrite()
+            for _ in 0..<20 {
+                let key = numbers.below(5_000)
+                try withUnsafeBytes(of: key.bigEndian) { key throws in
+                    try numbers.bytes(200).withUnsafeBytes {
+                        try transaction.treePut(tree, key, $0, derived: false)
+                    }
+                }
+            }
+            _ = try transaction.commit()
+        }
+        say("committed")
+        pause()
+    }
+
     /// Commits until the limit on the size of files stops it. The signal that goes with it must
     /// not.
     static func grow(_ path: String, limit: Int) {

@@ -87,6 +87,11 @@ extension EngineError {
             )
         case .tooManyReaders:
             self.init(.tooManyReaders, "Too many sessions read this file at once. Close some.")
+        case .tooManyFreedRuns:
+            self.init(
+                .tooManyReaders,
+                "Older versions that are still being read keep more pages than the file can list. "
+                    + "Close the sessions that read them, and try again.")
         case .usedAfterFork:
             self.init(
                 .usedAfterFork,

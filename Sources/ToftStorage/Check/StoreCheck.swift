@@ -1,3 +1,5 @@
+package import ToftPlatform
+
 /// What a walk over everything found.
 package struct CheckReport: Sendable {
     package var version: UInt64 = 0
@@ -163,7 +165,7 @@ package struct StoreCheck {
             report.problems.append("the freed run at page \(run.page) leaves the file")
             return
         }
-        if run.isReady {
+        if run.isReclaimable {
             report.freePages += UInt64(run.count)
         } else {
             report.pinnedFreePages += UInt64(run.count)
@@ -232,6 +234,17 @@ private struct PageSet {
 }
 
 extension Store {
+    /// Checks the version of a file's newest meta, whoever has the file open. O(file).
+    package static func checkOfDurableVersion(of file: any StorageFile) throws(StorageError)
+        -> CheckReport
+    {
+        let file = MappedFile(file)
+        guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
+            throw .corrupt(page: 0, reason: "neither meta page is valid")
+        }
+        return try aside(meta, file).check()
+    }
+
     /// Checks the newest version. O(file).
     package func check() throws(StorageError) -> CheckReport {
         let snapshot = try beginRead()

@@ -17,9 +17,8 @@ enum BitmapLayout {
 /// A run of pages that a version no longer needs: free for reuse when no pinned version lies in
 /// [birth, death).
 ///
-/// Its pages' bits say that they are in use. What nobody needs any more has the lifetime [0, 1),
-/// which holds no version: such pages are free, and go to the next commits without a change of any
-/// bitmap.
+/// Its pages' bits say that they are in use. A reclaimable run has the lifetime [0, 1), which holds
+/// no version: the next commits take its pages without a change of any bitmap.
 enum FreedRunLayout {
     static let page = 0
     static let count = page + 8
@@ -29,14 +28,13 @@ enum FreedRunLayout {
 }
 
 /// The list of batches under the root: extents full of freed runs for which the root page has no
-/// room.
-///
-/// A batch extent holds runs only, as many as its payload length says. A pin in [max birth, min
-/// death) keeps every run of it.
+/// room. A batch extent holds runs only, as many as its payload length says.
 enum FreedBatchLayout {
     static let ref = 0
     static let maxBirth = ref + Ref.size
     static let minDeath = maxBirth + 8
-    static let pages = minDeath + 8
-    static let size = pages + 8
+    static let firstPin = minDeath + 8
+    static let lastPin = firstPin + 8
+    static let pinCount = lastPin + 8
+    static let size = pinCount + 8
 }

@@ -26,6 +26,8 @@ package enum StorageError: Error, Sendable, Equatable {
     case commitOutcomeUnknown(version: UInt64)
     case readOnly
     case tooManyReaders
+    /// Pinned versions keep more freed runs than a root can list.
+    case tooManyFreedRuns
     case usedAfterFork
     case closed
     case lockTimeout

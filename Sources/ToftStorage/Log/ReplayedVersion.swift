@@ -7,20 +7,17 @@ final class ReplayedVersion: @unchecked Sendable {
     private let transaction: WriteTransaction
     let space: PageSpace
 
-    /// Replays records. `pins` are versions that others still look at. Private versions never touch
-    /// the file, so they may be made without the right to write.
+    /// Replays records. `pins` are versions that read-only attachments still look at. Private
+    /// versions never touch the file, so they may be made without the right to write.
     init(
         _ records: [CommitRecord], after meta: Meta, as version: UInt64, of file: MappedFile,
-        pins: [UInt64], dirtyLimit: Int,
+        pins: [UInt64], besides unlisted: UnlistedVersions? = nil, dirtyLimit: Int,
         isPrivate: Bool = false
     ) throws(StorageError) {
         let store = try Store.aside(meta, file, dirtyLimit: isPrivate ? .max : dirtyLimit)
         transaction = try WriteTransaction(
             store: store, published: PublishedVersion(meta), version: version,
-            pins: (pins + [meta.version]).sorted(),
-            // The pages of versions that were never checkpointed are free for all that the
-            // checkpoint knows.
-            growsOnly: isPrivate || (pins.last ?? 0) > meta.version, isPrivate: isPrivate)
+            pins: Set(pins + [meta.version]).sorted(), besides: unlisted, isPrivate: isPrivate)
         space = transaction.space
         try Replay.apply(records, to: transaction)
         let builder = VersionBuilder(transaction)

@@ -1,7 +1,7 @@
 /// The bitmap of one region while a writer has it in memory.
 ///
-/// Below `lowestFree` no page is free, and below `holesFrom[n]` there is no hole for n pages, so
-/// that searches do not start anew each time.
+/// Below `lowestFree` no page is free, and below `fragmentsFrom[n]` there is no fragment of n pages,
+/// so that searches do not start anew each time.
 final class Bitmap {
     /// Changed since it was read, so that it must be written to a new place.
     var isDirty = false
@@ -10,7 +10,8 @@ final class Bitmap {
     private(set) var freePages: Int
     private var words: [UInt64]
     private var lowestFree = 0
-    private var holesFrom: [Int] = Array(repeating: 0, count: 16)
+    /// For each length of a fragment.
+    private var fragmentsFrom: [Int] = Array(repeating: 0, count: PageRuns.fragmentPages)
 
     /// A region all of whose pages are free.
     init() {
@@ -68,28 +69,44 @@ final class Bitmap {
         return nil
     }
 
-    /// The lowest run of `count` free pages that begins at `start` or behind it.
-    func run(of count: Int, from start: Int) -> Int? {
-        var from = start
-        while let found = nextRun(from: from, atMost: count, below: Page.perRegion) {
-            if found.count >= count { return found.lowerBound }
-            from = found.upperBound
-        }
-        return nil
-    }
-
-    /// The lowest run of at least `count` free pages that is shorter than `length`.
-    func hole(of count: Int, shorterThan length: Int, below limit: Int) -> Int? {
-        var from = holesFrom[count]
+    /// The lowest run of at least `count` free pages that is a fragment: shorter than
+    /// `PageRuns.fragmentPages`. `count` is.
+    func fragment(of count: Int, below limit: Int) -> Int? {
+        guard fragmentsFrom.indices.contains(count) else { return nil }
+        var from = fragmentsFrom[count]
         while let found = nextRun(from: from, atMost: .max, below: limit) {
-            if found.count >= count && found.count < length {
-                holesFrom[count] = found.lowerBound
+            if found.count >= count && found.count < PageRuns.fragmentPages {
+                fragmentsFrom[count] = found.lowerBound
                 return found.lowerBound
             }
             from = found.upperBound
         }
-        holesFrom[count] = limit
+        fragmentsFrom[count] = limit
         return nil
+    }
+
+    /// All free pages before `limit`. O(pages / 64 + runs).
+    func freeRuns(below limit: Int) -> [Range<Int>] {
+        var runs: [Range<Int>] = []
+        var from = lowestFree
+        while let found = nextRun(from: from, atMost: .max, below: limit) {
+            runs.append(found)
+            from = found.upperBound
+        }
+        return runs
+    }
+
+    /// The pages of a range that are in use.
+    func usedRuns(in range: Range<Int>) -> [Range<Int>] {
+        var runs: [Range<Int>] = []
+        var from = range.lowerBound
+        while from < range.upperBound {
+            let free = nextRun(from: from, atMost: .max, below: range.upperBound)
+            let end = free?.lowerBound ?? range.upperBound
+            if end > from { runs.append(from..<end) }
+            from = free?.upperBound ?? range.upperBound
+        }
+        return runs
     }
 
     /// Gives a run back. False if some page of it was free already.
@@ -97,8 +114,11 @@ final class Bitmap {
         for index in start..<(start + count) where !isUsed(index) { return false }
         mark(start, count: count, used: false)
         lowestFree = min(lowestFree, start)
-        let lowest = max(0, start - holesFrom.count)
-        for slot in holesFrom.indices where holesFrom[slot] > lowest { holesFrom[slot] = lowest }
+        // The run before this one may have become too long for a fragment, or long enough.
+        let lowest = max(0, start - fragmentsFrom.count)
+        for length in fragmentsFrom.indices where fragmentsFrom[length] > lowest {
+            fragmentsFrom[length] = lowest
+        }
         return true
     }
 

@@ -1,7 +1,9 @@
-/// How the free space of a version finds its own places.
+/// How the free space of a version is written.
 extension FreeSpace {
     /// Runs of a batch: a whole extent of 32 pages.
     private static let batchRuns = runs(ofPages: 32)
+    /// Runs of a batch that several pins keep. It is read when one of them goes, so it is short.
+    private static let mixedBatchRuns = runs(ofPages: 4)
 
     private static func runs(ofPages pages: Int) -> Int {
         (pages * Page.size - ExtentHeader.payloadStart(.freedBatch, pageCount: pages))
@@ -14,69 +16,71 @@ extension FreeSpace {
         return pages
     }
 
-    /// Gives everything that changed a new place, until no more runs are left than the root page
-    /// has room for, and writes it into the transaction's extents.
+    /// Relocates the bitmaps that changed, the directory and the list of batches. That frees and
+    /// takes pages, which may change further bitmaps, so it is repeated until nothing changes any
+    /// more; then they are written into the transaction's extents.
+    ///
+    /// - Parameter runLimit: runs that the root page has room for.
     func finish(replacing root: Root?, runLimit: Int, in space: PageSpace) throws(StorageError) -> (
         directory: Ref, batchList: Ref
     ) {
         var directory = root?.directory ?? .nowhere
         var batchList = root?.batchList ?? .nowhere
-        if !isFolded && ready.count + 1 + waiting.count <= runLimit {
-            return (directory, batchList)
-        }
-        try fold(in: space)
-        var bitmaps: [(region: Int, base: UnsafeMutableRawPointer)] = []
-        var isSettled = false
-        var isReservePutBy = false
-        let runLimit = runLimit - Self.reserveRuns
+        if fitsRoot(runLimit) { return (directory, batchList) }
+        let bitmaps = try spillToBitmaps(in: space)
+        var moved: [(region: Int, base: UnsafeMutableRawPointer)] = []
+        var isDone = false
+        var isRefilled = false
+        let runLimit = runLimit - Self.refillRuns
         var runsKept = runLimit / 4
-        while !isSettled {
-            isSettled = try !moveBitmaps(&bitmaps, in: space)
-            if waiting.count > runLimit {
+        while !isDone {
+            isDone = try !moveChanged(bitmaps, &moved, in: space)
+            if freed.count > runLimit {
                 try moveRunsToBatches(keeping: runsKept, in: space)
                 runsKept = 0
-                isSettled = false
+                isDone = false
             }
             if try !fit(
-                &directory, .regionDirectory, payload: regions.count * RegionEntry.size, in: space)
+                &directory, .regionDirectory, payload: bitmaps.regions.count * RegionEntry.size,
+                in: space)
             {
-                isSettled = false
+                isDone = false
             }
             if areBatchesChanged,
                 try !fit(
                     &batchList, .batchList, payload: batches.count * FreedBatchLayout.size,
                     in: space)
             {
-                isSettled = false
+                isDone = false
             }
-            if isSettled && !isReservePutBy {
-                try putReserveBy(in: space)
-                isReservePutBy = true
-                isSettled = false
+            if isDone && !isRefilled {
+                try refill(in: space)
+                isRefilled = true
+                isDone = false
             }
         }
-        for (index, base) in bitmaps {
-            regions[index].bitmap?.write(to: base)
-            regions[index].ref?.checksum = Checksum.of(base, count: Page.size)
+        for (index, base) in moved {
+            bitmaps.regions[index].bitmap?.write(to: base)
+            bitmaps.regions[index].ref?.checksum = Checksum.of(base, count: Page.size)
         }
-        try writeDirectory(&directory, in: space)
+        try write(bitmaps.regions, to: &directory, in: space)
         if areBatchesChanged { try writeBatchList(&batchList, in: space) }
         return (directory, batchList)
     }
 
-    /// Gives bitmaps that changed new places. False where all have one.
-    private func moveBitmaps(
-        _ moved: inout [(region: Int, base: UnsafeMutableRawPointer)], in space: PageSpace
+    /// Relocates bitmaps that changed. False if there are none that were not relocated yet.
+    private func moveChanged(
+        _ bitmaps: BitmapAllocator, _ moved: inout [(region: Int, base: UnsafeMutableRawPointer)],
+        in space: PageSpace
     ) throws(StorageError) -> Bool {
         var isAnyMoved = false
-        for index in regions.indices {
-            guard let bitmap = regions[index].bitmap, bitmap.isDirty, !bitmap.isRelocated else {
-                continue
-            }
+        for index in bitmaps.regions.indices {
+            guard let bitmap = bitmaps.regions[index].bitmap, bitmap.isDirty, !bitmap.isRelocated
+            else { continue }
             bitmap.isRelocated = true
-            if let old = regions[index].ref { try space.free(old) }
+            if let old = bitmaps.regions[index].ref { try space.free(old) }
             let (ref, base) = try space.allocate(.bitmap, pageCount: 1)
-            regions[index].ref = ref
+            bitmaps.regions[index].ref = ref
             moved.append((index, base))
             isAnyMoved = true
         }
@@ -91,7 +95,7 @@ extension FreeSpace {
         while pages > 0,
             pages * Page.size - ExtentHeader.payloadStart(type, pageCount: pages) < payload
         { pages += 1 }
-        guard pages <= ExtentLimit.pages else { throw .fileTooLarge(path: file.path) }
+        guard pages <= ExtentLimit.pages else { throw .tooManyFreedRuns }
         if pages == 0 && ref == .nowhere
             || ref.birth == space.version && Int(ref.pageCount) >= pages
         {
@@ -104,46 +108,70 @@ extension FreeSpace {
 
     // MARK: Batches
 
-    /// Moves what waits into batches, one for each pin, so that each is skipped as long as its pin
-    /// stays. What is ready as soon as this version is visible is not worth that, up to `limit`
-    /// runs.
+    /// Moves freed runs into batches, each of which is skipped as long as its pins stay. Up to
+    /// `limit` runs that are reclaimable as soon as this version is visible are not worth that.
+    ///
+    /// A pin with many runs gets batches of its own. The others share them, so that many pins that
+    /// keep little cause few batches.
     private func moveRunsToBatches(keeping limit: Int, in space: PageSpace) throws(StorageError) {
         let newest = pins.count > 1 ? pins.last : nil
-        let held = Dictionary(grouping: waiting) { pin(of: $0) ?? .max }
-        waiting = []
-        for (pin, runs) in held.sorted(by: { $0.key < $1.key }) {
+        let kept = Dictionary(grouping: freed) { Self.pin(keeping: $0, of: pins) ?? .max }
+        freed = []
+        var mixed: [Run] = []
+        var mixedPins: ClosedRange<UInt64>?
+        for (pin, runs) in kept.sorted(by: { $0.key < $1.key }) {
             if runs.count <= limit && (pin == newest || pin == .max) {
-                waiting += runs
+                freed += runs
+            } else if runs.count > Self.mixedBatchRuns / 2 || pin == .max {
+                try addToBatches(runs, pin...pin, in: space)
             } else {
-                try addToBatches(runs, pin, in: space)
+                if mixed.count + runs.count > Self.mixedBatchRuns, let pins = mixedPins {
+                    try addToBatches(mixed, pins, in: space)
+                    (mixed, mixedPins) = ([], nil)
+                }
+                mixed += runs
+                mixedPins = (mixedPins?.lowerBound ?? pin)...pin
             }
         }
+        if let pins = mixedPins { try addToBatches(mixed, pins, in: space) }
         areBatchesChanged = true
     }
 
-    /// Batches that a pin keeps and that are no longer than what is added are joined with it, so
-    /// that a long reader causes few of them.
-    private func addToBatches(_ added: [Run], _ pin: UInt64, in space: PageSpace)
-        throws(StorageError)
-    {
+    /// Adds runs whose lowest pins lie in `keepers`. They are joined with batches that are no
+    /// longer than what is added: so a run is moved O(log runs) times, and a long reader causes
+    /// few batches.
+    private func addToBatches(
+        _ added: [Run], _ keepers: ClosedRange<UInt64>, in space: PageSpace
+    ) throws(StorageError) {
         var runs = added
-        while let index = batches.lastIndex(where: { canTake(runs.count, $0, pin) }) {
+        var keepers = keepers
+        while let index = batches.lastIndex(where: { canJoin($0, runs.count, keepers) }) {
             let batch = batches.remove(at: index)
             runs += try FreeSpaceReader.batch(batch.ref, in: space)
             try space.free(batch.ref)
+            keepers =
+                min(batch.firstPin, keepers.lowerBound)...max(batch.lastPin, keepers.upperBound)
         }
         for start in stride(from: 0, to: runs.count, by: Self.batchRuns) {
-            try addBatch(runs[start..<min(start + Self.batchRuns, runs.count)], in: space)
+            try addBatch(
+                runs[start..<min(start + Self.batchRuns, runs.count)], keepers, in: space)
         }
     }
 
-    private func canTake(_ count: Int, _ batch: Batch, _ pin: UInt64) -> Bool {
-        let runs = Self.runs(ofPages: Int(batch.ref.pageCount))
-        return batch.maxBirth <= pin && pin < batch.minDeath && count + runs <= Self.batchRuns
-            && Int(batch.ref.pageCount) <= Self.pages(ofRuns: count)
+    private func canJoin(_ batch: Batch, _ count: Int, _ keepers: ClosedRange<UInt64>) -> Bool {
+        guard keepers.upperBound < .max, batch.pinCount > 0,
+            Int(batch.ref.pageCount) <= Self.pages(ofRuns: count)
+        else { return false }
+        let total = count + Self.runs(ofPages: Int(batch.ref.pageCount))
+        let pin = keepers.lowerBound
+        let isOfThisPin =
+            pin == keepers.upperBound && batch.firstPin == pin && batch.lastPin == pin
+        return total <= (isOfThisPin ? Self.batchRuns : Self.mixedBatchRuns)
     }
 
-    private func addBatch(_ runs: ArraySlice<Run>, in space: PageSpace) throws(StorageError) {
+    private func addBatch(
+        _ runs: ArraySlice<Run>, _ keepers: ClosedRange<UInt64>, in space: PageSpace
+    ) throws(StorageError) {
         let pages = Self.pages(ofRuns: runs.count)
         var (ref, base) = try space.allocate(.freedBatch, pageCount: pages)
         var place = base + ExtentHeader.payloadStart(.freedBatch, pageCount: pages)
@@ -157,12 +185,15 @@ extension FreeSpace {
             Batch(
                 ref: ref, maxBirth: runs.reduce(0) { max($0, $1.birth) },
                 minDeath: runs.reduce(.max) { min($0, $1.death) },
-                pages: runs.reduce(0) { $0 + UInt64($1.count) }))
+                firstPin: keepers.lowerBound, lastPin: keepers.upperBound,
+                pinCount: pinCount(from: keepers.lowerBound, through: keepers.upperBound)))
     }
 
     // MARK: Writing
 
-    private func writeDirectory(_ ref: inout Ref, in space: PageSpace) throws(StorageError) {
+    private func write(
+        _ regions: [BitmapAllocator.Region], to ref: inout Ref, in space: PageSpace
+    ) throws(StorageError) {
         let base = try space.edit(&ref, as: .regionDirectory)
         let start =
             base + ExtentHeader.payloadStart(.regionDirectory, pageCount: Int(ref.pageCount))

@@ -1,21 +1,22 @@
+internal import ToftPlatform
+
 /// The free space of one version, while a writer changes it.
 ///
 /// A page is in one of four states: free (its bit is 0), in use (its bit is 1 and the root reaches
-/// it), freed but still pinned (its bit is 1 and it stands in a list of freed runs with its
-/// lifetime), or *ready*: it stands there, and nobody needs it any more.
+/// it), freed (its bit is 1 and a list of freed runs has it with its lifetime, which some pinned
+/// version lies in), or *reclaimable*: freed, and no pinned version lies in its lifetime.
 ///
-/// 1. A run with lifetime [birth, death) becomes ready when no pinned version lies in it. Pins only
-///    ever move to the versions that become visible, so what is ready stays so.
-/// 2. A transaction takes ready pages first, and what it took and gives back is ready again. So in
-///    a stream of small commits the same few pages are used in turn, and no bitmap changes.
-/// 3. When nothing ready fits, or runs get too many, all that is ready is *folded* into the
-///    bitmaps, and from then on the transaction takes its pages from these. It puts a run, and some
-///    holes, by for the commits to come.
-/// 4. The newest runs lie in the root page. Bitmaps, directory and batches of runs are extents like
-///    others, copied on write: `finish` gives the changed ones new places, which may change further
-///    bitmaps, until nothing changes any more.
-/// 5. A commit reads the runs of the commits since the last pin moved, never all free space: full
-///    batches behind a pin are skipped unread.
+/// 1. Pins only ever move to versions that become visible, so what is reclaimable stays so.
+/// 2. A transaction takes reclaimable pages first, and pages that it took and gives back are
+///    reclaimable again. So a stream of small commits uses the same few pages in turn, and changes
+///    no bitmap.
+/// 3. When no reclaimable run is long enough, or there are many of them, all of them are *spilled*
+///    to the bitmaps, and the transaction takes its pages from these from then on. It refills the
+///    list with a few runs for the commits to come.
+/// 4. The newest freed runs lie in the root page. Bitmaps, directory and batches of runs are
+///    extents like others, copied on write, see `finish`.
+/// 5. A commit reads the runs that were freed since the last pin moved, never all free space:
+///    batches that pins keep are skipped unread.
 final class FreeSpace {
     struct Run: Equatable {
         var page: UInt64
@@ -27,196 +28,176 @@ final class FreeSpace {
     /// An extent full of runs.
     struct Batch {
         var ref: Ref
+        /// A pin in [maxBirth, minDeath) keeps every run.
         var maxBirth: UInt64
         var minDeath: UInt64
-        var pages: UInt64
+        /// Each run was kept by one of the pins from the first to the last, so many versions. While
+        /// that many are pinned there, nothing is reclaimable. 0: no pin kept them.
+        var firstPin: UInt64
+        var lastPin: UInt64
+        var pinCount: UInt64
     }
 
-    struct Region {
-        var ref: Ref?
-        var freePages: Int
-        var bitmap: Bitmap?
-    }
-
-    /// How long a page will be needed.
-    enum Life {
-        /// Until the next commit, or nearly.
+    /// How long a page will probably be needed.
+    enum Lifetime {
+        /// For a commit or two.
         case short
         case long
     }
 
-    /// Places that pages can be taken from. Raw values are format.
-    struct Places: OptionSet {
+    /// What the bitmaps probably have. Raw values are format.
+    struct Supply: OptionSet {
         let rawValue: UInt64
-        static let holes = Places(rawValue: 1)
-        static let runs = Places(rawValue: 2)
+        /// Runs of fewer than `PageRuns.fragmentPages` pages.
+        static let fragments = Supply(rawValue: 1)
+        /// Longer ones.
+        static let runs = Supply(rawValue: 2)
     }
 
-    /// Ready runs at most, before they are folded.
-    private static let readyLimit = 64
+    /// Where pages come from: first the runs that the root lists, then the bitmaps.
+    private enum Source {
+        case reclaimable(ReclaimablePages)
+        case bitmaps(BitmapAllocator)
+    }
 
-    /// Set when the commit begins to write what lives for one version only.
-    @exclusivity(unchecked) var isBookkeeping = false
-    /// What the bitmaps have besides what is ready.
-    @exclusivity(unchecked) private(set) var bitmapsHave: Places = []
-    /// Whether pages are taken from the bitmaps. `regions` is empty before.
-    @exclusivity(unchecked) private(set) var isFolded: Bool
-    @exclusivity(unchecked) private(set) var ready = PageRuns()
-    /// Of what is ready, the run that pages are taken from which live shortly.
-    @exclusivity(unchecked) private var run = PageRuns.Run(page: 0, count: 0)
-    /// Runs that some version still needs.
-    @exclusivity(unchecked) var waiting: [Run] = []
-    @exclusivity(unchecked) var batches: [Batch]
-    @exclusivity(unchecked) var areBatchesChanged = false
-    /// The versions whose pages stay, ascending.
-    @exclusivity(unchecked) private(set) var pins: [UInt64] = []
-    @exclusivity(unchecked) var regions: [Region] = []
-    /// Where the bitmaps take from, see `FreeSpace+Bitmaps.swift`.
-    @exclusivity(unchecked) var windows = (short: Window(length: 12), long: Window(length: 64))
-    /// A bit for each number of pages: whether holes for so many may be left.
-    @exclusivity(unchecked) var mayHaveHoles = UInt32.max
-    /// Pages that the file is known to have.
-    @exclusivity(unchecked) var filePages: UInt64
-    let file: MappedFile
-    /// The directory of the version that this one builds on; nil in a new file.
+    /// Reclaimable runs at most, before they are spilled to the bitmaps.
+    private static let reclaimableLimit = 64
+
+    private var source: Source
+    /// Runs that some pinned version may need.
+    var freed: [Run] = []
+    var batches: [Batch]
+    var areBatchesChanged = false
+    /// The versions whose pages stay, ascending, each once.
+    private(set) var pins: [UInt64] = []
+    private(set) var bitmapSupply: Supply = []
+    /// The lifetime of what is allocated now; nil: judged by what it replaces.
+    var lifetime: Lifetime?
+    /// The directory of regions of the version that this one builds on; nil in a new file.
     private let directory: Ref?
-    /// Where nobody knows who looks at the pages that the file has: the first that may be taken.
-    let firstOwnPage: UInt64?
-    /// The file does not grow: its new pages stay in memory.
-    let isPrivate: Bool
+    private let file: MappedFile
+    private let isPrivate: Bool
+    /// Pages of the file, as the version knows it that this one builds on.
+    private let basePages: UInt64
 
-    /// Free space of a file that has none of it in use yet.
+    /// Free space of a file that uses none of it yet.
     init(file: MappedFile) throws(StorageError) {
         self.file = file
         directory = nil
-        firstOwnPage = nil
         isPrivate = false
-        isFolded = true
         batches = []
-        filePages = try file.size() / UInt64(Page.size)
+        basePages = try file.size() / UInt64(Page.size)
+        source = .bitmaps(BitmapAllocator(file: file, filePages: basePages))
     }
 
     /// Free space as a version left it, read through that version's pages.
+    ///
+    /// - Parameter isPrivate: nothing reaches the file, so it does not grow.
     init(
         file: MappedFile, root: Root, at rootRef: Ref, in space: PageSpace,
-        growsOnly: Bool = false, isPrivate: Bool = false
+        isPrivate: Bool = false
     ) throws(StorageError) {
         self.file = file
         self.isPrivate = isPrivate
         directory = root.directory
-        filePages =
-            growsOnly ? max(root.pageCount, try file.size() / UInt64(Page.size)) : root.pageCount
-        firstOwnPage = growsOnly ? filePages : nil
-        isFolded = false
-        bitmapsHave = root.bitmapsHave
+        basePages = root.pageCount
+        bitmapSupply = root.bitmapSupply
+        source = .reclaimable(ReclaimablePages())
         batches = try FreeSpaceReader.batches(root.batchList, in: space)
-        waiting = try RootTail.runs(of: rootRef, in: space)
-        if growsOnly { try fold(in: space) }
+        freed = try RootTail.runs(of: rootRef, in: space)
     }
 
-    // MARK: Taking and giving pages
+    /// Pages that the file has.
+    var filePages: UInt64 {
+        if case .bitmaps(let bitmaps) = source { return bitmaps.filePages }
+        return basePages
+    }
 
-    /// Takes `count` pages in a row, growing the file when none are free.
+    // MARK: Allocating and releasing
+
+    /// Takes `count` pages in a row; grows the file when none are free.
     ///
-    /// A commit writes pages that lie together several times faster than scattered ones, so there
-    /// are two kinds of places. What lives for one version comes from runs, and leaves them whole
-    /// when it goes; what the next commits will hardly change fills holes, so that it does not
-    /// break the runs up.
-    func allocate(_ count: Int, _ life: Life, in space: PageSpace) throws(StorageError) -> UInt64 {
-        if !isFolded {
-            if let page = takeReady(count, life) { return page }
-            try fold(in: space)
+    /// A commit writes contiguous pages several times faster than scattered ones. So pages that
+    /// will be freed soon come from one run, which is whole again when they are freed; pages that
+    /// will stay come from fragments, so that they do not break runs up.
+    func allocate(_ count: Int, _ lifetime: Lifetime, in space: PageSpace) throws(StorageError)
+        -> UInt64
+    {
+        if case .reclaimable(let pages) = source,
+            let page = pages.allocate(count, lifetime, besides: bitmapSupply)
+        {
+            return page
         }
-        return try allocateFromBitmaps(count, life, in: space)
+        return try spillToBitmaps(in: space).allocate(count, lifetime, in: space)
     }
 
-    private func takeReady(_ count: Int, _ life: Life) -> UInt64? {
-        if life == .short { return takeFromRun(count) }
-        if let page = ready.takeFromHole(count) { return page }
-        return bitmapsHave.contains(.holes) && count == 1 ? nil : ready.takeFromLongest(count)
-    }
-
-    /// Pages that live shortly follow each other in the same run: when they go together, that run
-    /// is there again.
-    private func takeFromRun(_ count: Int) -> UInt64? {
-        if run.count < count {
-            leaveRun()
-            let length = bitmapsHave.contains(.runs) ? max(count, PageRuns.holePages) : count
-            guard let next = ready.takeRun(of: length) else { return nil }
-            run = next
-        }
-        defer { run.dropFirst(count) }
-        return run.page
-    }
-
-    private func leaveRun() {
-        if run.count > 0 { _ = ready.insert(run.page, count: run.count) }
-        run = PageRuns.Run(page: 0, count: 0)
-    }
-
-    /// How long pages will probably be needed that `version` writes in place of others, born in
-    /// version `birth`: shortly, if those did not live long. 0 for new ones, of which nothing is
-    /// known.
-    func life(after birth: UInt64, in version: UInt64) -> Life {
-        isBookkeeping || version &- birth <= 2 ? .short : .long
+    /// The expected lifetime of pages that `version` writes in place of others, born in version
+    /// `birth`: short, if those did not live long. 0 for new ones, of which nothing is known.
+    func expectedLifetime(after birth: UInt64, in version: UInt64) -> Lifetime {
+        lifetime ?? (version &- birth <= 2 ? .short : .long)
     }
 
     /// Gives back at once pages that nobody else knows: this transaction took them, or they are
-    /// ready.
+    /// reclaimable.
     func release(_ page: UInt64, count: Int, in space: PageSpace) throws(StorageError) {
-        if isFolded { return try releaseToBitmap(page, count: count, in: space) }
         guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions), count > 0,
-            page + UInt64(count) <= filePages,
-            Page.indexInRegion(page) + count <= Page.perRegion, ready.insert(page, count: count)
-        else {
-            throw .corrupt(page: page, reason: "pages were given back that were not in use")
+            page + UInt64(count) <= filePages, Page.indexInRegion(page) + count <= Page.perRegion
+        else { throw Self.notInUse(page) }
+        switch source {
+        case .bitmaps(let bitmaps): try bitmaps.release(page, count: count, in: space)
+        case .reclaimable(let pages):
+            guard pages.insert(page, count: count) else { throw Self.notInUse(page) }
+            if pages.runCount > Self.reclaimableLimit { try spillToBitmaps(in: space) }
         }
-        if ready.count > Self.readyLimit { try fold(in: space) }
+    }
+
+    static func notInUse(_ page: UInt64) -> StorageError {
+        .corrupt(page: page, reason: "pages were given back that were not in use")
     }
 
     /// Notes pages of an earlier version that this one no longer needs.
     func addFreed(page: UInt64, count: UInt32, birth: UInt64, death: UInt64) {
-        if let last = waiting.last, last.page + UInt64(last.count) == page, last.birth == birth,
-            last.death == death,
-            Page.region(of: last.page) == Page.region(of: page)
+        if let last = freed.last, last.page + UInt64(last.count) == page, last.birth == birth,
+            last.death == death, Page.region(of: last.page) == Page.region(of: page)
         {
-            waiting[waiting.count - 1].count += count
+            freed[freed.count - 1].count += count
         } else {
-            waiting.append(Run(page: page, count: count, birth: birth, death: death))
+            freed.append(Run(page: page, count: count, birth: birth, death: death))
         }
     }
 
     // MARK: Lifetimes
 
-    /// Looks through the lists for what no pin needs any more. `pins` is sorted.
-    func ripen(pins: [UInt64], in space: PageSpace) throws(StorageError) {
+    /// Makes every freed run reclaimable that no pin keeps. `pins` ascend, each once.
+    /// O(runs in the root and in batches that lost a pin).
+    func reclaim(pins: [UInt64], in space: PageSpace) throws(StorageError) {
         self.pins = pins
         try openBatches(in: space)
-        let listed = waiting
-        waiting = []
-        waiting.reserveCapacity(listed.count + 16)
+        let listed = freed
+        freed = []
+        freed.reserveCapacity(listed.count + 16)
         for run in listed {
-            if run.death == space.version || pin(of: run) != nil {
-                waiting.append(run)
+            if run.death == space.version || Self.pin(keeping: run, of: pins) != nil {
+                freed.append(run)
             } else {
                 try release(run.page, count: Int(run.count), in: space)
             }
         }
     }
 
-    /// Takes the runs out of the batches that no pin keeps. They may be many, so they go to the
+    /// Takes the runs out of the batches that lost a pin. They may be many, so they go to the
     /// bitmaps.
     private func openBatches(in space: PageSpace) throws(StorageError) {
-        guard let first = batches.firstIndex(where: { !isPinned($0) }) else { return }
-        try fold(in: space)
+        guard let first = batches.firstIndex(where: { !isKept($0) }) else { return }
+        try spillToBitmaps(in: space)
         areBatchesChanged = true
         let unread = batches[first...]
         batches.removeSubrange(first...)
         for batch in unread {
-            if isPinned(batch) {
+            if isKept(batch) {
                 batches.append(batch)
             } else {
-                waiting += try FreeSpaceReader.batch(batch.ref, in: space)
+                freed += try FreeSpaceReader.batch(batch.ref, in: space)
                 addFreed(
                     page: batch.ref.page, count: batch.ref.pageCount, birth: batch.ref.birth,
                     death: space.version)
@@ -224,80 +205,184 @@ final class FreeSpace {
         }
     }
 
-    private func isPinned(_ batch: Batch) -> Bool {
-        Self.pin(from: batch.maxBirth, before: batch.minDeath, of: pins) != nil
+    private func isKept(_ batch: Batch) -> Bool {
+        if Self.pin(from: batch.maxBirth, before: batch.minDeath, of: pins) != nil { return true }
+        return batch.pinCount > 0
+            && pinCount(from: batch.firstPin, through: batch.lastPin) >= batch.pinCount
+    }
+
+    /// How many versions from one to another are pinned. O(log pins).
+    func pinCount(from first: UInt64, through last: UInt64) -> UInt64 {
+        let low = Self.index(ofPinFrom: first, in: pins)
+        let high = last == .max ? pins.count : Self.index(ofPinFrom: last + 1, in: pins)
+        return UInt64(max(0, high - low))
     }
 
     /// The lowest pin that keeps a run.
-    func pin(of run: Run) -> UInt64? { Self.pin(from: run.birth, before: run.death, of: pins) }
+    static func pin(keeping run: Run, of pins: [UInt64]) -> UInt64? {
+        pin(from: run.birth, before: run.death, of: pins)
+    }
 
+    /// The lowest pin in [birth, death). `pins` ascend. O(log pins).
     static func pin(from birth: UInt64, before death: UInt64, of pins: [UInt64]) -> UInt64? {
+        let isBirthLeftOut = Probe.makes(.versionOfBirthNotPinned) && birth < .max
+        let index = Self.index(ofPinFrom: isBirthLeftOut ? birth + 1 : birth, in: pins)
+        return index < pins.count && pins[index] < death ? pins[index] : nil
+    }
+
+    /// Where the first pin lies that is not before `version`. O(log pins).
+    static func index(ofPinFrom version: UInt64, in pins: [UInt64]) -> Int {
         var low = 0
         var high = pins.count
         while low < high {
             let middle = (low + high) / 2
-            if pins[middle] < birth { low = middle + 1 } else { high = middle }
+            if pins[middle] < version { low = middle + 1 } else { high = middle }
         }
-        return low < pins.count && pins[low] < death ? pins[low] : nil
+        return low
     }
 
-    // MARK: Folding
+    // MARK: The two sources
 
     /// What the root page is to hold of free space.
     var runsOfRoot: [Run] {
-        leaveRun()
-        return ready.runs.map { Run(ready: $0) } + waiting
+        guard case .reclaimable(let pages) = source else { return refilled + freed }
+        return pages.allRuns.map { Run(reclaimable: $0) } + freed
     }
 
-    /// Gives everything that is ready to the bitmaps, from which pages are taken from now on.
-    func fold(in space: PageSpace) throws(StorageError) {
-        guard !isFolded else { return }
-        isFolded = true
-        leaveRun()
-        if let directory {
-            regions = try FreeSpaceReader.regions(directory, in: space).map {
-                Region(ref: $0.bitmap, freePages: $0.freePages, bitmap: nil)
+    /// Reclaimable runs for the commits to come, taken from the bitmaps.
+    private var refilled: [Run] = []
+
+    /// Whether no bitmap was changed and the root page has room for all runs.
+    func fitsRoot(_ runLimit: Int) -> Bool {
+        guard case .reclaimable(let pages) = source else { return false }
+        return pages.runCount + 1 + freed.count <= runLimit
+    }
+
+    /// Gives all reclaimable pages to the bitmaps, from which pages are taken from now on.
+    @discardableResult
+    func spillToBitmaps(in space: PageSpace) throws(StorageError) -> BitmapAllocator {
+        switch source {
+        case .bitmaps(let bitmaps): return bitmaps
+        case .reclaimable(let pages):
+            let bitmaps = BitmapAllocator(file: file, filePages: basePages, isPrivate: isPrivate)
+            if let directory { try bitmaps.readRegions(directory, in: space) }
+            source = .bitmaps(bitmaps)
+            for run in pages.allRuns {
+                try bitmaps.release(run.page, count: run.count, in: space)
             }
+            return bitmaps
         }
-        for run in ready.runs { try releaseToBitmap(run.page, count: run.count, in: space) }
-        ready = PageRuns()
     }
 
-    /// Pages in a row that are put by, and pages of holes; and runs of both at most.
-    private static let reserve = 256
-    private static let reserveOfHoles = 32
-    static let reserveRuns = reserve / 16 + reserveOfHoles
+    /// Pages of long runs that the list gets, and pages of fragments; and runs of both at most.
+    private static let refillPages = 256
+    private static let refillFragments = 32
+    static let refillRuns = refillPages / 16 + refillFragments
 
-    /// Puts free pages by for the commits to come, from bitmaps that were looked into anyway.
-    func putReserveBy(in space: PageSpace) throws(StorageError) {
-        guard firstOwnPage == nil, directory != nil else { return }
-        bitmapsHave = [.holes, .runs]
-        var missing = Self.reserve
-        for length in [Self.reserve, 64, 16] {
-            while missing >= length, let page = try takeKnown(length) {
-                _ = ready.insert(page, count: length)
+    /// Takes free pages for the commits to come from bitmaps that are in memory anyway.
+    func refill(in space: PageSpace) throws(StorageError) {
+        guard directory != nil, case .bitmaps(let bitmaps) = source else { return }
+        bitmapSupply = [.fragments, .runs]
+        var runs = PageRuns()
+        var missing = Self.refillPages
+        for length in [Self.refillPages, 64, 16] {
+            while missing >= length, let page = try bitmaps.takeLoaded(length) {
+                _ = runs.insert(page, count: length)
                 missing -= length
             }
         }
-        if missing > 0 { bitmapsHave.remove(.runs) }
-        for _ in 0..<Self.reserveOfHoles {
-            guard let page = try takeKnownHole() else {
-                bitmapsHave.remove(.holes)
-                return
+        if missing > 0 { bitmapSupply.remove(.runs) }
+        for _ in 0..<Self.refillFragments {
+            guard let page = try bitmaps.takeLoadedFragment() else {
+                bitmapSupply.remove(.fragments)
+                break
             }
-            _ = ready.insert(page, count: 1)
+            _ = runs.insert(page, count: 1)
+        }
+        refilled = runs.runs.map { Run(reclaimable: $0) }
+    }
+
+    // MARK: Recovery beside read-only attachments
+
+    /// Leaves pages alone that versions after the checkpoint may use: its free space calls them
+    /// free. They count as freed, with a lifetime that ends after the newest of these versions.
+    /// O(free space).
+    func setAside(_ unlisted: UnlistedVersions, in space: PageSpace) throws(StorageError) {
+        let bitmaps = try spillToBitmaps(in: space)
+        let unused = unlisted.newest.flatMap { newest in
+            try? FreeSpaceReader.unusedPages(of: newest, pins: unlisted.pins, in: space.sections)
+        }
+        for run in try bitmaps.takeAll(butThoseIn: unused, in: space) {
+            addFreed(
+                page: run.page, count: UInt32(truncatingIfNeeded: run.count),
+                birth: unlisted.lifetime.lowerBound, death: unlisted.lifetime.upperBound)
         }
     }
 }
 
+/// Versions after the newest checkpoint that were published and lost their writers: read-only
+/// attachments may still look at them, but the checkpoint's free space does not list their pages.
+struct UnlistedVersions {
+    /// From the checkpoint to the newest of them.
+    var lifetime: Range<UInt64>
+    /// The newest of them, whose free space tells which pages none of them uses; nil: unknown, so
+    /// every page of the file may be in use.
+    var newest: PublishedVersion?
+    /// The versions that the attachments have pinned, ascending.
+    var pins: [UInt64]
+}
+
+/// Pages that a transaction may take without a look at a bitmap.
+final class ReclaimablePages {
+    private var runs = PageRuns()
+    /// The run from which short-lived pages are being allocated.
+    private var shortLived = PageRuns.Run(page: 0, count: 0)
+
+    /// Not counting the one of the short-lived pages.
+    var runCount: Int { runs.count }
+
+    var allRuns: [PageRuns.Run] {
+        closeShortLivedRun()
+        return runs.runs
+    }
+
+    /// Nil where no run is long enough, or the bitmaps have a better one.
+    func allocate(_ count: Int, _ lifetime: FreeSpace.Lifetime, besides supply: FreeSpace.Supply)
+        -> UInt64?
+    {
+        if lifetime == .short { return allocateShortLived(count, besides: supply) }
+        if let page = runs.takeFromFragment(count) { return page }
+        return supply.contains(.fragments) && count == 1 ? nil : runs.takeFromLongest(count)
+    }
+
+    private func allocateShortLived(_ count: Int, besides supply: FreeSpace.Supply) -> UInt64? {
+        if shortLived.count < count {
+            closeShortLivedRun()
+            let length = supply.contains(.runs) ? max(count, PageRuns.fragmentPages) : count
+            guard let next = runs.takeRun(of: length) else { return nil }
+            shortLived = next
+        }
+        defer { shortLived.dropFirst(count) }
+        return shortLived.page
+    }
+
+    private func closeShortLivedRun() {
+        if shortLived.count > 0 { _ = runs.insert(shortLived.page, count: shortLived.count) }
+        shortLived = PageRuns.Run(page: 0, count: 0)
+    }
+
+    /// Adds pages of one region. False if some of them were there already.
+    func insert(_ page: UInt64, count: Int) -> Bool { runs.insert(page, count: count) }
+}
+
 extension FreeSpace.Run {
     /// Pages that nobody needs.
-    init(ready run: PageRuns.Run) {
+    init(reclaimable run: PageRuns.Run) {
         self.init(page: run.page, count: UInt32(truncatingIfNeeded: run.count), birth: 0, death: 1)
     }
 
     /// Whether no version can need it.
-    var isReady: Bool { death == 1 }
+    var isReclaimable: Bool { death == 1 }
 
     /// Reads a run of the list on `listPage`, and refuses one that cannot be: the pages of a run are
     /// some of one region, and it died after it was born.
@@ -338,25 +423,26 @@ extension FreeSpace.Run {
 
 extension FreeSpace.Batch {
     init(decoding bytes: UnsafeRawPointer) {
+        func word(_ offset: Int) -> UInt64 {
+            UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
         ref = Ref(decoding: bytes + FreedBatchLayout.ref)
-        maxBirth = UInt64(
-            littleEndian: bytes.loadUnaligned(
-                fromByteOffset: FreedBatchLayout.maxBirth, as: UInt64.self))
-        minDeath = UInt64(
-            littleEndian: bytes.loadUnaligned(
-                fromByteOffset: FreedBatchLayout.minDeath, as: UInt64.self))
-        pages = UInt64(
-            littleEndian: bytes.loadUnaligned(
-                fromByteOffset: FreedBatchLayout.pages, as: UInt64.self))
+        maxBirth = word(FreedBatchLayout.maxBirth)
+        minDeath = word(FreedBatchLayout.minDeath)
+        firstPin = word(FreedBatchLayout.firstPin)
+        lastPin = word(FreedBatchLayout.lastPin)
+        pinCount = word(FreedBatchLayout.pinCount)
     }
 
     func encode(to bytes: UnsafeMutableRawPointer) {
+        func put(_ value: UInt64, _ offset: Int) {
+            bytes.storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self)
+        }
         ref.encode(to: bytes + FreedBatchLayout.ref)
-        bytes.storeBytes(
-            of: maxBirth.littleEndian, toByteOffset: FreedBatchLayout.maxBirth, as: UInt64.self)
-        bytes.storeBytes(
-            of: minDeath.littleEndian, toByteOffset: FreedBatchLayout.minDeath, as: UInt64.self)
-        bytes.storeBytes(
-            of: pages.littleEndian, toByteOffset: FreedBatchLayout.pages, as: UInt64.self)
+        put(maxBirth, FreedBatchLayout.maxBirth)
+        put(minDeath, FreedBatchLayout.minDeath)
+        put(firstPin, FreedBatchLayout.firstPin)
+        put(lastPin, FreedBatchLayout.lastPin)
+        put(pinCount, FreedBatchLayout.pinCount)
     }
 }

@@ -44,6 +44,34 @@ enum FreeSpaceReader {
         }
     }
 
+    /// The bitmaps of a version, in which all pages are free that neither it nor a pinned version
+    /// before it uses. O(free space).
+    static func unusedPages(of version: PublishedVersion, pins: [UInt64], in sections: Sections)
+        throws(StorageError) -> [Bitmap]
+    {
+        let space = PageSpace(file: sections.file, sections: sections, version: version.version)
+        let root = try Root(reading: version.root, in: space)
+        var bitmaps: [Bitmap] = []
+        for region in try regions(root.directory, in: space) {
+            bitmaps.append(Bitmap(page: try space.view(region.bitmap, as: .bitmap)))
+        }
+        func release(_ runs: [FreeSpace.Run]) throws(StorageError) {
+            for run in runs
+            where run.isReclaimable || FreeSpace.pin(keeping: run, of: pins) == nil {
+                let start = Page.indexInRegion(max(run.page, Page.firstData))
+                guard run.page >= Page.firstData, Page.region(of: run.page) < bitmaps.count,
+                    start + Int(run.count) <= Page.perRegion,
+                    bitmaps[Page.region(of: run.page)].release(start, count: Int(run.count))
+                else { throw FreeSpace.notInUse(run.page) }
+            }
+        }
+        try release(try RootTail.runs(of: version.root, in: space))
+        for batch in try batches(root.batchList, in: space) {
+            try release(try self.batch(batch.ref, in: space))
+        }
+        return bitmaps
+    }
+
     private static func payload(_ ref: Ref, _ type: ExtentType, in space: PageSpace)
         throws(StorageError) -> UnsafeRawBufferPointer
     {

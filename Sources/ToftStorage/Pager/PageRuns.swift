@@ -15,24 +15,24 @@ struct PageRuns {
     private(set) var runs: [Run] = []
     var count: Int { runs.count }
 
-    /// Shorter runs are holes.
-    static let holePages = 12
+    /// Shorter runs are fragments.
+    static let fragmentPages = 12
 
-    /// Takes so many pages of the shortest hole that has them. Nil where none has.
-    mutating func takeFromHole(_ count: Int) -> UInt64? {
-        shortest(of: count, below: Self.holePages).map { cut($0, count) }
+    /// Takes `count` pages of the shortest fragment that has them. Nil where none has.
+    mutating func takeFromFragment(_ count: Int) -> UInt64? {
+        shortest(of: count, below: Self.fragmentPages).map { cut($0, count) }
     }
 
-    /// Takes the first pages of the longest run. Nil where it has not so many.
+    /// Takes the first pages of the longest run. Nil where it is shorter.
     mutating func takeFromLongest(_ count: Int) -> UInt64? {
         guard let longest, runs[longest].count >= count else { return nil }
         return cut(longest, count)
     }
 
-    /// Takes a whole run: the shortest that is no hole by far, else the longest. Nil where that has
-    /// not so many pages.
+    /// Takes a whole run of `count` pages or more: the shortest of twice the length of fragments,
+    /// else the longest. Nil where that is shorter.
     mutating func takeRun(of count: Int) -> Run? {
-        guard let index = shortest(of: max(count, 2 * Self.holePages), below: .max) ?? longest,
+        guard let index = shortest(of: max(count, 2 * Self.fragmentPages), below: .max) ?? longest,
             runs[index].count >= count
         else { return nil }
         return runs.remove(at: index)

@@ -250,7 +250,7 @@ package final class PageSpace: @unchecked Sendable {
     {
         guard let freeSpace else { throw .readOnly }
         let page = try freeSpace.allocate(
-            count, freeSpace.life(after: birth, in: version), in: self)
+            count, freeSpace.expectedLifetime(after: birth, in: version), in: self)
         return Ref(page: page, birth: version, checksum: 0, pageCount: UInt32(count))
     }
 

@@ -17,7 +17,7 @@ final class Sections: @unchecked Sendable {
         var verified: UnsafeMutablePointer<Atomic<UInt64>>?
     }
 
-    private let file: MappedFile
+    let file: MappedFile
     /// An entry is filled once; readers see it through the release of its `mappedPages`.
     private let sections: UnsafeMutablePointer<Section>
     private let mappedPages: UnsafeMutablePointer<Atomic<Int>>

@@ -62,9 +62,10 @@ extension Coordinator {
         -> Coordinator
     {
         Probe.reach(.attachTaken)
-        let words = try LockFile.rebuild(for: file)
+        let (words, abandoned) = try LockFile.rebuild(for: file)
         return try Coordinator(
-            words: words, locks: locks, role: .member(join(words, locks)), isFirst: true)
+            words: words, locks: locks, role: .member(join(words, locks)), isFirst: true,
+            abandoned: abandoned)
     }
 
     private static func join(_ words: SharedWords, _ locks: FileLocks) throws(StorageError)

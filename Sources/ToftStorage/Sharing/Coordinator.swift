@@ -38,13 +38,20 @@ package final class Coordinator: Sendable {
     let locks: FileLocks?
     /// Where others have mapped the words too, the number that a rebuilding changes.
     let stamp: UInt64
+    /// For the first: the newest version of those who had the file open before and died. Its pages
+    /// are there as long as the machine has not been restarted.
+    let abandoned: PublishedVersion?
     private let writerLock: TurnLock
     private let checkpointLock: TurnLock
     private let isBuilding: Atomic<Bool>
     private let isDetached = Atomic<Bool>(false)
     private let generation = ForkGuard.generation
 
-    init(words: SharedWords, locks: FileLocks?, role: Role, isFirst: Bool) {
+    init(
+        words: SharedWords, locks: FileLocks?, role: Role, isFirst: Bool,
+        abandoned: PublishedVersion? = nil
+    ) {
+        self.abandoned = abandoned
         self.words = words
         self.locks = locks
         self.role = role
@@ -219,8 +226,14 @@ package final class Coordinator: Sendable {
         guard case .member(let pins) = role else { return [] }
         var versions = pins.versions()
         if let locks { versions += try GuestPins.versions(locks) }
-        if versions.count > 1 { versions = Set(versions).sorted() }
-        return versions
+        guard versions.count > 1 else { return versions }
+        versions.sort()
+        var unique = 1
+        for version in versions.dropFirst() where version != versions[unique - 1] {
+            versions[unique] = version
+            unique += 1
+        }
+        return Array(versions[..<unique])
     }
 
     /// Whether processes have the file open that may write: then they have recovered it.

@@ -14,7 +14,13 @@ enum LockFile {
     ///
     /// A lock file of another data file may be in use by those who have that one open (it was moved
     /// away under them): it is not touched but replaced.
-    static func rebuild(for file: PosixFile) throws(StorageError) -> SharedWords {
+    ///
+    /// - Returns: also the newest version of those who had the file open before, if they died. It
+    ///   stays in the new words until another is published, so a first that dies as well does not
+    ///   lose it.
+    static func rebuild(for file: PosixFile) throws(StorageError) -> (
+        words: SharedWords, abandoned: PublishedVersion?
+    ) {
         let identity = try system(file.identity())
         let lockFile: SharedWordsFile
         if let existing = try openExisting(for: file, identity) {
@@ -24,8 +30,10 @@ enum LockFile {
             lockFile = try create(for: file)
         }
         let words = try system(lockFile.mapped(byteCount: LockFileLayout.size))
+        let abandoned = abandonedVersion(words, identity)
         words.word(LockFileLayout.state).pointee.store(0, ordering: .sequentiallyConsistent)
         words.clear()
+        if let abandoned { VersionRing(words: words).publish(abandoned) }
         store(LockFileLayout.magicWord, LockFileLayout.magic, words)
         store(LockFileLayout.currentLayout, LockFileLayout.layoutVersion, words)
         store(identity.device, LockFileLayout.device, words)
@@ -33,7 +41,21 @@ enum LockFile {
         store(try system(RandomBytes.uint64()), LockFileLayout.stamp, words)
         words.word(LockFileLayout.state).pointee.store(
             LockFileLayout.State.building, ordering: .sequentiallyConsistent)
-        return words
+        return (words, abandoned)
+    }
+
+    private static func abandonedVersion(_ words: SharedWords, _ identity: FileIdentity)
+        -> PublishedVersion?
+    {
+        let state = load(LockFileLayout.state, words)
+        guard load(LockFileLayout.magic, words) == LockFileLayout.magicWord,
+            load(LockFileLayout.layoutVersion, words) == LockFileLayout.currentLayout,
+            load(LockFileLayout.device, words) == identity.device,
+            load(LockFileLayout.inode, words) == identity.inode,
+            state == LockFileLayout.State.open || state == LockFileLayout.State.building
+        else { return nil }
+        let published = VersionRing(words: words).latest().published
+        return published.version == 0 ? nil : published
     }
 
     enum Shared {

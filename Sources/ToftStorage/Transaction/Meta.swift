@@ -153,8 +153,8 @@ struct Root {
     var nextTreeID: UInt64
     var pageCount: UInt64
     var recordBytes: UInt64
-    /// What the bitmaps have, for commits that find nothing of the kind ready.
-    var bitmapsHave: FreeSpace.Places
+    /// What the bitmaps have, for commits that find nothing of the kind in the list.
+    var bitmapSupply: FreeSpace.Supply
 
     init(reading ref: Ref, in space: PageSpace) throws(StorageError) {
         let base = try space.view(ref, as: .root)
@@ -171,7 +171,7 @@ struct Root {
         nextTreeID = word(RootLayout.nextTreeID)
         pageCount = word(RootLayout.pageCount)
         recordBytes = word(RootLayout.recordBytes)
-        bitmapsHave = FreeSpace.Places(rawValue: word(RootLayout.flags))
+        bitmapSupply = FreeSpace.Supply(rawValue: word(RootLayout.flags))
         guard version <= space.version, previousVersion <= version, catalog.kind == .ordered,
             nextTreeID >= SystemTree.firstUser, nextTreeID < Version.limit,
             pageCount > Page.firstData, pageCount <= ExtentLimit.filePages
@@ -189,7 +189,7 @@ struct Root {
         nextTreeID = SystemTree.firstUser
         pageCount = 0
         recordBytes = 0
-        bitmapsHave = []
+        bitmapSupply = []
     }
 
     /// Writes the fields; what follows them is `RootTail`'s.
@@ -205,6 +205,6 @@ struct Root {
         put(nextTreeID, RootLayout.nextTreeID)
         put(pageCount, RootLayout.pageCount)
         put(recordBytes, RootLayout.recordBytes)
-        put(bitmapsHave.rawValue, RootLayout.flags)
+        put(bitmapSupply.rawValue, RootLayout.flags)
     }
 }

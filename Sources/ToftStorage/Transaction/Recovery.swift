@@ -48,9 +48,13 @@ enum Recovery {
 
     /// Makes the file's newest version durable and returns its meta. The caller holds the exclusive
     /// attach lock.
-    static func recover(_ file: MappedFile, guests: [UInt64], dirtyLimit: Int)
-        throws(StorageError) -> Meta
-    {
+    ///
+    /// - Parameter guests: versions that read-only attachments have pinned, ascending.
+    /// - Parameter abandoned: the newest version of those who had the file open before, if known.
+    static func recover(
+        _ file: MappedFile, guests: [UInt64], abandoned: PublishedVersion? = nil,
+        dirtyLimit: Int
+    ) throws(StorageError) -> Meta {
         try file.sync()
         guard
             let (meta, slot) = try MetaPage.newest(
@@ -70,7 +74,8 @@ enum Recovery {
             found.version = version
         } else {
             let replayed = try ReplayedVersion(
-                records, after: found, as: version, of: file, pins: guests, dirtyLimit: dirtyLimit)
+                records, after: found, as: version, of: file, pins: guests,
+                besides: unlisted(after: meta, guests, abandoned), dirtyLimit: dirtyLimit)
             try replayed.flush()
             Probe.reach(.recoveryReplayed)
             try file.sync()
@@ -90,6 +95,18 @@ enum Recovery {
             found, slot: Probe.makes(.recoveryOverwritesItsMeta) ? slot : 1 - slot, to: file)
         Probe.reach(.recoveryRenewed)
         return found
+    }
+
+    /// The versions after a checkpoint whose pages read-only attachments may look at; nil: there
+    /// are none.
+    private static func unlisted(
+        after meta: Meta, _ guests: [UInt64], _ abandoned: PublishedVersion?
+    ) -> UnlistedVersions? {
+        guard let last = guests.last, last > meta.version else { return nil }
+        let newest = abandoned.flatMap { $0.version >= last ? $0 : nil }
+        return UnlistedVersions(
+            lifetime: meta.version + 1..<(newest?.version ?? last) + 1, newest: newest,
+            pins: guests)
     }
 
     /// The newest meta, for one who may write nothing.
@@ -113,8 +130,11 @@ enum Recovery {
             after: meta)
         guard let last = records.last else { return nil }
         return try ReplayedVersion(
-            records, after: meta, as: last.version, of: file, pins: [], dirtyLimit: .max,
-            isPrivate: true)
+            records, after: meta, as: last.version, of: file, pins: [],
+            // It must not hide a page of the file that others may use meanwhile.
+            besides: UnlistedVersions(
+                lifetime: meta.version..<last.version, newest: nil, pins: []),
+            dirtyLimit: .max, isPrivate: true)
     }
 
     private static let noMeta = StorageError.corrupt(page: 0, reason: "neither meta page is valid")

@@ -200,7 +200,8 @@ extension Store {
     ) throws(StorageError) -> Store {
         do throws(StorageError) {
             let meta = try Recovery.recover(
-                file, guests: try coordinator.guestVersions(), dirtyLimit: dirtyLimit)
+                file, guests: try coordinator.guestVersions(),
+                abandoned: coordinator.abandoned, dirtyLimit: dirtyLimit)
             try coordinator.open(published: PublishedVersion(meta), log: meta.logMap)
             return Store(
                 file: file, coordinator: coordinator, template: meta, isReadOnly: false,

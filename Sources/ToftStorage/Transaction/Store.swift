@@ -200,20 +200,30 @@ package final class Store: Sendable {
         }
     }
 
-    /// The versions whose pages stay, ascending. The order of the looks matters: who pins a version
-    /// after the first of them pins one of those that it found; whose pin is given back before the
-    /// last has made its version the durable one.
+    /// The versions whose pages stay, ascending, each once.
+    ///
+    /// They are read in this order: the visible version (by the caller), the checkpoint's, the
+    /// readers', the durable one. A reader that pins after the visible version was read pins that
+    /// version, or a later one of this process's group, which is in the list too. A checkpoint makes
+    /// its version the durable one before it takes its pin and its word back: if those are gone when
+    /// they are read, the durable version, read last, is the checkpoint's. Read the other way round,
+    /// both would be missed.
     private func pins(_ visible: UInt64, _ beingWritten: UInt64?) throws(StorageError) -> [UInt64] {
+        let isOutOfOrder = Probe.makes(.durableVersionReadFirst)
+        let durableAtFirst = isOutOfOrder ? coordinator.durableVersion : 0
+        Probe.reach(.pinsBegun)
         let checkpoint = coordinator.checkpointVersion
         let readers = try coordinator.pinnedVersions()
         let oldest = readers.first ?? visible
         writer.withLock { $0.oldestPin = oldest }
         if Probe.makes(.pinsIgnored) { return [] }
-        return
-            (readers
-            + [visible, beingWritten ?? 0, checkpoint, coordinator.durableVersion].filter {
-                $0 != 0
-            }).sorted()
+        let durable = isOutOfOrder ? durableAtFirst : coordinator.durableVersion
+        var pins = readers
+        for pin in [visible, beingWritten ?? 0, checkpoint, durable] where pin != 0 {
+            let index = FreeSpace.index(ofPinFrom: pin, in: pins)
+            if index == pins.count || pins[index] != pin { pins.insert(pin, at: index) }
+        }
+        return pins
     }
 
     private func claimVersion(after newest: UInt64) -> UInt64 {

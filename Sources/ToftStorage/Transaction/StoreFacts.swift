@@ -46,7 +46,7 @@ extension Store {
         let size = try file.size()
         let pages = size / UInt64(Page.size)
         var free = try RootTail.runs(of: snapshot.rootRef, in: snapshot.space).reduce(0) {
-            $0 + ($1.isReady ? UInt64($1.count) : 0)
+            $0 + ($1.isReclaimable ? UInt64($1.count) : 0)
         }
         for (index, region) in try FreeSpaceReader.regions(
             snapshot.root.directory, in: snapshot.space

@@ -9,7 +9,8 @@ struct VersionBuilder {
     init(_ transaction: WriteTransaction) {
         self.transaction = transaction
         space = transaction.space
-        space.freeSpace?.isBookkeeping = true
+        // What a commit writes for its version only goes with the next one.
+        space.freeSpace?.lifetime = .short
     }
 
     /// The version, all of whose extents are in memory or were spilled. `total` counts the bytes of
@@ -37,7 +38,7 @@ struct VersionBuilder {
         root.nextTreeID = transaction.view.nextTreeID
         root.pageCount = freeSpace.filePages
         root.recordBytes = total
-        root.bitmapsHave = freeSpace.bitmapsHave
+        root.bitmapSupply = freeSpace.bitmapSupply
         root.write(to: rootBase)
         RootTail.write(freeSpace.runsOfRoot, recordOfRoot, to: rootBase)
         var published = PublishedVersion(
@@ -56,6 +57,12 @@ struct VersionBuilder {
     }
 
     private func keep(_ record: UnsafeRawBufferPointer, of version: UInt64) throws(StorageError) {
+        // For a reader a leaf full of records stays: in a run of short-lived pages it would break
+        // the run up.
+        if transaction.store.oldestPin < transaction.baseVersion {
+            space.freeSpace?.lifetime = .long
+        }
+        defer { space.freeSpace?.lifetime = .short }
         let tree = try transaction.view.ensureSystemTree(SystemTree.records)
         try TreeKey.with(version) { key throws(StorageError) in _ = try tree.put(key, record) }
     }
@@ -88,7 +95,8 @@ struct VersionBuilder {
         throws(StorageError) -> Bool
     {
         let written = try RecordHeader.recordBytes(record)
-        return version > transaction.store.oldestPin && total &- written <= StoreLimit.recordBytes
+        let limit = StoreLimit.recordBytes(filePages: transaction.baseRoot.pageCount)
+        return version > transaction.store.oldestPin && total &- written <= limit
     }
 }
 
@@ -97,8 +105,11 @@ package enum StoreLimit {
     /// Memory that a transaction's changed leaves may take before they are written to their pages:
     /// with inner nodes, records and bitmaps, the bound on a transaction's memory.
     package static let dirtyBytes = 48 * 1024 * 1024
-    /// Records that are kept for observers that fell behind.
-    package static let recordBytes: UInt64 = 16 * 1024 * 1024
+    /// Bytes of records that are kept for observers that fell behind: an eighth of the file, from
+    /// 256 KiB to 16 MiB. To compare two snapshots of a small file costs less than to read more.
+    static func recordBytes(filePages: UInt64) -> UInt64 {
+        min(max(filePages / 8 * UInt64(Page.size), 256 * 1024), 16 * 1024 * 1024)
+    }
     static let recordsDroppedPerCommit = 64
     /// Versions that recovery skips, so that none that a dead writer claimed is used again: more
     /// than any process rolls back in a row.

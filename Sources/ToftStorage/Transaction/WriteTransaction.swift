@@ -34,11 +34,12 @@ package final class WriteTransaction {
     var isLogTooShort = false
     private var state = State.active
 
-    /// - Parameter growsOnly: takes no page that the file has, as nobody knows who looks at it.
+    /// - Parameter unlisted: versions whose pages are left alone though free space does not list
+    ///   them, see `FreeSpace.setAside`.
     /// - Parameter isPrivate: nothing reaches the file.
     init(
         store: Store, published: PublishedVersion, version: UInt64, pins: [UInt64],
-        growsOnly: Bool = false, isPrivate: Bool = false
+        besides unlisted: UnlistedVersions? = nil, isPrivate: Bool = false
     ) throws(StorageError) {
         self.store = store
         let reading = PageSpace(
@@ -46,9 +47,8 @@ package final class WriteTransaction {
         base = published
         baseRoot = try Root(reading: published.root, in: reading)
         let freeSpace = try FreeSpace(
-            file: store.file, root: baseRoot, at: published.root, in: reading, growsOnly: growsOnly,
-            isPrivate: isPrivate)
-        let desk = growsOnly || isPrivate ? nil : store.takeDesk(of: published.version)
+            file: store.file, root: baseRoot, at: published.root, in: reading, isPrivate: isPrivate)
+        let desk = unlisted != nil || isPrivate ? nil : store.takeDesk(of: published.version)
         if let desk { desk.space.begin(version, freeSpace) }
         space =
             desk?.space
@@ -61,7 +61,8 @@ package final class WriteTransaction {
         view = Snapshot(
             store: store, writing: space, on: baseRoot, at: published.root,
             abandonedKeys: store.abandonedKeys, desk: desk)
-        if !growsOnly { try freeSpace.ripen(pins: pins, in: space) }
+        try freeSpace.reclaim(pins: pins, in: space)
+        if let unlisted { try freeSpace.setAside(unlisted, in: space) }
     }
 
     deinit {

@@ -1,0 +1,244 @@
+internal import ToftPlatform
+
+/// Takes pages from the bitmaps of the regions, which it reads as it needs them.
+final class BitmapAllocator {
+    struct Region {
+        /// Nil: a new region, whose bitmap is in memory only.
+        var ref: Ref?
+        var freePages: Int
+        var bitmap: Bitmap?
+    }
+
+    /// Free pages in a row, from which extents are taken one after the other.
+    private struct AllocationWindow {
+        let length: Int
+        var region = 0
+        var pages = 0..<0
+        /// No run of this length is left.
+        var isMissing = false
+
+        init(length: Int) { self.length = length }
+
+        /// Forgets pages that were taken in another way.
+        mutating func forget(_ taken: Range<Int>, of region: Int) {
+            if region == self.region && pages.overlaps(taken) { pages = 0..<0 }
+        }
+    }
+
+    var regions: [Region] = []
+    /// Pages that the file has, or will have if it is not written at all.
+    private(set) var filePages: UInt64
+    private var shortLived = AllocationWindow(length: PageRuns.fragmentPages)
+    private var longLived = AllocationWindow(length: 64)
+    /// A bit for each number of pages: whether a fragment of so many may be left.
+    private var mayHaveFragments = UInt32.max
+    private let file: MappedFile
+    /// The file does not grow: its new pages stay in memory.
+    private let isPrivate: Bool
+
+    init(file: MappedFile, filePages: UInt64, isPrivate: Bool = false) {
+        self.file = file
+        self.filePages = filePages
+        self.isPrivate = isPrivate
+    }
+
+    func readRegions(_ directory: Ref, in space: PageSpace) throws(StorageError) {
+        regions = try FreeSpaceReader.regions(directory, in: space).map {
+            Region(ref: $0.bitmap, freePages: $0.freePages, bitmap: nil)
+        }
+    }
+
+    // MARK: Allocating
+
+    /// Takes `count` pages in a row; grows the file when none are free.
+    func allocate(_ count: Int, _ lifetime: FreeSpace.Lifetime, in space: PageSpace)
+        throws(StorageError) -> UInt64
+    {
+        while true {
+            if lifetime == .long, let page = try allocateInFragment(count, in: space) {
+                return page
+            }
+            if let page = try allocateInWindow(lifetime, count, in: space) { return page }
+            if let page = try allocateAnywhere(count, withinFile: true, in: space) { return page }
+            if let page = try allocateAnywhere(count, withinFile: false, in: space) { return page }
+            guard regions.count < ExtentLimit.regions else { throw .fileTooLarge(path: file.path) }
+            addRegion()
+        }
+    }
+
+    private func addRegion() {
+        regions.append(Region(ref: nil, freePages: Page.perRegion, bitmap: Bitmap()))
+    }
+
+    private func allocateInFragment(_ count: Int, in space: PageSpace) throws(StorageError)
+        -> UInt64?
+    {
+        guard count < PageRuns.fragmentPages, mayHaveFragments >> UInt32(count) & 1 == 1 else {
+            return nil
+        }
+        for index in regions.indices where regions[index].freePages >= count {
+            if let start = try bitmap(index, in: space).fragment(
+                of: count, below: presentPages(index))
+            {
+                return try take(start, count, region: index)
+            }
+        }
+        mayHaveFragments &= ~(1 << UInt32(count))
+        return nil
+    }
+
+    private func allocateInWindow(
+        _ lifetime: FreeSpace.Lifetime, _ count: Int, in space: PageSpace
+    ) throws(StorageError) -> UInt64? {
+        var window = lifetime == .long ? longLived : shortLived
+        guard count <= window.length else { return nil }
+        if window.pages.count < count { try open(&window, in: space) }
+        let start = window.pages.lowerBound
+        let isFound = window.pages.count >= count
+        if isFound { window.pages = (start + count)..<window.pages.upperBound }
+        if lifetime == .long { longLived = window } else { shortLived = window }
+        return isFound ? try take(start, count, region: window.region) : nil
+    }
+
+    /// Looks for a run within the file from which extents are then taken one after the other.
+    private func open(_ window: inout AllocationWindow, in space: PageSpace) throws(StorageError) {
+        guard !window.isMissing else { return }
+        for index in regions.indices where regions[index].freePages >= window.length {
+            if let start = try bitmap(index, in: space).run(
+                of: window.length, below: presentPages(index))
+            {
+                window.region = index
+                window.pages = start..<(start + window.length)
+                return
+            }
+        }
+        window.isMissing = true
+    }
+
+    private func allocateAnywhere(_ count: Int, withinFile: Bool, in space: PageSpace)
+        throws(StorageError) -> UInt64?
+    {
+        for index in regions.indices where regions[index].freePages >= count {
+            let limit = withinFile ? presentPages(index) : Page.perRegion
+            if let start = try bitmap(index, in: space).run(of: count, below: limit) {
+                return try take(start, count, region: index)
+            }
+        }
+        return nil
+    }
+
+    /// Takes pages in a row that the file has, of a bitmap that is in memory. Nil if there are
+    /// none.
+    func takeLoaded(_ count: Int) throws(StorageError) -> UInt64? {
+        for index in regions.indices {
+            if let start = regions[index].bitmap?.run(of: count, below: presentPages(index)) {
+                return try take(start, count, region: index)
+            }
+        }
+        return nil
+    }
+
+    /// The same, one page of a fragment.
+    func takeLoadedFragment() throws(StorageError) -> UInt64? {
+        for index in regions.indices {
+            if let start = regions[index].bitmap?.fragment(of: 1, below: presentPages(index)) {
+                return try take(start, 1, region: index)
+            }
+        }
+        return nil
+    }
+
+    /// Takes all free pages of the file but those that are free in `others` too: the bitmaps of the
+    /// same regions; nil: none is. Returns them.
+    func takeAll(butThoseIn others: [Bitmap]?, in space: PageSpace) throws(StorageError)
+        -> [PageRuns.Run]
+    {
+        filePages = max(filePages, try file.size() / UInt64(Page.size))
+        while presentPages(regions.count) > 0 { addRegion() }
+        var taken: [PageRuns.Run] = []
+        for index in regions.indices {
+            let unused = others.flatMap { index < $0.count ? $0[index] : nil } ?? Bitmap()
+            for run in try bitmap(index, in: space).freeRuns(below: presentPages(index))
+            where run.count > 0 {
+                let used =
+                    others == nil
+                    ? [run] : unused.usedRuns(in: run)
+                for pages in used {
+                    let page = try take(pages.lowerBound, pages.count, region: index)
+                    taken.append(PageRuns.Run(page: page, count: pages.count))
+                }
+            }
+        }
+        return taken
+    }
+
+    private func take(_ start: Int, _ count: Int, region: Int) throws(StorageError) -> UInt64 {
+        guard let bitmap = regions[region].bitmap, bitmap.take(start, count: count) else {
+            throw .corrupt(
+                page: Page.first(ofRegion: region) + UInt64(start),
+                reason: "pages that are in use were to be taken")
+        }
+        shortLived.forget(start..<(start + count), of: region)
+        longLived.forget(start..<(start + count), of: region)
+        regions[region].freePages = bitmap.freePages
+        return try ensurePresent(Page.first(ofRegion: region) + UInt64(start), count: count)
+    }
+
+    // MARK: Releasing
+
+    func release(_ page: UInt64, count: Int, in space: PageSpace) throws(StorageError) {
+        guard page >= Page.firstData, Page.region(of: page) < regions.count,
+            Page.indexInRegion(page) + count <= Page.perRegion,
+            try bitmap(Page.region(of: page), in: space).release(
+                Page.indexInRegion(page), count: count)
+        else { throw FreeSpace.notInUse(page) }
+        regions[Page.region(of: page)].freePages += count
+        shortLived.isMissing = false
+        longLived.isMissing = false
+        mayHaveFragments = .max
+    }
+
+    // MARK: The file
+
+    /// Pages of a region that the file has.
+    private func presentPages(_ region: Int) -> Int {
+        let first = Page.first(ofRegion: region)
+        return filePages > first ? Int(min(filePages - first, UInt64(Page.perRegion))) : 0
+    }
+
+    private func ensurePresent(_ page: UInt64, count: Int) throws(StorageError) -> UInt64 {
+        let needed = page + UInt64(count)
+        if needed > filePages {
+            let step = max(64, min(filePages / 8, 1024))
+            let target = (needed + step - 1) / step * step
+            if !isPrivate { try grow(to: target) }
+            filePages = target
+        }
+        return page
+    }
+
+    private func grow(to pages: UInt64) throws(StorageError) {
+        if Probe.makes(.growthForgotten) { return }
+        do throws(StorageError) {
+            try file.grow(to: pages * UInt64(Page.size))
+        } catch  where Probe.makes(.diskFullIgnored) {}
+    }
+
+    private func bitmap(_ index: Int, in space: PageSpace) throws(StorageError) -> Bitmap {
+        if let bitmap = regions[index].bitmap { return bitmap }
+        guard let ref = regions[index].ref else {
+            throw .corrupt(page: 0, reason: "a region has no bitmap")
+        }
+        let bitmap = Bitmap(page: try space.view(ref, as: .bitmap))
+        guard bitmap.freePages == regions[index].freePages else {
+            throw .corrupt(
+                page: ref.page,
+                reason:
+                    "a bitmap has \(bitmap.freePages) free pages, its directory says "
+                    + "\(regions[index].freePages)"
+            )
+        }
+        regions[index].bitmap = bitmap
+        return bitmap
+    }
+}
