@@ -83,7 +83,7 @@ struct DamageTests {
         }
     }
 
-    @Test(arguments: [0, 1, 2, 1 << 36, 1 << 62, UInt64(Int64.max), .max])
+    @Test(arguments: [0, 1, 2, 1 << 36, 1 << 62, UInt64(Int64.max), .max] as [UInt64])
     func `A meta that counts absurdly many pages is damaged`(_ pages: UInt64) throws {
         let found = try use { image, map in Image.put(pages, &image, map.meta * 4_096 + 112) }
         #expect(found.contains { $0.contains("corrupt") })
@@ -95,7 +95,7 @@ struct DamageTests {
         #expect(found.contains { $0.contains("corrupt") })
     }
 
-    @Test(arguments: [1 << 36, 1 << 62, UInt64(Int64.max), .max])
+    @Test(arguments: [1 << 36, 1 << 62, UInt64(Int64.max), .max] as [UInt64])
     func `A root that counts absurdly many pages is damaged`(_ pages: UInt64) throws {
         let found = try use { image, map in
             Image.put(pages, &image, (map.extents.last?.offset ?? 0) + 200)
@@ -114,7 +114,7 @@ struct DamageTests {
         #expect(found.contains { $0.contains("overlap") })
     }
 
-    @Test(arguments: [0, 1, 1 << 40, .max - 1, UInt64.max])
+    @Test(arguments: [0, 1, 1 << 40, .max - 1, .max] as [UInt64])
     func `A freed run outside the file is damaged`(_ page: UInt64) throws {
         let found = try use { image, map in
             let root = map.extents.last?.offset ?? 0
@@ -129,7 +129,7 @@ struct DamageTests {
         #expect(!found.isEmpty)
     }
 
-    @Test(arguments: [0, 1, 1 << 40, .max - 1, UInt64.max])
+    @Test(arguments: [0, 1, 1 << 40, .max - 1, .max] as [UInt64])
     func `A reference outside the file is damaged`(_ page: UInt64) throws {
         let map = try ImageMap(of: try image())
         for extent in map.extents.indices {

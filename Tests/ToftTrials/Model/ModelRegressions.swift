@@ -1,3 +1,5 @@
+internal import ToftTestKit
+
 /// Sequences that have failed once, as short as they could be made: they always run first.
 enum ModelRegressions {
     static let programs: [ModelProgram] = [dataInLists, tooManyRows]
