@@ -8,8 +8,10 @@ enum ModelFiles {
     static func makeDirectory(_ path: String) { mkdir(path, 0o700) }
 
     static func size(of path: String) -> Int {
-        var status = stat()
-        return stat(path, &status) == 0 ? Int(status.st_size) : 0
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return 0 }
+        defer { close(descriptor) }
+        return max(0, lseek(descriptor, 0, SEEK_END))
     }
 
     static func removeDatabase(_ path: String) {
