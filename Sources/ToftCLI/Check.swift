@@ -1,13 +1,15 @@
 import ArgumentParser
 import Foundation
+import ToftModel
 import ToftStorage
 
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Read everything in a file and verify it.",
         discussion: """
-            Verifies every checksum, order, count and bound, and that each page is used exactly \
-            once. Changes nothing. Exit status 2 when something is wrong.
+            Verifies every checksum, order, count and bound, that each page is used exactly once, \
+            and that indexes, primary keys and links agree with the objects. Changes nothing. Exit \
+            status 2 when something is wrong.
             """)
 
     @OptionGroup var target: FileArgument
@@ -16,7 +18,9 @@ struct Check: ParsableCommand {
         let report = try reportingErrors { () throws -> CheckReport in
             var configuration = StoreConfiguration(location: .file(path: target.file))
             configuration.isReadOnly = true
-            return try Store.open(configuration).check()
+            let snapshot = try Store.open(configuration).beginRead()
+            defer { snapshot.release() }
+            return ModelCheck.run(snapshot)
         }
         if target.json {
             print(

@@ -319,7 +319,7 @@ import ToftPlatform
         var run = try #require(runs.first { $0.isReclaimable })
         run.page += UInt64(run.count) - 1
         run.count = 1
-        RootTail.write(runs + [run], [], to: base)
+        try RootTail.write(runs + [run], [], to: base)
         snapshot.release()
         #expect { _ = try database.store.beginWrite() } throws: { error in
             guard case StorageError.corrupt = error else { return false }

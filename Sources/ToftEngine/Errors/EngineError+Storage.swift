@@ -47,6 +47,12 @@ extension EngineError {
                 "The database is damaged at page \(page): \(reason). Restore it from a backup; "
                     + "the file was not changed.",
                 detail: reason, number: Int64(clamping: page))
+        case .invalidPage(let page, let kind, let reason):
+            self.init(
+                .internalError,
+                "Toft was about to write page \(page) (\(kind)) in a form that it cannot read: "
+                    + "\(reason). The transaction was not committed. Please report this.",
+                detail: reason, number: Int64(clamping: page))
         case .incompatibleProcess(let reason):
             self.init(
                 .incompatibleProcess,

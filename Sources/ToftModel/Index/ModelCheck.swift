@@ -1,4 +1,4 @@
-internal import ToftStorage
+package import ToftStorage
 
 /// Holds rows, primary keys, indexes, links and backlinks of a version against each other.
 ///
@@ -19,6 +19,17 @@ package struct ModelCheck {
         }
         for owner in view.schema.classes { check.run(owner) }
         return check.problems
+    }
+
+    /// Checks a version wholly: its bytes, then what the schema says of them. O(everything).
+    package static func run(_ snapshot: Snapshot) -> CheckReport {
+        var report = StoreCheck.run(snapshot)
+        do throws(ModelError) {
+            report.problems += run(try ModelView(snapshot))
+        } catch {
+            report.problems.append("the schema: \(error.message)")
+        }
+        return report
     }
 
     private init(view: ModelView) {
@@ -75,7 +86,7 @@ package struct ModelCheck {
         if property.isList { return try checkList(property, cluster, row) }
         let cell = try stored { () throws(StorageError) in try cluster.cell(row, property.column) }
         if case .null = cell, !property.isOptional { add("\(place(property, key)) is null") }
-        try property.requireText(cell)
+        checkValue(property, key, cell)
         if property.isPrimaryKey, try view.find(cell: cell, property, owner) != key {
             add("\(place(property, key)) is not found by its value")
         }
@@ -83,6 +94,13 @@ package struct ModelCheck {
         guard property.type == .link, case .int64(let target) = cell else { return 0 }
         try checkLink(property, key, target, count: 1)
         return 1
+    }
+
+    /// Reads a value as a caller would: text is UTF-8.
+    private mutating func checkValue(_ property: PropertyHandle, _ key: Int64, _ cell: Cell) {
+        do { try property.requireText(cell) } catch {
+            add("\(place(property, key)): \(error.message)")
+        }
     }
 
     private mutating func checkList(_ property: PropertyHandle, _ cluster: ClusterView, _ row: Int)
@@ -99,7 +117,7 @@ package struct ModelCheck {
             if case .int64(let target) = cell, property.type == .link {
                 links[target, default: 0] += 1
             }
-            try property.requireText(cell)
+            checkValue(property, key, cell)
         }
         for (target, count) in links { try checkLink(property, key, target, count: count) }
         return links.count

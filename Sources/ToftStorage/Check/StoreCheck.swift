@@ -28,6 +28,8 @@ package struct StoreCheck {
     private var visited = PageSet()
     /// Of them: those that no version but earlier ones may need.
     private var freed = PageSet()
+    /// The sequence trees of the catalog, and how many lists name each.
+    private var sequences: [UInt64: Int] = [:]
 
     /// Checks the version of a snapshot. O(file).
     package static func run(_ snapshot: Snapshot) -> CheckReport {
@@ -91,6 +93,9 @@ package struct StoreCheck {
             }
             isThere = try cursor.next()
         }
+        for (id, lists) in sequences.sorted(by: { $0.key < $1.key }) where lists != 1 {
+            report.problems.append("\(lists) lists have the sequence tree \(id)")
+        }
     }
 
     private mutating func walkTree(_ id: UInt64) throws(StorageError) {
@@ -102,8 +107,11 @@ package struct StoreCheck {
         switch try OpenTree(decoding: entry, id: id, in: snapshot).tree {
         case .table(let tree): try tree.check(reached)
         case .ordered(let tree): try tree.check(reached)
-        case .sequence(let tree): try tree.check(reached)
+        case .sequence(let tree):
+            try tree.check(reached)
+            sequences[id, default: 0] += 0
         }
+        for sequence in reached.sequences { sequences[sequence, default: 0] += 1 }
         visitAll(reached.refs, "tree \(id)")
     }
 

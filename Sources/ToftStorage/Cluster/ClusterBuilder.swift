@@ -110,13 +110,22 @@ struct ClusterBuilder {
         return sum
     }
 
-    /// Writes the cluster. The shape has room for all rows.
+    /// Writes the cluster. The shape has room for all rows, and is one that a cluster can have.
     func build(_ shape: ClusterShape, in space: PageSpace) throws(StorageError) -> (
         ref: Ref, base: UnsafeMutableRawPointer
     ) {
         let pages = pages(shape)
         guard pages <= ExtentLimit.pages else {
             throw .valueTooLong(length: pages * Page.size, limit: ExtentLimit.pages * Page.size)
+        }
+        guard rowCount >= 1, rowCount <= shape.rowCapacity,
+            shape.rowCapacity <= ClusterLimits.rows,
+            columns.count <= ClusterLimits.columns, liveHeap <= shape.heap
+        else {
+            throw .invalidPage(
+                page: 0, kind: "cluster",
+                reason: "\(rowCount) rows of \(columns.count) columns with room for "
+                    + "\(shape.rowCapacity), \(liveHeap) bytes of heap with room for \(shape.heap)")
         }
         let (ref, base) = try space.allocate(.cluster, pageCount: pages)
         let header = ExtentHeader.payloadStart(.cluster, pageCount: pages)

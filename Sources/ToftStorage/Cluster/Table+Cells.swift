@@ -53,19 +53,24 @@ extension Table {
         throws(StorageError)
         -> (leaf: TableWriter.Leaf, row: Int, slice: ColumnSlice)
     {
-        try makeRoom(key, heap: 0, nil, writer)
-        let (leaf, row) = try standing(at: key, writer)
-        guard let slice = try leaf.cluster.slice(ofColumn: column) else {
-            throw .noSuchColumn(column.id)
+        for _ in 0..<ClusterLimits.rows {
+            try makeRoom(key, heap: 0, nil, writer)
+            let (leaf, row) = try standing(at: key, writer)
+            if let slice = try leaf.cluster.slice(ofColumn: column),
+                slice.geometry.isNullable == column.isNullable
+            {
+                return (leaf, row, slice)
+            }
         }
-        return (leaf, row, slice)
+        throw .corrupt(page: root.ref.page, reason: "a cluster cannot be divided")
     }
 
-    private func setBytes(_ key: Int64, _ column: Column, _ bytes: UnsafeRawBufferPointer)
+    private func setBytes(_ key: Int64, _ column: Column, _ lent: UnsafeRawBufferPointer)
         throws(StorageError)
     {
         let writer = activeWriter()
-        let (leaf, row, slice) = try cellPlace(key, column, writer)
+        var bytes = lent
+        let (leaf, row, slice) = try cellPlace(key, column, keeping: &bytes, writer)
         if bytes.count > inlineLimit(leaf.cluster, ClusterLimits.inlineBytes) {
             let blob = try space.writeBlob(bytes)
             try freeElsewhere(leaf.cluster, slice, row)
@@ -79,17 +84,31 @@ extension Table {
             return leaf.editor.setEmpty(slice, row)
         }
         if slice.heapCell(row).isElsewhere {
-            guard let source = bytes.baseAddress else { return }
-            writer.scratch.store(source, count: bytes.count, at: 0)
+            let kept = writer.keep(bytes)
             try freeElsewhere(leaf.cluster, slice, row)
             return try setHeap(
-                key, column, UnsafeRawBufferPointer(start: writer.scratch, count: bytes.count),
-                reserve: bytes.count, isElsewhere: false, writer)
+                key, column, kept, reserve: bytes.count, isElsewhere: false, writer)
         }
         if try leaf.editor.setHeap(slice, row, bytes, reserve: bytes.count, isElsewhere: false) {
             return
         }
         try setHeap(key, column, bytes, reserve: bytes.count, isElsewhere: false, writer)
+    }
+
+    /// The same as `cellPlace`; bytes that may lie in the cluster are copied to scratch memory before
+    /// it is written anew.
+    private func cellPlace(
+        _ key: Int64, _ column: Column, keeping bytes: inout UnsafeRawBufferPointer,
+        _ writer: TableWriter
+    ) throws(StorageError) -> (leaf: TableWriter.Leaf, row: Int, slice: ColumnSlice) {
+        let (leaf, row) = try standing(at: key, writer)
+        if let slice = try leaf.cluster.slice(ofColumn: column),
+            slice.geometry.isNullable == column.isNullable
+        {
+            return (leaf, row, slice)
+        }
+        if bytes.count <= TableScratch.cellSize { bytes = writer.keep(bytes) }
+        return try newCellPlace(key, column, writer)
     }
 
     /// What fits into a cluster; a single row with very much of its own sends everything elsewhere.
@@ -104,14 +123,15 @@ extension Table {
         _ key: Int64, _ column: Column, _ bytes: UnsafeRawBufferPointer, reserve: Int,
         isElsewhere: Bool, _ writer: TableWriter
     ) throws(StorageError) {
-        guard let source = bytes.baseAddress else { return }
-        let kept = writer.scratch
-        kept.store(source, count: bytes.count, at: 0)
+        guard bytes.count <= reserve, reserve <= TableScratch.cellSize else {
+            throw .invalidPage(
+                page: root.ref.page, kind: "cluster", reason: "a cell of \(reserve) bytes")
+        }
+        let kept = writer.keep(bytes)
         for _ in 0..<ClusterLimits.rows {
             let (leaf, row, slice) = try cellPlace(key, column, writer)
-            let value = UnsafeRawBufferPointer(start: kept, count: bytes.count)
             if try leaf.editor.setHeap(
-                slice, row, value, reserve: reserve, isElsewhere: isElsewhere)
+                slice, row, kept, reserve: reserve, isElsewhere: isElsewhere)
             {
                 return
             }

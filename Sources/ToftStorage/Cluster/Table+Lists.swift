@@ -114,8 +114,12 @@ extension Table {
         }
     }
 
+    /// Writes no cluster anew, so that bytes of a caller stay where they are.
     private func state(_ key: Int64, _ column: Column) throws(StorageError) -> ListState {
-        let (leaf, row, slice) = try cellPlace(key, column, activeWriter())
+        let (leaf, row) = try standing(at: key, activeWriter())
+        guard let slice = try leaf.cluster.slice(ofColumn: column) else {
+            return ListState(key: key, column: column, content: .empty)
+        }
         let cell = slice.heapCell(row)
         if cell.raw == 0 { return ListState(key: key, column: column, content: .empty) }
         let bytes = try leaf.cluster.heapBytes(cell)

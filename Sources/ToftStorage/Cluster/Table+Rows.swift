@@ -90,10 +90,30 @@ extension Table {
         if isEnd {
             try seal(leaf, builder, writer)
             try append(key, like: builder, writer)
+        } else if count == 1 {
+            try insertBeside(leaf, key, at: row, writer)
         } else {
             try split(leaf, at: max(1, count / 2), writer)
             try insertRow(key)
         }
+    }
+
+    /// Inserts a row beside a cluster of one that takes no other: into a cluster of its own. The
+    /// spine is current.
+    private func insertBeside(
+        _ leaf: TableWriter.Leaf, _ key: Int64, at row: Int, _ writer: TableWriter
+    ) throws(StorageError) {
+        let old = leaf.cluster.keys[0]
+        let new = try newTail(key, like: nil, writer)
+        try writer.spine.addRows(&root, 1)
+        if row == 0 {
+            writer.replaceLeaf(&root, by: new)
+            try writer.spine.insertLeafRight(&root, Separator(rowKey: old), leaf.ref, rows: 1)
+        } else {
+            try writer.spine.insertLeafRight(&root, Separator(rowKey: key), new, rows: 1)
+        }
+        writer.leave()
+        raiseNextKey(above: key)
     }
 
     /// Writes the leaf anew in another shape.
@@ -111,10 +131,8 @@ extension Table {
     /// the left part is sealed. The spine is current.
     func split(_ leaf: TableWriter.Leaf, at cut: Int, _ writer: TableWriter) throws(StorageError) {
         let count = leaf.cluster.rowCount
-        let left = try ClusterBuilder(
-            columns, [ClusterSource(cluster: leaf.cluster, rows: 0..<cut)])
-        let right = try ClusterBuilder(
-            columns, [ClusterSource(cluster: leaf.cluster, rows: cut..<count)])
+        let left = try part(of: leaf.cluster, 0..<cut)
+        let right = try part(of: leaf.cluster, cut..<count)
         let separator = Separator(rowKey: leaf.cluster.keys[cut])
         let isAppending = writer.isAtEnd && cut == count - 1
         let isBulk = isAppending && writer.appendedRows >= ClusterLimits.rows / 2
@@ -123,6 +141,18 @@ extension Table {
         _ = try rebuild(leaf, left, isAppending ? left.sealed : left.loose, writer)
         try writer.spine.insertLeafRight(&root, separator, rightRef, rows: UInt64(count - cut))
         writer.leave()
+    }
+
+    /// Some rows of a cluster that is divided. Columns that it lacks stay away where they would make
+    /// the part too large: one with fewer rows takes them in.
+    private func part(of cluster: ClusterPage, _ rows: Range<Int>) throws(StorageError)
+        -> ClusterBuilder
+    {
+        let source = ClusterSource(cluster: cluster, rows: rows)
+        let whole = try ClusterBuilder(columns, [source])
+        if whole.fits(whole.sealed) { return whole }
+        return try ClusterBuilder(
+            columns.filter { cluster.index(ofColumn: $0.id) != nil }, [source])
     }
 
     // MARK: Erasing

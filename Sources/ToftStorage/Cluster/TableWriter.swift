@@ -36,6 +36,13 @@ final class TableWriter {
 
     /// For bytes on their way to a cell's heap, the longest that a cell can name.
     var scratch: UnsafeMutableRawPointer { memory + TableScratch.cell }
+    /// Bytes of one cell that may lie in a cluster which is about to be written anew, copied to
+    /// `scratch`: at most `TableScratch.cellSize`.
+    func keep(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        if let source = bytes.baseAddress { scratch.store(source, count: bytes.count, at: 0) }
+        return UnsafeRawBufferPointer(start: scratch, count: bytes.count)
+    }
+
     /// For the element of a list that is being inserted, moved or exchanged.
     var element: UnsafeMutableRawPointer { memory + TableScratch.element }
     /// For the other of two elements that are being exchanged.
@@ -111,7 +118,7 @@ final class TableWriter {
 /// longest that the limits allow.
 enum TableScratch {
     static let cell = 0
-    static let cellSize = ClusterLayout.cellLengthMask + 1
+    static let cellSize = ClusterLayout.cellLengthMask & ~7
     static let element = cell + cellSize
     /// An element that lies in a block: a short value, or the reference of a blob.
     static let elementSize = max(TreeLimits.inlineValue, Ref.size.roundedUpToEight)

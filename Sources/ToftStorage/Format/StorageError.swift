@@ -13,6 +13,9 @@ package enum StorageError: Error, Sendable, Equatable {
     case unsupportedFormat(path: String, found: UInt32, feature: String)
     /// Bytes of the file are damaged.
     case corrupt(page: UInt64, reason: String)
+    /// A page that was about to be written is one that its own reader refuses: a defect of this
+    /// build. Nothing of the version was published.
+    case invalidPage(page: UInt64, kind: String, reason: String)
     /// The lock file is of another layout, or another process uses the file in a way that cannot be
     /// joined.
     case incompatibleProcess(String)

@@ -35,10 +35,8 @@ extension ElementBlock {
 
     /// Checks every element, and reports the blobs.
     func check(in space: PageSpace, _ visitor: any TreeVisitor) throws(StorageError) {
+        try PageCheck.check(self)
         guard kind.type == .bytes else { return }
-        guard try kind.blockSize(count: count, heapBytes: heapBytes(0..<count)) <= length else {
-            throw .corrupt(page: page, reason: "the elements of a list overlap")
-        }
         for index in 0..<count {
             guard case .blob(let bytes) = try element(index), let base = bytes.baseAddress else {
                 continue

@@ -169,7 +169,7 @@ package final class SequenceTree: @unchecked Sendable {
         return true
     }
 
-    /// The block as it shall be, in scratch memory of two pages: it may be too long for a leaf.
+    /// The block as it shall be, in scratch memory: it may be too long for a leaf.
     private func compose(
         _ old: ElementBlock, _ place: Int, _ removed: Int, _ element: Element?,
         in scratch: UnsafeMutableRawPointer, page: UInt64
@@ -177,7 +177,7 @@ package final class SequenceTree: @unchecked Sendable {
         throws(StorageError) -> ElementBlock
     {
         try ElementEdit(replacing: place..<place + removed, with: element).apply(
-            to: old, kind: old.kind, in: scratch, capacity: 2 * Page.size)
+            to: old, kind: old.kind, in: scratch, capacity: SpineScratch.blockSize)
     }
 
     private func split(

@@ -42,6 +42,9 @@ struct LogAppend {
             durablePosition: durable,
             durableCheckpoint: store.coordinator.durableVersion, salt: map.salt, payload: record,
             into: &bytes)
+        #if DEBUG || TOFT_TRIALS
+        try Self.checkBeforeWrite(bytes, salt: map.salt)
+        #endif
         self.bytes = bytes
     }
 

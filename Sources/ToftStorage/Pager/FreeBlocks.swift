@@ -5,6 +5,8 @@
 struct FreeBlocks {
     /// Pages of the longest blocks that are kept.
     private static let longest = 16
+    /// What fills a kept block in debug builds.
+    static let poison: UInt8 = 0xDB
     /// Pages that are kept in all.
     private static let most = 256
 
@@ -28,6 +30,11 @@ struct FreeBlocks {
             return block.deallocate()
         }
         let first = first ?? made()
+        #if DEBUG || TOFT_TRIALS
+        // Whoever still reads the extent that was here shall notice.
+        block.initializeMemory(
+            as: UInt8.self, repeating: Self.poison, count: pageCount * Page.size)
+        #endif
         block.storeBytes(of: first[pageCount - 1], as: UnsafeMutableRawPointer?.self)
         first[pageCount - 1] = block
         pages += pageCount

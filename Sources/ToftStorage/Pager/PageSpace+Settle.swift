@@ -83,6 +83,9 @@ extension PageSpace {
         var start: UInt64 = 0
         var length = 0
         for extent in extents {
+            #if DEBUG || TOFT_TRIALS
+            try checkBeforeWrite(extent)
+            #endif
             let place = extent.page * UInt64(Page.size)
             let size = Int(extent.pageCount) * Page.size
             if length > 0 && (place != start + UInt64(length) || length + size > Self.writeSize) {

@@ -170,7 +170,7 @@ package final class PageSpace: @unchecked Sendable {
     }
 
     @inline(__always)
-    private static func checkHeader(_ base: UnsafeRawPointer, _ ref: Ref, _ type: ExtentType)
+    static func checkHeader(_ base: UnsafeRawPointer, _ ref: Ref, _ type: ExtentType)
         throws(StorageError)
     {
         guard base.load(fromByteOffset: ExtentHeader.type, as: UInt8.self) == type.rawValue,

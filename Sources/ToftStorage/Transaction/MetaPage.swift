@@ -7,6 +7,9 @@ enum MetaPage {
             byteCount: Page.size, alignment: Page.size)
         defer { page.deallocate() }
         meta.encode(to: page)
+        #if DEBUG || TOFT_TRIALS
+        try checkBeforeWrite(meta, page, slot: slot, path: file.path)
+        #endif
         if Probe.makes(.metaNotDurable) {
             return try file.write(UnsafeRawBufferPointer(page), at: slot * UInt64(Page.size))
         }

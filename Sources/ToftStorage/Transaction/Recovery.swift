@@ -32,7 +32,7 @@ enum Recovery {
             batchList: batchList)
         root.pageCount = try file.size() / UInt64(Page.size)
         root.write(to: rootBase)
-        RootTail.write(freeSpace.runsOfRoot, [], to: rootBase)
+        try RootTail.write(freeSpace.runsOfRoot, [], to: rootBase)
         var meta = Meta(
             databaseID: (try system(RandomBytes.uint64()), try system(RandomBytes.uint64())),
             replicaID: try system(RandomBytes.uint64()), version: 1, root: rootRef,

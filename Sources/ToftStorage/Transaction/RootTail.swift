@@ -8,8 +8,15 @@ enum RootTail {
     /// Freed runs that a root has room for beside such a record.
     static func runLimit(besides record: Int) -> Int { (room - record) / FreedRunLayout.size }
 
+    /// Writes runs and a record; an error where there are more of them than a root has room for.
     static func write(_ runs: [FreeSpace.Run], _ record: [UInt8], to base: UnsafeMutableRawPointer)
+        throws(StorageError)
     {
+        guard runs.count <= runLimit(besides: record.count), record.count <= longestRecord else {
+            throw .invalidPage(
+                page: base.reading.uint64(at: ExtentHeader.page), kind: "root",
+                reason: "it has no room for its \(runs.count) freed runs and its record")
+        }
         base.storeBytes(
             of: UInt32(truncatingIfNeeded: runs.count).littleEndian,
             toByteOffset: RootLayout.runCount, as: UInt32.self)

@@ -40,7 +40,7 @@ struct VersionBuilder {
         root.recordBytes = total
         root.bitmapSupply = freeSpace.bitmapSupply
         root.write(to: rootBase)
-        RootTail.write(freeSpace.runsOfRoot, recordOfRoot, to: rootBase)
+        try RootTail.write(freeSpace.runsOfRoot, recordOfRoot, to: rootBase)
         var published = PublishedVersion(
             version: space.version, root: rootRef, fileSize: root.pageCount * UInt64(Page.size),
             log: transaction.base.log,

@@ -32,9 +32,7 @@ private struct OrderedLeafWalker: LeafWalker {
         throws(StorageError) -> UInt64
     {
         let leaf = try OrderedLeaf(base, page: ref.page)
-        guard try leaf.usedBytes() <= OrderedLeafLayout.room else {
-            throw .corrupt(page: ref.page, reason: "the entries of a leaf overlap")
-        }
+        try PageCheck.check(leaf)
         let keys = UnsafeMutableRawPointer.allocate(
             byteCount: 2 * OrderedLeafRewrite.keySize, alignment: 8)
         defer { keys.deallocate() }

@@ -172,7 +172,7 @@ package final class OrderedTree: @unchecked Sendable {
         guard value.count > TreeLimits.inlineValue else {
             return try put(key, stored: value, isBlob: false)
         }
-        let encoded = writer().leafScratch + Page.size * 3 / 2
+        let encoded = writer().blobScratch
         try space.writeBlob(value).encode(to: encoded)
         return try put(
             key, stored: UnsafeRawBufferPointer(start: encoded, count: Ref.size), isBlob: true)
@@ -196,7 +196,7 @@ package final class OrderedTree: @unchecked Sendable {
         if old.stored.count == stored.count && old.isBlob == isBlob {
             editor.overwrite(old, with: stored)
         } else {
-            let kept = keep(new, spine.leafScratch + Page.size)
+            let kept = keep(new, spine.entryScratch)
             editor.remove(at: index, old)
             try insert(kept, at: index, try OrderedLeaf(base, page: ref.page), editor, spine)
         }
@@ -255,7 +255,7 @@ package final class OrderedTree: @unchecked Sendable {
         _ entry: OrderedEntry, at index: Int, _ leaf: OrderedLeaf, _ editor: OrderedLeafEditor,
         _ spine: Spine
     ) throws(StorageError) {
-        let kept = keep(entry, spine.leafScratch + Page.size)
+        let kept = keep(entry, spine.entryScratch)
         let isSharing = leaf.count > 0 && commonPrefix(kept.key, leaf.shared) == leaf.shared.count
         if isSharing {
             guard try !editor.insert(at: index, kept, scratch: spine.leafScratch) else { return }

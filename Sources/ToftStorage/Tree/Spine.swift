@@ -18,11 +18,15 @@ final class Spine {
     let space: PageSpace
     private let leafType: ExtentType
     private let steps: UnsafeMutablePointer<Step>
-    /// One page for the node being rewritten, one for separators on their way up.
+    /// Divided as `SpineScratch` says.
     private let scratch: UnsafeMutableRawPointer
-    /// Two pages for whoever rewrites a leaf.
+    /// For the leaf that is being rewritten.
     let leafScratch: UnsafeMutableRawPointer
-    /// Memory for two whole keys.
+    /// For the entry that goes into it.
+    let entryScratch: UnsafeMutableRawPointer
+    /// For the reference of that entry's blob.
+    let blobScratch: UnsafeMutableRawPointer
+    /// For two whole keys.
     let keyScratch: UnsafeMutableRawPointer
     @exclusivity(unchecked) private(set) var depth = 0
 
@@ -30,9 +34,11 @@ final class Spine {
         self.space = space
         self.leafType = leafType
         steps = .allocate(capacity: InnerLayout.maximumHeight)
-        scratch = .allocate(byteCount: 5 * Page.size, alignment: 16)
-        leafScratch = scratch + 2 * Page.size
-        keyScratch = scratch + 4 * Page.size
+        scratch = .allocate(byteCount: SpineScratch.size, alignment: 16)
+        leafScratch = scratch + SpineScratch.leaf
+        entryScratch = scratch + SpineScratch.entry
+        blobScratch = scratch + SpineScratch.blobRef
+        keyScratch = scratch + SpineScratch.keys
     }
 
     deinit {
@@ -209,7 +215,7 @@ final class Spine {
     }
 
     /// Moves the upper half of a full node to `right` and adds the new entry to one of them;
-    /// returns the separator between the two, whose tail lies in the second scratch page.
+    /// returns the separator between the two, whose tail lies in scratch memory.
     private func splitNode(
         _ level: Int, _ root: TreeRoot, into right: InnerEditor, adding separator: Separator,
         _ ref: Ref, _ rows: UInt64
@@ -244,11 +250,12 @@ final class Spine {
         return max(1, node.count - 1)
     }
 
-    /// Copies a separator's tail to the second scratch page. A level's own and the one it got from
+    /// Copies a separator's tail to scratch memory. A level's own and the one it got from
     /// below have different places.
     private func keep(_ separator: Separator, _ level: Int) -> Separator {
         guard let tail = separator.tail else { return separator }
-        let place = scratch + Page.size + (level & 1) * (Page.size / 2)
+        let place =
+            scratch + SpineScratch.separators + (level & 1) * SpineScratch.separatorSize
         place.copyMemory(from: tail, byteCount: separator.tailLength)
         return Separator(prefix: separator.prefix, length: separator.length, tail: place)
     }

@@ -79,21 +79,13 @@ private struct NodeCheck {
         _ walker: inout W
     ) throws(StorageError) -> UInt64 {
         let node = try InnerNode(base, page: ref.page, height: height)
-        guard try node.separator(0).length == 0, node.usedBytes <= InnerLayout.room else {
-            throw .corrupt(page: ref.page, reason: "an inner node contradicts itself")
-        }
+        try PageCheck.check(node, isSequence: isSequence)
         var sum: UInt64 = 0
         for index in 0..<node.count {
             let from = index > 0 ? try node.separator(index) : low
             let below = index + 1 < node.count ? try node.separator(index + 1) : high
-            if isSequence {
-                guard try node.separator(index).length == 0 else {
-                    throw .corrupt(page: ref.page, reason: "a sequence has a key")
-                }
-            } else {
-                guard isAscending(from, below) else {
-                    throw .corrupt(page: ref.page, reason: "separators are out of order")
-                }
+            guard isSequence || isAscending(from, below) else {
+                throw .corrupt(page: ref.page, reason: "separators are out of order")
             }
             let child = node.child(index)
             let rows = try check(

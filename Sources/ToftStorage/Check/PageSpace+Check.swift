@@ -1,0 +1,81 @@
+/// No page is written that its own reader refuses. Debug builds and those with trials ask before
+/// each write; release builds do not have this.
+#if DEBUG || TOFT_TRIALS
+extension PageSpace {
+    /// Decodes an extent of this transaction as its reader will. Throws `invalidPage` where that
+    /// refuses it.
+    func checkBeforeWrite(_ extent: DirtyTable.Extent) throws(StorageError) {
+        do throws(StorageError) {
+            try check(extent)
+        } catch {
+            guard case .corrupt(_, let reason) = error else { throw error }
+            throw .invalidPage(page: extent.page, kind: "\(extent.type)", reason: reason)
+        }
+    }
+
+    private func check(_ extent: DirtyTable.Extent) throws(StorageError) {
+        let base = UnsafeRawPointer(extent.base)
+        let ref = Ref(
+            page: extent.page, birth: version, checksum: 0,
+            pageCount: UInt32(truncatingIfNeeded: Int(extent.pageCount)))
+        try PageSpace.checkHeader(base, ref, extent.type)
+        switch extent.type {
+        case .treeInner:
+            let height = base.uint8(at: InnerLayout.height)
+            guard height >= 1, height <= InnerLayout.maximumHeight else {
+                throw .corrupt(page: ref.page, reason: "an inner node of height \(height)")
+            }
+            try PageCheck.check(
+                try InnerNode(base, page: ref.page, height: height), isSequence: nil)
+        case .orderedLeaf: try PageCheck.check(try OrderedLeaf(base, page: ref.page))
+        case .cluster:
+            try PageCheck.check(try ClusterPage(base, page: ref.page, pageCount: ref.pageCount))
+        case .sequenceLeaf:
+            try PageCheck.checkBlock(
+                base + SequenceLeafLayout.block, available: SequenceLeafLayout.room,
+                page: ref.page)
+        case .root:
+            _ = try Root(reading: ref, in: self)
+            _ = try RootTail.runs(of: ref, in: self)
+        case .regionDirectory: _ = try FreeSpaceReader.regions(ref, in: self)
+        case .batchList: _ = try FreeSpaceReader.batches(ref, in: self)
+        case .freedBatch: _ = try FreeSpaceReader.batch(ref, in: self)
+        case .blob: _ = try blob(ref)
+        case .bitmap: break
+        case .meta: throw .corrupt(page: ref.page, reason: "a meta is no extent")
+        }
+    }
+}
+
+extension LogAppend {
+    /// Reads a frame back as a recovery will.
+    static func checkBeforeWrite(_ bytes: [UInt8], salt: UInt64) throws(StorageError) {
+        let isSound = try bytes.withBytes { bytes throws(StorageError) -> Bool in
+            guard let base = bytes.baseAddress,
+                let frame = LogFrame(validating: base, room: bytes.count, salt: salt)
+            else { return false }
+            if frame.kind == .marker { return true }
+            let payload = UnsafeRawBufferPointer(
+                start: base + LogLayout.payload, count: Int(frame.length) - LogLayout.payload)
+            return try CommitRecord(validating: payload).forEach { _ in }
+        }
+        if !isSound {
+            throw .invalidPage(page: 0, kind: "log frame", reason: "its own reader refuses it")
+        }
+    }
+}
+
+extension MetaPage {
+    /// Reads a meta back as the next opening will.
+    static func checkBeforeWrite(
+        _ meta: Meta, _ page: UnsafeMutableRawBufferPointer, slot: UInt64, path: String
+    ) throws(StorageError) {
+        let read = try? Meta(validating: UnsafeRawBufferPointer(page), path: path)
+        guard let read, read.version == meta.version, read.root == meta.root,
+            read.logMap.segments.count == meta.logMap.segments.count
+        else {
+            throw .invalidPage(page: slot, kind: "meta", reason: "its own reader refuses it")
+        }
+    }
+}
+#endif
