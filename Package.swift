@@ -59,10 +59,13 @@ let package = Package(
         .target(
             name: "ToftTestKit", dependencies: ["ToftStorage", "ToftPlatform"],
             path: "Tests/ToftTestKit"),
+        // System calls that fail on purpose, in the trials.
+        .target(name: "CFaults", path: "Tests/CFaults"),
         // Trials that take longer or more than one process: crashes, faults, kills. `swift run -c
         // release ToftTrials`.
         .executableTarget(
-            name: "ToftTrials", dependencies: ["ToftTestKit", "ToftStorage", "ToftPlatform"],
+            name: "ToftTrials",
+            dependencies: ["ToftTestKit", "ToftStorage", "ToftPlatform", "CFaults"],
             path: "Tests/ToftTrials"),
         .testTarget(
             name: "ToftStorageTests",
@@ -95,7 +98,9 @@ let package = Package(
 )
 
 for target in package.targets
-where [.regular, .executable, .test].contains(target.type) && target.name != "CPlatform" {
+where [.regular, .executable, .test].contains(target.type)
+    && !["CPlatform", "CFaults"].contains(target.name)
+{
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

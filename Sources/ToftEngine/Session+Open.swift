@@ -7,8 +7,21 @@ extension Session {
     /// the file has stays there, unseen.
     package static func open(_ configuration: Configuration) throws(EngineError) -> Session {
         let database = try Database.open(configuration)
+        do throws(EngineError) {
+            return Session(
+                database: database, configuration: configuration,
+                at: try newest(of: database, configuration))
+        } catch {
+            try? database.leave()
+            throw error
+        }
+    }
+
+    private static func newest(of database: Database, _ configuration: Configuration)
+        throws(EngineError) -> ModelView
+    {
         let timeout = configuration.writeTimeoutMilliseconds ?? -1
-        let base = try model { () throws(ModelError) in
+        return try model { () throws(ModelError) in
             let schema = try ModelSchema.open(
                 database.store, declared: configuration.schema,
                 version: configuration.schemaVersion,
@@ -16,6 +29,5 @@ extension Session {
             let snapshot = try stored { () throws(StorageError) in try database.store.beginRead() }
             return try ModelView(snapshot, declared: configuration.schema, previous: schema)
         }
-        return Session(database: database, configuration: configuration, at: base)
     }
 }

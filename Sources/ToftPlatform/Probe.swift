@@ -40,6 +40,7 @@ package enum Probe {
         case copyNotVerified, segmentNotListed, tornRecordBelieved, derivedNotReplayed
         case entryLostOnTheWay
         case clusterRowsOffByOne, staleElementAfterMove
+        case flushForgetsPoison, closeErrorSwallowed, groupFailureHidden
     }
 
     #if TOFT_TRIALS

@@ -21,7 +21,7 @@ enum MistakeTrials {
             .segmentNotListed, .tornRecordBelieved, .derivedNotReplayed:
             .crash
         case .syncErrorIgnored, .syncTriedAgain, .poisonForgotten, .diskFullIgnored,
-            .recoveryTrustsTheCache:
+            .recoveryTrustsTheCache, .flushForgetsPoison, .closeErrorSwallowed, .groupFailureHidden:
             .faults
         case .clusterRowsOffByOne, .staleElementAfterMove: .model
         case .publishedBeforeMeta, .publishedBeforeLog, .pinStoredWithoutLookingAgain:
