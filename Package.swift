@@ -59,13 +59,15 @@ let package = Package(
         .target(
             name: "ToftTestKit", dependencies: ["ToftStorage", "ToftPlatform"],
             path: "Tests/ToftTestKit"),
+        // System calls that fail on purpose, in the trials.
+        .target(name: "CFaults", path: "Tests/CFaults"),
         // Trials that take longer or more than one process: crashes, faults, kills. `swift run -c
         // release ToftTrials`.
         .executableTarget(
             name: "ToftTrials",
             dependencies: [
                 "ToftTestKit", "ToftStorage", "ToftPlatform", "ToftModel", "ToftQuery",
-                "ToftEngine", "ToftCAPI", "CToft",
+                "ToftEngine", "ToftCAPI", "CToft", "CFaults",
             ],
             path: "Tests/ToftTrials"),
         .testTarget(
@@ -99,7 +101,9 @@ let package = Package(
 )
 
 for target in package.targets
-where [.regular, .executable, .test].contains(target.type) && target.name != "CPlatform" {
+where [.regular, .executable, .test].contains(target.type)
+    && !["CPlatform", "CFaults"].contains(target.name)
+{
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

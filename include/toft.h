@@ -474,7 +474,15 @@ TOFT_API toft_status toft_realm_open(
 
 /* Closes a realm now: an open write transaction is cancelled, its observations end, everything
    got from it is TOFT_ERROR_CLOSED. The file itself is closed with the last of the process's
-   realms of it. Closing twice is TOFT_ERROR_CLOSED. */
+   realms of it, frozen ones included: then every commit becomes durable. A realm that is released
+   without being closed does the same, and nobody is told whether it went well: a program with
+   deferred commits closes, or flushes.
+   Errors, after which the realm is closed all the same: TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN when
+   deferred commits could not be made durable; TOFT_ERROR_POISONED when a sync of the file had
+   failed before; another error of the file (TOFT_ERROR_FILE_ACCESS, TOFT_ERROR_DISK_FULL...) when
+   all commits are durable and the next opening has to recover the file.
+   Errors that leave it open: TOFT_ERROR_WRONG_THREAD, TOFT_ERROR_USED_AFTER_FORK. Closing twice is
+   TOFT_ERROR_CLOSED. */
 TOFT_API toft_status toft_realm_close(toft_realm *realm);
 
 /* Releases a realm's handle. The realm closes when this and every handle got from it are

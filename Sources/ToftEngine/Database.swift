@@ -23,7 +23,8 @@ package final class Database: Sendable {
 
     deinit { notifier.stop() }
 
-    /// Opens the file, or joins the database that this process has open for it.
+    /// Opens the file, or joins the database that this process has open for it. For each call there
+    /// is one `leave`.
     static func open(_ configuration: Configuration) throws(EngineError) -> Database {
         let store = try storage { () throws(StorageError) in try Store.open(configuration.store) }
         return of(store)
@@ -38,6 +39,18 @@ package final class Database: Sendable {
             entries[ObjectIdentifier(store)] = Entry(database: database)
             return database
         }
+    }
+
+    /// Counts one more session, besides the one that `open` counts.
+    func join() { _ = store.addHandle() }
+
+    /// Ends a session. The last one of the process closes the file.
+    ///
+    /// - Throws: what `Store.close` does; the session has ended all the same.
+    func leave() throws(EngineError) {
+        try storage { () throws(StorageError) in try store.checkProcess() }
+        defer { if store.isClosed { notifier.stop() } }
+        try storage { () throws(StorageError) in try store.close() }
     }
 
     /// An empty database in memory, which closed sessions stand in.

@@ -11,6 +11,7 @@ extension Session {
         if isFrozen { return self }
         var configuration = configuration
         configuration.confinement = .caller
+        database.join()
         return Session(database: database, configuration: configuration, at: base, isFrozen: true)
     }
 

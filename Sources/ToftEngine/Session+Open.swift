@@ -10,18 +10,35 @@ extension Session {
     }
 
     /// Opens a session on a store that the caller has opened, on a disk of its own: the way in for
-    /// tests. The location that the configuration names is not looked at.
+    /// tests. The location that the configuration names is not looked at, and the caller's handle of
+    /// the store stays the caller's to close.
     package static func open(on store: Store, _ configuration: Configuration) throws(EngineError)
         -> Session
     {
-        try open(in: Database.of(store), configuration)
+        let database = Database.of(store)
+        database.join()
+        return try open(in: database, configuration)
     }
 
+    /// Opens a session that leaves the database when it ends, or now if it cannot be opened.
     private static func open(in database: Database, _ configuration: Configuration)
         throws(EngineError) -> Session
     {
+        do throws(EngineError) {
+            return Session(
+                database: database, configuration: configuration,
+                at: try newest(of: database, configuration))
+        } catch {
+            try? database.leave()
+            throw error
+        }
+    }
+
+    private static func newest(of database: Database, _ configuration: Configuration)
+        throws(EngineError) -> ModelView
+    {
         let timeout = configuration.writeTimeoutMilliseconds ?? -1
-        let base = try model { () throws(ModelError) in
+        return try model { () throws(ModelError) in
             let schema = try ModelSchema.open(
                 database.store, declared: configuration.schema,
                 version: configuration.schemaVersion,
@@ -29,6 +46,5 @@ extension Session {
             let snapshot = try stored { () throws(StorageError) in try database.store.beginRead() }
             return try ModelView(snapshot, declared: configuration.schema, previous: schema)
         }
-        return Session(database: database, configuration: configuration, at: base)
     }
 }

@@ -26,6 +26,8 @@ package final class Session {
     /// When what was changed, for the results that are open.
     private(set) var stamps = ChangeCounters()
     @exclusivity(unchecked) package private(set) var isOpen = true
+    /// Whether the database knows that the session has ended.
+    private var hasLeft = false
     /// Whether the session stands where it stood, for who keeps pointers.
     package let pulse: UnsafeMutablePointer<SessionEpoch>
 
@@ -54,6 +56,8 @@ package final class Session {
 
     deinit {
         end()
+        // Nobody is there to be told of a failure: `close` reports it.
+        if !hasLeft { try? database.leave() }
         pulse.deallocate()
     }
 
@@ -122,14 +126,23 @@ package final class Session {
     // MARK: The end
 
     /// Ends the session: a write transaction is cancelled, observations end, everything made of it
-    /// is `closed`.
+    /// is `closed`. The last session of the process makes all that was committed durable and closes
+    /// the file; to release the last one instead does the same, but reports no failure.
+    ///
+    /// Whatever is thrown but `closed`, `wrongThread` and `usedAfterFork`, the session has ended.
+    ///
+    /// - Throws: what `Store.close` does: `commitOutcomeUnknown`, `poisoned`, `io`...
     package func close() throws(EngineError) {
         try check()
         end()
+        let closing = database
         // Handles may hold the session for long; they shall not hold the file.
-        guard let nowhere = Database.nowhere else { return }
-        base = nowhere.view
-        database = nowhere.database
+        if let nowhere = Database.nowhere {
+            base = nowhere.view
+            database = nowhere.database
+        }
+        hasLeft = true
+        try closing.leave()
     }
 
     private func end() {

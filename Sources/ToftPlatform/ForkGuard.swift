@@ -1,4 +1,5 @@
 internal import CPlatform
+internal import Glibc
 internal import Synchronization
 
 /// Tells whether this process is still the one that made a thing, at the price of one load.
@@ -46,49 +47,68 @@ package enum ForkGuard {
         return won ? next : current
     }
 
-    // The handler may only do what a signal handler may, so the descriptors lie in a plain table:
-    // descriptor + 1, or 0.
-
-    private typealias Slot = UnsafeMutablePointer<Atomic<Int32>>
+    /// Created with the page, before the first fork that matters.
+    nonisolated(unsafe) private static let descriptors = DescriptorTable(limit: descriptorLimit)
+    /// Two for each database file that the process has open.
     private static let descriptorLimit = 4096
 
-    nonisolated(unsafe) private static let descriptors: Slot = {
-        let table = UnsafeMutableRawPointer.allocate(byteCount: descriptorLimit * 4, alignment: 4)
-        table.initializeMemory(as: Int32.self, repeating: 0, count: descriptorLimit)
-        return table.assumingMemoryBound(to: Atomic<Int32>.self)
-    }()
-
     /// A forked child will close this descriptor.
-    static func register(descriptor: Int32) {
+    ///
+    /// - Throws: `io` with EMFILE when 4,096 descriptors are registered: a child would keep the
+    ///   locks of a descriptor that it does not know.
+    static func register(descriptor: Int32, path: String) throws(SystemError) {
         _ = generation
-        for index in 0..<descriptorLimit {
-            let slot = descriptors + index
-            if slot.pointee.load(ordering: .relaxed) != 0 { continue }
-            if slot.pointee.compareExchange(
-                expected: 0, desired: descriptor + 1, ordering: .relaxed
-            ).exchanged {
-                return
-            }
+        guard descriptors.add(descriptor) else {
+            throw .io(operation: "open", path: path, errno: EMFILE)
         }
     }
 
     /// To be called before the descriptor is closed.
-    static func unregister(descriptor: Int32) {
-        for index in 0..<descriptorLimit {
-            let slot = descriptors + index
-            if slot.pointee.compareExchange(
-                expected: descriptor + 1, desired: 0, ordering: .relaxed
-            ).exchanged {
-                return
-            }
-        }
-    }
+    static func unregister(descriptor: Int32) { descriptors.remove(descriptor) }
 
     private static func enterChild() {
         page.pointee.store(0, ordering: .relaxed)
-        for index in 0..<descriptorLimit {
-            let descriptor = descriptors[index].exchange(0, ordering: .relaxed) - 1
-            if descriptor >= 0 { _ = platform_close(descriptor) }
+        descriptors.takeAll { _ = platform_close($0) }
+    }
+}
+
+/// Descriptors, in a table of fixed size that lives as long as the process: the handler of a fork
+/// may only do what a handler of a signal may.
+package struct DescriptorTable {
+    /// Descriptor + 1, or 0.
+    private let entries: UnsafeMutablePointer<Atomic<Int32>>
+    private let limit: Int
+
+    /// For `limit` descriptors.
+    package init(limit: Int) {
+        self.limit = limit
+        let table = UnsafeMutableRawPointer.allocate(byteCount: max(1, limit) * 4, alignment: 4)
+        table.initializeMemory(as: Int32.self, repeating: 0, count: limit)
+        entries = table.assumingMemoryBound(to: Atomic<Int32>.self)
+    }
+
+    /// Adds a descriptor, 0 or above. False when the table is full. O(limit).
+    package func add(_ descriptor: Int32) -> Bool { replace(0, by: descriptor + 1) }
+
+    /// Removes a descriptor that is there; else does nothing. O(limit).
+    package func remove(_ descriptor: Int32) { _ = replace(descriptor + 1, by: 0) }
+
+    /// Empties the table, and hands each descriptor that was there to `body`.
+    package func takeAll(_ body: (Int32) -> Void) {
+        for index in 0..<limit {
+            let descriptor = entries[index].exchange(0, ordering: .relaxed) - 1
+            if descriptor >= 0 { body(descriptor) }
         }
+    }
+
+    private func replace(_ old: Int32, by new: Int32) -> Bool {
+        for index in 0..<limit where entries[index].load(ordering: .relaxed) == old {
+            if entries[index].compareExchange(expected: old, desired: new, ordering: .relaxed)
+                .exchanged
+            {
+                return true
+            }
+        }
+        return false
     }
 }

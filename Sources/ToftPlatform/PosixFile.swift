@@ -25,11 +25,12 @@ package final class PosixFile: StorageFile {
         descriptorWord = Atomic(descriptor)
         do throws(SystemError) {
             sections = try SectionMap()
+            try ForkGuard.register(descriptor: descriptor, path: path)
         } catch {
             _ = platform_close(descriptor)
+            descriptorWord.store(-1, ordering: .relaxed)
             throw error
         }
-        ForkGuard.register(descriptor: descriptor)
     }
 
     deinit { try? close() }
@@ -71,13 +72,19 @@ package final class PosixFile: StorageFile {
 
     /// The descriptor that sections are mapped from; the other one where there is no /proc to open
     /// a second by.
-    private func descriptorForMapping() -> Int32 {
-        mappingDescriptor.withLock { mapping in
-            if mapping < 0 {
-                mapping = platform_reopen(descriptor)
-                if mapping >= 0 { ForkGuard.register(descriptor: mapping) }
+    private func descriptorForMapping() throws(SystemError) -> Int32 {
+        try mappingDescriptor.withLock { mapping throws(SystemError) in
+            if mapping >= 0 { return mapping }
+            let reopened = platform_reopen(descriptor)
+            guard reopened >= 0 else { return descriptor }
+            do throws(SystemError) {
+                try ForkGuard.register(descriptor: reopened, path: path)
+            } catch {
+                _ = platform_close(reopened)
+                throw error
             }
-            return mapping >= 0 ? mapping : descriptor
+            mapping = reopened
+            return reopened
         }
     }
 }
@@ -158,7 +165,8 @@ extension PosixFile {
                 offset: index < 0 || index >= Section.countLimit
                     ? size : Section.offset(of: index) + end)
         }
-        try sections.extend(index, fileSize: size, descriptor: descriptorForMapping(), path: path)
+        try sections.extend(
+            index, fileSize: size, descriptor: try descriptorForMapping(), path: path)
         guard let base = sections.base(index, holding: byteCount) else {
             throw .fileEnds(path: path, offset: size)
         }

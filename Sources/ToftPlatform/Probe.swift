@@ -44,6 +44,7 @@ package enum Probe {
         case upsertSkipsIndex, backlinkForgotten, longTextTakenAsShort, elementLostInSplit,
             elementLostInMerge, boundsNotWidened, observerMissesRow, staleResults
         case referenceBoundsNotChecked, heightNotChecked, keyOrderNotChecked
+        case flushForgetsPoison, closeErrorSwallowed, groupFailureHidden
     }
 
     #if TOFT_TRIALS

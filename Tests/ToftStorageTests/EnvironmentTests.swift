@@ -224,6 +224,27 @@ internal import ToftTestKit
         }
     }
 
+    @Test func `A file that was deleted is not written, and can still be read`() throws {
+        try withClosedDatabase { _, path throws in
+            let store = try Store.open(StoreConfiguration(location: .file(path: path)))
+            unlink(path)
+            #expect(throws: StorageError.replaced(path: store.path)) { try write(store, "lost") }
+            #expect(try value(store) == "parent")
+        }
+    }
+
+    @Test
+    func `A commit that its own process could not map fails, and leaves the version before`()
+        throws
+    {
+        try withClosedDatabase { _, path throws in
+            let lines = try child("squeeze", path)
+            #expect(lines.first == "addressSpaceExhausted")
+            #expect(lines.dropFirst().first?.hasPrefix("shows the last of ") == true)
+            try expectSound(path)
+        }
+    }
+
     @Test func `Without its lock file a database in use can't be joined, and afterwards it can`()
         throws
     {

@@ -171,7 +171,7 @@ import ToftPlatform
     @Test func aMetaThatIsGoneIsMissedEvenIfTheOtherSaysThatAllWasClosed() throws {
         let closed = try Database()
         for key in 1...3 { try closed.put(key) }
-        Recovery.markClean(closed.store)
+        try Recovery.markClean(closed.store)
         let database = try Database(content: closed.file.device)
         // The first commit writes a meta, the ones behind it know that it is durable.
         for key in 4...6 { try database.put(key) }

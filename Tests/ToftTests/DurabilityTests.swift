@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import RealmSwift
 import Testing
 
@@ -37,6 +38,57 @@ struct DurabilityTests {
             realm.add(Dog("Max"))
             try realm.commitWrite(durability: .deferred)
             #expect(realm.objects(Dog.self).where { $0.name == "Max" }.count == 1)
+        }
+    }
+
+    @Test("Closing reports that the disk failed, and the realm is closed all the same")
+    func failingClose() throws {
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("test.realm")
+            let configuration = Realm.Configuration(fileURL: url, objectTypes: [Dog.self])
+            let realm = try Realm(configuration: configuration)
+            try realm.write { realm.add(Dog("Rex")) }
+            try realm.write(durability: .deferred) { realm.add(Dog("Max")) }
+            try Self.breakDescriptors(of: url.resolvingSymlinksInPath().path)
+            // What was deferred may have become durable in the background.
+            let error = #expect(throws: Realm.Error.self) { try realm.close() }
+            #expect([.commitOutcomeUnknown, .fileAccess].contains(error?.code))
+            #expect(throws: Realm.Error.self) { try realm.flush() }
+            #expect(throws: Realm.Error.self) { try realm.close() }
+            let again = try Realm(configuration: configuration)
+            #expect([1, 2].contains(again.objects(Dog.self).count))
+            try TestRealm.check(again)
+            try again.close()
+        }
+    }
+
+    /// Puts a pipe behind each descriptor that may write a file: nothing reaches a disk through it.
+    private static func breakDescriptors(of path: String) throws {
+        var pipes: [Int32] = [0, 0]
+        try #require(pipe(&pipes) == 0)
+        defer { pipes.forEach { _ = Glibc.close($0) } }
+        var broken = 0
+        for descriptor in Int32(3)..<1_000
+        where fcntl(descriptor, F_GETFL) & O_ACCMODE == O_RDWR {
+            let link = "/proc/self/fd/\(descriptor)"
+            let name = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+            guard name == path else { continue }
+            dup2(pipes[1], descriptor)
+            broken += 1
+        }
+        try #require(broken > 0)
+    }
+
+    @Test("A realm that was closed can be opened again, and a frozen one is let go instead")
+    func closing() throws {
+        try TestRealm.withFile { realm, url in
+            try realm.write { realm.add(Dog("Rex")) }
+            let frozen = realm.freeze()
+            #expect(throws: Realm.Error.self) { try frozen.close() }
+            let configuration = Realm.Configuration(fileURL: url, objectTypes: nil)
+            let other = try Realm(configuration: configuration)
+            #expect(other.objects(Dog.self).count == 1)
+            #expect(frozen.objects(Dog.self).count == 1)
         }
     }
 

@@ -1,9 +1,15 @@
 internal import Glibc
+internal import Synchronization
 internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 
 /// Every operation of every scenario fails once, or from then on, with each error that it may have.
+/// What a failed sync leaves in the page cache and on the disk is simulated here; what the kernel
+/// may answer to each system call is the business of `CallFaultTrials`.
+///
+/// There is nothing yet that compacts a file, changes its key or copies it while it is open: such a
+/// scenario comes with the function.
 ///
 /// Afterwards the error was a typed one; the database is as it was before, or poisoned; when all is
 /// well again, and after a power failure, it holds the last acknowledged commit, or the one whose
@@ -12,6 +18,8 @@ enum FaultTrials {
     private struct Scenario: Sendable {
         let name: String
         var dirtyLimit = 48 << 20
+        /// The log's first segment.
+        var firstLogPages: UInt64 = 8
         /// Runs on a database that has had one commit.
         let body: @Sendable (RecordedDatabase) throws -> Void
     }
@@ -62,25 +70,177 @@ enum FaultTrials {
             try database.reopen()
             try database.commit { edit in try edit.put(17, [1], [6]) }
         },
-        Scenario(name: "close") { $0.close() },
+        Scenario(name: "close") { try $0.closeReporting() },
+        Scenario(name: "logged commits") { database in
+            for number in UInt8(0)..<4 { try database.commit { try $0.put(17, [number], [7]) } }
+        },
+        Scenario(name: "deferred, flush") { database in
+            try database.commit { edit in try edit.put(17, [1], [1]) }
+            try database.commit(.deferred) { edit in try edit.put(17, [2], [2]) }
+            try database.commit(.deferred) { edit in try edit.put(17, [3], [3]) }
+            try database.flush()
+            try database.commit { edit in try edit.put(17, [4], [4]) }
+        },
+        Scenario(name: "deferred, immediate") { database in
+            try database.commit { edit in try edit.put(17, [1], [1]) }
+            try database.commit(.deferred) { edit in try edit.put(17, [2], [2]) }
+            try database.commit { edit in try edit.put(17, [3], [3]) }
+        },
+        Scenario(name: "deferred, close") { database in
+            try database.commit { edit in try edit.put(17, [1], [1]) }
+            try database.commit(.deferred) { edit in try edit.put(17, [2], [2]) }
+            try database.closeReporting()
+        },
+        Scenario(name: "deferred, reader, close") { database in
+            try database.commit { edit in try edit.put(17, [1], [1]) }
+            let snapshot = try database.openStore().beginRead()
+            defer { snapshot.release() }
+            try database.commit(.deferred) { edit in try edit.put(17, [2], [2]) }
+            try database.closeReporting()
+        },
+        Scenario(name: "group commits") { database in
+            for number in UInt8(0)..<3 {
+                try database.commit(.group) { try $0.put(17, [number], [7]) }
+            }
+        },
+        Scenario(name: "checkpoints") { database in
+            for number in UInt8(0)..<3 {
+                try database.commit(number == 1 ? .deferred : .immediate) { edit in
+                    try edit.put(17, [number], [7])
+                }
+                try database.checkpoint()
+            }
+        },
+        Scenario(name: "checkpoint beside a commit") { database in
+            try database.commit { edit in try edit.put(17, [1], [1]) }
+            let other = try database.openStore().twin()
+            try database.interrupt(at: .pagesWritten, with: { _ = try other.checkpoint() }) {
+                try database.commit { edit in try edit.put(17, [2], [2]) }
+            }
+        },
+        Scenario(name: "log full", firstLogPages: 1) { database in
+            for number in UInt8(0)..<10 {
+                try database.commit { try $0.put(17, [number], [UInt8](repeating: 1, count: 600)) }
+            }
+        },
+        Scenario(name: "log growth", firstLogPages: 2) { database in
+            for number in UInt8(0)..<8 {
+                try database.commit {
+                    try $0.put(17, [number], [UInt8](repeating: 1, count: 2_500))
+                }
+            }
+        },
+        Scenario(name: "new tree") { database in
+            try database.commit { edit in _ = try edit.makeTree() }
+        },
         Scenario(name: "dropped tree") { try $0.commit { edit in try edit.dropTree(18) } },
     ]
 
     private struct Case {
         var fault: FaultFile.Fault
         var afterFailure: FragileFile.AfterFailure
+        /// Operations before the first that is counted.
+        var start = 0
     }
 
-    /// With a limit it ends as soon as so many cases have gone wrong.
-    static func run(stride step: Int, violationLimit: Int = .max) throws -> Bool {
+    /// Cases that a whole run has at least.
+    static let floor = 12_000
+
+    /// With a limit it ends as soon as so many cases have gone wrong. With `pairs` each failing
+    /// system call is followed by so many others while the file is opened again.
+    static func run(stride step: Int, violationLimit: Int = .max, pairs: Int = 0) throws -> Bool {
+        var tally = CallFaultTrials.Tally()
+        try runFiles(stride: step, violationLimit: violationLimit, into: &tally)
+        try groups(rounds: 20 / min(step, 20), into: &tally)
+        try CallFaultTrials.run(
+            stride: step, violationLimit: violationLimit, pairs: pairs, into: &tally)
+        print("cases \(tally.cases)")
+        for violation in tally.violations.prefix(20) { print("VIOLATION \(violation)") }
+        for (name, count) in tally.byScenario { print("  \(name): \(count)") }
+        for (name, count) in tally.byError.sorted(by: { $0.key < $1.key }) {
+            print("  \(name): \(count)")
+        }
+        let outcomes = tally.outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        print(
+            "injected faults \(tally.cases) (\(tally.violations.count) bad), "
+                + "\(tally.byScenario.count) scenarios, outcomes \(outcomes)")
+        if step == 1, violationLimit == .max, tally.cases < floor {
+            print("VIOLATION only \(tally.cases) of \(floor) cases")
+            return false
+        }
+        return tally.violations.isEmpty
+    }
+
+    /// Two threads commit as a group: when its one durable write fails, neither is told that all is
+    /// well.
+    private static func groups(rounds: Int, into tally: inout CallFaultTrials.Tally) throws {
+        for round in 0..<rounds {
+            tally.cases += 1
+            do { try group() } catch { tally.violations.append("group \(round): \(error)") }
+        }
+        tally.byScenario.append(("group of two threads", rounds))
+    }
+
+    private static func group() throws {
+        let ground = MemoryFile(name: "group")
+        try Store.format(ground)
+        let slow = SlowFile(ground)
+        let file = FaultFile(slow)
+        let store = try Store.open(on: file, coordinator: try Coordinator.inMemory())
+        @Sendable func commit(_ number: UInt8) throws {
+            let transaction = try store.beginWrite()
+            if try !transaction.view.hasTree(Content.directory) {
+                _ = try transaction.createOrderedTree()
+            }
+            try [number].withUnsafeBytes { bytes throws in
+                try transaction.treePut(Content.directory, bytes, bytes, derived: false)
+            }
+            _ = try transaction.commit(.group)
+        }
+        try commit(0)
+        try commit(1)
+        let hasFailed = Mutex<Bool?>(nil)
+        var other: PlatformThread?
+        slow.meanwhile = {
+            other = try PlatformThread(name: "second") {
+                let failed: Bool
+                do {
+                    try commit(3)
+                    failed = false
+                } catch {
+                    failed = true
+                }
+                hasFailed.withLock { $0 = failed }
+            }
+            // The other one joins the group that is being written.
+            usleep(30_000)
+            throw SystemError.io(operation: "pwritev2", path: "<test>", errno: EIO)
+        }
+        slow.failsAfterwards = true
+        do {
+            try commit(2)
+            throw Failure("the leader was told that all is well")
+        } catch StorageError.commitOutcomeUnknown {}
+        other?.join()
+        guard hasFailed.withLock({ $0 }) == true else {
+            throw Failure("the other member was told that all is well")
+        }
+        guard store.coordinator.isPoisoned else { throw Failure("not poisoned") }
+    }
+
+    private static func runFiles(
+        stride step: Int, violationLimit: Int, into tally: inout CallFaultTrials.Tally
+    ) throws {
         var cases = 0
         var violations: [String] = []
         var outcomes: [String: Int] = [:]
         for scenario in scenarios {
+            let before = cases
             let operations = try operationsOf(scenario)
             for (number, fault) in faults(for: operations).enumerated()
             where number % step == 0 && violations.count < violationLimit {
                 cases += 1
+                tally.byError[String("\(fault.fault.error)".prefix { $0 != "(" }), default: 0] += 1
                 do {
                     outcomes[try attempt(scenario, fault), default: 0] += 1
                 } catch {
@@ -90,14 +250,11 @@ enum FaultTrials {
                     )
                 }
             }
+            tally.byScenario.append((scenario.name, cases - before))
         }
-        print("cases \(cases)")
-        for violation in violations.prefix(20) { print("VIOLATION \(violation)") }
-        print(
-            "injected faults \(cases) (\(violations.count) bad), \(scenarios.count) scenarios, "
-                + "outcomes \(outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })"
-        )
-        return violations.isEmpty
+        tally.cases += cases
+        tally.violations += violations
+        tally.outcomes = outcomes
     }
 
     private static func faults(for operations: [FaultFile.Operation]) -> [Case] {
@@ -158,7 +315,8 @@ enum FaultTrials {
         let ground = MemoryFile(name: "ground")
         try Store.format(ground)
         let file = FaultFile(try FragileFile(content: ground.content(), afterFailure: after))
-        let database = try RecordedDatabase(on: file, dirtyLimit: scenario.dirtyLimit)
+        let database = try RecordedDatabase(
+            on: file, dirtyLimit: scenario.dirtyLimit, firstLogPages: scenario.firstLogPages)
         try setUp(database)
         return (file, database)
     }
@@ -167,18 +325,24 @@ enum FaultTrials {
 
     private static func attempt(_ scenario: Scenario, _ fault: Case) throws -> String {
         let (file, database) = try start(scenario, fault.afterFailure)
-        file.plan(fault.fault, after: file.operations.count)
+        var fault = fault
+        fault.start = file.operations.count
+        file.plan(fault.fault, after: fault.start)
         var failure: StorageError?
         do {
             try scenario.body(database)
         } catch let error as StorageError {
             failure = error
         }
-        let outcome = try lookAround(database, failure, fault.afterFailure)
+        let outcome = try lookAround(database, failure, file.operations, fault)
         database.close()
         file.repair()
         var allowed = [database.canonical]
-        if case .commitOutcomeUnknown = failure { allowed.append(database.lastTried.canonical()) }
+        if outcome == "poisoned" || outcome == "not opened" {
+            allowed += database.possibleAfterFailedSync
+        } else if case .commitOutcomeUnknown = failure {
+            allowed.append(database.lastTried.canonical())
+        }
         guard let fragile = file.base as? FragileFile else { throw Failure("not fragile") }
         try expect(allowed, on: try MemoryFile(content: fragile.device), "after a power failure")
         if outcome == "poisoned" { try crashRecovery(of: file, fragile, allowed) }
@@ -192,7 +356,7 @@ enum FaultTrials {
     /// unless a sync has failed.
     private static func lookAround(
         _ database: RecordedDatabase, _ failure: StorageError?,
-        _ afterFailure: FragileFile.AfterFailure
+        _ operations: [FaultFile.Operation], _ fault: Case
     ) throws -> String {
         guard let store = try? database.openStore() else {
             return failure == nil ? "harmless" : "not opened"
@@ -200,10 +364,12 @@ enum FaultTrials {
         (database.file.base as? FaultFile)?.repair()
         try read(
             store, database,
-            mayBeDamaged: store.coordinator.isPoisoned && afterFailure == .cacheForgetsThem)
+            mayBeDamaged: store.coordinator.isPoisoned
+                && fault.afterFailure == .cacheForgetsThem)
         if store.coordinator.isPoisoned {
-            guard case .commitOutcomeUnknown = failure else {
-                throw Failure("poisoned, but reported as \(String(describing: failure))")
+            switch failure {
+            case .commitOutcomeUnknown, .poisoned: break
+            default: throw Failure("poisoned, but reported as \(String(describing: failure))")
             }
             do {
                 _ = try store.beginWrite()
@@ -214,6 +380,13 @@ enum FaultTrials {
         }
         if case .commitOutcomeUnknown = failure {
             throw Failure("a sync has failed, and the database is not poisoned")
+        }
+        let failed = fault.fault.index + fault.start
+        if failure != nil, !fault.fault.isLasting, failed < operations.count,
+            [.sync, .writeDurably].contains(operations[failed])
+        {
+            throw Failure(
+                "a sync has failed, and only this was said: \(String(describing: failure))")
         }
         try database.commit { edit in try edit.put(17, [200], [1]) }
         return failure == nil ? "harmless" : "failed cleanly"

@@ -34,7 +34,7 @@ enum Trials {
             return try CrashTrials.run(floor: number(0, 20_000), seed: UInt64(number(1, 1)))
         case "again":
             return try CrashTrials.again(arguments.first ?? "", seed: UInt64(number(1, 1)))
-        case "faults": return try FaultTrials.run(stride: number(0, 1))
+        case "faults": return try FaultTrials.run(stride: number(0, 1), pairs: number(1, 0))
         case "members": return try MemberTrial.run(commits: number(0, 1_000))
         case "interleavings": return try InterleavingTrials.run()
         case "files": return try FileTrials.run()
@@ -68,12 +68,14 @@ enum Trials {
             try Roles.scatter(arguments[0], round: number(1, 0))
         case "grow" where arguments.count == 2: Roles.grow(arguments[0], limit: number(1, 0))
         case "crowd" where arguments.count == 2: Roles.crowd(arguments[0], bytes: number(1, 0))
+        case "squeeze" where arguments.count == 1: Roles.squeeze(arguments[0])
         case "fork" where arguments.count == 1: try Roles.fork(arguments[0])
         case "orphan" where arguments.count == 2:
             try Roles.orphan(arguments[0], through: arguments[1])
         default:
             print(
-                "usage: ToftTrials crash [images [seed]] | again WORKLOAD SEED | faults [stride] "
+                "usage: ToftTrials crash [images [seed]] | again WORKLOAD SEED | "
+                    + "faults [stride [pairs]] "
                     + "| model [--seed N | --commands N --sequences N | --minutes N] "
                     + "| interleavings | files | members [commits] | kills [kills [seed]] | "
                     + "soak [commits [seed]] | mistakes [one] | damage [files [seed]] "

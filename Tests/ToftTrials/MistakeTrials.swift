@@ -22,7 +22,7 @@ enum MistakeTrials {
             .versionOfBirthNotPinned:
             .crash
         case .syncErrorIgnored, .syncTriedAgain, .poisonForgotten, .diskFullIgnored,
-            .recoveryTrustsTheCache:
+            .recoveryTrustsTheCache, .flushForgetsPoison, .closeErrorSwallowed, .groupFailureHidden:
             .faults
         case .clusterRowsOffByOne, .staleElementAfterMove, .upsertSkipsIndex, .backlinkForgotten,
             .longTextTakenAsShort, .elementLostInSplit, .elementLostInMerge, .boundsNotWidened,

@@ -82,6 +82,47 @@ enum Roles {
         }
     }
 
+    /// Commits until the address space is used up: a commit that returned is seen by the process
+    /// that made it.
+    static func squeeze(_ path: String) {
+        report {
+            let store = try Store.open(StoreConfiguration(location: .file(path: path)))
+            try put(store, "0")
+            let limit = rlim_t(try addressSpace() + (20 << 20))
+            var limits = rlimit(rlim_cur: limit, rlim_max: limit)
+            setrlimit(__rlimit_resource_t(9), &limits)
+            var last = "0"
+            do {
+                for number in 1...2_000 {
+                    let transaction = try store.beginWrite(timeoutMilliseconds: 10_000)
+                    let key = Array("extra \(number)".utf8)
+                    let value = [UInt8](repeating: 7, count: 200_000)
+                    try key.withUnsafeBytes { key throws in
+                        try value.withUnsafeBytes { value throws in
+                            try transaction.treePut(tree, key, value, derived: false)
+                        }
+                    }
+                    try Array("value".utf8).withUnsafeBytes { key throws in
+                        try Array("\(number)".utf8).withUnsafeBytes { value throws in
+                            try transaction.treePut(tree, key, value, derived: false)
+                        }
+                    }
+                    let (version, snapshot) = try transaction.commitAndRead()
+                    guard let snapshot, snapshot.version == version else {
+                        return "committed \(number), and does not show it"
+                    }
+                    snapshot.release()
+                    last = "\(number)"
+                }
+                return "no limit"
+            } catch {
+                say("\(error)")
+            }
+            let shown = try value(store)
+            return shown == "ok \(last)" ? "shows the last of \(last)" : "\(shown), not \(last)"
+        }
+    }
+
     private static func addressSpace() throws -> Int {
         let file = Glibc.open("/proc/self/statm", O_RDONLY)
         defer { close(file) }

@@ -76,6 +76,25 @@ public struct Realm {
     /// nothing like it.
     public var version: UInt64 { Misuse.reporting { try session.engine.version } ?? 0 }
 
+    // MARK: Closing
+
+    /// Closes the realm on this thread or queue: an open write transaction is cancelled, writes that
+    /// wait are forgotten, observations end, and everything that came out of it is invalid; using
+    /// this value again is `.closed`. The last realm of the process that is closed makes all that
+    /// was committed durable and closes the file.
+    ///
+    /// A realm whose last reference goes is closed too, with nobody to be told that this failed: a
+    /// program that leaves commits `.deferred` closes, or calls `flush()`. Realm has nothing like
+    /// it.
+    ///
+    /// Throws `.commitOutcomeUnknown` when deferred commits could not be made durable, `.poisoned`
+    /// when a sync of the file had failed before, another error (`.fileAccess`...) when all commits
+    /// are durable and the next opening has to recover the file; the realm is closed in all three
+    /// cases. Throws `.readOnly` for a frozen realm, `.wrongThread`, `.closed`.
+    public func close() throws {
+        try session.close()
+    }
+
     // MARK: Moving
 
     /// Goes to the newest version and calls the observers that are due. False if there was none

@@ -83,12 +83,32 @@ final class RealmSession {
         // First the new one: a database in memory lives as long as somebody has it open.
         let next = try Session.open(engine.configuration)
         try engine.close()
+        forget()
+        engine = next
+    }
+
+    /// Ends the use of the database here, for all who share the session.
+    func close() throws {
+        try verify()
+        guard !isFrozen else {
+            throw Realm.Error(
+                .readOnly,
+                "A frozen realm is shared by threads and can't be closed: let it go instead.")
+        }
+        defer { if !engine.isOpen { forget() } }
+        do throws(EngineError) {
+            try engine.close()
+        } catch {
+            throw Realm.Error(error)
+        }
+    }
+
+    private func forget() {
         scheduler?.stop()
         scheduler = nil
         waitingWrites = []
         for binding in bindings.values { binding.shelf?.clear() }
         bindings = [:]
-        engine = next
     }
 
     // MARK: Freezing

@@ -135,8 +135,8 @@ extension EngineError {
         case .replaced(let path):
             self.init(
                 .fileReplaced,
-                "Another file was put in the place of '\(path)' while it was open. Close it in "
-                    + "all processes and open it again.",
+                "'\(path)' was deleted or moved while it was open, or another file was put in its "
+                    + "place. Nothing was written; close it in all processes and open it again.",
                 detail: path)
         case .unsupportedFileSystem(let path, let name):
             self.init(

@@ -219,6 +219,16 @@ package final class Coordinator: Sendable {
         }
     }
 
+    /// Ends reading for this process, when it has nothing pinned; false where it has, and where it
+    /// only reads. The caller leaves next.
+    func endReading() -> Bool {
+        guard isUsable, case .member(let pins) = role else { return false }
+        return pins.end()
+    }
+
+    /// Whether `open` was called, and `detach` was not.
+    var isOpen: Bool { isUsable && !isFirst }
+
     /// The versions that readers of all processes have pinned, ascending. What dead processes had
     /// pinned is given back.
     package func pinnedVersions() throws(StorageError) -> [UInt64] {

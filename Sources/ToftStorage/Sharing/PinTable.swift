@@ -23,6 +23,8 @@ final class PinTable: Sendable {
     private struct Local {
         var held: [UInt64: Held] = [:]
         var spare: [Int] = []
+        /// Whether the process reads no more.
+        var isEnded = false
     }
 
     private let words: SharedWords
@@ -43,6 +45,7 @@ final class PinTable: Sendable {
 
     func pinLatest() throws(StorageError) -> PublishedVersion {
         try local.withLock { local throws(StorageError) in
+            if local.isEnded { throw .closed }
             while true {
                 let (published, token) = ring.latest()
                 if local.held[published.version] != nil {
@@ -70,6 +73,7 @@ final class PinTable: Sendable {
     /// write lock pins what it has committed.
     func pin(_ wanted: UInt64) throws(StorageError) {
         try local.withLock { local throws(StorageError) in
+            if local.isEnded { throw .closed }
             if local.held[wanted] != nil {
                 local.held[wanted]?.count += 1
                 return
@@ -100,6 +104,15 @@ final class PinTable: Sendable {
         }
     }
 
+    /// Lets nobody pin a version from now on. False, and nothing has changed, while a version is
+    /// pinned.
+    func end() -> Bool {
+        local.withLock { local in
+            if local.held.isEmpty { local.isEnded = true }
+            return local.isEnded
+        }
+    }
+
     /// Gives everything back.
     func leave() {
         local.withLock { local in
@@ -107,7 +120,7 @@ final class PinTable: Sendable {
                 words.pin(place, LockFileLayout.Pin.version).pointee.store(0, ordering: .releasing)
                 words.pin(place, LockFileLayout.Pin.owner).pointee.store(0, ordering: .releasing)
             }
-            local = Local()
+            local = Local(isEnded: true)
         }
         processes.leave(owner)
     }

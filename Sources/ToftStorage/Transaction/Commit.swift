@@ -57,6 +57,7 @@ struct Commit {
         //    page cache.
         var published = try builder.build(record, total: total)
         try space.flush()
+        try mapRoot(of: published)
         try Probe.pass(.pagesWritten)
         if Probe.makes(.publishedBeforeLog) { store.coordinator.publish(published) }
         published.log = frame.after
@@ -100,6 +101,7 @@ struct Commit {
         let listed = added != nil && Probe.makes(.segmentNotListed) ? store.coordinator.log : map
         if Probe.makes(.metaBeforePages) { try store.writeMeta(published, log: map) }
         try space.flush()
+        try mapRoot(of: published)
         if let added { try clear(added) }
         try Probe.pass(.pagesWritten)
         // 3. Sync, then the meta: durable or unknown.
@@ -131,6 +133,7 @@ struct Commit {
     {
         let published = try builder.build(record, total: total)
         try space.flush()
+        try mapRoot(of: published)
         try orPoison { () throws(StorageError) in try store.file.sync() }
         try orPoison { () throws(StorageError) in try store.writeMeta(published, log: .none) }
         store.coordinator.durableVersion = published.version
@@ -170,6 +173,12 @@ struct Commit {
     }
 
     // MARK: Both
+
+    /// Maps the new root while the commit can still fail cleanly: a process whose address space is
+    /// exhausted must not commit what it then can't read.
+    private func mapRoot(of published: PublishedVersion) throws(StorageError) {
+        _ = try store.sections.locate(published.root.page, count: 1)
+    }
 
     private func publish(_ version: PublishedVersion) {
         store.coordinator.publish(version)

@@ -222,12 +222,14 @@ enum Recovery {
     // MARK: The last close
 
     /// Makes everything durable and marks the file as closed cleanly. The caller holds the
-    /// exclusive attach lock. What fails is left to the next opening's recovery.
-    static func markClean(_ store: Store) {
-        guard !store.isReadOnly, !store.coordinator.isPoisoned,
-            let newest = try? MetaPage.newest(fromDevice: false, of: store.file)?.meta
-        else {
-            return
+    /// exclusive attach lock. After a failure the next opening recovers.
+    ///
+    /// - Throws: `poisoned` after a failed sync; `corrupt` without a valid meta; `io`...
+    static func markClean(_ store: Store) throws(StorageError) {
+        guard !store.isReadOnly else { return }
+        if store.coordinator.isPoisoned { throw .poisoned }
+        guard let newest = try MetaPage.newest(fromDevice: false, of: store.file)?.meta else {
+            throw noMeta
         }
         let published = store.coordinator.published
         if newest.isClosedCleanly && newest.version == published.version { return }
@@ -238,22 +240,14 @@ enum Recovery {
         var log = newest.version > published.version ? newest.logMap : store.coordinator.log
         log.salt = 0
         log.base = 0
-        guard (try? store.file.sync()) != nil else { return }
+        try store.file.sync()
         // To both pages, one after the other: damage to one of them then loses nothing, and damage to
         // both shows.
         for _ in 0..<2 {
-            guard
-                (try? Checkpoint.writeMeta(
-                    clean, store.template, log: log, isClosedCleanly: true, to: store.file)) != nil
-            else { return }
+            try Checkpoint.writeMeta(
+                clean, store.template, log: log, isClosedCleanly: true, to: store.file)
         }
         Probe.reach(.cleanWritten)
-    }
-
-    /// Leaves the file, with the clean mark if nobody else is left.
-    static func close(_ store: Store) {
-        store.coordinator.detach { markClean(store) }
-        try? store.file.close()
     }
 }
 

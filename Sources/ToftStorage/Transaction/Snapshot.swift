@@ -17,7 +17,7 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
     private let openDelta: Mutex<Delta?>
     private let pin: Mutex<Pin?>
     /// Only to be trusted while writing: the trees of an ended transaction may belong to the next.
-    @exclusivity(unchecked) private var isReleased = false
+    private let isReleased = Atomic<Bool>(false)
     /// The next id of a tree, while writing.
     private(set) var nextTreeID: UInt64
     /// While writing: keys of tables that cancelled transactions have taken, see
@@ -78,7 +78,7 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
     /// Gives the version up, so that its pages may be reused. Nothing read through the snapshot may
     /// be used afterwards. Idempotent.
     package func release() {
-        isReleased = true
+        isReleased.store(true, ordering: .relaxed)
         trees.withLock { $0 = [:] }
         openDelta.withLock { $0 = nil }
         let held = pin.withLock { pin -> Pin? in
@@ -117,7 +117,7 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
 
     private func open(_ id: UInt64) throws(StorageError) -> OpenTree {
         if let tree = trees.withLock({ $0[id] }) { return tree }
-        if isReleased && space.isWritable { throw .closed }
+        if isReleased.load(ordering: .relaxed) && space.isWritable { throw .closed }
         let entry = try TreeKey.with(id) { key throws(StorageError) in
             try catalog.value(forKey: key)
         }

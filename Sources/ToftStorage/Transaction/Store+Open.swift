@@ -2,56 +2,96 @@ internal import Synchronization
 package import ToftPlatform
 
 /// The stores that this process has open, so that a file that is opened twice is one store.
+///
+/// The registry's lock is held for a look-up only. Attaching to a file, which may wait for another
+/// process, holds the lock of that file's entry: only those who open the same file wait for it.
 private enum StoreRegistry {
-    enum Key: Hashable {
-        case file(FileIdentity)
-        case memory(String)
+    struct Key: Hashable {
+        enum Name: Hashable {
+            case file(FileIdentity)
+            case memory(String)
+        }
+
+        let name: Name
+        /// A forked child has entries of its own: a parent's thread that was opening a file never
+        /// gives its entry back here.
+        let generation = ForkGuard.generation
     }
 
-    struct Entry {
+    struct WeakStore {
         weak var store: Store?
     }
 
-    static let entries = Mutex<[Key: Entry]>([:])
-}
+    final class Entry: Sendable {
+        /// Locked while the file is attached to.
+        let open = Mutex(WeakStore())
+    }
 
-extension Store {
-    /// Opens a database, or joins the store that this process has open for the same file already.
-    ///
-    /// - Throws: `fileNotFound`, `permissionDenied`, `isDirectory`, `notADatabase`,
-    ///   `unsupportedFormat`, `corrupt`, `incompatibleProcess`, `diskFull`, `io`...
-    package static func open(_ configuration: StoreConfiguration) throws(StorageError) -> Store {
-        let result: Result<Store, StorageError> = StoreRegistry.entries.withLock { entries in
+    struct Slot {
+        let entry = Entry()
+        /// Threads that use the entry now. An unused entry without a store is removed.
+        var users = 0
+    }
+
+    static let slots = Mutex<[Key: Slot]>([:])
+
+    /// The store of a key: the one that is open, or the one that `make` opens.
+    static func store(_ name: Key.Name, orOpen make: () throws(StorageError) -> Store)
+        throws(StorageError) -> Store
+    {
+        let key = Key(name: name)
+        let entry = slots.withLock { slots in
+            slots = slots.filter {
+                $0.value.users > 0 || $0.value.entry.open.withLock { $0.store != nil }
+            }
+            var slot = slots[key] ?? Slot()
+            slot.users += 1
+            slots[key] = slot
+            return slot.entry
+        }
+        defer { slots.withLock { $0[key]?.users -= 1 } }
+        let result: Result<Store, StorageError> = entry.open.withLock { open in
+            if let store = open.store, store.addHandle() { return .success(store) }
             do throws(StorageError) {
-                return .success(try open(configuration, &entries))
+                let store = try make()
+                open.store = store
+                return .success(store)
             } catch {
                 return .failure(error)
             }
         }
         return try result.get()
     }
+}
 
-    private static func open(
-        _ configuration: StoreConfiguration,
-        _ entries: inout [StoreRegistry.Key: StoreRegistry.Entry]
-    ) throws(StorageError) -> Store {
-        entries = entries.filter { $0.value.store != nil }
+extension Store {
+    /// Opens a database, or joins the store that this process has open for the same file already.
+    /// Waits behind others that open the same file, never behind those that open another.
+    ///
+    /// Each store that this returned is closed by one `close`, or by releasing it.
+    ///
+    /// - Throws: `fileNotFound`, `permissionDenied`, `isDirectory`, `notADatabase`,
+    ///   `unsupportedFormat`, `corrupt`, `incompatibleProcess`, `diskFull`, `io`...
+    package static func open(_ configuration: StoreConfiguration) throws(StorageError) -> Store {
         switch configuration.location {
         case .memory(let name):
-            if let store = entries[.memory(name)]?.store { return store }
-            let store = try openMemory(name, configuration)
-            entries[.memory(name)] = StoreRegistry.Entry(store: store)
-            return store
+            return try StoreRegistry.store(.memory(name)) { () throws(StorageError) in
+                try openMemory(name, configuration)
+            }
         case .file(let path):
             let file = try openFile(path, configuration)
-            let key = StoreRegistry.Key.file(try system(file.identity()))
-            if let store = entries[key]?.store, (try? store.checkProcess()) != nil {
-                try system(file.close())
-                if store.isReadOnly && !configuration.isReadOnly { throw .readOnly }
-                return store
+            var isJoined = true
+            let store = try StoreRegistry.store(.file(try system(file.identity()))) {
+                () throws(StorageError) in
+                isJoined = false
+                return try attach(file, configuration)
             }
-            let store = try attach(file, configuration)
-            entries[key] = StoreRegistry.Entry(store: store)
+            guard isJoined else { return store }
+            try? file.close()
+            if store.isReadOnly && !configuration.isReadOnly {
+                try? store.close()
+                throw .readOnly
+            }
             return store
         }
     }

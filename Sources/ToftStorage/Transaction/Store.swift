@@ -50,6 +50,8 @@ package final class Store: Sendable {
     /// through one.
     private let leavesFile: Bool
     private let generation = ForkGuard.generation
+    /// How many have opened it and not closed it; nil when the last of them has left the file.
+    private let handles = Mutex<Int?>(1)
     private let writer = Mutex(WriterState())
     /// How the delta is kept.
     package let delta = Mutex(DeltaState())
@@ -83,8 +85,13 @@ package final class Store: Sendable {
     }
 
     deinit {
-        if ForkGuard.generation == generation { checkpointer?.stop() }
-        if leavesFile { Recovery.close(self) }
+        guard leavesFile else { return }
+        if ForkGuard.generation == generation {
+            checkpointer?.stop()
+            // Nobody is there to be told of a failure: `close` reports it.
+            if !isClosed { try? leave() }
+        }
+        try? file.close()
     }
 
     /// A store that only looks at one version of a file, beside whoever else has it open.
@@ -96,6 +103,85 @@ package final class Store: Sendable {
         return Store(
             file: file, coordinator: coordinator, template: meta, isReadOnly: true,
             dirtyLimit: dirtyLimit, leavesFile: false)
+    }
+
+    // MARK: Closing
+
+    /// Counts one more who has opened the store. False when the file has been left.
+    package func addHandle() -> Bool {
+        handles.withLock { handles in
+            guard let count = handles else { return false }
+            handles = count + 1
+            return true
+        }
+    }
+
+    /// Ends the use of the store by one of those who opened it; write transactions of theirs have
+    /// ended. The last of them makes what was committed durable and leaves the file, which is
+    /// marked as closed cleanly when no other process has it open. While a version is still read,
+    /// the file is left with the last reference to the store, and a failure of that is reported to
+    /// nobody: by then nothing is left to become durable.
+    ///
+    /// Whatever is thrown, the store is closed. Any thread; waits for a checkpoint that is under
+    /// way, never for a writer.
+    ///
+    /// - Throws: `commitOutcomeUnknown` when deferred commits could not be made durable, now or in
+    ///   the background before; `poisoned` after a failed sync that was reported already; another
+    ///   error (`io`, `diskFull`...) when all commits are durable, but the file could not be marked
+    ///   as closed cleanly: the next opening recovers it.
+    package func close() throws(StorageError) {
+        try checkProcess()
+        enum Step { case othersUseIt, versionsAreRead, leave }
+        let step = handles.withLock { handles -> Step in
+            guard let count = handles else { return .othersUseIt }
+            handles = max(0, count - 1)
+            if count > 1 || !leavesFile { return .othersUseIt }
+            // A checkpoint of the background pins a version as long as it has its lock.
+            let isLocked = checkpointer != nil && (try? coordinator.lockCheckpoint()) != nil
+            defer { if isLocked { coordinator.unlockCheckpoint() } }
+            guard coordinator.endReading() else { return .versionsAreRead }
+            handles = nil
+            return .leave
+        }
+        switch step {
+        case .othersUseIt: return
+        case .versionsAreRead: try syncDeferred()
+        case .leave:
+            checkpointer?.stop()
+            try leave()
+        }
+    }
+
+    /// Whether `close` has left the file.
+    package var isClosed: Bool { handles.withLock { $0 == nil } }
+
+    private func leave() throws(StorageError) {
+        var failure: StorageError?
+        do throws(StorageError) { try syncDeferred() } catch { failure = error }
+        coordinator.detach {
+            do throws(StorageError) {
+                try Recovery.markClean(self)
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure, !Probe.makes(.closeErrorSwallowed) { throw failure }
+    }
+
+    /// Makes deferred commits durable, without the write lock: the log has them, and a sync of the
+    /// file covers the log.
+    private func syncDeferred() throws(StorageError) {
+        guard !isReadOnly, usesLog, coordinator.isOpen else { return }
+        let published = coordinator.published
+        guard published.version > coordinator.durableVersion,
+            coordinator.durableLog(of: published) < published.log.position
+        else { return }
+        do throws(StorageError) {
+            if coordinator.isPoisoned { throw .poisoned }
+            try coordinator.orPoison { () throws(StorageError) in try file.sync() }
+        } catch {
+            throw .commitOutcomeUnknown(version: published.version)
+        }
     }
 
     // MARK: Reading
@@ -304,12 +390,12 @@ package final class Store: Sendable {
         return found == template.identity
     }
 
-    /// Refuses to write into a file that its path no longer names: the data would be lost with the
-    /// last handle.
+    /// Refuses to write into a file that its path no longer names, as another or none has the name
+    /// now: the data would be lost with the last handle.
     private func checkNotReplaced() throws(StorageError) {
-        guard file.hasLocks, let now = try system(FileIdentity.ofFile(at: file.path)) else {
-            return
+        guard file.hasLocks else { return }
+        if try system(FileIdentity.ofFile(at: file.path)) != template.identity {
+            throw .replaced(path: file.path)
         }
-        if now != template.identity { throw .replaced(path: file.path) }
     }
 }

@@ -277,6 +277,25 @@ package final class RecordedDatabase {
         file.note(.acknowledged(number))
     }
 
+    /// Closes, and throws what could not be done then. Only `reopen` may follow.
+    package func closeReporting() throws {
+        pins = []
+        unseen = []
+        let closing = store
+        store = nil
+        guard let closing else { return }
+        try closing.close()
+        file.note(.acknowledged(number))
+    }
+
+    /// What the file may hold when a failed sync has left open which of the commits are durable:
+    /// the last one that certainly is, or a later one.
+    package var possibleAfterFailedSync: [[UInt8]] {
+        var durable = startNumber
+        for case .acknowledged(let number) in file.events { durable = number }
+        return contents.filter { $0.key >= durable }.map { $0.value.canonical() }
+    }
+
     /// Forgets how the file came to be what it is: crashes come only from here on. All that was
     /// committed is durable.
     package func startRecordingHere() throws {

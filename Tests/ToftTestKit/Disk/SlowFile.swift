@@ -4,6 +4,8 @@ package import ToftPlatform
 package final class SlowFile: WrappedFile, @unchecked Sendable {
     /// Done in the next durable write, before it happens; then forgotten.
     package var meanwhile: (() throws -> Void)?
+    /// Whether the durable write fails with what that threw.
+    package var failsAfterwards = false
     /// What that threw.
     package private(set) var failure: (any Error)?
 
@@ -19,6 +21,7 @@ package final class SlowFile: WrappedFile, @unchecked Sendable {
         } catch {
             failure = error
         }
+        if failsAfterwards, let error = failure as? SystemError { throw error }
         try super.writeDurably(bytes, at: offset)
     }
 }

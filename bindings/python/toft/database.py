@@ -29,7 +29,14 @@ from ._ffi import (
 from ._lib import Handle, borrowed, library
 from .adding import Adding
 from .binding import bindings
-from .errors import ClosedError, Error, InvalidArgumentError, NoSuchClassError, WrongSessionError
+from .errors import (
+    ClosedError,
+    Error,
+    InvalidArgumentError,
+    NoSuchClassError,
+    UsageError,
+    WrongSessionError,
+)
 from .lists import List
 from .objects import Object, live, live_object
 from .observe import Callback, Changes, Observation
@@ -191,10 +198,25 @@ class Realm:
     def close(self) -> None:
         """Closes the realm now: an open write transaction is cancelled, its observations end, and
         everything got from it is a ClosedError. Closing twice does nothing.
+
+        The last realm of the process that is closed makes every commit durable. It raises
+        CommitOutcomeUnknownError when deferred transactions could not be made durable,
+        PoisonedError when a sync of the file had failed before, and another FileError when all are
+        durable but the next opening has to recover the file. The realm is closed all the same. A
+        realm that is only dropped does the same and tells nobody.
         """
         if not self._is_open:
             return
-        library().toft_realm_close(self._address)
+        try:
+            library().toft_realm_close(self._address)
+        except UsageError:  # another thread's, or a forked child
+            raise
+        except Error:
+            self._forget()
+            raise
+        self._forget()
+
+    def _forget(self) -> None:
         self._is_open = False
         self._now += 1
         self._stop_reading()
@@ -205,6 +227,8 @@ class Realm:
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Closes the realm. Where that fails, an exception that left the block becomes the context
+        of the failure, as with Python's files."""
         self.close()
 
     def __repr__(self) -> str:
