@@ -16,6 +16,7 @@ struct Check: ParsableCommand {
         let report = try reportingErrors { () throws -> CheckReport in
             var configuration = StoreConfiguration(location: .file(path: target.file))
             configuration.isReadOnly = true
+            configuration.usesMapping = !target.buffered
             return try Store.open(configuration).check()
         }
         if target.json {

@@ -116,7 +116,7 @@ import ToftPlatform
         let meta = try #require(try MetaPage.newest(fromDevice: false, of: file)?.meta)
         #expect(meta.version == 1)
         #expect(meta.isClosedCleanly)
-        let space = PageSpace(file: file, sections: Sections(file: file), version: 1)
+        let space = PageSpace(file: file, version: 1)
         let root = try Root(reading: meta.root, in: space)
         #expect(root.catalog.isEmpty)
         #expect(
@@ -226,7 +226,7 @@ import ToftPlatform
         let batches = try FreeSpaceReader.batches(
             database.root.batchList,
             in: PageSpace(
-                file: database.store.file, sections: database.store.sections,
+                file: database.store.file,
                 version: database.store.latestVersion))
         #expect(!batches.isEmpty)
         #expect(batches.count < 20, "small batches are joined")

@@ -47,6 +47,12 @@ extension EngineError {
                 "The database is damaged at page \(page): \(reason). Restore it from a backup; "
                     + "the file was not changed.",
                 detail: reason, number: Int64(clamping: page))
+        case .fileTruncated(let path, let size, let needed):
+            self.init(
+                .corrupt,
+                "The file '\(path)' was truncated: it has \(size) of \(needed) bytes that were "
+                    + "committed. Restore it from a backup.",
+                detail: path, number: Int64(clamping: size))
         case .incompatibleProcess(let reason):
             self.init(
                 .incompatibleProcess,

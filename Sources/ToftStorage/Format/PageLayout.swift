@@ -1,14 +1,12 @@
-internal import ToftPlatform
-
 /// The grid that everything lies on: 4 KiB pages, two meta pages, then regions of pages that one
 /// bitmap page describes.
 package enum Page {
-    package static let size = Section.pageSize
+    package static let size = 4096
     /// Pages 0 and 1 are metas.
-    package static let firstData = UInt64(Section.headPageCount)
+    package static let firstData: UInt64 = 2
     /// One bitmap page, less its header, describes this many pages; an extent never straddles two
     /// regions.
-    package static let perRegion = Section.pageCount
+    package static let perRegion = (size - bitmapHeaderSize) * 8
     package static let bitmapHeaderSize = 64
 
     /// The region that a data page lies in; the caller has checked that it is one.

@@ -13,6 +13,8 @@ package enum StorageError: Error, Sendable, Equatable {
     case unsupportedFormat(path: String, found: UInt32, feature: String)
     /// Bytes of the file are damaged.
     case corrupt(page: UInt64, reason: String)
+    /// The file has become shorter than what was committed to it: `size` of `needed` bytes.
+    case fileTruncated(path: String, size: UInt64, needed: UInt64)
     /// The lock file is of another layout, or another process uses the file in a way that cannot be
     /// joined.
     case incompatibleProcess(String)
