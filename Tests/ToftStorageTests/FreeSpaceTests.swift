@@ -313,13 +313,18 @@ import ToftPlatform
         let database = try Database()
         for key in 0..<10 { try database.put([key]) }
         let snapshot = try database.store.beginRead()
-        let base = UnsafeMutableRawPointer(
-            mutating: try snapshot.space.view(snapshot.rootRef, as: .root))
+        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: Page.size, alignment: 16)
+        defer { page.deallocate() }
+        let base = try #require(page.baseAddress)
+        base.copyMemory(
+            from: try snapshot.space.view(snapshot.rootRef, as: .root), byteCount: Page.size)
         let runs = try RootTail.runs(of: snapshot.rootRef, in: snapshot.space)
         var run = try #require(runs.first { $0.isReclaimable })
         run.page += UInt64(run.count) - 1
         run.count = 1
         RootTail.write(runs + [run], [], to: base)
+        try database.file.write(
+            UnsafeRawBufferPointer(page), at: snapshot.rootRef.page * UInt64(Page.size))
         snapshot.release()
         #expect { _ = try database.store.beginWrite() } throws: { error in
             guard case StorageError.corrupt = error else { return false }

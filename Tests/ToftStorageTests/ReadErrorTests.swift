@@ -96,8 +96,11 @@ import ToftTestKit
             // mapping has lost what was read, which no call can tell.
             if isBuffered {
                 #expect(try Self.value(0, before) == 0)
-                #expect(throws: truncated) {
+                #expect {
                     for key in 1..<5_000 where try Self.value(key, before) == nil {}
+                } throws: { error in
+                    guard case StorageError.fileTruncated = error else { return false }
+                    return true
                 }
             }
             // Nothing begins on such a file.
@@ -132,7 +135,10 @@ import ToftTestKit
             for reader in [store, other] {
                 held.append((try reader.beginRead(), expected))
             }
-            if held.count > 6 { held.removeFirst(4).forEach { $0.snapshot.release() } }
+            if held.count > 6 {
+                for (snapshot, _) in held.prefix(4) { snapshot.release() }
+                held.removeFirst(4)
+            }
             for (snapshot, expected) in held {
                 for key in 0..<2_000 {
                     let found = try Self.value(key, snapshot)
