@@ -20,7 +20,7 @@ struct Pages: ParsableCommand {
 
     func run() throws {
         let dump = try reportingErrors { try FileDump.read(file) }
-        if json { print(Self.json(dump)) } else { Self.show(dump) }
+        if json { print(Self.line(dump)) } else { Self.show(dump) }
         let isDamaged =
             !dump.problems.isEmpty || dump.trees.contains { $0.problem != nil }
         if isDamaged { throw ExitCode(2) }
@@ -65,70 +65,67 @@ struct Pages: ParsableCommand {
             + "root at page \(tree.page)"
     }
 
-    private static func json(_ dump: FileDump) -> JSONLine {
-        .object([
+    private static func line(_ dump: FileDump) -> JSONLine {
+        let metas: [JSONLine] = dump.metas.map { line($0) }
+        let trees: [JSONLine] = dump.trees.map { line($0) }
+        let use: [JSONLine] = dump.use.map { line($0) }
+        let roots: [JSONLine] = dump.rootsFound.map { root in
+            .object([("page", .number(root.page)), ("version", .number(root.version))])
+        }
+        let logged: [JSONLine] = dump.loggedVersions.map { .number($0) }
+        let problems: [JSONLine] = dump.problems.map { .text($0) }
+        return .object([
             ("bytes", .number(dump.byteCount)),
-            ("metas", .list(dump.metas.map(json))),
-            (
-                "root",
-                dump.root.map {
-                    .object([
-                        ("page", .number($0.page)), ("version", .number($0.version)),
-                        ("previousVersion", .number($0.previousVersion)),
-                        ("pages", .number($0.pageCount)),
-                    ])
-                } ?? .null
-            ),
-            ("loggedVersions", .list(dump.loggedVersions.map { .number($0) })),
-            ("trees", .list(dump.trees.map(json))),
-            (
-                "use",
-                .list(
-                    dump.use.map {
-                        .object([
-                            ("type", .text($0.type)), ("extents", .number($0.extents)),
-                            ("pages", .number($0.pages)),
-                        ])
-                    })
-            ),
-            ("emptyPages", .number(dump.emptyPages)), ("otherPages", .number(dump.otherPages)),
-            (
-                "rootsFound",
-                .list(
-                    dump.rootsFound.map {
-                        .object([("page", .number($0.page)), ("version", .number($0.version))])
-                    })
-            ),
-            ("problems", .list(dump.problems.map { .text($0) })),
+            ("metas", .list(metas)),
+            ("root", dump.root.map { line($0) } ?? .null),
+            ("loggedVersions", .list(logged)),
+            ("trees", .list(trees)),
+            ("use", .list(use)),
+            ("emptyPages", .number(dump.emptyPages)),
+            ("otherPages", .number(dump.otherPages)),
+            ("rootsFound", .list(roots)),
+            ("problems", .list(problems)),
         ])
     }
 
-    private static func json(_ meta: FileDump.MetaPageFacts) -> JSONLine {
+    private static func line(_ root: FileDump.RootFacts) -> JSONLine {
+        .object([
+            ("page", .number(root.page)), ("version", .number(root.version)),
+            ("previousVersion", .number(root.previousVersion)),
+            ("pages", .number(root.pageCount)),
+        ])
+    }
+
+    private static func line(_ use: FileDump.Use) -> JSONLine {
+        .object([
+            ("type", .text(use.type)), ("extents", .number(use.extents)),
+            ("pages", .number(use.pages)),
+        ])
+    }
+
+    private static func line(_ meta: FileDump.MetaPageFacts) -> JSONLine {
+        let slot = JSONLine.integer(Int64(meta.slot))
         guard let version = meta.version else {
-            return .object([
-                ("slot", .integer(Int64(meta.slot))), ("problem", .text(meta.problem ?? "")),
-            ])
+            return .object([("slot", slot), ("problem", .text(meta.problem ?? ""))])
+        }
+        let segments: [JSONLine] = meta.logSegments.map { pages in
+            .list([.number(pages.lowerBound), .number(pages.upperBound - 1)])
         }
         return .object([
-            ("slot", .integer(Int64(meta.slot))), ("version", .number(version)),
+            ("slot", slot), ("version", .number(version)),
             ("rootPage", .number(meta.rootPage)), ("pages", .number(meta.pageCount)),
             ("closedCleanly", .bool(meta.isClosedCleanly)),
-            ("logPosition", .number(meta.logPosition)),
-            (
-                "logPages",
-                .list(
-                    meta.logSegments.map {
-                        .list([.number($0.lowerBound), .number($0.upperBound - 1)])
-                    })
-            ),
+            ("logPosition", .number(meta.logPosition)), ("logPages", .list(segments)),
         ])
     }
 
-    private static func json(_ tree: FileDump.TreeFacts) -> JSONLine {
-        .object([
-            ("id", .number(tree.id)), ("kind", tree.kind.map { .text("\($0)") } ?? .null),
-            ("count", .number(tree.count)), ("height", .integer(Int64(tree.height))),
-            ("page", .number(tree.page)), ("problem", tree.problem.map { .text($0) } ?? .null),
+    private static func line(_ tree: FileDump.TreeFacts) -> JSONLine {
+        let kind: JSONLine = tree.kind.map { .text("\($0)") } ?? .null
+        let problem: JSONLine = tree.problem.map { .text($0) } ?? .null
+        return .object([
+            ("id", .number(tree.id)), ("kind", kind), ("count", .number(tree.count)),
+            ("height", .integer(Int64(tree.height))), ("page", .number(tree.page)),
+            ("problem", problem),
         ])
     }
 }
