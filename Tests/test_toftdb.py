@@ -5,9 +5,13 @@ what `toftdb` says, to people and to programs, and how it ends. TOFTDB names the
 
 import json
 import os
+import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 TOFTDB = os.environ.get("TOFTDB", str(ROOT / ".build/debug/toftdb"))
@@ -171,3 +175,72 @@ def test_the_demo_lets_three_programs_watch_one_file(tmp_path: Path) -> None:
     assert "swift |   + [1] name=beta" in text
     assert "sound" in text
     assert "python| version" in text
+
+
+def test_the_pages_of_a_file_are_shown_also_where_it_will_not_open(tmp_path: Path) -> None:
+    database = loaded(tmp_path)
+    dump = json.loads(run("pages", database, "--json").stdout)
+    assert dump["problems"] == []
+    newest = max(meta["version"] for meta in dump["metas"] if "version" in meta)
+    assert dump["root"]["version"] == newest
+    used = {use["type"]: use["pages"] for use in dump["use"]}
+    assert used["cluster"] > 0 and used["orderedLeaf"] > 0 and used["root"] >= 1
+    assert {"table", "ordered"} <= {tree["kind"] for tree in dump["trees"]}
+    assert "closed cleanly" in run("pages", database).stdout
+
+    content = bytearray(database.read_bytes())
+    content[0:8192] = bytes(8192)
+    broken = tmp_path / "broken.toft"
+    broken.write_bytes(content)
+    run("check", broken, status=1)
+    dump = json.loads(run("pages", broken, "--json", status=2).stdout)
+    assert dump["problems"] == ["neither meta page is valid"]
+    assert dump["rootsFound"][0]["page"] > 1
+    assert {use["type"]: use["pages"] for use in dump["use"]} == used
+    run("pages", tmp_path / "missing.toft", status=1)
+
+
+def test_the_pages_of_damaged_files_are_shown_without_a_crash(tmp_path: Path) -> None:
+    whole = loaded(tmp_path).read_bytes()
+    damaged = tmp_path / "damaged.toft"
+    seed = int(os.environ.get("TOFT_SEED", random.randrange(2**32)))
+    print("seed", seed)
+    chance = random.Random(seed)
+    for _ in range(int(os.environ.get("TOFT_DAMAGED_FILES", 150))):
+        content = bytearray(whole)
+        for _ in range(chance.choice([1, 3, 30])):
+            page = chance.choice([0, 1, 2, 3, chance.randrange(len(content) // 4096)])
+            at = page * 4096 + chance.randrange(chance.choice([64, 4096]))
+            for offset in range(at, min(at + chance.choice([1, 8, 64]), len(content))):
+                content[offset] = chance.choice([0, 255, chance.randrange(256)])
+        if chance.random() < 0.2:
+            del content[chance.randrange(len(content)) :]
+        damaged.write_bytes(content)
+        done = subprocess.run(
+            [TOFTDB, "pages", damaged, "--json"], capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode in (0, 2), (done.returncode, done.stdout, done.stderr)
+        json.loads(done.stdout)
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="there is no strace")
+def test_a_device_that_refuses_to_read_is_an_error_where_pages_are_not_mapped(
+    tmp_path: Path,
+) -> None:
+    database = loaded(tmp_path)
+    query = ["query", str(database), "Package", "size > 100000", "--count", "--buffered"]
+    refused = 0
+    for first in range(1, 60, 3):
+        inject = f"inject=pread64:error=EIO:when={first}+"
+        done = subprocess.run(
+            ["strace", "-f", "-o", "/dev/null", "-e", "trace=pread64", "-e", inject, TOFTDB]
+            + query,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode in (0, 1), (first, done.returncode, done.stdout, done.stderr)
+        if done.returncode == 1:
+            refused += 1
+            assert "error 5" in done.stderr
+    assert refused > 5

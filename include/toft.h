@@ -448,6 +448,20 @@ typedef enum toft_mode {
     TOFT_MODE_READ_ONLY = 2
 } toft_mode;
 
+/* How a file is read; combined with |. By default its pages are mapped. An error of the device is
+   then an error code when a page is read for the first time, and so is a file that was truncated
+   before a transaction began. What no library can report without a signal handler of its own ends
+   the process with SIGBUS: a device that fails when it reads again what the system had dropped
+   from memory, and a file that another program truncates in the middle of a read. */
+typedef enum toft_open_flags {
+    TOFT_OPEN_MAPPED = 0,
+    /* pages are read into memory of the process by read calls and stay there as long as realms are
+       open that read them: every error is an error code, for files on devices or from programs that
+       can't be trusted. Costs a copy of what is read. While this process has the file open already
+       the flag has no effect. */
+    TOFT_OPEN_BUFFERED = 1
+} toft_open_flags;
+
 /* What toft_realm_open needs. Start with TOFT_INITIALIZE. */
 typedef struct toft_configuration {
     size_t size;
@@ -460,6 +474,7 @@ typedef struct toft_configuration {
     int32_t write_timeout_milliseconds;
     /* borrowed for the call; NULL: the classes that the file has */
     toft_schema *schema;
+    uint32_t flags; /* toft_open_flags */
 } toft_configuration;
 
 /* Opens a database on the calling thread. New classes, properties and indexes of the schema are

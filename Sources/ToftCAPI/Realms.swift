@@ -63,6 +63,10 @@ extension Configuration {
             mode: try Mode(given.mode), schema: try SchemaBox.schema(of: given.schema),
             writeTimeoutMilliseconds: given.write_timeout_milliseconds == 0
                 ? nil : max(0, Int(given.write_timeout_milliseconds)))
+        guard given.flags & ~TOFT_OPEN_BUFFERED.rawValue == 0 else {
+            throw .invalidArgument("There are no such flags for opening: \(given.flags).")
+        }
+        usesMapping = given.flags & TOFT_OPEN_BUFFERED.rawValue == 0
     }
 }
 

@@ -18,6 +18,7 @@ struct Check: ParsableCommand {
         let report = try reportingErrors { () throws -> CheckReport in
             var configuration = StoreConfiguration(location: .file(path: target.file))
             configuration.isReadOnly = true
+            configuration.usesMapping = !target.buffered
             let snapshot = try Store.open(configuration).beginRead()
             defer { snapshot.release() }
             return ModelCheck.run(snapshot)

@@ -10,13 +10,20 @@ struct FileArgument: ParsableArguments {
 
     @Flag(name: .long, help: "Print JSON, one value a line.")
     var json = false
+
+    @Flag(
+        name: .long,
+        help: "Read the file instead of mapping it: for devices that fail, and damaged files.")
+    var buffered = false
 }
 
 extension FileArgument {
-    func open() throws -> Session { try Self.open(file) }
+    func open() throws -> Session { try Self.open(file, usesMapping: !buffered) }
 
     /// Opens an existing file with the classes that it has.
-    static func open(_ file: String) throws -> Session {
-        try Session.open(Configuration(location: .file(path: file), mode: .existing))
+    static func open(_ file: String, usesMapping: Bool = true) throws -> Session {
+        var configuration = Configuration(location: .file(path: file), mode: .existing)
+        configuration.usesMapping = usesMapping
+        return try Session.open(configuration)
     }
 }

@@ -16,6 +16,7 @@ struct Info: ParsableCommand {
         try reportingErrors {
             var configuration = StoreConfiguration(location: .file(path: target.file))
             configuration.isReadOnly = true
+            configuration.usesMapping = !target.buffered
             let store = try Store.open(configuration)
             let facts = try store.facts()
             if target.json {

@@ -14,16 +14,16 @@ struct ToftDB: ParsableCommand {
             Follow:   toftdb watch app.toft Person "age > 30"
             Move:     toftdb import app.toft people.jsonl --schema schema.json        toftdb \
             export app.toft Person
-            Verify:   toftdb check app.toft
+            Verify:   toftdb check app.toft        toftdb pages broken.toft
 
             Every command prints for people; with --json it prints for programs, one JSON value a \
             line.
-            Exit status: 0 done, 1 failed, 2 the file is damaged (check), 64 the command was \
+            Exit status: 0 done, 1 failed, 2 the file is damaged (check, pages), 64 the command was \
             misused.
             """,
         version: "0.1.0",
         subcommands: [
             Demo.self, Import.self, Export.self, Info.self, SchemaCommand.self, Query.self,
-            Watch.self, Check.self,
+            Watch.self, Check.self, Pages.self,
         ])
 }

@@ -30,6 +30,9 @@ package struct Configuration: Sendable {
     /// How long `beginWrite` waits for other writers. Nil: as long as it takes; 0: not at all.
     package var writeTimeoutMilliseconds: Int?
     package var confinement = Confinement.thread
+    /// Whether the file is mapped, or read into memory of the process, which makes every error of
+    /// the device an error. A file that the process has open already stays as it is.
+    package var usesMapping = true
 
     package init(
         location: StoreConfiguration.Location, mode: Mode = .readWrite, schema: Schema? = nil,
@@ -51,6 +54,7 @@ extension Configuration {
         var configuration = StoreConfiguration(location: location)
         configuration.isReadOnly = mode == .readOnly
         configuration.createsFile = mode == .readWrite
+        configuration.usesMapping = usesMapping
         return configuration
     }
 }

@@ -15,16 +15,18 @@ package final class PosixFile: StorageFile {
     /// Opened at the first mapping.
     private let mappingDescriptor = Mutex<Int32>(-1)
     private let generation = ForkGuard.generation
-    private let sections: SectionMap
     private let canWriteDurably = Atomic<Bool>(true)
+    private let canPopulate = Atomic<Bool>(true)
+
+    /// The largest file: 16 TiB, which is where ext4 ends too.
+    package static let sizeLimit: UInt64 = 1 << 44
 
     /// Takes over an open descriptor of a regular file.
-    init(descriptor: Int32, path: String, isWritable: Bool) throws(SystemError) {
+    init(descriptor: Int32, path: String, isWritable: Bool) {
         self.path = path
         self.isWritable = isWritable
         descriptorWord = Atomic(descriptor)
         do throws(SystemError) {
-            sections = try SectionMap()
             try ForkGuard.register(descriptor: descriptor, path: path)
         } catch {
             _ = platform_close(descriptor)
@@ -55,7 +57,6 @@ package final class PosixFile: StorageFile {
     package func close() throws(SystemError) {
         let descriptor = descriptorWord.exchange(-1, ordering: .relaxed)
         guard descriptor >= 0 else { return }
-        sections.unmapAll()
         guard generation == ForkGuard.generation else { return }
         mappingDescriptor.withLock { mapping in
             if mapping >= 0 { Self.give(back: mapping) }
@@ -70,7 +71,7 @@ package final class PosixFile: StorageFile {
         _ = platform_close(descriptor)
     }
 
-    /// The descriptor that sections are mapped from; the other one where there is no /proc to open
+    /// The descriptor that is mapped from; the other one where there is no /proc to open
     /// a second by.
     private func descriptorForMapping() throws(SystemError) -> Int32 {
         try mappingDescriptor.withLock { mapping throws(SystemError) in
@@ -130,7 +131,7 @@ extension PosixFile {
         let end = UInt64(try signed(offset, plus: buffer.count))
         let size = try size()
         guard end <= size else { throw .fileEnds(path: path, offset: size) }
-        let unit = UInt64(Section.pageSize)
+        let unit: UInt64 = 4096
         let start = offset / unit * unit
         let span = Int((end - start + unit - 1) / unit * unit)
         let aligned = UnsafeMutableRawBufferPointer.allocate(byteCount: span, alignment: Int(unit))
@@ -151,26 +152,53 @@ extension PosixFile {
         return true
     }
 
-    package func section(_ index: Int, mapping byteCount: Int) throws(SystemError)
-        -> UnsafeRawPointer
+    package func map(_ range: Range<UInt64>, at address: UnsafeMutableRawPointer)
+        throws(SystemError)
     {
-        if let base = sections.base(index, holding: byteCount) { return base }
         let size = try size()
-        let end = UInt64(max(0, byteCount))
-        guard index >= 0, index < Section.countLimit, byteCount <= Section.size,
-            size >= Section.offset(of: index) + end
-        else {
-            throw .fileEnds(
-                path: path,
-                offset: index < 0 || index >= Section.countLimit
-                    ? size : Section.offset(of: index) + end)
+        guard range.upperBound <= size else { throw .fileEnds(path: path, offset: size) }
+        let before = range.lowerBound % UInt64(Machine.memoryPageSize)
+        let result = platform_map_reading(
+            try descriptorForMapping(), address - Int(before), range.count + Int(before),
+            try signed(range.lowerBound - before, plus: 0))
+        if result == -ENOMEM { throw .addressSpaceExhausted }
+        try checked("mmap", path, result)
+    }
+
+    package func populate(
+        _ range: Range<UInt64>, at address: UnsafeRawPointer, readingAhead: Bool
+    ) throws(SystemError) {
+        guard canPopulate.load(ordering: .relaxed) else { return try readThrough(range) }
+        let before = Int(bitPattern: address) % Machine.memoryPageSize
+        if readingAhead { platform_read_ahead(address - before, range.count + before) }
+        var result: Int32
+        repeat {
+            result = platform_populate_reading(address - before, range.count + before)
+        } while result == -EINTR || result == -EAGAIN
+        switch result {
+        case -EINVAL, -ENOSYS:
+            canPopulate.store(false, ordering: .relaxed)
+            try readThrough(range)
+        case -EFAULT:
+            let size = try size()
+            if range.upperBound > size { throw .fileEnds(path: path, offset: size) }
+            throw .io(operation: "madvise", path: path, errno: EIO)
+        case -ENOMEM: throw .addressSpaceExhausted
+        default: try checked("madvise", path, result)
         }
-        try sections.extend(
-            index, fileSize: size, descriptor: try descriptorForMapping(), path: path)
-        guard let base = sections.base(index, holding: byteCount) else {
-            throw .fileEnds(path: path, offset: size)
+    }
+
+    /// Reads a range and drops what was read: it is in the page cache then.
+    private func readThrough(_ range: Range<UInt64>) throws(SystemError) {
+        let piece = 64 << 10
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: piece, alignment: 16)
+        defer { buffer.deallocate() }
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let count = Int(min(UInt64(piece), range.upperBound - offset))
+            try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+            offset += UInt64(count)
         }
-        return base
     }
 }
 
@@ -268,7 +296,7 @@ extension PosixFile {
         guard isWritable else { throw .readOnly }
         let current = try self.size()
         guard size > current else { return }
-        guard size <= Section.fileSizeLimit else { throw .fileTooLarge(path: path) }
+        guard size <= Self.sizeLimit else { throw .fileTooLarge(path: path) }
         try FileSizeLimit.check(size, path: path)
         var result: Int32
         repeat {
@@ -282,13 +310,12 @@ extension PosixFile {
 
     package func truncate(to size: UInt64) throws(SystemError) {
         guard isWritable else { throw .readOnly }
-        guard size <= Section.fileSizeLimit else { throw .fileTooLarge(path: path) }
-        try sections.shrink(fileSize: size, path: path)
+        guard size <= Self.sizeLimit else { throw .fileTooLarge(path: path) }
         try checked("ftruncate", path, platform_truncate(descriptor, Int64(size)))
     }
 
     private func signed(_ offset: UInt64, plus count: Int) throws(SystemError) -> Int64 {
-        guard offset <= Section.fileSizeLimit, count >= 0, count <= Section.fileSizeLimit else {
+        guard offset <= Self.sizeLimit, count >= 0, count <= Self.sizeLimit else {
             throw .fileTooLarge(path: path)
         }
         return Int64(offset) + Int64(count)

@@ -1,10 +1,10 @@
 /// The one seam between the engine and a disk. Production has `PosixFile`; in-memory databases have
 /// `MemoryFile`; tests put disks that record, fail and lie behind the same calls.
 ///
-/// Everything that reaches the disk passes `write`, `writeDurably`, `grow` and `truncate`: sections
+/// Everything that reaches the disk passes `write`, `writeDurably`, `grow` and `truncate`: mappings
 /// are readable only, and nothing is ever stored through them. Any thread may call anything, but
 /// ranges that are written at the same time must not overlap, and `truncate` and `close` need that
-/// nobody reads the sections they take away.
+/// nobody reads what they take away.
 package protocol StorageFile: AnyObject, Sendable {
     /// Absolute, without symbolic links; a name in angle brackets where there is no file.
     var path: String { get }
@@ -38,13 +38,20 @@ package protocol StorageFile: AnyObject, Sendable {
     func grow(to size: UInt64) throws(SystemError)
     /// Makes the file so small. Needs that nobody, in any process, reads what goes.
     func truncate(to size: UInt64) throws(SystemError)
-    /// The base address of section `index` (`Section`), of which at least the first `byteCount`
-    /// bytes may be read: a shared mapping that sees what any process writes, and whose address
-    /// does not change until `close`. Throws `fileEnds` when the file ends before that.
-    func section(_ index: Int, mapping byteCount: Int) throws(SystemError) -> UnsafeRawPointer
+    /// Maps bytes of the file, which must be there, into a `Reservation`: readable, and shared, so
+    /// that what any process writes is seen. The address and the beginning of the range differ by a
+    /// multiple of the memory's page size; where they are no multiples themselves, the bytes before
+    /// them in the same page of memory are mapped as well. Throws `fileEnds` when the file ends
+    /// before the range does.
+    func map(_ range: Range<UInt64>, at address: UnsafeMutableRawPointer) throws(SystemError)
+    /// Reads bytes that are mapped at an address into memory, so that an error of the device is one
+    /// of this call and not the signal SIGBUS at the first access. `readingAhead`: asks the device
+    /// for all of it at once.
+    func populate(_ range: Range<UInt64>, at address: UnsafeRawPointer, readingAhead: Bool)
+        throws(SystemError)
     /// Which file it is.
     func identity() throws(SystemError) -> FileIdentity
-    /// Gives mappings and descriptor back; a second call does nothing. Afterwards every other call
+    /// Gives the descriptor back, mappings stay; a second call does nothing. Afterwards every other call
     /// throws `closed`.
     func close() throws(SystemError)
 }

@@ -116,7 +116,7 @@ import ToftPlatform
         let meta = try #require(try MetaPage.newest(fromDevice: false, of: file)?.meta)
         #expect(meta.version == 1)
         #expect(meta.isClosedCleanly)
-        let space = PageSpace(file: file, sections: Sections(file: file), version: 1)
+        let space = PageSpace(file: file, version: 1)
         let root = try Root(reading: meta.root, in: space)
         #expect(root.catalog.isEmpty)
         #expect(
@@ -226,7 +226,7 @@ import ToftPlatform
         let batches = try FreeSpaceReader.batches(
             database.root.batchList,
             in: PageSpace(
-                file: database.store.file, sections: database.store.sections,
+                file: database.store.file,
                 version: database.store.latestVersion))
         #expect(!batches.isEmpty)
         #expect(batches.count < 20, "small batches are joined")
@@ -313,13 +313,18 @@ import ToftPlatform
         let database = try Database()
         for key in 0..<10 { try database.put([key]) }
         let snapshot = try database.store.beginRead()
-        let base = UnsafeMutableRawPointer(
-            mutating: try snapshot.space.view(snapshot.rootRef, as: .root))
+        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: Page.size, alignment: 16)
+        defer { page.deallocate() }
+        let base = try #require(page.baseAddress)
+        base.copyMemory(
+            from: try snapshot.space.view(snapshot.rootRef, as: .root), byteCount: Page.size)
         let runs = try RootTail.runs(of: snapshot.rootRef, in: snapshot.space)
         var run = try #require(runs.first { $0.isReclaimable })
         run.page += UInt64(run.count) - 1
         run.count = 1
         try RootTail.write(runs + [run], [], to: base)
+        try database.file.write(
+            UnsafeRawBufferPointer(page), at: snapshot.rootRef.page * UInt64(Page.size))
         snapshot.release()
         #expect { _ = try database.store.beginWrite() } throws: { error in
             guard case StorageError.corrupt = error else { return false }

@@ -34,7 +34,7 @@ internal import ToftStorage
     }
 
     @Test
-    func `What is written is read back, through the cache, from the device and through a section`()
+    func `What is written is read back, through the cache, from the device and through a mapping`()
         throws
     {
         try withDirectory { directory throws in
@@ -52,61 +52,59 @@ internal import ToftStorage
             #expect(back == content)
             let size = try file.size()
             #expect(size == 205_000)
-            let base = try file.section(0, mapping: Int(size) - Section.headSize)
-            #expect(
-                UnsafeRawBufferPointer(start: base, count: 1000).elementsEqual(
-                    content[3_192..<4_192]))
-            try content.withUnsafeBytes { try file.writeDurably($0, at: size) }
-            let again = try file.section(0, mapping: Int(size) + content.count - Section.headSize)
-            #expect(again == base)
-            #expect(
-                UnsafeRawBufferPointer(
-                    start: base + Int(size) - Section.headSize, count: content.count
-                ).elementsEqual(content))
-            #expect(throws: SystemError.self) {
-                try file.section(0, mapping: Int(size) + content.count)
+            let memory = try Reservation(byteCount: 1 << 20)
+            try file.map(0..<size, at: memory.base)
+            try file.populate(0..<size, at: memory.base, readingAhead: true)
+            func mapped(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+                UnsafeRawBufferPointer(start: memory.base + range.lowerBound, count: range.count)
             }
-            #expect(throws: SystemError.self) { try file.section(1, mapping: 1) }
+            #expect(mapped(5_000..<205_000).elementsEqual(content))
+            try content.withUnsafeBytes { try file.writeDurably($0, at: size) }
+            try file.map(size..<405_000, at: memory.base + 205_000)
+            #expect(mapped(5_000..<205_000).elementsEqual(content))
+            #expect(mapped(205_000..<405_000).elementsEqual(content))
+            #expect(throws: SystemError.fileEnds(path: file.path, offset: 405_000)) {
+                try file.map(0..<405_001, at: memory.base)
+            }
             try file.close()
             try file.close()
             #expect(throws: SystemError.closed) { try file.size() }
         }
     }
 
-    @Test func `A second section begins where the first ends`() throws {
+    @Test func `A page of a mapping that the file has lost is an error of populate, not a signal`()
+        throws
+    {
         try withDirectory { directory throws in
             let path = directory + "/a.toft"
-            _ = try create(path, size: 0)
-            for file: any StorageFile in [try PosixFile.open(path, forWriting: true), MemoryFile()]
-            {
-                let boundary = Section.offset(of: 1)
-                if file is PosixFile { truncate(path, Int(boundary) - 100) }
-                let content = (0..<8_192).map { UInt8(truncatingIfNeeded: $0) }
-                try content.withUnsafeBytes { try file.write($0, at: boundary - 100) }
-                let first = try file.section(0, mapping: Section.size)
-                let second = try file.section(1, mapping: 8_092)
-                #expect(
-                    UnsafeRawBufferPointer(start: first + Section.size - 100, count: 100)
-                        .elementsEqual(content[..<100]))
-                #expect(
-                    UnsafeRawBufferPointer(start: second, count: 8_092).elementsEqual(
-                        content[100...]))
-                #expect(throws: SystemError.self) { try file.section(1, mapping: 8_093) }
-                var back = bytes(0, 8_192)
-                try back.withUnsafeMutableBytes { try file.read(into: $0, at: boundary - 100) }
-                #expect(back == content)
-                try file.truncate(to: boundary - 100)
-                #expect(throws: SystemError.self) { try file.section(1, mapping: 1) }
-                try file.grow(to: boundary + 8_192)
-                let regrown = try file.section(1, mapping: 8_192)
-                #expect(UnsafeRawBufferPointer(start: regrown, count: 8_192).allSatisfy { $0 == 0 })
-                let tail = try file.section(0, mapping: Section.size) + Section.size - 100
-                #expect(
-                    UnsafeRawBufferPointer(start: tail, count: 100)
-                        .allSatisfy { $0 == 0 })
-                try file.close()
+            _ = try create(path, size: 65_536)
+            let file = try PosixFile.open(path, forWriting: true)
+            let memory = try Reservation(byteCount: 65_536)
+            try file.map(0..<65_536, at: memory.base)
+            try file.populate(0..<65_536, at: memory.base, readingAhead: false)
+            truncate(path, 8_192)
+            try file.populate(0..<8_192, at: memory.base, readingAhead: false)
+            #expect(throws: SystemError.fileEnds(path: file.path, offset: 8_192)) {
+                try file.populate(4_096..<12_288, at: memory.base + 4_096, readingAhead: true)
             }
         }
+    }
+
+    @Test func `A file in memory is mapped as one on the disk`() throws {
+        let file = MemoryFile(name: "mapped")
+        let memory = try Reservation(byteCount: 1 << 20)
+        try file.grow(to: 8_192)
+        try [UInt8](repeating: 7, count: 5_000).withUnsafeBytes { try file.write($0, at: 5_000) }
+        #expect(try file.size() == 10_000)
+        try file.map(0..<10_000, at: memory.base)
+        #expect((memory.base + 9_999).load(as: UInt8.self) == 7)
+        try file.truncate(to: 6_000)
+        try file.grow(to: 10_000)
+        #expect((memory.base + 5_999).load(as: UInt8.self) == 7)
+        #expect((memory.base + 6_000).load(as: UInt8.self) == 0)
+        #expect(throws: SystemError.self) { try file.map(0..<10_001, at: memory.base) }
+        try file.close()
+        #expect(throws: SystemError.closed) { try file.size() }
     }
 
     @Test func `A file is created once, and dead creators leave nothing behind`() throws {

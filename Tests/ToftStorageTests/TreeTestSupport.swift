@@ -56,14 +56,12 @@ func with<Result>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> R
 /// Pages in memory for trees without a store.
 final class TreeWorkshop {
     private let file = MappedFile(MemoryFile())
-    private let sections: Sections
     private let freeSpace: FreeSpace
     private(set) var space: PageSpace
 
     init() throws {
-        sections = Sections(file: file)
         freeSpace = try FreeSpace(file: file)
-        space = PageSpace(file: file, sections: sections, version: 1, freeSpace: freeSpace)
+        space = PageSpace(file: file, version: 1, freeSpace: freeSpace)
     }
 
     /// Pages of this version's own extents.
@@ -85,7 +83,7 @@ final class TreeWorkshop {
         }
         try space.flush()
         space = PageSpace(
-            file: file, sections: sections, version: space.version + 1, freeSpace: freeSpace)
+            file: file, version: space.version + 1, freeSpace: freeSpace)
         return settled
     }
 

@@ -266,7 +266,7 @@ enum FaultTrials {
             if operation == .write || operation == .grow {
                 errors.append(.diskFull(path: "<test>"))
             }
-            if operation == .section { errors.append(.addressSpaceExhausted) }
+            if operation == .map { errors.append(.addressSpaceExhausted) }
             let parts = operation == .write || operation == .writeDurably ? [0, 3, 8] : [0]
             let lossy =
                 operation == .sync || operation == .writeDurably

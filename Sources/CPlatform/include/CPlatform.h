@@ -122,6 +122,12 @@ static inline int64_t platform_file_system_magic(int fd) {
     return fstatfs(fd, &information) < 0 ? -(int64_t)errno : (int64_t)(uint32_t)information.f_type;
 }
 
+/// A file that is memory and has no name in any directory.
+static inline int platform_memory_file(const char *name) {
+  const unsigned int close_on_exec = 1; // MFD_CLOEXEC
+  return (int)PLATFORM_RESULT(syscall(SYS_memfd_create, name, close_on_exec));
+}
+
 // Reading and writing
 
 static inline ssize_t platform_pread(int fd, void *bytes, size_t count, int64_t offset) {
@@ -243,13 +249,27 @@ static inline int platform_map_reading(int fd, void *address, size_t count, int6
     return 0;
 }
 
-/// Turns mapped address space back into reserved address space.
-static inline int platform_unmap_to_reserve(void *address, size_t count) {
-    return mmap(address, count, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-               -1,
-               0) == MAP_FAILED
-               ? -errno
-               : 0;
+/// Reads a mapped range into memory (Linux 5.14). -EFAULT: an access would have raised SIGBUS.
+/// -EINVAL: the kernel cannot.
+static inline int platform_populate_reading(const void *address, size_t count) {
+  const int populate_read = 22; // MADV_POPULATE_READ
+  return PLATFORM_RESULT(madvise((void *)address, count, populate_read));
+}
+
+/// Begins to read a mapped range from the disk, all at once.
+static inline void platform_read_ahead(const void *address, size_t count) {
+  madvise((void *)address, count, MADV_WILLNEED);
+}
+
+/// Gives private memory back; it reads as zeros afterwards.
+static inline void platform_discard_memory(void *address, size_t count) {
+  madvise(address, count, MADV_DONTNEED);
+}
+
+/// Memory of which a little is used everywhere must not come in pages of 2 MiB.
+static inline void platform_refuse_huge_pages(void *address, size_t count) {
+  const int no_huge_pages = 15; // MADV_NOHUGEPAGE
+  madvise(address, count, no_huge_pages);
 }
 
 /// Turns reserved address space into zeroed memory.

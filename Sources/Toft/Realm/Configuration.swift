@@ -50,6 +50,13 @@ extension Realm {
         /// Realm has no such limit.
         public var writeTimeout: Duration?
 
+        /// Whether the file is mapped into memory, which is fastest. If false, its pages are read
+        /// into memory of the process: a device that fails, or a file that another program
+        /// truncates, is then an error that is thrown, where a mapping can end the process with
+        /// the signal SIGBUS. Has no effect on a file that the process has open already. Realm has
+        /// nothing like it.
+        public var usesMapping = true
+
         /// A configuration; without arguments, that of the default file
         /// (`Realm.Configuration.defaultFileURL`).
         public init(
@@ -131,10 +138,12 @@ extension Realm.Configuration {
         -> ToftEngine.Configuration
     {
         let isThread: Bool = if case .thread = confinement { true } else { false }
-        return ToftEngine.Configuration(
+        var configuration = ToftEngine.Configuration(
             location: location, mode: readOnly ? .readOnly : .readWrite,
             schema: ToftModel.Schema(models.map { $0.schema }), schemaVersion: schemaVersion,
             writeTimeoutMilliseconds: writeTimeout.map { Int($0 / .milliseconds(1)) },
             confinement: isThread ? .thread : .caller)
+        configuration.usesMapping = usesMapping
+        return configuration
     }
 }

@@ -53,6 +53,12 @@ extension EngineError {
                 "Toft was about to write page \(page) (\(kind)) in a form that it cannot read: "
                     + "\(reason). The transaction was not committed. Please report this.",
                 detail: reason, number: Int64(clamping: page))
+        case .fileTruncated(let path, let size, let needed):
+            self.init(
+                .corrupt,
+                "The file '\(path)' was truncated: it has \(size) of \(needed) bytes that were "
+                    + "committed. Restore it from a backup.",
+                detail: path, number: Int64(clamping: size))
         case .incompatibleProcess(let reason):
             self.init(
                 .incompatibleProcess,

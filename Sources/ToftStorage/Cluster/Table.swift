@@ -148,7 +148,7 @@ package final class Table: @unchecked Sendable {
     /// Fetches what a scan reads of a cluster: its headers and the beginning of some columns, which
     /// lie as in most others.
     private func prefetch(_ page: UInt64, _ columns: [UInt32], like cluster: ClusterPage) {
-        guard let (base, verified) = space.sections.place(page) else { return }
+        guard let (base, verified) = space.file.place(page) else { return }
         base.prefetch()
         verified.prefetch()
         (base + cluster.header).prefetch()

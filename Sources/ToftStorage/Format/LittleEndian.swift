@@ -1,3 +1,7 @@
+#if _endian(big)
+#error("Arrays of integers are read where they lie: the format needs a little-endian processor.")
+#endif
+
 /// Explicit little-endian loads and stores at byte offsets. The caller has established that the
 /// bytes are there.
 extension UnsafeRawPointer {

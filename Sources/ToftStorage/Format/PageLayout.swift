@@ -1,14 +1,12 @@
-internal import ToftPlatform
-
 /// The grid that everything lies on: 4 KiB pages, two meta pages, then regions of pages that one
 /// bitmap page describes.
 package enum Page {
-    package static let size = Section.pageSize
+    package static let size = 4096
     /// Pages 0 and 1 are metas.
-    package static let firstData = UInt64(Section.headPageCount)
+    package static let firstData: UInt64 = 2
     /// One bitmap page, less its header, describes this many pages; an extent never straddles two
     /// regions.
-    package static let perRegion = Section.pageCount
+    package static let perRegion = (size - bitmapHeaderSize) * 8
     package static let bitmapHeaderSize = 64
 
     /// The region that a data page lies in; the caller has checked that it is one.
@@ -78,31 +76,23 @@ package enum ExtentHeader {
         base.storeBytes(of: type.rawValue, toByteOffset: self.type, as: UInt8.self)
         base.storeBytes(of: plain, toByteOffset: encoding, as: UInt8.self)
         base.storeBytes(of: 0, toByteOffset: flags, as: UInt16.self)
-        base.storeBytes(
-            of: UInt32(truncatingIfNeeded: pageCount).littleEndian, toByteOffset: self.pageCount,
-            as: UInt32.self)
-        base.storeBytes(
-            of: UInt32(truncatingIfNeeded: payloadStart(type, pageCount: pageCount)).littleEndian,
-            toByteOffset: payloadOffset, as: UInt32.self)
+        base.storeUInt32(pageCount, at: self.pageCount)
+        base.storeUInt32(payloadStart(type, pageCount: pageCount), at: payloadOffset)
         base.storeBytes(of: 0, toByteOffset: payloadLength, as: UInt32.self)
         place(base, page: page, birth: birth)
     }
 
     /// Says where a copy of an extent lies and when it was born.
     static func place(_ base: UnsafeMutableRawPointer, page: UInt64, birth: UInt64) {
-        base.storeBytes(of: page.littleEndian, toByteOffset: self.page, as: UInt64.self)
-        base.storeBytes(of: birth.littleEndian, toByteOffset: self.birth, as: UInt64.self)
+        base.storeUInt64(page, at: self.page)
+        base.storeUInt64(birth, at: self.birth)
     }
 
     package static func setPayloadLength(_ length: Int, of base: UnsafeMutableRawPointer) {
-        base.storeBytes(
-            of: UInt32(truncatingIfNeeded: length).littleEndian, toByteOffset: payloadLength,
-            as: UInt32.self)
+        base.storeUInt32(length, at: payloadLength)
     }
 
     package static func payloadLength(of base: UnsafeRawPointer) -> Int {
-        Int(
-            UInt32(littleEndian: base.loadUnaligned(fromByteOffset: payloadLength, as: UInt32.self))
-        )
+        base.uint32(at: payloadLength)
     }
 }

@@ -44,26 +44,25 @@ extension Ref {
     /// Reads a reference; the caller has checked that `size` bytes are there. Its values are
     /// unchecked until an extent is viewed through it.
     package init(decoding bytes: UnsafeRawPointer) {
-        page = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
-        birth = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-        checksum = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
-        checksumHigh = UInt64(
-            littleEndian: bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
-        pageCount = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 32, as: UInt32.self))
+        page = bytes.uint64(at: 0)
+        birth = bytes.uint64(at: 8)
+        checksum = bytes.uint64(at: 16)
+        checksumHigh = bytes.uint64(at: 24)
+        pageCount = UInt32(truncatingIfNeeded: bytes.uint32(at: 32))
     }
 
     /// Reads nothing but the birth version of a reference.
     static func birth(decoding bytes: UnsafeRawPointer) -> UInt64 {
-        UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        bytes.uint64(at: 8)
     }
 
     /// Writes the reference into `size` bytes.
     package func encode(to bytes: UnsafeMutableRawPointer) {
-        bytes.storeBytes(of: page.littleEndian, as: UInt64.self)
-        bytes.storeBytes(of: birth.littleEndian, toByteOffset: 8, as: UInt64.self)
-        bytes.storeBytes(of: checksum.littleEndian, toByteOffset: 16, as: UInt64.self)
-        bytes.storeBytes(of: checksumHigh.littleEndian, toByteOffset: 24, as: UInt64.self)
-        bytes.storeBytes(of: pageCount.littleEndian, toByteOffset: 32, as: UInt32.self)
-        bytes.storeBytes(of: 0, toByteOffset: 36, as: UInt32.self)
+        bytes.storeUInt64(page, at: 0)
+        bytes.storeUInt64(birth, at: 8)
+        bytes.storeUInt64(checksum, at: 16)
+        bytes.storeUInt64(checksumHigh, at: 24)
+        bytes.storeUInt32(Int(pageCount), at: 32)
+        bytes.storeUInt32(0, at: 36)
     }
 }

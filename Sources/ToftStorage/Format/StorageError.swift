@@ -16,6 +16,8 @@ package enum StorageError: Error, Sendable, Equatable {
     /// A page that was about to be written is one that its own reader refuses: a defect of this
     /// build. Nothing of the version was published.
     case invalidPage(page: UInt64, kind: String, reason: String)
+    /// The file has become shorter than what was committed to it: `size` of `needed` bytes.
+    case fileTruncated(path: String, size: UInt64, needed: UInt64)
     /// The lock file is of another layout, or another process uses the file in a way that cannot be
     /// joined.
     case incompatibleProcess(String)

@@ -39,28 +39,23 @@ struct LogFrame {
     /// salt, where one is asked for. The payload is not looked at.
     init?(header base: UnsafeRawPointer, room: Int, salt: UInt64?) {
         guard room >= LogLayout.payload else { return nil }
-        func word(_ offset: Int) -> UInt64 {
-            UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-        }
-        func half(_ offset: Int) -> UInt32 {
-            UInt32(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
-        }
-        guard half(LogLayout.magic) == LogLayout.magicWord,
-            salt == nil || word(LogLayout.salt) == salt,
-            let kind = Kind(rawValue: half(LogLayout.kind)),
-            Checksum.of(base, count: LogLayout.hash) == word(LogLayout.hash)
+        guard base.uint32(at: LogLayout.magic) == Int(LogLayout.magicWord),
+            salt == nil || base.uint64(at: LogLayout.salt) == salt,
+            let kind = Kind(rawValue: UInt32(truncatingIfNeeded: base.uint32(at: LogLayout.kind))),
+            Checksum.of(base, count: LogLayout.hash) == base.uint64(at: LogLayout.hash)
         else { return nil }
         self.kind = kind
-        length = word(LogLayout.length)
+        length = base.uint64(at: LogLayout.length)
         guard length >= LogLayout.payload, length <= room else { return nil }
-        version = word(LogLayout.version)
-        previousVersion = word(LogLayout.previousVersion)
+        version = base.uint64(at: LogLayout.version)
+        previousVersion = base.uint64(at: LogLayout.previousVersion)
         before = LogPoint(
-            position: word(LogLayout.position), sequence: word(LogLayout.sequence),
-            hash: word(LogLayout.previousHash))
-        durablePosition = word(LogLayout.durablePosition)
-        durableCheckpoint = word(LogLayout.durableCheckpoint)
-        hash = word(LogLayout.hash)
+            position: base.uint64(at: LogLayout.position),
+            sequence: base.uint64(at: LogLayout.sequence),
+            hash: base.uint64(at: LogLayout.previousHash))
+        durablePosition = base.uint64(at: LogLayout.durablePosition)
+        durableCheckpoint = base.uint64(at: LogLayout.durableCheckpoint)
+        hash = base.uint64(at: LogLayout.hash)
         guard version < Version.limit, before.position < Version.limit,
             before.sequence < Version.limit
         else { return nil }
@@ -72,9 +67,7 @@ struct LogFrame {
         let payload = UnsafeRawBufferPointer(
             start: base + LogLayout.payload, count: Int(length) - LogLayout.payload)
         guard
-            UInt64(
-                littleEndian: base.loadUnaligned(
-                    fromByteOffset: LogLayout.payloadChecksum, as: UInt64.self))
+            base.uint64(at: LogLayout.payloadChecksum)
                 == Checksum.of(payload)
                 || Probe.makes(.tornRecordBelieved)
         else {
@@ -107,28 +100,21 @@ struct LogFrame {
         let checksum = payload.withUnsafeBytes { Checksum.of($0) }
         let length = length
         hash = bytes.withUnsafeMutableBytes { buffer in
-            let header = UnsafeMutableRawBufferPointer(
-                rebasing: buffer[start..<(start + LogLayout.payload)])
-            func put(_ value: UInt64, _ offset: Int) {
-                header.storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self)
-            }
-            header.storeBytes(
-                of: LogLayout.magicWord.littleEndian, toByteOffset: LogLayout.magic, as: UInt32.self
-            )
-            header.storeBytes(
-                of: kind.rawValue.littleEndian, toByteOffset: LogLayout.kind, as: UInt32.self)
-            put(length, LogLayout.length)
-            put(salt, LogLayout.salt)
-            put(before.position, LogLayout.position)
-            put(before.sequence, LogLayout.sequence)
-            put(version, LogLayout.version)
-            put(previousVersion, LogLayout.previousVersion)
-            put(before.hash, LogLayout.previousHash)
-            put(durablePosition, LogLayout.durablePosition)
-            put(durableCheckpoint, LogLayout.durableCheckpoint)
-            put(checksum, LogLayout.payloadChecksum)
-            let hash = Checksum.of(UnsafeRawBufferPointer(rebasing: header[..<LogLayout.hash]))
-            put(hash, LogLayout.hash)
+            guard let header = buffer.baseAddress.map({ $0 + start }) else { return 0 }
+            header.storeUInt32(Int(LogLayout.magicWord), at: LogLayout.magic)
+            header.storeUInt32(Int(kind.rawValue), at: LogLayout.kind)
+            header.storeUInt64(length, at: LogLayout.length)
+            header.storeUInt64(salt, at: LogLayout.salt)
+            header.storeUInt64(before.position, at: LogLayout.position)
+            header.storeUInt64(before.sequence, at: LogLayout.sequence)
+            header.storeUInt64(version, at: LogLayout.version)
+            header.storeUInt64(previousVersion, at: LogLayout.previousVersion)
+            header.storeUInt64(before.hash, at: LogLayout.previousHash)
+            header.storeUInt64(durablePosition, at: LogLayout.durablePosition)
+            header.storeUInt64(durableCheckpoint, at: LogLayout.durableCheckpoint)
+            header.storeUInt64(checksum, at: LogLayout.payloadChecksum)
+            let hash = Checksum.of(header.reading, count: LogLayout.hash)
+            header.storeUInt64(hash, at: LogLayout.hash)
             return hash
         }
     }

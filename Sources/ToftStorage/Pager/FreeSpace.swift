@@ -310,7 +310,7 @@ final class FreeSpace {
     func setAside(_ unlisted: UnlistedVersions, in space: PageSpace) throws(StorageError) {
         let bitmaps = try spillToBitmaps(in: space)
         let unused = unlisted.newest.flatMap { newest in
-            try? FreeSpaceReader.unusedPages(of: newest, pins: unlisted.pins, in: space.sections)
+            try? FreeSpaceReader.unusedPages(of: newest, pins: unlisted.pins, in: space.file)
         }
         for run in try bitmaps.takeAll(butThoseIn: unused, in: space) {
             addFreed(

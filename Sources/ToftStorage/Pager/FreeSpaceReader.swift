@@ -46,10 +46,10 @@ enum FreeSpaceReader {
 
     /// The bitmaps of a version, in which all pages are free that neither it nor a pinned version
     /// before it uses. O(free space).
-    static func unusedPages(of version: PublishedVersion, pins: [UInt64], in sections: Sections)
+    static func unusedPages(of version: PublishedVersion, pins: [UInt64], in file: MappedFile)
         throws(StorageError) -> [Bitmap]
     {
-        let space = PageSpace(file: sections.file, sections: sections, version: version.version)
+        let space = PageSpace(file: file, version: version.version)
         let root = try Root(reading: version.root, in: space)
         var bitmaps: [Bitmap] = []
         for region in try regions(root.directory, in: space) {

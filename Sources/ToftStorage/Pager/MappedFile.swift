@@ -1,44 +1,355 @@
+internal import Synchronization
 package import ToftPlatform
 
-/// The data file as the storage uses it: the calls of `StorageFile`, whose errors are the storage's
-/// here.
-package final class MappedFile: Sendable {
-    private let base: any StorageFile
+/// The data file as the storage uses it: pages at addresses that do not change, the memory of which
+/// of them have been verified, and the calls of `StorageFile` with the storage's errors.
+///
+/// One for each open file and store, shared by every snapshot and thread. The file is cut into
+/// regions (`Page.perRegion`); address space is reserved for a region whole, at its first use.
+///
+/// 1. The address of a page never changes, and nothing beyond the end of the file is ever touched.
+/// 2. A page is remembered as verified by the birth version that its reference named: another
+///    version in the same page is read and verified anew (another process may have reused it).
+/// 3. `mapped`: a region is a shared mapping of the file, read only, which grows with the file.
+///    Before a page is verified it is read into memory by a call that says what went wrong; the
+///    system may evict it later, and reads it again at an access, which can say nothing.
+/// 4. `buffered`: a region is memory of this process. A page is read into it before it is verified,
+///    and nothing reads it again as long as it is remembered. So every error of the device, and a
+///    file that others truncate, is an error of a call. A page is filled again only when another
+///    version is in it, which no snapshot of this process can be looking at. Where bytes of the
+///    file have to be changed before they are pages (a cipher), `fill` is the place.
+/// 5. `buffered`: memory holds at most what the open snapshots have read. When the last of the
+///    process goes and more than `keptBytes` are filled, all is given back.
+package final class MappedFile: @unchecked Sendable {
+    private struct Region {
+        var memory: Reservation?
+        /// The region's first page.
+        var base: UnsafeRawPointer?
+        /// For each page of the region the birth version it was verified for, 0 for none.
+        var verified: UnsafeMutablePointer<Atomic<UInt64>>?
+    }
 
-    package init(_ base: any StorageFile) { self.base = base }
+    private let file: any StorageFile
+    /// Whether pages are read into memory instead of being mapped.
+    package let isBuffered: Bool
+    /// An entry is filled once; readers see it through the release of its `presentPages`.
+    private let regions: UnsafeMutablePointer<Region>
+    private let presentPages: UnsafeMutablePointer<Atomic<Int>>
+    private let growth = Mutex<Void>(())
+    /// `mapped`: the last run of pages that was read, first page in the upper 40 bits, how many in
+    /// the lower 24.
+    private let lastRun = Atomic<UInt64>(0)
+    /// `buffered`: held while pages are filled.
+    private let filling = Mutex<Int>(0)
+    /// `buffered`: how many spaces of pages are open.
+    private let readers = Mutex<Int>(0)
 
+    private let keptBytes: Int
+    /// Pages that are read at once, at most, where one run follows the other.
+    private static let longestRun = 64
+
+    /// - Parameter keptBytes: what a buffered file keeps in memory when no snapshot is open.
+    package init(_ file: any StorageFile, isBuffered: Bool = false, keptBytes: Int = 64 << 20) {
+        self.file = file
+        self.isBuffered = isBuffered
+        self.keptBytes = keptBytes
+        regions = .allocate(capacity: ExtentLimit.regions)
+        regions.initialize(repeating: Region(), count: ExtentLimit.regions)
+        presentPages = .allocate(capacity: ExtentLimit.regions)
+        for index in 0..<ExtentLimit.regions {
+            (presentPages + index).initialize(to: Atomic(0))
+        }
+    }
+
+    deinit {
+        for index in 0..<ExtentLimit.regions { regions[index].verified?.deallocate() }
+        regions.deinitialize(count: ExtentLimit.regions)
+        regions.deallocate()
+        presentPages.deallocate()
+    }
+
+    /// The same file with a mapping of its own, as another process has it.
+    func reopened() -> MappedFile { MappedFile(file, isBuffered: isBuffered) }
+
+    // MARK: Pages
+
+    /// The address of a page, of which `count` must be there, with its words of verification. What
+    /// is there may be read only where the words say so.
+    @inline(__always)
+    func locate(_ page: UInt64, count: Int) throws(StorageError) -> (
+        base: UnsafeRawPointer, verified: UnsafeMutablePointer<Atomic<UInt64>>
+    ) {
+        guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions) else {
+            throw .corrupt(page: page, reason: "a reference leaves the file")
+        }
+        let region = Page.region(of: page)
+        let index = Page.indexInRegion(page)
+        guard index &+ count <= Page.perRegion else {
+            throw .corrupt(page: page, reason: "a reference leaves its region")
+        }
+        if presentPages[region].load(ordering: .acquiring) < index &+ count {
+            try extend(region, pages: index &+ count, for: page)
+        }
+        guard let base = regions[region].base, let verified = regions[region].verified else {
+            throw .addressSpaceExhausted
+        }
+        return (base + index &* Page.size, verified + index)
+    }
+
+    /// Where a page and its word of verification are, if it was located before: for whoever only
+    /// wants them fetched.
+    @inline(__always)
+    func place(_ page: UInt64) -> (base: UnsafeRawPointer, verified: UnsafeRawPointer)? {
+        guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions) else {
+            return nil
+        }
+        let region = Page.region(of: page)
+        let index = Page.indexInRegion(page)
+        guard presentPages[region].load(ordering: .acquiring) > index,
+            let base = regions[region].base, let verified = regions[region].verified
+        else {
+            return nil
+        }
+        return (base + index &* Page.size, UnsafeRawPointer(verified + index))
+    }
+
+    /// Has the processor fetch the beginning of a page, which is about to be read, and its word of
+    /// verification: all at once, not one after the other.
+    @inline(__always)
+    func fetch(_ page: UInt64, lines: Int) {
+        guard let (base, verified) = place(page) else { return }
+        verified.prefetch()
+        for line in 0..<lines { (base + line &* 64).prefetch() }
+    }
+
+    /// Reads pages for the first time, has them verified, and remembers them. They lie in one
+    /// extent that was located.
+    func admit(
+        _ page: UInt64, count: Int, birth: UInt64, _ verify: () throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let (base, verified) = try locate(page, count: count)
+        guard isBuffered else {
+            try populate(page, count, base)
+            try verify()
+            for index in 0..<count { verified[index].store(birth, ordering: .releasing) }
+            return
+        }
+        try filling.withLock { filled throws(StorageError) in
+            let isThere = (0..<count).allSatisfy {
+                verified[$0].load(ordering: .relaxed) == birth
+            }
+            if isThere { return }
+            for index in 0..<count { verified[index].store(0, ordering: .relaxed) }
+            filled += count
+            try fill(page, count, UnsafeMutableRawPointer(mutating: base))
+            try verify()
+            for index in 0..<count { verified[index].store(birth, ordering: .releasing) }
+        }
+    }
+
+    /// Remembers pages that this process has just written as verified. Where they are buffered they
+    /// are read when they are wanted.
+    func noteVerified(_ page: UInt64, count: Int, birth: UInt64) {
+        if !isBuffered { mark(page, count, birth) }
+    }
+
+    private func mark(_ page: UInt64, _ count: Int, _ birth: UInt64) {
+        guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions) else {
+            return
+        }
+        let region = Page.region(of: page)
+        let index = Page.indexInRegion(page)
+        let end = min(index + count, presentPages[region].load(ordering: .acquiring))
+        guard index < end, let verified = regions[region].verified else { return }
+        for page in index..<end { verified[page].store(birth, ordering: .relaxed) }
+    }
+
+    /// Reads mapped pages into memory: these, or, where they follow the last ones that were read,
+    /// some more, so that a scan asks the device for much at a time and the system seldom.
+    private func populate(_ page: UInt64, _ count: Int, _ base: UnsafeRawPointer)
+        throws(StorageError)
+    {
+        let last = lastRun.load(ordering: .relaxed)
+        let lastStart = last >> 24
+        let lastCount = Int(last & 0xFF_FFFF)
+        let lastEnd = lastStart + UInt64(lastCount)
+        if page >= lastStart && page + UInt64(count) <= lastEnd { return }
+        var run = count
+        if page >= lastStart && page <= lastEnd + UInt64(Self.longestRun / 4) {
+            let region = Page.region(of: page)
+            let present = presentPages[region].load(ordering: .acquiring)
+            run = max(
+                count,
+                min(lastCount * 2, Self.longestRun, present - Page.indexInRegion(page)))
+        }
+        if run > count, (try? populate(page, run, base, readingAhead: true)) != nil {
+            lastRun.store(page << 24 | UInt64(run), ordering: .relaxed)
+            return
+        }
+        try populate(page, count, base, readingAhead: count > 1)
+        lastRun.store(page << 24 | UInt64(count), ordering: .relaxed)
+    }
+
+    private func populate(
+        _ page: UInt64, _ count: Int, _ base: UnsafeRawPointer, readingAhead: Bool
+    ) throws(StorageError) {
+        let start = page * UInt64(Page.size)
+        let range = start..<start + UInt64(count * Page.size)
+        try asking(for: range) { () throws(SystemError) in
+            try file.populate(range, at: base, readingAhead: readingAhead)
+        }
+    }
+
+    private func fill(_ page: UInt64, _ count: Int, _ base: UnsafeMutableRawPointer)
+        throws(StorageError)
+    {
+        let start = page * UInt64(Page.size)
+        let buffer = UnsafeMutableRawBufferPointer(start: base, count: count * Page.size)
+        try asking(for: start..<start + UInt64(buffer.count)) { () throws(SystemError) in
+            try file.read(into: buffer, at: start)
+        }
+    }
+
+    /// Calls the system for pages that some version has: that they are not there means that the
+    /// file was truncated.
+    private func asking(for range: Range<UInt64>, _ call: () throws(SystemError) -> Void)
+        throws(StorageError)
+    {
+        do throws(SystemError) {
+            try call()
+        } catch {
+            if case .fileEnds = error { try checkPresent(range.upperBound) }
+            throw StorageError(error)
+        }
+    }
+
+    /// Throws if the file is shorter than a version that it holds needs it to be.
+    ///
+    /// - Throws: `fileTruncated`, or what the system says.
+    func checkPresent(_ byteCount: UInt64) throws(StorageError) {
+        let size = try size()
+        if size < byteCount {
+            throw .fileTruncated(path: path, size: size, needed: byteCount)
+        }
+    }
+
+    private func extend(_ region: Int, pages: Int, for page: UInt64) throws(StorageError) {
+        try growth.withLock { _ throws(StorageError) in
+            let known = presentPages[region].load(ordering: .relaxed)
+            guard known < pages else { return }
+            let start = Page.first(ofRegion: region) * UInt64(Page.size)
+            let size = try self.size()
+            let present =
+                size > start
+                ? Int(min((size - start) / UInt64(Page.size), UInt64(Page.perRegion))) : 0
+            guard present >= pages || Probe.makes(.referenceBoundsNotChecked) else {
+                throw .corrupt(page: page, reason: "the file ends before this page")
+            }
+            let base = try memory(of: region)
+            if !isBuffered {
+                try system(
+                    file.map(
+                        start + UInt64(known * Page.size)..<start + UInt64(present * Page.size),
+                        at: base + known * Page.size))
+            }
+            if regions[region].verified == nil {
+                let words = UnsafeMutablePointer<Atomic<UInt64>>.allocate(capacity: Page.perRegion)
+                for index in 0..<Page.perRegion { (words + index).initialize(to: Atomic(0)) }
+                regions[region].verified = words
+            }
+            presentPages[region].store(present, ordering: .releasing)
+        }
+    }
+
+    /// The address of a region. A mapping begins at a page of memory, which may be larger than
+    /// ours; so room is left for what lies before the region in its first one.
+    private func memory(of region: Int) throws(StorageError) -> UnsafeMutableRawPointer {
+        if let base = regions[region].base { return UnsafeMutableRawPointer(mutating: base) }
+        let lead = Int(Page.firstData) * Page.size % Machine.memoryPageSize
+        let memory = try system(Reservation(byteCount: Page.perRegion * Page.size + lead))
+        if isBuffered { try system(memory.becomeMemory()) }
+        regions[region].memory = memory
+        let base = memory.base + lead
+        regions[region].base = UnsafeRawPointer(base)
+        return base
+    }
+
+    // MARK: Memory
+
+    /// `buffered`: how many pages are in memory; those that were filled again count again.
+    var bufferedPages: Int { filling.withLock { $0 } }
+
+    /// Says that pages are going to be read. To be called before the first, and undone by
+    /// `endReading` after the last.
+    func beginReading() {
+        if isBuffered { readers.withLock { $0 += 1 } }
+    }
+
+    func endReading() {
+        guard isBuffered else { return }
+        readers.withLock { readers in
+            readers -= 1
+            if readers == 0 { giveBack() }
+        }
+    }
+
+    private func giveBack() {
+        filling.withLock { filled in
+            guard filled * Page.size > keptBytes else { return }
+            filled = 0
+            for region in 0..<ExtentLimit.regions {
+                guard let memory = regions[region].memory, let verified = regions[region].verified
+                else { continue }
+                for index in 0..<Page.perRegion { verified[index].store(0, ordering: .relaxed) }
+                memory.discard()
+            }
+        }
+    }
+}
+
+// The calls of the file. Any thread may call them.
+
+extension MappedFile {
     /// Absolute, without symbolic links; a name in angle brackets where there is no file.
-    var path: String { base.path }
+    var path: String { file.path }
     /// Whether locks are taken on the file, because other processes can come.
-    var hasLocks: Bool { base.lockDescriptor != nil }
+    var hasLocks: Bool { file.lockDescriptor != nil }
 
-    func size() throws(StorageError) -> UInt64 { try system(base.size()) }
-    func identity() throws(StorageError) -> FileIdentity { try system(base.identity()) }
+    func size() throws(StorageError) -> UInt64 { try system(file.size()) }
+    func identity() throws(StorageError) -> FileIdentity { try system(file.identity()) }
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StorageError) {
-        try system(base.read(into: buffer, at: offset))
+        try system(file.read(into: buffer, at: offset))
     }
     func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
         throws(StorageError)
     {
-        try system(base.readFromDevice(into: buffer, at: offset))
+        try system(file.readFromDevice(into: buffer, at: offset))
     }
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
-        try system(base.write(bytes, at: offset))
+        forget(offset, bytes.count)
+        try system(file.write(bytes, at: offset))
     }
     func write(_ pieces: [UnsafeRawBufferPointer], at offset: UInt64) throws(StorageError) {
-        try system(base.write(pieces, at: offset))
+        forget(offset, pieces.reduce(0) { $0 + $1.count })
+        try system(file.write(pieces, at: offset))
     }
     func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
-        try system(base.writeDurably(bytes, at: offset))
+        forget(offset, bytes.count)
+        try system(file.writeDurably(bytes, at: offset))
     }
     func writeOut(_ range: Range<UInt64>) throws(StorageError) {
-        try system(base.writeOut(range))
+        try system(file.writeOut(range))
     }
-    func sync() throws(StorageError) { try system(base.sync()) }
-    func grow(to size: UInt64) throws(StorageError) { try system(base.grow(to: size)) }
-    func truncate(to size: UInt64) throws(StorageError) { try system(base.truncate(to: size)) }
-    func section(_ index: Int, mapping byteCount: Int) throws(StorageError) -> UnsafeRawPointer {
-        try system(base.section(index, mapping: byteCount))
+    func sync() throws(StorageError) { try system(file.sync()) }
+    func grow(to size: UInt64) throws(StorageError) { try system(file.grow(to: size)) }
+    func close() throws(StorageError) { try system(file.close()) }
+
+    /// Pages that are written must be read again where they are buffered: a transaction may write
+    /// its own pages more than once.
+    private func forget(_ offset: UInt64, _ count: Int) {
+        guard isBuffered, count > 0 else { return }
+        let first = offset / UInt64(Page.size)
+        let last = (offset + UInt64(count) - 1) / UInt64(Page.size)
+        mark(first, Int(last - first) + 1, 0)
     }
-    func close() throws(StorageError) { try system(base.close()) }
 }

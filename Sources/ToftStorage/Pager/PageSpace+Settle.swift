@@ -58,7 +58,7 @@ extension PageSpace {
         let extents = dirty.pointee.sorted { _ in true }
         try write(extents)
         for extent in extents {
-            sections.noteVerified(extent.page, count: Int(extent.pageCount), birth: version)
+            file.noteVerified(extent.page, count: Int(extent.pageCount), birth: version)
         }
     }
 

@@ -15,8 +15,9 @@ package final class PageSpace: @unchecked Sendable {
     package let isWritable: Bool
     /// Whether nothing of it may reach the file.
     private let isPrivate: Bool
+    /// Between two transactions, when nothing may be read.
+    private var isResting = false
     let file: MappedFile
-    let sections: Sections
     /// Extents in memory. Behind a pointer, as the runtime guards each access to a class's own
     /// variable; this one is read in every operation.
     let dirty: UnsafeMutablePointer<DirtyTable>
@@ -31,9 +32,9 @@ package final class PageSpace: @unchecked Sendable {
     }
 
     /// A reading space.
-    init(file: MappedFile, sections: Sections, version: UInt64) {
+    init(file: MappedFile, version: UInt64) {
+        file.beginReading()
         self.file = file
-        self.sections = sections
         self.version = version
         isWritable = false
         isPrivate = false
@@ -43,12 +44,11 @@ package final class PageSpace: @unchecked Sendable {
 
     /// A writing space.
     init(
-        file: MappedFile, sections: Sections, version: UInt64, freeSpace: FreeSpace,
-        isPrivate: Bool = false
+        file: MappedFile, version: UInt64, freeSpace: FreeSpace, isPrivate: Bool = false
     ) {
+        file.beginReading()
         self.isPrivate = isPrivate
         self.file = file
-        self.sections = sections
         self.version = version
         self.freeSpace = freeSpace
         isWritable = true
@@ -58,6 +58,8 @@ package final class PageSpace: @unchecked Sendable {
 
     /// Lets go of all that belonged to a version which was flushed and whose transaction has ended.
     func rest() {
+        file.endReading()
+        isResting = true
         freeSpace = nil
         spilled = [:]
         dirty.pointee.removeAll()
@@ -65,11 +67,14 @@ package final class PageSpace: @unchecked Sendable {
 
     /// Begins another version, after a rest.
     func begin(_ version: UInt64, _ freeSpace: FreeSpace) {
+        file.beginReading()
+        isResting = false
         self.version = version
         self.freeSpace = freeSpace
     }
 
     deinit {
+        if !isResting { file.endReading() }
         dirty.deinitialize(count: 1)
         dirty.deallocate()
     }
@@ -84,9 +89,9 @@ package final class PageSpace: @unchecked Sendable {
             return try viewOurs(ref, as: type)
         }
         let count = try Self.checkedCount(ref, as: type)
-        let (base, verified) = try sections.locate(ref.page, count: count)
-        if verified[0].load(ordering: .relaxed) != ref.birth {
-            try verifyFirst(ref, type, base, verified, count)
+        let (base, verified) = try file.locate(ref.page, count: count)
+        if verified[0].load(ordering: .acquiring) != ref.birth {
+            try verifyFirst(ref, type, base, count)
         }
         try Self.checkHeader(base, ref, type)
         return base
@@ -110,20 +115,37 @@ package final class PageSpace: @unchecked Sendable {
         throws(StorageError)
     {
         guard Int(ref.pageCount) <= ExtentLimit.pages else { return }
-        let (_, verified) = try sections.locate(ref.page, count: Int(ref.pageCount))
-        for page in pages where verified[page].load(ordering: .relaxed) != ref.birth {
-            let expected = base.loadUnaligned(
-                fromByteOffset: ExtentHeader.size + (page - 1) * ExtentHeader.checksumSize,
-                as: UInt64.self)
-            guard
-                Checksum.of(base + page * Page.size, count: Page.size)
-                    == UInt64(littleEndian: expected)
-            else {
-                throw .corrupt(
-                    page: ref.page + UInt64(page),
-                    reason: "its checksum differs from its extent's table")
+        let (_, verified) = try file.locate(ref.page, count: Int(ref.pageCount))
+        var page = pages.lowerBound
+        while page <= pages.upperBound {
+            if verified[page].load(ordering: .acquiring) == ref.birth {
+                page += 1
+                continue
             }
-            verified[page].store(ref.birth, ordering: .relaxed)
+            var end = page + 1
+            while end <= pages.upperBound, verified[end].load(ordering: .relaxed) != ref.birth {
+                end += 1
+            }
+            let run = page..<end
+            try file.admit(ref.page + UInt64(page), count: run.count, birth: ref.birth) {
+                () throws(StorageError) in
+                for page in run { try Self.check(page, of: ref, base) }
+            }
+            page = end
+        }
+    }
+
+    /// Compares a further page of an extent with the table of checksums in its first one.
+    private static func check(_ page: Int, of ref: Ref, _ base: UnsafeRawPointer)
+        throws(StorageError)
+    {
+        let entry = ExtentHeader.size + (page - 1) * ExtentHeader.checksumSize
+        guard
+            Checksum.of(base + page * Page.size, count: Page.size) == base.uint64(at: entry)
+        else {
+            throw .corrupt(
+                page: ref.page + UInt64(page),
+                reason: "its checksum differs from its extent's table")
         }
     }
 
@@ -139,7 +161,11 @@ package final class PageSpace: @unchecked Sendable {
             return UnsafeRawPointer(extent.base)
         }
         let count = try Self.checkedCount(ref, as: type)
-        let (base, _) = try sections.locate(ref.page, count: count)
+        let (base, verified) = try file.locate(ref.page, count: count)
+        if verified[0].load(ordering: .relaxed) != ref.birth {
+            // What was spilled was written by this transaction.
+            try file.admit(ref.page, count: count, birth: ref.birth) {}
+        }
         try Self.checkHeader(base, ref, type)
         return base
     }
@@ -153,20 +179,22 @@ package final class PageSpace: @unchecked Sendable {
     }
 
     private func verifyFirst(
-        _ ref: Ref, _ type: ExtentType, _ base: UnsafeRawPointer,
-        _ verified: UnsafeMutablePointer<Atomic<UInt64>>, _ count: Int
+        _ ref: Ref, _ type: ExtentType, _ base: UnsafeRawPointer, _ count: Int
     ) throws(StorageError) {
         guard ref.birth != 0, ref.birth <= version else {
             throw .corrupt(
                 page: ref.page,
                 reason: "it was born in version \(ref.birth), after version \(version)")
         }
-        let length = type == .blob ? count * Page.size : Page.size
-        guard Checksum.of(base, count: length) == ref.checksum || Probe.makes(.checksumNotCompared)
-        else {
-            throw .corrupt(page: ref.page, reason: "its checksum differs from its parent's")
+        let pages = type == .blob ? count : 1
+        try file.admit(ref.page, count: pages, birth: ref.birth) { () throws(StorageError) in
+            guard
+                Checksum.of(base, count: pages * Page.size) == ref.checksum
+                    || Probe.makes(.checksumNotCompared)
+            else {
+                throw .corrupt(page: ref.page, reason: "its checksum differs from its parent's")
+            }
         }
-        verified[0].store(ref.birth, ordering: .relaxed)
     }
 
     @inline(__always)

@@ -23,7 +23,7 @@ enum Recovery {
         try file.grow(to: UInt64(16 * Page.size))
         let freeSpace = try FreeSpace(file: file)
         let space = PageSpace(
-            file: file, sections: Sections(file: file), version: 1, freeSpace: freeSpace)
+            file: file, version: 1, freeSpace: freeSpace)
         let (rootRef, rootBase) = try space.allocate(.root, pageCount: 1)
         let (directory, batchList) = try freeSpace.finish(
             replacing: nil, runLimit: RootTail.runLimit(besides: 0), in: space)
@@ -173,7 +173,7 @@ enum Recovery {
                     + "\(meta.pageCount * UInt64(Page.size)) bytes"
             )
         }
-        let space = PageSpace(file: file, sections: Sections(file: file), version: meta.version)
+        let space = PageSpace(file: file, version: meta.version)
         let root = try Root(reading: meta.root, in: space)
         guard root.pageCount <= size / UInt64(Page.size) else {
             throw .corrupt(

@@ -28,7 +28,7 @@ package final class Snapshot: @unchecked Sendable, TreeOwner, DeltaOwner {
     init(store: Store, published: PublishedVersion, pin: Pin?) throws(StorageError) {
         self.store = store
         version = published.version
-        space = PageSpace(file: store.file, sections: store.sections, version: published.version)
+        space = PageSpace(file: store.file, version: published.version)
         rootRef = published.root
         root = try Root(reading: rootRef, in: space)
         catalog = OrderedTree(space: space, root: root.catalog)

@@ -113,16 +113,18 @@ extension Store {
     /// at the last close.
     package static func open(
         on file: any StorageFile, coordinator: Coordinator, dirtyLimit: Int = StoreLimit.dirtyBytes,
-        firstLogPages: UInt64 = LogLimit.firstPages
+        firstLogPages: UInt64 = LogLimit.firstPages, isBuffered: Bool = false
     ) throws(StorageError) -> Store {
         try recoverAndOpen(
-            MappedFile(file), coordinator, dirtyLimit: dirtyLimit, firstLogPages: firstLogPages)
+            MappedFile(file, isBuffered: isBuffered), coordinator, dirtyLimit: dirtyLimit,
+            firstLogPages: firstLogPages)
     }
 
     /// Another store on the same file and coordinator, as another process would have it: for tests.
     package func twin() -> Store {
         Store(
-            file: file, coordinator: coordinator, template: template, isReadOnly: isReadOnly,
+            file: file.reopened(), coordinator: coordinator, template: template,
+            isReadOnly: isReadOnly,
             dirtyLimit: dirtyLimit, firstLogPages: firstLogPages,
             leavesFile: false)
     }
@@ -176,7 +178,7 @@ extension Store {
                 path, forWriting: !configuration.isReadOnly,
                 allowingNetworkFileSystem: configuration.allowsNetworkFileSystem))
         do throws(StorageError) {
-            try ForeignFile.refuse(MappedFile(file))
+            try ForeignFile.refuse(file)
         } catch {
             try system(file.close())
             throw error
@@ -189,7 +191,7 @@ extension Store {
     {
         if configuration.isReadOnly { return try attachAsGuest(file, configuration) }
         let coordinator = try Coordinator.attach(file)
-        let file = MappedFile(file)
+        let file = MappedFile(file, isBuffered: !configuration.usesMapping)
         guard !coordinator.isFirst else {
             PosixFile.removeLeftovers(of: file.path)
             return try recoverAndOpen(
@@ -212,7 +214,7 @@ extension Store {
         throws(StorageError) -> Store
     {
         let locked = file
-        let file = MappedFile(file)
+        let file = MappedFile(file, isBuffered: !configuration.usesMapping)
         let coordinator = try Coordinator.guest(locked) { () throws(StorageError) in
             guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
                 throw .corrupt(page: 0, reason: "neither meta page is valid")
@@ -257,13 +259,13 @@ extension Store {
 
 /// Tells files that are not ours by their first bytes, before any lock file is laid beside them.
 enum ForeignFile {
-    static func refuse(_ file: MappedFile) throws(StorageError) {
-        let size = try file.size()
+    static func refuse(_ file: PosixFile) throws(StorageError) {
+        let size = try system(file.size())
         guard size > 0 else { throw .notADatabase(path: file.path, what: "an empty file") }
         let head = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Int(min(size, UInt64(2 * Page.size))), alignment: 16)
         defer { head.deallocate() }
-        try file.read(into: head, at: 0)
+        try system(file.read(into: head, at: 0))
         let bytes = UnsafeRawBufferPointer(head)
         if has(MetaLayout.magicBytes, at: 0, bytes)
             || has(MetaLayout.magicBytes, at: Page.size, bytes)

@@ -14,6 +14,9 @@ package struct StoreConfiguration: Sendable {
     /// Whether a file that is missing is made.
     package var createsFile = true
     package var allowsNetworkFileSystem = false
+    /// Whether pages are read where the system maps them, or into memory of this process, see
+    /// `MappedFile`. A file that this process has open already stays as it was opened.
+    package var usesMapping = true
     /// Bytes of changed leaves that a transaction keeps in memory.
     package var dirtyLimit = StoreLimit.dirtyBytes
     /// Pages of the log's first segment; 0: there is no log, and every commit is a
@@ -30,7 +33,6 @@ package struct StoreConfiguration: Sendable {
 /// Any thread may call anything. Snapshots keep their store alive.
 package final class Store: Sendable {
     let file: MappedFile
-    let sections: Sections
     package let coordinator: Coordinator
     /// Where the file is, or the name in angle brackets of an in-memory database.
     package var path: String { file.path }
@@ -81,7 +83,6 @@ package final class Store: Sendable {
         self.template = template
         self.isReadOnly = isReadOnly
         self.dirtyLimit = dirtyLimit
-        sections = Sections(file: file)
     }
 
     deinit {
@@ -195,6 +196,7 @@ package final class Store: Sendable {
         while true {
             let pin = try coordinator.pinLatest()
             do {
+                try file.checkPresent(pin.published.fileSize)
                 if let snapshot = try snapshot(pinned: pin) { return snapshot }
             } catch {
                 coordinator.unpin(pin)
@@ -272,6 +274,7 @@ package final class Store: Sendable {
             let ahead = group.ahead
             let visible = coordinator.published
             let published = ahead.newest ?? visible
+            try file.checkPresent(visible.fileSize)
             let pins = try pins(visible.version, ahead.beingWritten)
             Probe.reach(.transactionBegun)
             return try WriteTransaction(

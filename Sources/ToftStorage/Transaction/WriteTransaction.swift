@@ -43,7 +43,7 @@ package final class WriteTransaction {
     ) throws(StorageError) {
         self.store = store
         let reading = PageSpace(
-            file: store.file, sections: store.sections, version: published.version)
+            file: store.file, version: published.version)
         base = published
         baseRoot = try Root(reading: published.root, in: reading)
         let freeSpace = try FreeSpace(
@@ -53,7 +53,7 @@ package final class WriteTransaction {
         space =
             desk?.space
             ?? PageSpace(
-                file: store.file, sections: store.sections, version: version, freeSpace: freeSpace,
+                file: store.file, version: version, freeSpace: freeSpace,
                 isPrivate: isPrivate)
         self.version = version
         record = .allocate(capacity: 1)

@@ -188,7 +188,7 @@ extension TreeRoot {
             level &-= 1
         }
         // Of a cluster the headers, the entries of its columns and the first keys.
-        space.sections.fetch(ref.page, lines: leafType == .cluster ? 8 : 2)
+        space.file.fetch(ref.page, lines: leafType == .cluster ? 8 : 2)
         return (ref, try space.view(ref, as: leafType))
     }
 

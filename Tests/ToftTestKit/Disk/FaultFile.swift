@@ -4,7 +4,7 @@ package import ToftPlatform
 /// A disk that fails at one of its operations, or from one on.
 package final class FaultFile: WrappedFile, @unchecked Sendable {
     package enum Operation: String, Sendable, CaseIterable {
-        case read, readFromDevice, write, writeDurably, sync, grow, truncate, section, size
+        case read, readFromDevice, write, writeDurably, sync, grow, truncate, map, populate, size
     }
 
     package struct Fault: Sendable {
@@ -129,10 +129,17 @@ package final class FaultFile: WrappedFile, @unchecked Sendable {
         try base.truncate(to: size)
     }
 
-    package override func section(_ index: Int, mapping byteCount: Int) throws(SystemError)
-        -> UnsafeRawPointer
+    package override func map(_ range: Range<UInt64>, at address: UnsafeMutableRawPointer)
+        throws(SystemError)
     {
-        try attempt(.section)
-        return try base.section(index, mapping: byteCount)
+        try attempt(.map)
+        try base.map(range, at: address)
+    }
+
+    package override func populate(
+        _ range: Range<UInt64>, at address: UnsafeRawPointer, readingAhead: Bool
+    ) throws(SystemError) {
+        try attempt(.populate)
+        try base.populate(range, at: address, readingAhead: readingAhead)
     }
 }

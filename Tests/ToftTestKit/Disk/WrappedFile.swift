@@ -30,10 +30,15 @@ package class WrappedFile: StorageFile, @unchecked Sendable {
     package func writeOut(_ range: Range<UInt64>) throws(SystemError) { try base.writeOut(range) }
     package func grow(to size: UInt64) throws(SystemError) { try base.grow(to: size) }
     package func truncate(to size: UInt64) throws(SystemError) { try base.truncate(to: size) }
-    package func section(_ index: Int, mapping byteCount: Int) throws(SystemError)
-        -> UnsafeRawPointer
+    package func map(_ range: Range<UInt64>, at address: UnsafeMutableRawPointer)
+        throws(SystemError)
     {
-        try base.section(index, mapping: byteCount)
+        try base.map(range, at: address)
+    }
+    package func populate(
+        _ range: Range<UInt64>, at address: UnsafeRawPointer, readingAhead: Bool
+    ) throws(SystemError) {
+        try base.populate(range, at: address, readingAhead: readingAhead)
     }
     package func close() throws(SystemError) {}
 }

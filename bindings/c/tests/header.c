@@ -4,7 +4,7 @@
 
 _Static_assert(sizeof(toft_value) == 24, "values are three words");
 _Static_assert(sizeof(toft_type) == 4 && sizeof(toft_status) == 4, "enumerations are 32 bits");
-_Static_assert(sizeof(toft_configuration) == 56 && sizeof(toft_property_schema) == 64
+_Static_assert(sizeof(toft_configuration) == 64 && sizeof(toft_property_schema) == 64
                    && sizeof(toft_class_schema) == 40,
     "ABI 1");
 _Static_assert(

@@ -3,7 +3,7 @@
 
 static_assert(sizeof(toft_value) == 24, "values are three words");
 static_assert(sizeof(toft_type) == 4 && sizeof(toft_status) == 4, "enumerations are 32 bits");
-static_assert(sizeof(toft_configuration) == 56 && sizeof(toft_property_schema) == 64
+static_assert(sizeof(toft_configuration) == 64 && sizeof(toft_property_schema) == 64
                   && sizeof(toft_class_schema) == 40,
     "ABI 1");
 static_assert(

@@ -131,6 +131,11 @@ class toft_mode(IntEnum):
     READ_ONLY = 2
 
 
+class toft_open_flags(IntEnum):
+    MAPPED = 0
+    BUFFERED = 1
+
+
 class toft_durability(IntEnum):
     IMMEDIATE = 0
     GROUP = 1
@@ -289,6 +294,7 @@ class toft_configuration(Structure):
         ("mode", c_int),
         ("write_timeout_milliseconds", c_int32),
         ("schema", c_void_p),
+        ("flags", c_uint32),
     ]
     size: int
     path: toft_string
@@ -296,6 +302,7 @@ class toft_configuration(Structure):
     mode: int
     write_timeout_milliseconds: int
     schema: int | None
+    flags: int
 
 
 class toft_class_info(Structure):

@@ -20,6 +20,7 @@ from ._ffi import (
     toft_check_report,
     toft_commit_options,
     toft_configuration,
+    toft_open_flags,
     toft_durability,
     toft_info,
     toft_link,
@@ -75,15 +76,18 @@ def open(
     *,
     mode: Mode = "create",
     write_timeout: float | None = None,
+    mapped: bool = True,
 ) -> Realm:
     """Opens a database file on this thread: `with toft.open("dogs.toft", [Dog, Person]) as realm:`.
 
     `classes`: what is stored; new classes, properties and indexes are added to the file. None: the
     classes that the file has, as `realm.classes` gives them. `mode`: "create" the file when it is
     missing, it must be "existing", or it is "read_only". `write_timeout`: how many seconds a write
-    waits for other writers; None: as long as it takes, 0: not at all.
+    waits for other writers; None: as long as it takes, 0: not at all. `mapped`: False reads pages
+    into memory of the process instead of mapping the file, so that a failing device or a file that
+    others truncate is an exception and never the signal SIGBUS; it costs a copy of what is read.
     """
-    return _open(os.fspath(path), "", classes, mode, write_timeout)
+    return _open(os.fspath(path), "", classes, mode, write_timeout, mapped)
 
 
 def open_in_memory(
@@ -104,6 +108,7 @@ def _open(
     classes: Iterable[type[Object]] | None,
     mode: Mode,
     write_timeout: float | None,
+    mapped: bool = True,
 ) -> Realm:
     if mode not in _MODES:
         raise InvalidArgumentError(f"A mode is one of {', '.join(_MODES)}, not {mode!r}.")
@@ -121,6 +126,7 @@ def _open(
     configuration.mode = _MODES[mode]
     configuration.write_timeout_milliseconds = _milliseconds(write_timeout)
     configuration.schema = schema.address if schema else None
+    configuration.flags = toft_open_flags.MAPPED if mapped else toft_open_flags.BUFFERED
     address = ctypes.c_void_p()
     library().toft_realm_open(ctypes.byref(configuration), ctypes.byref(address))
     return Realm(Handle(address.value, library().toft_realm_release), path or f":{name}", declared)

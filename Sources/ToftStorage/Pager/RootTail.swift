@@ -17,12 +17,8 @@ enum RootTail {
                 page: base.reading.uint64(at: ExtentHeader.page), kind: "root",
                 reason: "it has no room for its \(runs.count) freed runs and its record")
         }
-        base.storeBytes(
-            of: UInt32(truncatingIfNeeded: runs.count).littleEndian,
-            toByteOffset: RootLayout.runCount, as: UInt32.self)
-        base.storeBytes(
-            of: UInt32(truncatingIfNeeded: record.count).littleEndian,
-            toByteOffset: RootLayout.recordLength, as: UInt32.self)
+        base.storeUInt32(runs.count, at: RootLayout.runCount)
+        base.storeUInt32(record.count, at: RootLayout.recordLength)
         var offset = RootLayout.tail
         for run in runs {
             run.encode(to: base + offset)
@@ -55,14 +51,8 @@ enum RootTail {
         _ root: Ref, in space: PageSpace
     ) throws(StorageError) -> (base: UnsafeRawPointer, runCount: Int, recordLength: Int) {
         let base = try space.view(root, as: .root)
-        let count = Int(
-            UInt32(
-                littleEndian: base.loadUnaligned(
-                    fromByteOffset: RootLayout.runCount, as: UInt32.self)))
-        let length = Int(
-            UInt32(
-                littleEndian: base.loadUnaligned(
-                    fromByteOffset: RootLayout.recordLength, as: UInt32.self)))
+        let count = base.uint32(at: RootLayout.runCount)
+        let length = base.uint32(at: RootLayout.recordLength)
         guard count <= room / FreedRunLayout.size, count * FreedRunLayout.size + length <= room
         else {
             throw .corrupt(

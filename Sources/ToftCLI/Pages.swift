@@ -1,0 +1,131 @@
+import ArgumentParser
+import ToftStorage
+
+struct Pages: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show what the pages of a file hold, also of one that will not open.",
+        discussion: """
+            Shows both meta pages, the root that the newer one names, the commits that the log \
+            holds behind it, the trees that the catalog lists, and how many extents of each type \
+            lie in the file (what was freed and not used again counts too). Takes no lock and \
+            changes nothing. What is damaged is told, and the rest is shown. Exit status 2 when \
+            something is damaged.
+            """)
+
+    @Argument(help: "The database file.", completion: .file())
+    var file: String
+
+    @Flag(name: .long, help: "Print JSON, one value a line.")
+    var json = false
+
+    func run() throws {
+        let dump = try reportingErrors { try FileDump.read(file) }
+        if json { print(Self.line(dump)) } else { Self.show(dump) }
+        let isDamaged =
+            !dump.problems.isEmpty || dump.trees.contains { $0.problem != nil }
+        if isDamaged { throw ExitCode(2) }
+    }
+
+    private static func show(_ dump: FileDump) {
+        print("\(dump.path): \(dump.byteCount / 4096) pages, \(ByteCount.text(dump.byteCount))")
+        for meta in dump.metas { print("meta \(meta.slot): \(text(meta))") }
+        if let root = dump.root {
+            print(
+                "root at page \(root.page): version \(root.version) after "
+                    + "\(root.previousVersion), \(root.pageCount) pages")
+        }
+        if !dump.loggedVersions.isEmpty {
+            print(
+                "log: \(dump.loggedVersions.count) commits behind the meta, up to version "
+                    + "\(dump.loggedVersions.last ?? 0)")
+        }
+        for tree in dump.trees { print("tree \(tree.id): \(text(tree))") }
+        for use in dump.use { print("\(use.type): \(use.extents) extents, \(use.pages) pages") }
+        print("empty: \(dump.emptyPages) pages; not recognised: \(dump.otherPages) pages")
+        if dump.root == nil {
+            for root in dump.rootsFound {
+                print("a root lies at page \(root.page): version \(root.version)")
+            }
+        }
+        for problem in dump.problems { print("problem: \(problem)") }
+    }
+
+    private static func text(_ meta: FileDump.MetaPageFacts) -> String {
+        guard let version = meta.version else { return meta.problem ?? "not valid" }
+        let segments = meta.logSegments.map { "\($0.lowerBound)-\($0.upperBound - 1)" }
+        return "version \(version), root at page \(meta.rootPage), \(meta.pageCount) pages, "
+            + (meta.isClosedCleanly ? "closed cleanly" : "not closed cleanly")
+            + (segments.isEmpty ? "" : ", log in pages " + segments.joined(separator: ", "))
+    }
+
+    private static func text(_ tree: FileDump.TreeFacts) -> String {
+        if let problem = tree.problem { return "problem: \(problem)" }
+        let kind = tree.kind.map { "\($0)" } ?? "unknown"
+        return "\(kind), \(tree.count) entries, \(tree.height) levels above the leaves, "
+            + "root at page \(tree.page)"
+    }
+
+    private static func line(_ dump: FileDump) -> JSONLine {
+        let metas: [JSONLine] = dump.metas.map { line($0) }
+        let trees: [JSONLine] = dump.trees.map { line($0) }
+        let use: [JSONLine] = dump.use.map { line($0) }
+        let roots: [JSONLine] = dump.rootsFound.map { root in
+            .object([("page", .number(root.page)), ("version", .number(root.version))])
+        }
+        let logged: [JSONLine] = dump.loggedVersions.map { .number($0) }
+        let problems: [JSONLine] = dump.problems.map { .text($0) }
+        return .object([
+            ("bytes", .number(dump.byteCount)),
+            ("metas", .list(metas)),
+            ("root", dump.root.map { line($0) } ?? .null),
+            ("loggedVersions", .list(logged)),
+            ("trees", .list(trees)),
+            ("use", .list(use)),
+            ("emptyPages", .number(dump.emptyPages)),
+            ("otherPages", .number(dump.otherPages)),
+            ("rootsFound", .list(roots)),
+            ("problems", .list(problems)),
+        ])
+    }
+
+    private static func line(_ root: FileDump.RootFacts) -> JSONLine {
+        .object([
+            ("page", .number(root.page)), ("version", .number(root.version)),
+            ("previousVersion", .number(root.previousVersion)),
+            ("pages", .number(root.pageCount)),
+        ])
+    }
+
+    private static func line(_ use: FileDump.Use) -> JSONLine {
+        .object([
+            ("type", .text(use.type)), ("extents", .number(use.extents)),
+            ("pages", .number(use.pages)),
+        ])
+    }
+
+    private static func line(_ meta: FileDump.MetaPageFacts) -> JSONLine {
+        let slot = JSONLine.integer(Int64(meta.slot))
+        guard let version = meta.version else {
+            return .object([("slot", slot), ("problem", .text(meta.problem ?? ""))])
+        }
+        let segments: [JSONLine] = meta.logSegments.map { pages in
+            .list([.number(pages.lowerBound), .number(pages.upperBound - 1)])
+        }
+        return .object([
+            ("slot", slot), ("version", .number(version)),
+            ("rootPage", .number(meta.rootPage)), ("pages", .number(meta.pageCount)),
+            ("closedCleanly", .bool(meta.isClosedCleanly)),
+            ("logPosition", .number(meta.logPosition)), ("logPages", .list(segments)),
+        ])
+    }
+
+    private static func line(_ tree: FileDump.TreeFacts) -> JSONLine {
+        let kind: JSONLine = tree.kind.map { .text("\($0)") } ?? .null
+        let problem: JSONLine = tree.problem.map { .text($0) } ?? .null
+        return .object([
+            ("id", .number(tree.id)), ("kind", kind), ("count", .number(tree.count)),
+            ("height", .integer(Int64(tree.height))), ("page", .number(tree.page)),
+            ("problem", problem),
+        ])
+    }
+}

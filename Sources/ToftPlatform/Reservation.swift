@@ -1,0 +1,34 @@
+internal import CPlatform
+
+/// Address space of this process: nothing is behind it until a file is mapped into a part of it, or
+/// a part becomes memory. Given back when the object goes.
+package final class Reservation: @unchecked Sendable {
+    package let base: UnsafeMutableRawPointer
+    package let byteCount: Int
+
+    /// - Throws: `addressSpaceExhausted`.
+    package init(byteCount: Int) throws(SystemError) {
+        guard let base = platform_reserve(byteCount) else { throw .addressSpaceExhausted }
+        self.base = base
+        self.byteCount = byteCount
+    }
+
+    deinit { _ = platform_unmap(base, byteCount) }
+
+    /// Makes all of it zeroed memory, which takes room as it is written to, in pages of the
+    /// smallest size.
+    package func becomeMemory() throws(SystemError) {
+        guard platform_commit_memory(base, byteCount) == 0 else { throw .addressSpaceExhausted }
+        platform_refuse_huge_pages(base, byteCount)
+    }
+
+    /// Gives the memory of all of it back to the system; it reads as zeros afterwards. Needs that
+    /// nobody uses it.
+    package func discard() { platform_discard_memory(base, byteCount) }
+}
+
+/// Numbers of the machine.
+package enum Machine {
+    /// Bytes of a page of memory, in which the system maps files.
+    package static let memoryPageSize = Int(platform_memory_page_size())
+}

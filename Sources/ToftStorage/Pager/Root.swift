@@ -1,0 +1,60 @@
+/// What the root extent says.
+struct Root {
+    var version: UInt64
+    var previousVersion: UInt64
+    var catalog: TreeRoot
+    var directory: Ref
+    /// Page 0 where there are no batches.
+    var batchList: Ref
+    var nextTreeID: UInt64
+    var pageCount: UInt64
+    var recordBytes: UInt64
+    /// What the bitmaps have, for commits that find nothing of the kind in the list.
+    var bitmapSupply: FreeSpace.Supply
+
+    init(reading ref: Ref, in space: PageSpace) throws(StorageError) {
+        let base = try space.view(ref, as: .root)
+        version = base.uint64(at: RootLayout.version)
+        previousVersion = base.uint64(at: RootLayout.previousVersion)
+        catalog = try TreeRoot(
+            decoding: UnsafeRawBufferPointer(
+                start: base + RootLayout.catalog, count: TreeRoot.size), page: ref.page)
+        directory = Ref(decoding: base + RootLayout.directory)
+        batchList = Ref(decoding: base + RootLayout.batchList)
+        nextTreeID = base.uint64(at: RootLayout.nextTreeID)
+        pageCount = base.uint64(at: RootLayout.pageCount)
+        recordBytes = base.uint64(at: RootLayout.recordBytes)
+        bitmapSupply = FreeSpace.Supply(rawValue: base.uint64(at: RootLayout.flags))
+        guard version <= space.version, previousVersion <= version, catalog.kind == .ordered,
+            nextTreeID >= SystemTree.firstUser, nextTreeID < Version.limit,
+            pageCount > Page.firstData, pageCount <= ExtentLimit.filePages
+        else { throw .corrupt(page: ref.page, reason: "a root contradicts itself") }
+    }
+
+    init(
+        version: UInt64, previousVersion: UInt64, catalog: TreeRoot, directory: Ref, batchList: Ref
+    ) {
+        self.version = version
+        self.previousVersion = previousVersion
+        self.catalog = catalog
+        self.directory = directory
+        self.batchList = batchList
+        nextTreeID = SystemTree.firstUser
+        pageCount = 0
+        recordBytes = 0
+        bitmapSupply = []
+    }
+
+    /// Writes the fields; what follows them is `RootTail`'s.
+    func write(to base: UnsafeMutableRawPointer) {
+        base.storeUInt64(version, at: RootLayout.version)
+        base.storeUInt64(previousVersion, at: RootLayout.previousVersion)
+        catalog.encode(to: base + RootLayout.catalog)
+        directory.encode(to: base + RootLayout.directory)
+        batchList.encode(to: base + RootLayout.batchList)
+        base.storeUInt64(nextTreeID, at: RootLayout.nextTreeID)
+        base.storeUInt64(pageCount, at: RootLayout.pageCount)
+        base.storeUInt64(recordBytes, at: RootLayout.recordBytes)
+        base.storeUInt64(bitmapSupply.rawValue, at: RootLayout.flags)
+    }
+}

@@ -1,0 +1,182 @@
+import Glibc
+import Testing
+import ToftPlatform
+import ToftTestKit
+
+@testable import ToftStorage
+
+/// What readers are told when the device fails, or another program truncates the file: an error,
+/// never a signal.
+@Suite struct ReadErrorTests {
+    private static let tree = SystemTree.firstUser
+
+    /// Keys 0 ..< count, each with a value of 100 bytes, on leaves all over the file.
+    private static func fill(_ store: Store, count: Int) throws {
+        let transaction = try store.beginWrite()
+        _ = try transaction.createOrderedTree()
+        for key in 0..<count { try put(key, UInt8(truncatingIfNeeded: key), transaction) }
+        _ = try transaction.commit()
+    }
+
+    private static func put(_ key: Int, _ byte: UInt8, _ transaction: WriteTransaction) throws {
+        try withUnsafeBytes(of: key.bigEndian) { key throws in
+            try [UInt8](repeating: byte, count: 100).withUnsafeBytes { value throws in
+                try transaction.treePut(tree, key, value, derived: false)
+            }
+        }
+    }
+
+    private static func value(_ key: Int, _ snapshot: Snapshot) throws -> UInt8? {
+        try withUnsafeBytes(of: key.bigEndian) { key throws in
+            let tree = try snapshot.orderedTree(tree)
+            let value = try tree.value(forKey: key)
+            #expect(value == nil || value?.count == 100)
+            return value?.first
+        }
+    }
+
+    private static func content(of fileAt: String, _ isBuffered: Bool) throws -> Store {
+        var configuration = StoreConfiguration(location: .file(path: fileAt))
+        configuration.usesMapping = !isBuffered
+        return try Store.open(configuration)
+    }
+
+    @Test(arguments: [false, true])
+    func `Every read that the device refuses is an error, and can be repeated`(isBuffered: Bool)
+        throws
+    {
+        let disk = MemoryFile(name: "refused")
+        try Store.format(disk)
+        do {
+            let store = try Store.open(
+                on: WrappedFile(disk), coordinator: Coordinator.inMemory())
+            try Self.fill(store, count: 5_000)
+        }
+        let faults = FaultFile(disk)
+        let store = try Store.open(
+            on: faults, coordinator: Coordinator.inMemory(), isBuffered: isBuffered)
+        var refused = 0
+        for key in 0..<5_000 {
+            let snapshot = try store.beginRead()
+            faults.plan(
+                FaultFile.Fault(
+                    index: 0, isLasting: true,
+                    error: .io(operation: "read", path: "", errno: EIO)),
+                after: faults.operations.count)
+            var found: UInt8?
+            do {
+                found = try Self.value(key, snapshot)
+                faults.repair()
+            } catch StorageError.io(_, _, errno: EIO) {
+                refused += 1
+                faults.repair()
+                found = try Self.value(key, snapshot)
+            }
+            #expect(found == UInt8(truncatingIfNeeded: key))
+            snapshot.release()
+        }
+        // About 40 entries to a leaf; where pages are mapped, many leaves are read at once.
+        #expect(refused > (isBuffered ? 100 : 2))
+        #expect(try store.check().isSound)
+    }
+
+    @Test(arguments: [false, true])
+    func `A file that is truncated under an open store is an error`(isBuffered: Bool) throws {
+        try withTemporaryDirectory { directory throws in
+            let path = directory + "/truncated.toft"
+            do { try Self.fill(try Self.content(of: path, false), count: 5_000) }
+            let store = try Self.content(of: path, isBuffered)
+            let size = try store.file.size()
+            let before = try store.beginRead()
+            #expect(try Self.value(0, before) == 0)
+            truncate(path, 3 * 4_096)
+            let truncated = StorageError.fileTruncated(
+                path: store.path, size: 3 * 4_096, needed: size)
+            // A version that is open: what was read stays, what was not read yet is an error. A
+            // mapping has lost what was read, which no call can tell.
+            if isBuffered {
+                #expect(try Self.value(0, before) == 0)
+                #expect {
+                    for key in 1..<5_000 where try Self.value(key, before) == nil {}
+                } throws: { error in
+                    guard case StorageError.fileTruncated = error else { return false }
+                    return true
+                }
+            }
+            // Nothing begins on such a file.
+            #expect(throws: truncated) { try store.beginRead() }
+            #expect(throws: truncated) { try store.beginWrite() }
+            before.release()
+        }
+    }
+
+    @Test func `A buffered store reads what its own and other stores commit, over reused pages`()
+        throws
+    {
+        let disk = MemoryFile(name: "reused")
+        try Store.format(disk)
+        let store = try Store.open(
+            on: WrappedFile(disk), coordinator: Coordinator.inMemory(), isBuffered: true)
+        let other = store.twin()
+        try Self.fill(store, count: 2_000)
+        var seed = Seed.random()
+        print("Pages that are reused: \(seed)")
+        var expected = (0..<2_000).map { UInt8(truncatingIfNeeded: $0) }
+        var held: [(snapshot: Snapshot, expected: [UInt8])] = []
+        for _ in 0..<60 {
+            let writer = Bool.random(using: &seed) ? store : other
+            let transaction = try writer.beginWrite()
+            for _ in 0..<Int.random(in: 1...200, using: &seed) {
+                let key = Int.random(in: 0..<2_000, using: &seed)
+                expected[key] = UInt8.random(in: 0...255, using: &seed)
+                try Self.put(key, expected[key], transaction)
+            }
+            _ = try transaction.commit()
+            for reader in [store, other] {
+                held.append((try reader.beginRead(), expected))
+            }
+            if held.count > 6 {
+                for (snapshot, _) in held.prefix(4) { snapshot.release() }
+                held.removeFirst(4)
+            }
+            for (snapshot, expected) in held {
+                for key in 0..<2_000 {
+                    let found = try Self.value(key, snapshot)
+                    if found != expected[key] {
+                        Issue.record("key \(key) of version \(snapshot.version)")
+                    }
+                }
+            }
+        }
+        held.forEach { $0.snapshot.release() }
+        #expect(try store.check().isSound)
+    }
+
+    @Test func `A buffered file gives its memory back with its last reader`() throws {
+        let disk = MemoryFile(name: "memory")
+        try Store.format(disk)
+        do {
+            let store = try Store.open(
+                on: WrappedFile(disk), coordinator: Coordinator.inMemory())
+            try Self.fill(store, count: 5_000)
+        }
+        let file = MappedFile(disk, isBuffered: true, keptBytes: 100 * Page.size)
+        let meta = try #require(try MetaPage.newest(fromDevice: false, of: file)?.meta)
+        func read(_ pages: Int) throws -> Int {
+            let space = PageSpace(file: file, version: meta.version)
+            let root = try Root(reading: meta.root, in: space)
+            _ = root
+            var page = Page.firstData
+            while file.bufferedPages < pages, page < meta.pageCount {
+                try file.admit(page, count: 1, birth: 1) {}
+                page += 1
+            }
+            return file.bufferedPages
+        }
+        #expect(try read(100) == 100)
+        #expect(file.bufferedPages == 100, "no more than is kept")
+        #expect(try read(101) == 101)
+        #expect(file.bufferedPages == 0)
+        #expect(try read(5) == 5)
+    }
+}
