@@ -17,10 +17,13 @@ package final class MemoryFile: StorageFile {
         path = "<memory \(name)>"
         number = Self.lastNumber.add(1, ordering: .relaxed).newValue
         let descriptor = platform_memory_file("toft")
-        opened =
-            descriptor >= 0
-            ? .success(PosixFile(descriptor: descriptor, path: path, isWritable: true))
-            : .failure(.failed("memfd_create", path: path, errno: -descriptor))
+        let path = path
+        opened = Result { () throws(SystemError) in
+            guard descriptor >= 0 else {
+                throw .failed("memfd_create", path: path, errno: -descriptor)
+            }
+            return try PosixFile(descriptor: descriptor, path: path, isWritable: true)
+        }
     }
 
     private var file: PosixFile {

@@ -93,7 +93,7 @@ extension PosixFile {
             temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         if result == -EACCES || result == -EPERM { throw .permissionDenied(path: directory) }
         let descriptor = try checked("open", temporary, result)
-        let file = PosixFile(descriptor: descriptor, path: temporary, isWritable: true)
+        let file = try PosixFile(descriptor: descriptor, path: temporary, isWritable: true)
         let lock = platform_lock(descriptor, lockExclusive, creatorLock, 1)
         // Somebody who takes us for dead has the lock for a moment and removes the name: seen when
         // the name is given, and tried again.

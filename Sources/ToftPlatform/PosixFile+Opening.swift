@@ -22,7 +22,7 @@ extension PosixFile {
             _ = platform_close(descriptor)
             throw error
         }
-        let file = PosixFile(
+        let file = try PosixFile(
             descriptor: descriptor, path: (try? FilePath.resolved(path)) ?? path,
             isWritable: forWriting)
         if forWriting { try FileSizeLimit.check(try file.size(), path: path) }

@@ -22,7 +22,7 @@ package final class PosixFile: StorageFile {
     package static let sizeLimit: UInt64 = 1 << 44
 
     /// Takes over an open descriptor of a regular file.
-    init(descriptor: Int32, path: String, isWritable: Bool) {
+    init(descriptor: Int32, path: String, isWritable: Bool) throws(SystemError) {
         self.path = path
         self.isWritable = isWritable
         descriptorWord = Atomic(descriptor)

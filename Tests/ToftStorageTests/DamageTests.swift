@@ -39,7 +39,7 @@ struct DamageTests {
             device: Image.word(image, map.meta * 4_096 + 128),
             inode: Image.word(image, map.meta * 4_096 + 136))
         let file = WrappedFile(
-            try GuardFile(image, in: try GuardArena(capacity: 16 << 20), identity: identity))
+            try GuardFile(image, identity: identity))
         var findings: [String] = []
         for _ in 0..<2 {
             do {

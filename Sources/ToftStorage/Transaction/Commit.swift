@@ -177,7 +177,7 @@ struct Commit {
     /// Maps the new root while the commit can still fail cleanly: a process whose address space is
     /// exhausted must not commit what it then can't read.
     private func mapRoot(of published: PublishedVersion) throws(StorageError) {
-        _ = try store.sections.locate(published.root.page, count: 1)
+        _ = try store.file.locate(published.root.page, count: 1)
     }
 
     private func publish(_ version: PublishedVersion) {

@@ -5,15 +5,13 @@ internal import ToftTestKit
 /// Holds what a damaged image of a corpus answers against what the sound one does.
 struct DamageJudge {
     private let corpus: Corpus
-    private let arena: GuardArena
     private let right: [UInt32: UInt64]
     /// Answers of the versions before, newest first.
     private let earlier: [[UInt32: UInt64]]
 
-    init(_ corpus: Corpus, _ arena: GuardArena) throws {
+    init(_ corpus: Corpus) throws {
         self.corpus = corpus
-        self.arena = arena
-        let sound = try Self.inspect(corpus.image, corpus, arena)
+        let sound = try Self.inspect(corpus.image, corpus)
         guard sound.refusals.isEmpty, sound.strangeErrors.isEmpty, sound.problems.isEmpty else {
             throw Failure(
                 "the corpus \(corpus.name) is not sound: \(sound.refusals) "
@@ -21,21 +19,19 @@ struct DamageJudge {
         }
         right = sound.answers
         earlier = try corpus.history.reversed().map {
-            try Self.inspect($0, corpus, arena).answers
+            try Self.inspect($0, corpus).answers
         }.filter { $0 != sound.answers }
     }
 
-    private static func inspect(_ image: [UInt8], _ corpus: Corpus, _ arena: GuardArena) throws
-        -> Inspection
-    {
-        Inspection(of: try GuardFile(image, in: arena, identity: corpus.identity))
+    private static func inspect(_ image: [UInt8], _ corpus: Corpus) throws -> Inspection {
+        Inspection(of: try GuardFile(image, identity: corpus.identity))
     }
 
     /// What becomes of a damage, and why.
     func judge(_ damage: Damage, _ number: Int) throws -> (DamageTrial.Outcome, String) {
         var image = corpus.image
         damage.apply(number, to: &image, of: corpus)
-        let found = try Self.inspect(image, corpus, arena)
+        let found = try Self.inspect(image, corpus)
         if damage.isSealed {
             return judgeSealed(found, damage.hasToBeNoticed(image, of: corpus))
         }

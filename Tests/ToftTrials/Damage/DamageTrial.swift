@@ -39,7 +39,6 @@ enum DamageTrial {
     }
 
     private static let secondsOfCase = 2
-    private static let arenaSize = 16 << 20
     private static let shownViolations = 20
 
     /// The parts of a run.
@@ -198,8 +197,7 @@ enum DamageTrial {
         let corpora = try Corpus.names.map { try Corpus($0, savedIn: directory) }
         let shares = shares(corpora, cases: cases, seed: UInt64(numbers[4]))
         let board = try Board(directory + "/board", workers: workers, shares: shares.count)
-        let arena = try GuardArena(capacity: arenaSize)
-        let judges = try corpora.map { try DamageJudge($0, arena) }
+        let judges = try corpora.map { try DamageJudge($0) }
         limitResources(largestFile: corpora.map(\.image.count).max() ?? 0)
         let total = shares.reduce(0) { $0 + $1.cases }
         var bad = 0
@@ -228,7 +226,7 @@ enum DamageTrial {
         let corpus =
             arguments.count > 3
             ? try Corpus(arguments[0], savedIn: arguments[3]) : try Corpus.make(arguments[0])
-        let judge = try DamageJudge(corpus, try GuardArena(capacity: arenaSize))
+        let judge = try DamageJudge(corpus)
         limitResources(largestFile: corpus.image.count)
         armTimer()
         let (outcome, why) = try judge.judge(damage, number)
@@ -256,7 +254,7 @@ enum DamageTrial {
             }
             fclose(status)
         }
-        let bytes = used * 1_024 + arenaSize + 64 << 20 + 4 * largestFile
+        let bytes = used * 1_024 + 64 << 20 + 4 * largestFile
         var data = rlimit(rlim_cur: rlim_t(bytes), rlim_max: rlim_t(bytes))
         setrlimit(__rlimit_resource_t(2), &data)
         var stack = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)
