@@ -45,7 +45,7 @@ struct DurabilityTests {
     func failingClose() throws {
         try TestRealm.withFolder { folder in
             let url = folder.appendingPathComponent("test.realm")
-            let configuration = Realm.Configuration(fileURL: url, objectTypes: [Dog.self])
+            let configuration = Realm.Configuration(fileURL: url, objectTypes: nil)
             let realm = try Realm(configuration: configuration)
             try realm.write { realm.add(Dog("Rex")) }
             try realm.write(durability: .deferred) { realm.add(Dog("Max")) }
