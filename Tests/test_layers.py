@@ -34,11 +34,14 @@ KNOWN: set[tuple[str, str, str]] = {
     ("ToftStorage", "Cluster", "ElementKind"),
     ("ToftStorage", "Cluster", "ElementWriter"),
     ("ToftStorage", "Cluster", "ListView"),
+    ("ToftStorage", "Cluster", "PageCheck"),
     ("ToftStorage", "Cluster", "SequenceTree"),
     ("ToftStorage", "Cluster", "TreeOwner"),
     ("ToftStorage", "Format", "ElementKind"),
     ("ToftStorage", "Format", "Pin"),
+    ("ToftStorage", "List", "PageCheck"),
     ("ToftStorage", "Pager", "TreeInner"),
+    ("ToftStorage", "Tree", "PageCheck"),
     ("ToftStorage", "Tree", "Snapshot"),
 }
 DECLARATION = re.compile(
