@@ -89,7 +89,7 @@ final class RealmSession {
 
     /// Ends the use of the database here, for all who share the session.
     func close() throws {
-        try verify()
+        do throws(EngineError) { try verify() } catch { throw Realm.Error(error) }
         guard !isFrozen else {
             throw Realm.Error(
                 .readOnly,
