@@ -1,8 +1,8 @@
 """The layers inside a target.
 
 Each folder uses only types of itself and of those before it in the order below. One target is one
-module to the compiler, so it refuses nothing here. And the modules of the Python package import each
-other in no circle.
+module to the compiler, so it refuses nothing here. And the modules of the Python package import
+each other in no circle.
 """
 
 import ast
@@ -109,6 +109,8 @@ KNOWN_CIRCLE = {
     "rows",
     "schema",
 }
+
+
 def test_the_modules_of_the_python_package_import_each_other_in_no_circle() -> None:
     package = ROOT / "bindings/python/toft"
     names = {path.stem for path in package.glob("*.py")}

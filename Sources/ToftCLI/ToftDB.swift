@@ -18,7 +18,8 @@ struct ToftDB: ParsableCommand {
 
             Every command prints for people; with --json it prints for programs, one JSON value a \
             line.
-            Exit status: 0 done, 1 failed, 2 the file is damaged (check, pages), 64 the command was \
+            Exit status: 0 done, 1 failed, 2 the file is damaged (check, pages), 64 the command \
+            was \
             misused.
             """,
         version: "0.1.0",

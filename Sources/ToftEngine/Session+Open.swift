@@ -10,8 +10,8 @@ extension Session {
     }
 
     /// Opens a session on a store that the caller has opened, on a disk of its own: the way in for
-    /// tests. The location that the configuration names is not looked at, and the caller's handle of
-    /// the store stays the caller's to close.
+    /// tests. The location that the configuration names is not looked at, and the caller's handle
+    /// of the store stays the caller's to close.
     package static func open(on store: Store, _ configuration: Configuration) throws(EngineError)
         -> Session
     {

@@ -51,8 +51,8 @@ package protocol StorageFile: AnyObject, Sendable {
         throws(SystemError)
     /// Which file it is.
     func identity() throws(SystemError) -> FileIdentity
-    /// Gives the descriptor back, mappings stay; a second call does nothing. Afterwards every other call
-    /// throws `closed`.
+    /// Gives the descriptor back, mappings stay; a second call does nothing. Afterwards every other
+    /// call throws `closed`.
     func close() throws(SystemError)
 }
 

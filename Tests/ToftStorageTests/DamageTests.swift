@@ -29,7 +29,8 @@ struct DamageTests {
         }
     }
 
-    /// Changes the image, seals it, and uses it: opening, the check, a transaction, another opening.
+    /// Changes the image, seals it, and uses it: opening, the check, a transaction, another
+    /// opening.
     private func use(_ change: (inout [UInt8], ImageMap) -> Void) throws -> [String] {
         var image = try image()
         let map = try ImageMap(of: image)

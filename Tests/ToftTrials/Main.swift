@@ -52,7 +52,7 @@ enum Trials {
             return try [
                 "crash", "faults", "interleavings", "files", "members", "kills", "soak", "damage",
             ]
-                .allSatisfy { try run($0, []) }
+            .allSatisfy { try run($0, []) }
         case "member" where arguments.count == 3:
             try MemberTrial.member(arguments[0], number(1, 0), number(2, 0))
         case "child" where arguments.count == 5:

@@ -124,8 +124,8 @@ static inline int64_t platform_file_system_magic(int fd) {
 
 /// A file that is memory and has no name in any directory.
 static inline int platform_memory_file(const char *name) {
-  const unsigned int close_on_exec = 1; // MFD_CLOEXEC
-  return (int)PLATFORM_RESULT(syscall(SYS_memfd_create, name, close_on_exec));
+    const unsigned int close_on_exec = 1; // MFD_CLOEXEC
+    return (int)PLATFORM_RESULT(syscall(SYS_memfd_create, name, close_on_exec));
 }
 
 // Reading and writing
@@ -252,24 +252,24 @@ static inline int platform_map_reading(int fd, void *address, size_t count, int6
 /// Reads a mapped range into memory (Linux 5.14). -EFAULT: an access would have raised SIGBUS.
 /// -EINVAL: the kernel cannot.
 static inline int platform_populate_reading(const void *address, size_t count) {
-  const int populate_read = 22; // MADV_POPULATE_READ
-  return PLATFORM_RESULT(madvise((void *)address, count, populate_read));
+    const int populate_read = 22; // MADV_POPULATE_READ
+    return PLATFORM_RESULT(madvise((void *)address, count, populate_read));
 }
 
 /// Begins to read a mapped range from the disk, all at once.
 static inline void platform_read_ahead(const void *address, size_t count) {
-  madvise((void *)address, count, MADV_WILLNEED);
+    madvise((void *)address, count, MADV_WILLNEED);
 }
 
 /// Gives private memory back; it reads as zeros afterwards.
 static inline void platform_discard_memory(void *address, size_t count) {
-  madvise(address, count, MADV_DONTNEED);
+    madvise(address, count, MADV_DONTNEED);
 }
 
 /// Memory of which a little is used everywhere must not come in pages of 2 MiB.
 static inline void platform_refuse_huge_pages(void *address, size_t count) {
-  const int no_huge_pages = 15; // MADV_NOHUGEPAGE
-  madvise(address, count, no_huge_pages);
+    const int no_huge_pages = 15; // MADV_NOHUGEPAGE
+    madvise(address, count, no_huge_pages);
 }
 
 /// Turns reserved address space into zeroed memory.

@@ -78,10 +78,10 @@ public struct Realm {
 
     // MARK: Closing
 
-    /// Closes the realm on this thread or queue: an open write transaction is cancelled, writes that
-    /// wait are forgotten, observations end, and everything that came out of it is invalid; using
-    /// this value again is `.closed`. The last realm of the process that is closed makes all that
-    /// was committed durable and closes the file.
+    /// Closes the realm on this thread or queue: an open write transaction is cancelled, writes
+    /// that wait are forgotten, observations end, and everything that came out of it is invalid;
+    /// using this value again is `.closed`. The last realm of the process that is closed makes all
+    /// that was committed durable and closes the file.
     ///
     /// A realm whose last reference goes is closed too, with nobody to be told that this failed: a
     /// program that leaves commits `.deferred` closes, or calls `flush()`. Realm has nothing like

@@ -1,6 +1,6 @@
-/// What the bytes of one page promise by themselves: order, counts, offsets, lengths, room. The check
-/// of a file asks it of every page that it reaches. Debug builds ask it of every page before it is
-/// written.
+/// What the bytes of one page promise by themselves: order, counts, offsets, lengths, room. The
+/// check of a file asks it of every page that it reaches. Debug builds ask it of every page before
+/// it is written.
 enum PageCheck {
     private static func damage(_ page: UInt64, _ reason: String) -> StorageError {
         .corrupt(page: page, reason: reason)

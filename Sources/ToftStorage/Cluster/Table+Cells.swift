@@ -95,8 +95,8 @@ extension Table {
         try setHeap(key, column, bytes, reserve: bytes.count, isElsewhere: false, writer)
     }
 
-    /// The same as `cellPlace`; bytes that may lie in the cluster are copied to scratch memory before
-    /// it is written anew.
+    /// The same as `cellPlace`; bytes that may lie in the cluster are copied to scratch memory
+    /// before it is written anew.
     private func cellPlace(
         _ key: Int64, _ column: Column, keeping bytes: inout UnsafeRawBufferPointer,
         _ writer: TableWriter

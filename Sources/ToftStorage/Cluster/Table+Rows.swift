@@ -143,8 +143,8 @@ extension Table {
         writer.leave()
     }
 
-    /// Some rows of a cluster that is divided. Columns that it lacks stay away where they would make
-    /// the part too large: one with fewer rows takes them in.
+    /// Some rows of a cluster that is divided. Columns that it lacks stay away where they would
+    /// make the part too large: one with fewer rows takes them in.
     private func part(of cluster: ClusterPage, _ rows: Range<Int>) throws(StorageError)
         -> ClusterBuilder
     {

@@ -1,7 +1,7 @@
 /// The bitmap of one region while a writer has it in memory.
 ///
-/// Below `lowestFree` no page is free, and below `fragmentsFrom[n]` there is no fragment of n pages,
-/// so that searches do not start anew each time.
+/// Below `lowestFree` no page is free, and below `fragmentsFrom[n]` there is no fragment of n
+/// pages, so that searches do not start anew each time.
 final class Bitmap {
     /// Changed since it was read, so that it must be written to a new place.
     var isDirty = false

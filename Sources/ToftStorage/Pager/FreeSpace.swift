@@ -384,8 +384,8 @@ extension FreeSpace.Run {
     /// Whether no version can need it.
     var isReclaimable: Bool { death == 1 }
 
-    /// Reads a run of the list on `listPage`, and refuses one that cannot be: the pages of a run are
-    /// some of one region, and it died after it was born.
+    /// Reads a run of the list on `listPage`, and refuses one that cannot be: the pages of a run
+    /// are some of one region, and it died after it was born.
     init(validating bytes: UnsafeRawPointer, on listPage: UInt64) throws(StorageError) {
         self.init(decoding: bytes)
         guard Page.isRun(page, count: count), birth < death else {

@@ -241,8 +241,8 @@ enum Recovery {
         log.salt = 0
         log.base = 0
         try store.file.sync()
-        // To both pages, one after the other: damage to one of them then loses nothing, and damage to
-        // both shows.
+        // To both pages, one after the other: damage to one of them then loses nothing, and damage
+        // to both shows.
         for _ in 0..<2 {
             try Checkpoint.writeMeta(
                 clean, store.template, log: log, isClosedCleanly: true, to: store.file)

@@ -293,10 +293,10 @@ package final class Store: Sendable {
     ///
     /// They are read in this order: the visible version (by the caller), the checkpoint's, the
     /// readers', the durable one. A reader that pins after the visible version was read pins that
-    /// version, or a later one of this process's group, which is in the list too. A checkpoint makes
-    /// its version the durable one before it takes its pin and its word back: if those are gone when
-    /// they are read, the durable version, read last, is the checkpoint's. Read the other way round,
-    /// both would be missed.
+    /// version, or a later one of this process's group, which is in the list too. A checkpoint
+    /// makes its version the durable one before it takes its pin and its word back: if those are
+    /// gone when they are read, the durable version, read last, is the checkpoint's. Read the other
+    /// way round, both would be missed.
     private func pins(_ visible: UInt64, _ beingWritten: UInt64?) throws(StorageError) -> [UInt64] {
         let isOutOfOrder = Probe.makes(.durableVersionReadFirst)
         let durableAtFirst = isOutOfOrder ? coordinator.durableVersion : 0

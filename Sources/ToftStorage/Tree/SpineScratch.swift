@@ -1,5 +1,5 @@
-/// How a `Spine` divides its scratch memory: parts that do not overlap, each as large as the longest
-/// that the limits allow.
+/// How a `Spine` divides its scratch memory: parts that do not overlap, each as large as the
+/// longest that the limits allow.
 enum SpineScratch {
     /// A copy of the inner node that is being rewritten.
     static let node = 0

@@ -2,18 +2,18 @@
 #pragma once
 
 enum fault_call {
-  fault_open,
-  fault_read,
-  fault_write,
-  fault_write_durably,
-  fault_sync,
-  fault_write_out,
-  fault_grow,
-  fault_truncate,
-  fault_map,
-  fault_lock,
-  fault_status,
-  fault_name,
+    fault_open,
+    fault_read,
+    fault_write,
+    fault_write_durably,
+    fault_sync,
+    fault_write_out,
+    fault_grow,
+    fault_truncate,
+    fault_map,
+    fault_lock,
+    fault_status,
+    fault_name,
 };
 
 /// How much of a read or write is done.

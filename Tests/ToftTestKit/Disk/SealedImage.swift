@@ -61,8 +61,8 @@ package struct ImageMap: Sendable {
     // MARK: Sealing
 
     /// Makes all checksums right: of pages in their extents, of extents in the references to them,
-    /// of the root in the meta, of the metas. A reference that was changed gets the checksum of what
-    /// it names now.
+    /// of the root in the meta, of the metas. A reference that was changed gets the checksum of
+    /// what it names now.
     package func seal(_ image: inout [UInt8], log: Bool = false) {
         for extent in extents where extent.offset + extent.byteCount <= image.count {
             for reference in extent.references { seal(reference.offset, &image) }

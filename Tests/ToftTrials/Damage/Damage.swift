@@ -78,8 +78,8 @@ enum Damage: String, CaseIterable {
         return image[range] != corpus.image[range]
     }
 
-    /// Whether a re-sealed damage breaks a rule that some question has to notice: the order of keys,
-    /// or text that is no text.
+    /// Whether a re-sealed damage breaks a rule that some question has to notice: the order of
+    /// keys, or text that is no text.
     func hasToBeNoticed(_ image: [UInt8], of corpus: Corpus) -> Bool {
         guard self == .sealedKeys || self == .sealedText else { return false }
         return corpus.map.extents.contains { extent in

@@ -4,8 +4,8 @@ internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 
-/// What a whole use of a database answers: its schema, every object and list, look-ups, queries, the
-/// check, a write transaction, and everything again after another opening.
+/// What a whole use of a database answers: its schema, every object and list, look-ups, queries,
+/// the check, a write transaction, and everything again after another opening.
 ///
 /// Every question has a number of its own, so that answers of two files can be held against each
 /// other one by one.

@@ -1,4 +1,6 @@
-"""A disk that fails, a file that is deleted, and a heap that is used up, under the library as programs use it."""
+"""A disk that fails, a file that is deleted, and a heap that is used up, under the library as
+programs use it.
+"""
 
 import ctypes
 import os
@@ -11,7 +13,7 @@ import tempfile
 import unittest
 
 from test_durability import CLASSES, numbers, put
-from toft_door import E, S, check, get, open_realm, sized, status, status_name, text, values
+from toft_door import E, S, check, open_realm, sized, status, status_name
 
 INCLUDE = pathlib.Path(__file__).parents[3] / "include"
 COMPILER = shutil.which("cc") or shutil.which("clang")
@@ -26,78 +28,106 @@ FAILING_DISK = r"""
 #include <sys/syscall.h>
 #include <unistd.h>
 static long (*next)(long, ...);
-static int fails(void) { return access(getenv("TOFT_TEST_FAULT"), F_OK) == 0 ? (errno = EIO, 1) : 0; }
-long syscall(long number, ...) {
-  va_list list;
-  va_start(list, number);
-  long a[6];
-  for (int i = 0; i < 6; i++) a[i] = va_arg(list, long);
-  va_end(list);
-  if (!next) next = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
-  return number == SYS_pwritev2 && fails() ? -1 : next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+static int fails(void) {
+    return access(getenv("TOFT_TEST_FAULT"), F_OK) == 0 ? (errno = EIO, 1) : 0;
 }
-int fdatasync(int fd) { return fails() ? -1 : (int)syscall(SYS_fdatasync, fd); }
+long syscall(long number, ...) {
+    va_list list;
+    va_start(list, number);
+    long a[6];
+    for (int i = 0; i < 6; i++) a[i] = va_arg(list, long);
+    va_end(list);
+    if (!next) next = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    return number == SYS_pwritev2 && fails() ? -1
+                                             : next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+int fdatasync(int fd) {
+    return fails() ? -1 : (int)syscall(SYS_fdatasync, fd);
+}
 """
 
-# Commits objects and prints the number of each, with a heap that fails at the k-th allocation after the realm is open.
+# Commits objects and prints the number of each, with a heap that fails at the k-th allocation after
+# the realm is open.
 USED_UP = r"""
 #define _GNU_SOURCE
+#include "toft.h"
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "toft.h"
-extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
+    *__libc_memalign(size_t, size_t);
 static atomic_long left = -1;
 static int is_armed;
 static atomic_long count;
-static int fails(void) { return is_armed && atomic_fetch_add(&count, 1) + 1 == left; }
-void *malloc(size_t size) { return fails() ? NULL : __libc_malloc(size); }
-void *calloc(size_t n, size_t size) { return fails() ? NULL : __libc_calloc(n, size); }
-void *realloc(void *old, size_t size) { return fails() ? NULL : __libc_realloc(old, size); }
-void *aligned_alloc(size_t unit, size_t size) { return fails() ? NULL : __libc_memalign(unit, size); }
-int posix_memalign(void **out, size_t unit, size_t size) {
-  if (fails()) return 12;
-  *out = __libc_memalign(unit, size);
-  return *out ? 0 : 12;
+static int fails(void) {
+    return is_armed && atomic_fetch_add(&count, 1) + 1 == left;
 }
-static void must(toft_status status) { if (status != TOFT_OK) _exit(3); }
+void *malloc(size_t size) {
+    return fails() ? NULL : __libc_malloc(size);
+}
+void *calloc(size_t n, size_t size) {
+    return fails() ? NULL : __libc_calloc(n, size);
+}
+void *realloc(void *old, size_t size) {
+    return fails() ? NULL : __libc_realloc(old, size);
+}
+void *aligned_alloc(size_t unit, size_t size) {
+    return fails() ? NULL : __libc_memalign(unit, size);
+}
+int posix_memalign(void **out, size_t unit, size_t size) {
+    if (fails()) return 12;
+    *out = __libc_memalign(unit, size);
+    return *out ? 0 : 12;
+}
+static void must(toft_status status) {
+    if (status != TOFT_OK) _exit(3);
+}
 int main(int argc, char **argv) {
-  (void)argc;
-  alarm(60);
-  toft_property_schema property = {.size = sizeof property, .name = {"number", 6}, .type = TOFT_TYPE_INT, .flags = TOFT_PROPERTY_PRIMARY_KEY};
-  toft_class_schema note = {.size = sizeof note, .name = {"Note", 4}, .properties = &property, .property_count = 1};
-  toft_schema *schema;
-  must(toft_schema_new(&note, 1, &schema));
-  toft_configuration configuration = {.size = sizeof configuration, .path = {argv[1], strlen(argv[1])}, .schema = schema};
-  toft_realm *realm;
-  must(toft_realm_open(&configuration, &realm));
-  toft_class_key class;
-  toft_property_key key;
-  must(toft_realm_find_class(realm, (toft_string){"Note", 4}, &class));
-  must(toft_realm_find_property(realm, class, (toft_string){"number", 6}, &key));
-  left = atol(argv[2]);
-  is_armed = 1;
-  for (long number = 0; number < 30; number++) {
-    toft_value value = {.type = TOFT_TYPE_INT, .integer = number};
-    must(toft_realm_begin_write(realm));
-    must(toft_object_create(realm, class, TOFT_UPDATE_ERROR, &key, &value, 1, NULL, NULL, NULL));
-    must(toft_realm_commit(realm, NULL));
+    (void)argc;
+    alarm(60);
+    toft_property_schema property = {.size = sizeof property,
+        .name = {"number", 6},
+        .type = TOFT_TYPE_INT,
+        .flags = TOFT_PROPERTY_PRIMARY_KEY};
+    toft_class_schema note = {
+        .size = sizeof note, .name = {"Note", 4}, .properties = &property, .property_count = 1};
+    toft_schema *schema;
+    must(toft_schema_new(&note, 1, &schema));
+    toft_configuration configuration = {
+        .size = sizeof configuration, .path = {argv[1], strlen(argv[1])}, .schema = schema};
+    toft_realm *realm;
+    must(toft_realm_open(&configuration, &realm));
+    toft_class_key class;
+    toft_property_key key;
+    must(toft_realm_find_class(realm, (toft_string){"Note", 4}, &class));
+    must(toft_realm_find_property(realm, class, (toft_string){"number", 6}, &key));
+    left = atol(argv[2]);
+    is_armed = 1;
+    for (long number = 0; number < 30; number++) {
+        toft_value value = {.type = TOFT_TYPE_INT, .integer = number};
+        must(toft_realm_begin_write(realm));
+        must(
+            toft_object_create(realm, class, TOFT_UPDATE_ERROR, &key, &value, 1, NULL, NULL, NULL));
+        must(toft_realm_commit(realm, NULL));
+        char line[32];
+        if (write(1, line, snprintf(line, sizeof line, "%ld\n", number)) < 0) _exit(4);
+    }
+    must(toft_realm_close(realm));
+    is_armed = 0;
     char line[32];
-    if (write(1, line, snprintf(line, sizeof line, "%ld\n", number)) < 0) _exit(4);
-  }
-  must(toft_realm_close(realm));
-  is_armed = 0;
-  char line[32];
-  return write(1, line, snprintf(line, sizeof line, "allocations %ld\n", count)) < 0;
+    return write(1, line, snprintf(line, sizeof line, "allocations %ld\n", count)) < 0;
 }
 """
 
 
 def close_badly(path, flag, durability):
-    """What the child does: two notes, the second with this durability; then the disk fails, and the realm is closed."""
+    """What the child does:
+
+    two notes, the second with this durability; then the disk fails, and the realm is closed.
+    """
     realm = open_realm(CLASSES, path=path)
     put(realm, 0)
     check("toft_realm_flush", realm)
@@ -135,18 +165,27 @@ class FaultTests(unittest.TestCase):
         check("toft_realm_release", realm)
 
     def closing(self, durability):
-        shim, flag = self.build(FAILING_DISK, "disk.so", "-shared", "-fPIC", "-ldl"), self.directory / "fails"
+        shim, flag = (
+            self.build(FAILING_DISK, "disk.so", "-shared", "-fPIC", "-ldl"),
+            self.directory / "fails",
+        )
         code = "import sys, test_faults; test_faults.close_badly(*sys.argv[1:])"
         child = subprocess.run(
             [sys.executable, "-c", code, self.path, flag, durability],
             cwd=pathlib.Path(__file__).parent,
             env=os.environ | {"LD_PRELOAD": str(shim), "TOFT_TEST_FAULT": str(flag)},
-            stdout=subprocess.PIPE, text=True, check=True, timeout=120)
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+            timeout=120,
+        )
         return child.stdout.split()
 
     @unittest.skipUnless(COMPILER, "needs a C compiler")
     def test_close_reports_deferred_commits_that_may_be_lost(self):
-        self.assertEqual(self.closing("deferred"), ["TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN", "TOFT_ERROR_CLOSED"])
+        self.assertEqual(
+            self.closing("deferred"), ["TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN", "TOFT_ERROR_CLOSED"]
+        )
         self.expect([0], [0, 1])
 
     @unittest.skipUnless(COMPILER, "needs a C compiler")
@@ -168,7 +207,9 @@ class FaultTests(unittest.TestCase):
     def test_a_heap_that_is_used_up_ends_the_process_and_takes_no_commit_back(self):
         library = pathlib.Path(os.environ["TOFT_LIBRARY"]).resolve()
         program = self.build(USED_UP, "heap", library, f"-Wl,-rpath,{library.parent}")
-        whole = subprocess.run([program, self.path, "0"], stdout=subprocess.PIPE, text=True, check=True, timeout=120)
+        whole = subprocess.run(
+            [program, self.path, "0"], stdout=subprocess.PIPE, text=True, check=True, timeout=120
+        )
         total = int(whole.stdout.split()[-1])
         seed = random.randrange(1 << 30)
         dice, died = random.Random(seed), 0
@@ -177,7 +218,12 @@ class FaultTests(unittest.TestCase):
                 name.unlink()
             failing = dice.randrange(1, total + 1)
             run = subprocess.run(
-                [program, self.path, str(failing)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=120)
+                [program, self.path, str(failing)],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                timeout=120,
+            )
             lines = run.stdout.split("\n")[:-1]
             committed = [int(line) for line in lines if line.isdigit()]
             died += run.returncode != 0

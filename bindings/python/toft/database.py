@@ -20,11 +20,11 @@ from ._ffi import (
     toft_check_report,
     toft_commit_options,
     toft_configuration,
-    toft_open_flags,
     toft_durability,
     toft_info,
     toft_link,
     toft_mode,
+    toft_open_flags,
     toft_update_policy,
 )
 from ._lib import Handle, borrowed, library
