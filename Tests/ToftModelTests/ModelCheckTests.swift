@@ -42,7 +42,7 @@ import ToftStorage
     ) throws {
         let id = try #require(id)
         let tree = try writing.view.orderedTree(id)
-        var key = try key(tree)
+        var key = try Self.key(tree)
         var value = try key.withUnsafeBytes { try Array(#require(try tree.value(forKey: $0))) }
         try key.withUnsafeBytes { _ = try writing.treeDelete(id, $0, derived: true) }
         guard entry(&key, &value) else { return }
@@ -54,7 +54,7 @@ import ToftStorage
     /// Adds an entry like the last one.
     private static func add(_ id: UInt64?, in writing: WriteTransaction) throws {
         let id = try #require(id)
-        var key = try key(try writing.view.orderedTree(id), last: true)
+        var key = try Self.key(try writing.view.orderedTree(id), last: true)
         key[key.count - 1] ^= 0x40
         try key.withUnsafeBytes { key in
             try writing.treePut(

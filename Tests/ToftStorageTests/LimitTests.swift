@@ -189,9 +189,12 @@ import Testing
             try twin.insert(key)
             try twin.set(key, 0, .int(key))
         }
-        for id in 1..<UInt32(ClusterLimits.columns) {
-            try twin.table.addColumn(Column(id: id, type: .float64, isNullable: true))
+        let added = (1..<UInt32(ClusterLimits.columns)).map {
+            Column(id: $0, type: .float64, isNullable: true)
         }
+        twin.table = Table(
+            space: twin.workshop.space, root: twin.table.root,
+            columns: twin.table.columns + added, owner: twin.keeper)
         for key in [0, 100, 255] as [Int64] { try twin.set(key, 1_000, .double(Double(key))) }
         try twin.check()
         for key in [0, 99, 100, 254, 255] as [Int64] {
