@@ -17,7 +17,39 @@ struct CommandGenerator {
     mutating func commands() -> [Command] {
         var commands: [Command] = []
         for _ in 0..<2 + numbers.below(4) { commands.append(command("create")) }
-        while commands.count < profile.commandCount { commands.append(command(kind())) }
+        while commands.count < profile.commandCount {
+            if profile.sizes.profile == .boundary, numbers.chance(2) { commands += fullList() }
+            commands.append(command(kind()))
+        }
+        return commands
+    }
+
+    /// A list that is almost too long for its cluster, and edits that make it a little longer for a
+    /// moment or for good.
+    private mutating func fullList() -> [Command] {
+        let owner = owner(), object = any()
+        let lists = shape.classes[owner].lists
+        guard let list = numbers.pick(Array(lists.indices)) else { return [] }
+        let property = shape.classes[owner].properties[lists[list]]
+        var draw = draw(property)
+        let isBytes = property.type == .text || property.type == .data
+        if isBytes { draw.size = 1 + numbers.below(numbers.chance(70) ? 30 : 220) }
+        let width = width(property, draw)
+        let count = max(1, 1_016 / width - 3 + numbers.below(6))
+        var commands: [Command] = [
+            .assign(class: owner, object: object, list: list, count: count, draw)
+        ]
+        for _ in 0..<1 + numbers.below(3) {
+            let place = numbers.below(count)
+            var other = self.draw(property)
+            if isBytes { other.size = draw.size + numbers.below(3 * width) }
+            commands.append(
+                .replace(class: owner, object: object, list: list, at: place, other))
+            commands.append(
+                numbers.chance(60)
+                    ? .swap(class: owner, object: object, list: list, place, any())
+                    : .move(class: owner, object: object, list: list, from: place, to: any()))
+        }
         return commands
     }
 
