@@ -50,13 +50,13 @@ enum Datum: Equatable {
         case (.date(let left, let leftRest), .date(let right, let rightRest)):
             return left != right ? order(left, right) : order(leftRest, rightRest)
         case (.text(let left), .text(let right)), (.data(let left), .data(let right)):
-            return order(of: left, right)
+            return byteOrder(left, right)
         default: return nil
         }
     }
 
     /// By bytes; of two that begin alike the shorter one comes first.
-    private static func order(of left: [UInt8], _ right: [UInt8]) -> Int {
+    private static func byteOrder(_ left: [UInt8], _ right: [UInt8]) -> Int {
         let order = left.withUnsafeBytes { left in
             right.withUnsafeBytes { right -> Int in
                 guard let base = left.baseAddress, let other = right.baseAddress else { return 0 }

@@ -141,7 +141,7 @@ enum ModelAlarm {
         // Seconds of the processor, which others may take from us; and of the clock, for who waits.
         var limit = itimerval()
         limit.it_value.tv_sec = 60
-        setitimer(ITIMER_PROF, &limit, nil)
+        setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &limit, nil)
         alarm(1_200)
     }
 
