@@ -17,7 +17,62 @@ struct CommandGenerator {
     mutating func commands() -> [Command] {
         var commands: [Command] = []
         for _ in 0..<2 + numbers.below(4) { commands.append(command("create")) }
-        while commands.count < profile.commandCount { commands.append(command(kind())) }
+        while commands.count < profile.commandCount {
+            if profile.sizes.profile == .boundary, numbers.chance(3) {
+                commands += numbers.chance(70) ? fullList() : longList()
+            }
+            commands.append(command(kind()))
+        }
+        return commands
+    }
+
+    /// A list of several leaves that is taken down again, so that leaves merge.
+    private mutating func longList() -> [Command] {
+        let owner = owner(), object = any()
+        let lists = shape.classes[owner].lists
+        guard let list = numbers.pick(Array(lists.indices)) else { return [] }
+        var draw = draw(shape.classes[owner].properties[lists[list]])
+        draw.size = min(draw.size, 60)
+        let width = width(shape.classes[owner].properties[lists[list]], draw)
+        let count = min(2_000, (2 + numbers.below(3)) * 4_000 / width)
+        var commands: [Command] = [
+            .assign(class: owner, object: object, list: list, count: count, draw)
+        ]
+        for _ in 0..<8 {
+            commands.append(
+                .remove(
+                    class: owner, object: object, list: list, at: any(),
+                    count: 1 + numbers.below(count / 3 + 1)))
+        }
+        return commands
+    }
+
+    /// A list that is almost too long for its cluster, and edits that make it a little longer for a
+    /// moment or for good.
+    private mutating func fullList() -> [Command] {
+        let owner = owner(), object = any()
+        let lists = shape.classes[owner].lists
+        guard let list = numbers.pick(Array(lists.indices)) else { return [] }
+        let property = shape.classes[owner].properties[lists[list]]
+        var draw = draw(property)
+        let isBytes = property.type == .text || property.type == .data
+        if isBytes { draw.size = 1 + numbers.below(numbers.chance(70) ? 30 : 220) }
+        let width = width(property, draw)
+        let count = max(1, 1_016 / width - 3 + numbers.below(6))
+        var commands: [Command] = [
+            .assign(class: owner, object: object, list: list, count: count, draw)
+        ]
+        for _ in 0..<1 + numbers.below(3) {
+            let place = numbers.below(count)
+            var other = self.draw(property)
+            if isBytes { other.size = draw.size + numbers.below(3 * width) }
+            commands.append(
+                .replace(class: owner, object: object, list: list, at: place, other))
+            commands.append(
+                numbers.chance(60)
+                    ? .swap(class: owner, object: object, list: list, place, any())
+                    : .move(class: owner, object: object, list: list, from: place, to: any()))
+        }
         return commands
     }
 
@@ -156,16 +211,25 @@ struct CommandGenerator {
         }
     }
 
+    private mutating func primaryKeyLength() -> Int {
+        if numbers.chance(70) { return 8 }
+        return numbers.chance(50) ? 199 + numbers.below(4) : max(8, profile.sizes.length(&numbers))
+    }
+
     private mutating func draw(_ property: ShapeProperty) -> Draw {
         if property.takesNull, numbers.chance(profile.nullPercent) { return Draw(-1, 0) }
         if property.isPrimaryKey {
             let bits =
                 numbers.chance(95)
                 ? UInt64(numbers.below(profile.keySpace)) : numbers.next()
-            return Draw(numbers.chance(80) ? 8 : max(8, profile.sizes.length(&numbers)), bits)
+            return Draw(primaryKeyLength(), bits)
         }
         switch property.type {
         case .text, .data:
+            // What a key of an index holds of a text ends here.
+            if property.isIndexed, profile.sizes.profile == .boundary, numbers.chance(20) {
+                return Draw(199 + numbers.below(4), numbers.next() >> 60)
+            }
             let isHuge = profile.sizes.profile == .large && numbers.below(2_000) == 0
             return Draw(
                 isHuge ? 16_777_214 + numbers.below(3) : profile.sizes.length(&numbers),

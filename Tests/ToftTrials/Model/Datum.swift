@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// One value as the model holds it: plain bytes and numbers, no type of the engine.
 enum Datum: Equatable {
     case null
@@ -48,10 +50,27 @@ enum Datum: Equatable {
         case (.date(let left, let leftRest), .date(let right, let rightRest)):
             return left != right ? order(left, right) : order(leftRest, rightRest)
         case (.text(let left), .text(let right)), (.data(let left), .data(let right)):
-            if left == right { return 0 }
-            return left.lexicographicallyPrecedes(right) ? -1 : 1
+            return byteOrder(left, right)
         default: return nil
         }
+    }
+
+    /// By bytes; of two that begin alike the shorter one comes first.
+    private static func byteOrder(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        let order = left.withUnsafeBytes { left in
+            right.withUnsafeBytes { right -> Int in
+                guard let base = left.baseAddress, let other = right.baseAddress else { return 0 }
+                return Int(memcmp(base, other, min(left.count, right.count)))
+            }
+        }
+        return order != 0 ? order : left.count - right.count
+    }
+
+    static func isSame(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+        guard left.count == right.count, let base = left.baseAddress,
+            let other = right.baseAddress
+        else { return left.count == right.count }
+        return memcmp(base, other, left.count) == 0
     }
 
     /// The order of sorting: null, NaN, then the rest.

@@ -43,7 +43,8 @@ extension Draw {
         if size < 0, property.takesNull { return .null }
         if property.type == .int { return .int(Int64(bitPattern: bits)) }
         var bytes = Array(repeating: UInt8(ascii: "k"), count: max(0, size - 8))
-        for index in 0..<8 {
+        // The last letters tell most of them apart: long ones begin alike.
+        for index in (0..<8).reversed() {
             bytes.append(
                 UInt8(ascii: "a") + UInt8(truncatingIfNeeded: bits >> UInt64(index * 4)) & 15)
         }

@@ -156,6 +156,7 @@ final class Loan {
 
 extension [UInt8] {
     func isSame(as bytes: UnsafeRawBufferPointer) -> Bool {
-        count == bytes.count && bytes.elementsEqual(self)
+        guard count == bytes.count, count > 0 else { return count == bytes.count }
+        return withUnsafeBytes { Datum.isSame($0, bytes) }
     }
 }

@@ -48,12 +48,11 @@ final class ModelRun {
     private(set) var done = 0
     private(set) var bytes = 0
 
-    /// Whether a violation shall say what is called.
-    var trace: ((String) -> Void)?
-
-    init(_ program: ModelProgram) {
+    /// `isTraced`: its calls are written down, in the driver.
+    init(_ program: ModelProgram, isTraced: Bool = false) {
         self.program = program
-        driver = program.interface == .engine ? EngineDriver() : CDriver()
+        let plain: any ModelDriver = program.interface == .engine ? EngineDriver() : CDriver()
+        driver = isTraced ? TracingDriver(plain, isC: program.interface == .c) : plain
         committed = ModelContent(program.shape)
         content = committed
         numbers = Seed(program.seed ^ 0x5EED)

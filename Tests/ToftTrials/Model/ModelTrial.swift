@@ -123,6 +123,11 @@ enum ModelTrial {
         print("again: ToftTrials model --seed \(program.seed)")
         print("shrunk to \(shrunk.commands.count) commands: \(failure(of: shrunk) ?? "gone")")
         print("\(shrunk)")
+        let run = ModelRun(shrunk, isTraced: true)
+        _ = try? run.run()
+        let lines = (run.driver as? TracingDriver)?.lines ?? []
+        print("its calls" + (lines.count > 120 ? ", the last 120 of \(lines.count)" : "") + ":")
+        for line in lines.suffix(120) { print("    \(line)") }
         fflush(nil)
     }
 }
@@ -133,11 +138,15 @@ enum ModelAlarm {
 
     static func begin(_ seed: UInt64) {
         self.seed = seed
-        alarm(120)
+        // Seconds of the processor, which others may take from us; and of the clock, for who waits.
+        var limit = itimerval()
+        limit.it_value.tv_sec = 60
+        setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &limit, nil)
+        alarm(1_200)
     }
 
     static func install() {
-        for number in [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGALRM] {
+        for number in [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGALRM, SIGPROF] {
             signal(number) { number in
                 ModelAlarm.tell(number)
                 _exit(1)

@@ -285,6 +285,19 @@ extension Question {
 
 // MARK: Answered row by row
 
+/// Values that DISTINCT tells apart.
+private struct Combination: Hashable {
+    let values: [Datum]
+
+    static func == (left: Combination, right: Combination) -> Bool {
+        zip(left.values, right.values).allSatisfy { Datum.sortOrder($0, $1) == 0 }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        for value in values { value.hash(into: &hasher) }
+    }
+}
+
 extension Question {
     /// The keys of the objects that the query finds among `candidates`, in order.
     func answer(_ content: ModelContent, of candidates: [Int64]) -> [Int64] {
@@ -310,14 +323,10 @@ extension Question {
             }.map { found[$0] }
         }
         if !distinct.isEmpty {
-            var seen: [[Datum]] = []
+            var seen: Set<Combination> = []
             found = found.filter { item in
                 let values = distinct.map { value($0.path, $0.property, item.row, content) }
-                let isKnown = seen.contains {
-                    zip($0, values).allSatisfy { Datum.sortOrder($0, $1) == 0 }
-                }
-                if !isKnown { seen.append(values) }
-                return !isKnown
+                return seen.insert(Combination(values: values)).inserted
             }
         }
         if let limit { found = Array(found.prefix(limit)) }
