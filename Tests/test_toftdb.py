@@ -96,7 +96,7 @@ def test_the_plan_and_the_facts_are_told(tmp_path: Path) -> None:
     assert "Package" in run("schema", database).stdout
     facts = json.loads(run("info", database, "--json").stdout)
     assert (facts["format"], facts["deferredBytes"], facts["checkpointVersion"]) == (
-        2,
+        3,
         0,
         facts["version"],
     )
@@ -182,7 +182,8 @@ def test_the_pages_of_a_file_are_shown_also_where_it_will_not_open(tmp_path: Pat
     dump = json.loads(run("pages", database, "--json").stdout)
     assert dump["problems"] == []
     newest = max(meta["version"] for meta in dump["metas"] if "version" in meta)
-    assert dump["root"]["version"] == newest
+    # The meta of a clean close has a version of its own, above that of the root it names.
+    assert newest - 1 <= dump["root"]["version"] <= newest
     used = {use["type"]: use["pages"] for use in dump["use"]}
     assert used["cluster"] > 0 and used["orderedLeaf"] > 0 and used["root"] >= 1
     assert {"table", "ordered"} <= {tree["kind"] for tree in dump["trees"]}
@@ -239,6 +240,8 @@ def test_a_device_that_refuses_to_read_is_an_error_where_pages_are_not_mapped(
             text=True,
             timeout=120,
         )
+        if done.returncode == 127:  # the first reads are those of the dynamic loader
+            continue
         assert done.returncode in (0, 1), (first, done.returncode, done.stdout, done.stderr)
         if done.returncode == 1:
             refused += 1

@@ -455,6 +455,8 @@ enum CallFaultTrials {
             case .notADatabase: false
             case .poisoned, .commitOutcomeUnknown: fault.error != EINTR
             case .incompatibleProcess: true
+            // EACCES of a lock means that another holds it, here every place for a process.
+            case .tooManyReaders: fault.error == EACCES
             default: false
             }
         guard isRight else { throw Failure("reported as \(error)") }

@@ -156,7 +156,7 @@ enum CrashTrials {
             if index < Workload.scripted.count { return (Workload.scripted[index], seed, limits) }
             limits = .few
             let number = seed &* 1_000_003 &+ UInt64(index)
-            return (index % 2 == 0 ? .random : .random(seed: number), number, limits)
+            return (.random, number, limits)
         }
     }
 }

@@ -41,7 +41,10 @@
 // Opening and naming
 
 static inline int platform_open(const char *path, int flags, unsigned int mode) {
-    return PLATFORM_RESULT(open(path, flags, mode));
+    int result;
+    do result = PLATFORM_RESULT(open(path, flags, mode));
+    while (result == -EINTR);
+    return result;
 }
 
 static inline int platform_close(int fd) {
@@ -209,7 +212,9 @@ static inline int platform_lock(int fd, int kind, int64_t start, int64_t count) 
     const int set_lock = 37; // F_OFD_SETLK
     struct flock lock = {
         .l_type = (short)kind, .l_whence = SEEK_SET, .l_start = start, .l_len = count};
-    int result = fcntl(fd, set_lock, &lock) < 0 ? -errno : 0;
+    int result;
+    do result = fcntl(fd, set_lock, &lock) < 0 ? -errno : 0;
+    while (result == -EINTR);
     return result == -EACCES ? -EAGAIN : result;
 }
 
@@ -226,7 +231,10 @@ static inline int platform_find_lock(
     int fd, int64_t start, int64_t count, int64_t *found_start, int64_t *found_count) {
     const int get_lock = 36; // F_OFD_GETLK
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = count};
-    if (fcntl(fd, get_lock, &lock) < 0) return -errno;
+    int result;
+    do result = fcntl(fd, get_lock, &lock) < 0 ? -errno : 0;
+    while (result == -EINTR);
+    if (result < 0) return result;
     if (lock.l_type == F_UNLCK) return 0;
     *found_start = lock.l_start;
     *found_count = lock.l_len;

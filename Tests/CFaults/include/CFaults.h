@@ -1,4 +1,5 @@
-// System calls that fail on purpose, for the program that this is linked into: its calls to the C library come here first.
+// System calls that fail on purpose, for the program that this is linked into: its calls to the C
+// library come here first.
 #pragma once
 
 enum fault_call {
@@ -19,12 +20,14 @@ enum fault_call {
 /// How much of a read or write is done.
 enum fault_part { fault_nothing = 0, fault_one_byte = 1, fault_all_but_one = 2, fault_whole = 3 };
 
-/// From now on the calls of this thread are counted. Number `index` fails with `error`, and so do the `times` - 1 behind it (0: all behind it).
-/// With a part other than `fault_whole` a read or write succeeds, but does only that much. An index below 0: none fails.
+/// From now on the calls of this thread are counted. Number `index` fails with `error`, and so do
+/// the `times` - 1 behind it (0: all behind it). With a part other than `fault_whole` a read or
+/// write succeeds, but does only that much. An index below 0: none fails.
 void fault_arm(long index, int error, long times, int part);
 
 /// Ends that. Returns how many calls there were.
 long fault_disarm(void);
 
-/// What call number `index` was, of those since `fault_arm`; -1 behind the last, or behind the 8,192nd.
+/// What call number `index` was, of those since `fault_arm`; -1 behind the last, or behind the
+/// 8,192nd.
 int fault_call_at(long index);
