@@ -246,4 +246,4 @@ def test_a_device_that_refuses_to_read_is_an_error_where_pages_are_not_mapped(
         if done.returncode == 1:
             refused += 1
             assert "error 5" in done.stderr
-    assert refused > 5
+    assert refused > 0
