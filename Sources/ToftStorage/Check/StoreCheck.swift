@@ -11,6 +11,8 @@ package struct CheckReport: Sendable {
     package var trees = 0
     /// What is wrong, in plain words; empty in a sound file.
     package var problems: [String] = []
+    /// The first error of the device, where one kept the check from reading.
+    var deviceError: StorageError?
 
     package var isSound: Bool { problems.isEmpty }
 
@@ -58,6 +60,7 @@ package struct StoreCheck {
             try step(&self)
         } catch {
             report.problems.append("\(what): \(error)")
+            if case .io = error { report.deviceError = report.deviceError ?? error }
         }
     }
 

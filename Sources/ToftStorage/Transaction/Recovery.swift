@@ -186,6 +186,7 @@ enum Recovery {
     /// all has been read.
     private static func checkWhole(_ meta: Meta, _ file: MappedFile) throws(StorageError) {
         let report = try Store.aside(meta, file).check()
+        if let error = report.deviceError { throw error }
         if let problem = report.problems.first {
             throw .corrupt(
                 page: 0,
