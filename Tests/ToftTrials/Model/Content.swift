@@ -9,6 +9,8 @@ struct ModelRows {
     var keys: [Int64] = []
     /// One value for each property, in the order of the class.
     var rows: [[Datum]] = []
+    /// The object of each primary key.
+    var primaryKeys: [Datum: Int64] = [:]
 
     /// Where a key is; nil if there is no such object.
     func place(of key: Int64) -> Int? {
@@ -36,10 +38,7 @@ extension ModelContent {
 
     /// The object that has a primary key.
     func find(_ owner: Int, _ value: Datum) -> Int64? {
-        guard let property = shape.classes[owner].primaryKey else { return nil }
-        return classes[owner].rows.firstIndex { $0[property] == value }.map {
-            classes[owner].keys[$0]
-        }
+        classes[owner].primaryKeys[value]
     }
 
     /// The objects that link to one, each as often as it does, in the order of their keys.
@@ -62,6 +61,9 @@ extension ModelContent {
     mutating func insert(_ owner: Int, _ key: Int64, _ row: [Datum]) {
         classes[owner].keys.append(key)
         classes[owner].rows.append(row)
+        if let property = shape.classes[owner].primaryKey {
+            classes[owner].primaryKeys[row[property]] = key
+        }
     }
 
     /// Removes the objects at a run of places: links to them become null, lists lose them. Returns
@@ -77,7 +79,8 @@ extension ModelContent {
     mutating func erase(_ owner: Int, keys: Set<Int64>) -> [ModelObject] {
         erase(owner, keys) { rows in
             let kept = rows.keys.indices.filter { !keys.contains(rows.keys[$0]) }
-            rows = ModelRows(keys: kept.map { rows.keys[$0] }, rows: kept.map { rows.rows[$0] })
+            rows.rows = kept.map { rows.rows[$0] }
+            rows.keys = kept.map { rows.keys[$0] }
         }
     }
 
@@ -85,6 +88,12 @@ extension ModelContent {
         _ owner: Int, _ keys: Set<Int64>, _ remove: (inout ModelRows) -> Void
     ) -> [ModelObject] {
         guard !keys.isEmpty else { return [] }
+        if let property = shape.classes[owner].primaryKey {
+            for key in keys {
+                guard let row = row(owner, key) else { continue }
+                classes[owner].primaryKeys[row[property]] = nil
+            }
+        }
         remove(&classes[owner])
         var touched: [ModelObject] = []
         for source in classes.indices {

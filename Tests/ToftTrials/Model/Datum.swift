@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// One value as the model holds it: plain bytes and numbers, no type of the engine.
-enum Datum: Equatable {
+enum Datum: Hashable {
     case null
     case bool(Bool)
     case int(Int64)

@@ -74,7 +74,7 @@ extension Draw {
 
     private static let numbers: [Double] = [
         0, -0.0, .nan, .infinity, -.infinity, 1.5, -1.5, .leastNonzeroMagnitude,
-        .greatestFiniteMagnitude, -.greatestFiniteMagnitude, 16_777_217, 9_007_199_254_740_993,
+        .greatestFiniteMagnitude, -.greatestFiniteMagnitude, 16_777_217, 9_007_199_254_740_992,
     ]
 
     private var date: Datum {
