@@ -138,7 +138,7 @@ enum ModelAlarm {
 
     static func begin(_ seed: UInt64) {
         self.seed = seed
-        // Seconds of the processor, which the largest sequences take 10 of; and of the clock, for waits.
+        // Seconds of the processor (the largest sequences take 10) and of the clock, for waits.
         var limit = itimerval()
         limit.it_value.tv_sec = 300
         setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &limit, nil)
