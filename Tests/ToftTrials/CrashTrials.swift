@@ -51,7 +51,7 @@ enum CrashTrials {
             let workload = random
                 ?? (Workload.scripted + [.random]).first(where: { $0.name == name })
         else { throw Failure("no workload \(name)") }
-        var limits = CrashImages.Limits()
+        var limits = name.hasPrefix("random") ? CrashImages.Limits.few : CrashImages.Limits()
         limits.percentWithAftermath = 10
         let report = try CrashTrial.run(workload, seed: seed, limits: limits)
         for violation in report.violations { print("VIOLATION \(violation)") }
@@ -156,7 +156,7 @@ enum CrashTrials {
             if index < Workload.scripted.count { return (Workload.scripted[index], seed, limits) }
             limits = .few
             let number = seed &* 1_000_003 &+ UInt64(index)
-            return (.random, number, limits)
+            return (index % 2 == 0 ? .random : .random(seed: number), number, limits)
         }
     }
 }

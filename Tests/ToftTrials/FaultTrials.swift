@@ -20,8 +20,22 @@ enum FaultTrials {
         var dirtyLimit = 48 << 20
         /// The log's first segment.
         var firstLogPages: UInt64 = 8
+        /// Cases that are tried at most, evenly chosen.
+        var caseLimit = Int.max
         /// Runs on a database that has had one commit.
         let body: @Sendable (RecordedDatabase) throws -> Void
+    }
+
+    /// The random workload of a seed.
+    private static func random(_ seed: UInt64) -> Scenario {
+        let workload = Workload.random(seed: seed)
+        return Scenario(
+            name: workload.name, dirtyLimit: workload.dirtyLimit,
+            firstLogPages: workload.firstLogPages, caseLimit: 150
+        ) { database in
+            var numbers = Seed(seed)
+            try workload.body(database, &numbers)
+        }
     }
 
     private static let scenarios: [Scenario] = [
@@ -234,10 +248,12 @@ enum FaultTrials {
         var cases = 0
         var violations: [String] = []
         var outcomes: [String: Int] = [:]
-        for scenario in scenarios {
+        for scenario in scenarios + (1...6).map(random) {
             let before = cases
             let operations = try operationsOf(scenario)
-            for (number, fault) in faults(for: operations).enumerated()
+            let faults = faults(for: operations)
+            let step = max(step, faults.count / scenario.caseLimit)
+            for (number, fault) in faults.enumerated()
             where number % step == 0 && violations.count < violationLimit {
                 cases += 1
                 tally.byError[String("\(fault.fault.error)".prefix { $0 != "(" }), default: 0] += 1

@@ -11,6 +11,31 @@ package struct Content {
 
     package init() {}
 
+    /// What a snapshot shows.
+    package init(_ snapshot: Snapshot) throws {
+        guard try snapshot.hasTree(Self.directory) else { return }
+        trees[Self.directory] = try Self.entries(of: Self.directory, snapshot)
+        for key in keys(of: Self.directory) where key.count == 9 {
+            let id = key.withUnsafeBytes(Self.number)
+            if key[0] == Self.tableMark {
+                tables[id] = try TableContent(snapshot.table(id))
+            } else {
+                trees[id] = try Self.entries(of: id, snapshot)
+            }
+        }
+    }
+
+    private static func entries(of id: UInt64, _ snapshot: Snapshot) throws -> [[UInt8]: [UInt8]] {
+        var entries: [[UInt8]: [UInt8]] = [:]
+        let cursor = try snapshot.orderedTree(id).cursor()
+        var isThere = try cursor.seekFirst()
+        while isThere {
+            entries[Array(cursor.key)] = try Array(cursor.value)
+            isThere = try cursor.next()
+        }
+        return entries
+    }
+
     /// The keys of a tree, in order.
     package func keys(of tree: UInt64) -> [[UInt8]] {
         (trees[tree] ?? [:]).keys.sorted { $0.lexicographicallyPrecedes($1) }

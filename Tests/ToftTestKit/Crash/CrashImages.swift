@@ -52,6 +52,8 @@ package struct CrashImages {
     package struct Limits: Sendable {
         /// All subsets of so many pages.
         package var exhaustivePages = 7
+        /// All prefixes of so many pending pages; with more pending, the longer the rarer.
+        package var wholePrefixes = 1_000
         /// Where more are pending: so many pages alone, missing, and with all behind them.
         package var singlePages = 12
         package var randomSubsets = 40
@@ -76,6 +78,7 @@ package struct CrashImages {
         package static let few: Limits = {
             var limits = Limits()
             limits.exhaustivePages = 5
+            limits.wholePrefixes = 40
             limits.singlePages = 5
             limits.randomSubsets = 12
             limits.tornPages = 6
@@ -156,6 +159,10 @@ package struct CrashImages {
                 PageContent.size - (offset + done) % PageContent.size, bytes.count - done)
             disk.apply(.write(offset: offset + done, bytes: Array(bytes[done..<done + piece])))
             done += piece
+            let pending = disk.pending.count
+            guard
+                pending <= limits.wholePrefixes || numbers.below(pending) < limits.wholePrefixes
+            else { continue }
             try emit(.processDeath, disk.cache)
             try emit(.inOrder, disk.image(with: disk.pending))
         }

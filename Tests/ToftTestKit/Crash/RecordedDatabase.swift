@@ -63,6 +63,12 @@ package final class RecordedDatabase {
         fileprivate var isDoomed = false
         package internal(set) var content: Content
 
+        /// `content`: what the transaction shows.
+        package init(transaction: WriteTransaction, content: Content) {
+            self.transaction = transaction
+            self.content = content
+        }
+
         package func keys(of tree: UInt64) -> [[UInt8]] { content.keys(of: tree) }
 
         /// Commits. False if the writer has died at that, as a trial had asked for.
@@ -255,7 +261,7 @@ package final class RecordedDatabase {
     /// Closes and opens again.
     package func reopen() throws {
         while !pins.isEmpty { try unpin() }
-        close()
+        try closeReporting()
         try open()
     }
 

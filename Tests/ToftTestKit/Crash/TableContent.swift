@@ -86,6 +86,22 @@ package struct TableContent {
 
     package var keys: [Int64] { rows.keys.sorted() }
 
+    package init(columns: [Column]) { self.columns = columns }
+
+    /// What a snapshot shows of a table.
+    init(_ table: Table) throws {
+        columns = table.columns
+        try Self.forEachCluster(of: table) { cluster in
+            for row in 0..<cluster.count {
+                var values: [UInt32: CellValue] = [:]
+                for column in table.columns {
+                    values[column.id] = try Self.value(cluster, row, column)
+                }
+                rows[cluster.keys[row]] = values
+            }
+        }
+    }
+
     func append(to bytes: inout [UInt8]) {
         for key in keys {
             CellValue.int64(key).append(to: &bytes)
@@ -97,29 +113,32 @@ package struct TableContent {
 
     /// The same of what a snapshot shows, cluster by cluster.
     static func append(_ table: Table, to bytes: inout [UInt8]) throws {
+        try forEachCluster(of: table) { cluster in
+            for row in 0..<cluster.count {
+                CellValue.int64(cluster.keys[row]).append(to: &bytes)
+                for column in table.columns {
+                    try value(cluster, row, column).append(to: &bytes)
+                }
+            }
+        }
+    }
+
+    private static func forEachCluster(of table: Table, _ body: (ClusterView) throws -> Void) throws
+    {
         var failure: (any Error)?
         try table.forEachCluster { cluster throws(StorageError) in
-            do {
-                for row in 0..<cluster.count { try append(cluster, row, table.columns, to: &bytes) }
-            } catch {
-                failure = error
-            }
+            do { try body(cluster) } catch { failure = error }
             return failure == nil
         }
         if let failure { throw failure }
     }
 
-    private static func append(
-        _ cluster: ClusterView, _ row: Int, _ columns: [Column], to bytes: inout [UInt8]
-    ) throws {
-        CellValue.int64(cluster.keys[row]).append(to: &bytes)
-        for column in columns {
-            let value =
-                column.type == .list
-                ? try CellValue(try cluster.list(column.id, row))
-                : CellValue(try cluster.cell(row, column.id))
-            value.append(to: &bytes)
-        }
+    private static func value(_ cluster: ClusterView, _ row: Int, _ column: Column) throws
+        -> CellValue
+    {
+        column.type == .list
+            ? try CellValue(try cluster.list(column.id, row))
+            : CellValue(try cluster.cell(row, column.id))
     }
 
     /// One column of each type, some of them nullable.

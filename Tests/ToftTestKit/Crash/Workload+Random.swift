@@ -14,20 +14,20 @@ extension Workload {
             dirtyLimit: numbers.chance(40) ? (1 << 14) << numbers.below(4) : 48 << 20,
             firstLogPages: numbers.pick([0, 2, 8, 32]) ?? 8
         ) { database, _ in
-            var workload = RandomWorkload(seed: seed)
-            try workload.run(on: database)
+            var edits = RandomEdits(seed: seed)
+            try edits.run(on: database)
         }
     }
 }
 
-/// The state of one random workload.
-private struct RandomWorkload {
+/// Edits of a seed, each time others.
+package struct RandomEdits {
     private var numbers: Seed
     private let sizes: WorkloadSizes
     /// How often each kind of edit comes; 0 for what this workload leaves out.
     private let weights: [Int]
 
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         numbers = Seed(seed ^ 0x7057)
         sizes = WorkloadSizes(&numbers, percentTiny: 30, percentLarge: 0)
         let disabled = numbers.below(50)
@@ -39,7 +39,7 @@ private struct RandomWorkload {
         self.weights = weights
     }
 
-    mutating func run(on database: RecordedDatabase) throws {
+    fileprivate mutating func run(on database: RecordedDatabase) throws {
         try database.commit { edit in
             _ = try edit.makeTree()
             _ = try edit.makeTable(self.columns())
@@ -77,7 +77,8 @@ private struct RandomWorkload {
         }
     }
 
-    private mutating func edits(_ edit: inout RecordedDatabase.Editor) throws {
+    /// The edits of one transaction.
+    package mutating func edits(_ edit: inout RecordedDatabase.Editor) throws {
         if edit.content.tables.isEmpty || numbers.chance(2) {
             _ = try edit.makeTable(columns())
         }

@@ -7,12 +7,15 @@ internal import ToftTestKit
 /// What the children do until somebody kills them. One that finds something wrong says so and ends
 /// by itself.
 enum KillRole: String, CaseIterable {
-    case writer, reader, pinner, checker, creator
+    case writer, reader, pinner, checker, author, creator
 
     /// The children of a round: their slots are their indices, and writers have the members'
     /// numbers of the ledger.
-    static let company: [KillRole] = [.writer, .writer, .writer, .reader, .pinner, .checker]
+    static let company: [KillRole] = [
+        .writer, .writer, .writer, .reader, .pinner, .checker, .author, .author,
+    ]
     static let writers = 0..<3
+    static let authors = 6..<8
 
     static func run(
         _ role: KillRole, _ path: String, _ witnessPath: String, _ slot: Int, _ seed: UInt64
@@ -29,6 +32,7 @@ enum KillRole: String, CaseIterable {
             case .reader: try child.read()
             case .pinner: try child.pin()
             case .checker: try child.check()
+            case .author: try child.editAtRandom()
             case .creator: try child.create()
             }
         } catch {
@@ -181,6 +185,29 @@ struct KillChild {
                 }
                 witness.add(slot, .progress)
                 usleep(UInt32(numbers.below(20_000)))
+            }
+        }
+    }
+
+    /// Random edits of the second database, whose versions prove what they hold.
+    mutating func editAtRandom() throws {
+        while true {
+            let store = try open()
+            for _ in 0..<(3 + numbers.below(20)) {
+                let promised = KillRole.authors.map { witness[$0, .acknowledged] }.max() ?? 0
+                let transaction = try store.beginWrite(timeoutMilliseconds: 60_000)
+                let number = try ProvenContent.edit(transaction, &numbers)
+                guard number > promised else {
+                    throw Failure("commit \(promised) was acknowledged, \(number - 1) is there")
+                }
+                if numbers.chance(8) {
+                    transaction.rollback()
+                    continue
+                }
+                let durabilities: [Durability] = [.immediate, .immediate, .group, .deferred]
+                _ = try transaction.commit(numbers.pick(durabilities) ?? .immediate)
+                witness.raise(slot, .acknowledged, to: number)
+                witness.add(slot, .progress)
             }
         }
     }

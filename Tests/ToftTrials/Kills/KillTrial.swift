@@ -3,15 +3,17 @@ internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 
-/// Three writers, two readers, one of whom pins for long, and one who walks everything; each is
-/// killed again and again, or stopped and woken: at any time, or at a moment that is named, with
-/// every lock in its hands.
+/// Three writers, two readers, one of which pins for long, one that walks everything, and two that
+/// edit a second database at random; each is killed again and again, or stopped and woken: at any
+/// time, or at a moment that is named, with every lock in its hands.
 ///
 /// Nothing acknowledged is lost, whatever anybody sees is whole and durable, a pinned version stays
 /// what it is, the dead hold nothing up. Now and then all are killed at once, so that those who
 /// come next must recover, and are killed doing that.
 final class KillTrial {
     private let path: String
+    /// The database of the random edits.
+    private let randomPath: String
     private let directory: String
     private let witness: Witness
     private let witnessPath: String
@@ -55,6 +57,7 @@ final class KillTrial {
         self.goal = goal
         floor = Probe.isCompiledIn && goal >= 1_000 ? (goal >= 10_000 ? 20 : 5) : 0
         path = directory + "/test.toft"
+        randomPath = directory + "/random.toft"
         witnessPath = directory + "/witness"
         witness = try Witness(witnessPath)
         numbers = Seed(seed)
@@ -144,8 +147,10 @@ final class KillTrial {
         if !report.isSound {
             tally.problems.append("unsound after a round: \(report.problems.prefix(3))")
         }
+        try lookAtRandomEdits()
         let names = TemporaryDirectory.names(in: directory).filter {
-            !["test.toft", "test.toft.lock", "witness"].contains($0)
+            !["test.toft", "test.toft.lock", "random.toft", "random.toft.lock", "witness"]
+                .contains($0)
         }
         if !names.isEmpty { tally.problems.append("left behind: \(names)") }
     }
@@ -156,7 +161,10 @@ final class KillTrial {
         let role = KillRole.company[slot]
         children[slot] = try ChildProcess(
             Trials.executable,
-            ["child", role.rawValue, path, witnessPath, "\(slot)", "\(numbers.below(1 << 30))"])
+            [
+                "child", role.rawValue, role == .author ? randomPath : path, witnessPath,
+                "\(slot)", "\(numbers.below(1 << 30))",
+            ])
     }
 
     private func rarest(of moments: [Probe.Moment]) -> Probe.Moment? {
@@ -170,9 +178,9 @@ final class KillTrial {
     private func killOne() throws {
         // Writers have most of the moments.
         let slot =
-            numbers.chance(80)
+            numbers.chance(70)
             ? numbers.below(KillRole.writers.count) : numbers.below(children.count)
-        let isReader = KillRole.company[slot] != .writer
+        let isReader = ![.writer, .author].contains(KillRole.company[slot])
         if numbers.chance(75), let moment = rarest(of: isReader ? Self.reading : Self.writing) {
             witness.wish(slot, moment, signal: SIGKILL, patience: numbers.below(4))
             if awaitWish(of: [slot], milliseconds: 150) != nil { return try replace(slot) }
@@ -362,6 +370,26 @@ final class KillTrial {
         let size = try store.facts().fileSize
         tally.largestFile = max(tally.largestFile, size)
         if size > Self.fileLimit { tally.problems.append("the file has \(size) bytes") }
+    }
+
+    /// The second database is sound and holds what its newest version proves, nothing acknowledged
+    /// is missing.
+    private func lookAtRandomEdits() throws {
+        let store = try Store.open(StoreConfiguration(location: .file(path: randomPath)))
+        let promised = KillRole.authors.map { witness[$0, .acknowledged] }.max() ?? 0
+        let snapshot = try store.beginRead()
+        defer { snapshot.release() }
+        _ = try ProvenContent.read(snapshot)
+        let number = try UInt64(Content.commitNumber(snapshot))
+        if number < promised {
+            tally.problems.append(
+                "random commit \(promised) was acknowledged, \(number) is there")
+        }
+        let report = try store.check()
+        if !report.isSound {
+            tally.problems.append("random edits, unsound: \(report.problems.prefix(3))")
+        }
+        tally.randomCommits = number
     }
 
     /// What the victim had pinned was given back when the transaction began.
