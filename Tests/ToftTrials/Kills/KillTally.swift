@@ -49,7 +49,8 @@ struct KillTally {
                 + "wait for the write lock p50 "
                 + "\((sorted.isEmpty ? 0 : sorted[sorted.count / 2]) / 1_000) us, longest "
                 + "\((sorted.last ?? 0) / 1_000_000) ms, "
-                + "largest file \(largestFile >> 10) KiB, random commits \(randomCommits), problems \(problems.count)"
+                + "largest file \(largestFile >> 10) KiB, random commits \(randomCommits), "
+                + "problems \(problems.count)"
         )
         print("cases \(kills)")
         for problem in problems.prefix(10) { print("VIOLATION \(problem)") }
