@@ -284,6 +284,23 @@ import ToftPlatform
         try database.expectSound()
     }
 
+    @Test func `Writing goes on while thousands of versions are kept`() throws {
+        let database = try Database()
+        try database.put(0..<20)
+        var readers: [Snapshot] = []
+        // With more than 8,000 the lists of what they keep outgrow what one commit may take.
+        for number in 0..<8_300 {
+            readers.append(try database.store.beginRead())
+            try database.put([number % 20])
+        }
+        for reader in [readers[0], readers[4_000]] {
+            #expect(try reader.orderedTree(database.tree).count == 20)
+            #expect(StoreCheck.run(reader).problems == [])
+        }
+        for reader in readers { reader.release() }
+        try database.expectSound()
+    }
+
     @Test func `Readers that come and go cost as many copies as there are readers`() throws {
         let database = try Database()
         try database.put(0..<1_000, [UInt8](repeating: 7, count: 100))
