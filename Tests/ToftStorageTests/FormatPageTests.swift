@@ -8,14 +8,21 @@ import ToftPlatform
 /// The format page draws the bytes for people; the constants draw them for the compiler. They must
 /// be the same bytes.
 @Suite struct FormatPageTests {
-    /// The tables of the page: title -> field -> offset.
-    static func tables() throws -> [String: [(field: String, offset: Int)]] {
+    /// A field of a table; `size`: its bytes, nil if that varies.
+    struct Field {
+        var name: String
+        var offset: Int
+        var size: Int?
+    }
+
+    /// The tables of the page, by their titles.
+    static func tables() throws -> [String: [Field]] {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let page = try String(
             contentsOf: root.appendingPathComponent("Sources/Toft/Toft.docc/FileFormat.md"),
             encoding: .utf8)
-        var tables: [String: [(String, Int)]] = [:]
+        var tables: [String: [Field]] = [:]
         var title: String?
         for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
             let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
@@ -26,27 +33,38 @@ import ToftPlatform
             if cells.count == 3, cells[1] == "offset" {
                 title = cells[0]
             } else if let title, cells.count >= 2, let offset = Int(cells[1]) {
-                tables[title, default: []].append((cells[0], offset))
+                let size = cells.count > 2 ? Int(cells[2]) : nil
+                tables[title, default: []].append(Field(name: cells[0], offset: offset, size: size))
             }
         }
         return tables
     }
 
-    private func expect(_ title: String, _ offsets: [Int]) throws {
-        let rows = try #require(try Self.tables()[title], "the page has no table called \(title)")
-        #expect(rows.map(\.offset) == offsets, "\(title): \(rows.map(\.field))")
+    /// The fields of a table lie at these offsets, side by side with what is unused, and end at
+    /// `end`; nil: the last one is as long as it has to be.
+    static func expect(_ title: String, _ offsets: [Int], end: Int?) throws {
+        let fields = try #require(try tables()[title], "the page has no table called \(title)")
+        let used = fields.filter { $0.name != "unused" }
+        #expect(used.map(\.offset) == offsets, "\(title): \(used.map(\.name))")
+        for (field, next) in zip(fields, fields.dropFirst()) {
+            #expect(
+                field.size.map { field.offset + $0 } == next.offset,
+                "\(title): after \(field.name) comes \(next.name)")
+        }
+        let last = try #require(fields.last)
+        #expect(last.size.map { last.offset + $0 } == end, "\(title): \(last.name)")
     }
 
     @Test func theTablesOfThePageAreTheConstantsOfTheCode() throws {
-        try expect(
+        try Self.expect(
             "Extent header",
             [
                 ExtentHeader.type, ExtentHeader.encoding, ExtentHeader.flags,
                 ExtentHeader.pageCount, ExtentHeader.page, ExtentHeader.birth,
                 ExtentHeader.payloadLength, ExtentHeader.payloadOffset,
-            ])
+            ], end: ExtentHeader.size)
         #expect(ExtentHeader.size == 32)
-        try expect(
+        try Self.expect(
             "Meta",
             [
                 MetaLayout.magic, MetaLayout.formatVersion, MetaLayout.pageSize,
@@ -58,13 +76,13 @@ import ToftPlatform
                 MetaLayout.logSegmentCount, MetaLayout.cipher, MetaLayout.keyCheck,
                 MetaLayout.keySalt, MetaLayout.logHash, MetaLayout.spare, MetaLayout.logSegments,
                 MetaLayout.zeros, MetaLayout.checksum,
-            ])
-        try expect(
+            ], end: Page.size)
+        try Self.expect(
             "Log frame",
             LogLayout.fields.filter { $0.name != "magic" }.reduce(into: [LogLayout.magic]) {
                 $0.append($1.offset)
-            })
-        try expect(
+            }, end: nil)
+        try Self.expect(
             "Root",
             [
                 RootLayout.version, RootLayout.previousVersion, RootLayout.catalog,
@@ -72,26 +90,46 @@ import ToftPlatform
                 RootLayout.nextTreeID, RootLayout.pageCount, RootLayout.recordBytes,
                 RootLayout.flags, RootLayout.spare,
                 RootLayout.runCount, RootLayout.recordLength, RootLayout.tail,
-            ])
-        try expect(
-            "Region entry", [RegionEntry.bitmap, RegionEntry.freePages, RegionEntry.reserved])
-        try expect(
+            ], end: nil)
+        try Self.expect(
+            "Region entry", [RegionEntry.bitmap, RegionEntry.freePages, RegionEntry.reserved],
+            end: RegionEntry.size)
+        try Self.expect(
             "Freed run",
-            [FreedRunLayout.page, FreedRunLayout.count, FreedRunLayout.birth, FreedRunLayout.death])
-        try expect(
+            [
+                FreedRunLayout.page, FreedRunLayout.count, FreedRunLayout.birth,
+                FreedRunLayout.death,
+            ], end: FreedRunLayout.size)
+        try Self.expect(
             "Batch reference",
             [
                 FreedBatchLayout.ref, FreedBatchLayout.maxBirth, FreedBatchLayout.minDeath,
                 FreedBatchLayout.firstPin, FreedBatchLayout.lastPin, FreedBatchLayout.pinCount,
-            ])
-        try expect(
+            ], end: FreedBatchLayout.size)
+        try Self.expect(
             "Record",
             [
                 RecordLayout.layout, RecordLayout.flags, RecordLayout.origin,
                 RecordLayout.origin + 1, RecordLayout.version,
                 RecordLayout.previousVersion, RecordLayout.hlc, RecordLayout.schemaVersion,
                 RecordLayout.recordBytes, RecordLayout.effects,
-            ])
+            ], end: nil)
+    }
+
+    @Test func `The page draws the lock file as it is`() throws {
+        try Self.expect(
+            "Lock file",
+            [
+                LockFileLayout.magic, LockFileLayout.layoutVersion, LockFileLayout.device,
+                LockFileLayout.state, LockFileLayout.stamp, LockFileLayout.published,
+                LockFileLayout.signal, LockFileLayout.writerLock, LockFileLayout.checkpointLock,
+                LockFileLayout.claimedVersion, LockFileLayout.durableVersion,
+                LockFileLayout.poison, LockFileLayout.pinEnd, LockFileLayout.checkpoint,
+                LockFileLayout.logTail, LockFileLayout.flushedLog, LockFileLayout.waitingEffects,
+                LockFileLayout.waitingBytes, LockFileLayout.logMap, LockFileLayout.logBase,
+                LockFileLayout.ring, LockFileLayout.logSegments, LockFileLayout.processes,
+                LockFileLayout.pins,
+            ], end: LockFileLayout.size)
     }
 
     @Test func theReferenceOfThePageIsTheOneThatIsWritten() throws {
