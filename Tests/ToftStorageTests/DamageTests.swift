@@ -90,6 +90,57 @@ struct DamageTests {
         #expect(found.contains { $0.contains("corrupt") })
     }
 
+    /// Copies both metas of an image over those of another.
+    private func putMetas(of older: [UInt8], into image: inout [UInt8]) {
+        image.replaceSubrange(0..<8_192, with: older[0..<8_192])
+    }
+
+    @Test
+    func `Two older metas of a closed file are an error where it was used since`() throws {
+        let file = WrappedFile(MemoryFile(name: "hostile"))
+        try Store.format(file)
+        try fill(try Store.open(on: file, coordinator: try Coordinator.inMemory()))
+        let older = try file.content()
+        #expect(older[0..<4_096] == older[4_096..<8_192])
+        let store = try Store.open(on: file, coordinator: try Coordinator.inMemory())
+        let transaction = try store.beginWrite()
+        _ = try transaction.createOrderedTree()
+        _ = try transaction.commit()
+        Recovery.markClean(store)
+        var image = try file.content()
+        putMetas(of: older, into: &image)
+        #expect {
+            try Store.open(
+                on: try MemoryFile(content: image), coordinator: try Coordinator.inMemory())
+        } throws: { "\($0)".contains("no meta page holds it") }
+    }
+
+    @Test
+    func `The first meta of a file is not believed where the second is damaged`() throws {
+        let file = WrappedFile(MemoryFile(name: "hostile"))
+        try Store.format(file)
+        let store = try Store.open(on: file, coordinator: try Coordinator.inMemory())
+        let transaction = try store.beginWrite()
+        _ = try transaction.createOrderedTree()
+        _ = try transaction.commit()
+        var image = try withExtendedLifetime(store) { try file.content() }
+        image[4_096 + 64] ^= 1
+        #expect {
+            try Store.open(
+                on: try MemoryFile(content: image), coordinator: try Coordinator.inMemory())
+        } throws: { "\($0)".contains("no meta page holds it") }
+    }
+
+    @Test(arguments: [1 << 30, 1 << 40, UInt64(Int64.max)] as [UInt64])
+    func `A tree that counts more than the file can hold is damaged`(_ count: UInt64) throws {
+        let found = try use { image, map in
+            let catalog = map.extents.last { $0.type == 8 && !$0.references.isEmpty }
+            guard let reference = catalog?.references.last else { return }
+            Image.put(count, &image, reference.offset - 16)
+        }
+        #expect(found.contains { $0.contains("more than the file can hold") })
+    }
+
     @Test(arguments: [UInt64(1) << 62, UInt64(Int64.max), .max])
     func `A version that no file reaches is damaged`(_ version: UInt64) throws {
         let found = try use { image, map in Image.put(version, &image, map.meta * 4_096 + 64) }

@@ -90,7 +90,7 @@ enum MistakeTrials {
         case .interleavings: return try InterleavingTrials.run()
         case .files: return try FileTrials.run()
         case .model: return ModelTrial.hunt()
-        case .damage: return try DamageTrial.run(cases: 60_000, seed: 1, violationLimit: 1)
+        case .damage: return try DamageTrial.run(cases: 12_000, seed: 1, violationLimit: 1)
         case nil: return true
         }
     }

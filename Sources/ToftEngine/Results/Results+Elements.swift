@@ -99,7 +99,7 @@ extension Results {
         }
         let (list, property) = (try list(), try listProperty())
         var values: [Value] = []
-        values.reserveCapacity(positions?.count ?? list.count)
+        values.reserveCapacity(positions?.count ?? list.reservedCount)
         for index in 0..<(positions?.count ?? list.count) {
             let cell = try storage { () throws(StorageError) in
                 try list.cell(at: positions?[index] ?? index)

@@ -68,7 +68,7 @@ extension ModelView {
     func linkedKeys(_ place: ListPlace) throws(ModelError) -> [Int64] {
         let list = try list(place)
         var keys: [Int64] = []
-        keys.reserveCapacity(list.count)
+        keys.reserveCapacity(list.reservedCount)
         for index in 0..<list.count {
             if case .int64(let key) = try stored({ () throws(StorageError) in
                 try list.cell(at: index)

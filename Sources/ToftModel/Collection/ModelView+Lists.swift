@@ -40,7 +40,7 @@ extension ModelView {
     {
         let list = try list(key, property)
         var values: [Value] = []
-        values.reserveCapacity(list.count)
+        values.reserveCapacity(list.reservedCount)
         for index in 0..<list.count {
             let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
             values.append(try property.value(of: cell))
@@ -68,7 +68,7 @@ extension ListView {
     /// The keys that a list of links holds, each once, in ascending order.
     func linkTargets() throws(ModelError) -> [Int64] {
         var targets: [Int64] = []
-        targets.reserveCapacity(count)
+        targets.reserveCapacity(reservedCount)
         for index in 0..<count {
             let cell = try stored { () throws(StorageError) in try self.cell(at: index) }
             if case .int64(let target) = cell { targets.append(target) }

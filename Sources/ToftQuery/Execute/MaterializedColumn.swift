@@ -19,12 +19,14 @@ final class MaterializedColumn {
 
     /// Nil where the keys lie too far apart.
     init?(_ column: ColumnRead, of table: Table) throws(StorageError) {
-        guard let (first, last) = try table.keyBounds,
-            last - first < Int64(table.rowCount * Self.maximumSpread)
+        guard let (first, last) = try table.keyBounds else { return nil }
+        // In a damaged file keys may lie in any order.
+        let (spread, overflow) = last.subtractingReportingOverflow(first)
+        guard !overflow, spread >= 0, spread / Int64(Self.maximumSpread) < Int64(table.rowCount)
         else { return nil }
         layout = column.layout
         firstKey = first
-        count = Int(last - first) + 1
+        count = Int(spread) + 1
         let width =
             column.layout == .text
             ? MemoryLayout<UnsafeRawBufferPointer>.stride : column.layout == .bool ? 1 : 8

@@ -61,6 +61,14 @@ extension TreeRoot {
         }
     }
 
+    /// Whether a file of so many pages can hold what the root counts: memory is reserved for it.
+    func fits(in pageCount: UInt64) -> Bool {
+        // The shortest element of a list takes a byte.
+        let limit = kind == .table ? ClusterLimits.rows : Page.size
+        let (most, overflow) = pageCount.multipliedReportingOverflow(by: UInt64(limit))
+        return overflow || count <= most
+    }
+
     /// Writes the root into `size` bytes.
     package func encode(to bytes: UnsafeMutableRawPointer) {
         bytes.clear(at: 0, count: TreeRootLayout.size)

@@ -56,10 +56,9 @@ struct LogContent {
             }
             point = frame.after
         }
+        // A lost meta may have begun the log anew, with another salt.
+        if !Probe.makes(.lostMetaNotSeen) { try expectNoCheckpoint(after: meta.version) }
         try forEachHeader(salt: map.salt) { frame throws(StorageError) in
-            if frame.durableCheckpoint > meta.version && !Probe.makes(.lostMetaNotSeen) {
-                throw Self.lostMeta(frame.durableCheckpoint)
-            }
             if frame.durablePosition > point.position, isInPlace(frame),
                 !Probe.makes(.lostLogNotSeen)
             {
@@ -74,8 +73,7 @@ struct LogContent {
         return records
     }
 
-    /// Looks for proof, in the log of a file that was closed cleanly, that a later meta was
-    /// durable: to be asked where a meta page is damaged.
+    /// Looks for proof, in frames of any salt, that a later meta was durable.
     func expectNoCheckpoint(after version: UInt64) throws(StorageError) {
         try forEachHeader(salt: nil) { frame throws(StorageError) in
             if frame.durableCheckpoint > version { throw Self.lostMeta(frame.durableCheckpoint) }
@@ -143,7 +141,7 @@ struct LogContent {
             for offset in stride(from: start, to: end, by: LogLayout.unit) {
                 let frame = bytes.withUnsafeBytes { bytes in
                     bytes.baseAddress.flatMap {
-                        LogFrame(header: $0 + offset, room: end - offset, salt: salt)
+                        LogFrame(header: $0 + offset, room: .max, salt: salt)
                     }
                 }
                 if let frame { try body(frame) }

@@ -17,7 +17,17 @@ struct OpenTree {
     init(decoding entry: UnsafeRawBufferPointer, id: UInt64, in snapshot: Snapshot)
         throws(StorageError)
     {
-        let root = try TreeRoot(decoding: entry, page: snapshot.catalog.root.ref.page)
+        let page = snapshot.catalog.root.ref.page
+        let root = try TreeRoot(decoding: entry, page: page)
+        // Pages that the transaction has added count, too: the file's size knows them.
+        var isPossible = root.fits(in: snapshot.root.pageCount)
+        if !isPossible {
+            isPossible = root.fits(in: try snapshot.space.file.size() / UInt64(Page.size))
+        }
+        guard isPossible else {
+            throw .corrupt(
+                page: page, reason: "tree \(id) counts \(root.count), more than the file can hold")
+        }
         switch root.kind {
         case .ordered:
             tree = .ordered(

@@ -151,16 +151,38 @@ enum Recovery {
         return found
     }
 
-    /// A clean meta lists a log that nobody reads any more. Where the other meta page is damaged,
-    /// that log may know what it held.
+    /// A clean meta lists a log that nobody reads any more. That log knows the metas that were
+    /// written after the log began anew.
     private static func checkNewest(
         _ meta: Meta, _ slot: UInt64, fromDevice: Bool, _ file: MappedFile
     ) throws(StorageError) {
-        guard meta.isClosedCleanly, !Probe.makes(.lostMetaNotSeen),
-            try MetaPage.read(slot: 1 - slot, fromDevice: fromDevice, of: file) == nil
-        else { return }
-        try LogContent(of: meta.logMap, evenIfClosed: true, fromDevice: fromDevice, of: file)
-            .expectNoCheckpoint(after: meta.version)
+        guard meta.isClosedCleanly, !Probe.makes(.lostMetaNotSeen) else { return }
+        let isTwice = try MetaPage.read(slot: 1 - slot, fromDevice: fromDevice, of: file) == meta
+        for segment in try segments(of: meta, isTwice: isTwice, file) {
+            let map = LogMap(salt: 0, base: 0, segments: [segment])
+            try LogContent(of: map, evenIfClosed: true, fromDevice: fromDevice, of: file)
+                .expectNoCheckpoint(after: meta.version)
+        }
+    }
+
+    /// Where a log that began after a clean meta may lie.
+    private static func segments(
+        of meta: Meta, isTwice: Bool, _ file: MappedFile
+    ) throws(StorageError) -> [LogSegment] {
+        // Both pages agree: not even damage to one of them has to be feared, only that both are
+        // old. A later log begins with a marker in the first page, and each of its rounds with a
+        // frame that names a newer checkpoint.
+        if isTwice {
+            return meta.logMap.segments.prefix(1).map { LogSegment(page: $0.page, pageCount: 1) }
+        }
+        if !meta.logMap.segments.isEmpty { return meta.logMap.segments }
+        // The first meta of a new file, which had no log: where the file has grown since, one may
+        // lie anywhere.
+        let pages = try file.size() / UInt64(Page.size)
+        guard pages > meta.pageCount else { return [] }
+        return stride(from: Page.firstData, to: pages, by: Int(LogLimit.grownPages)).map {
+            LogSegment(page: $0, pageCount: min(LogLimit.grownPages, pages - $0))
+        }
     }
 
     private static func checkPresent(_ meta: Meta, _ file: MappedFile) throws(StorageError) {

@@ -35,6 +35,8 @@ package struct ImageMap: Sendable {
     package private(set) var frames: [Frame] = []
     /// The page of the newest meta.
     package private(set) var meta = 0
+    /// Whether both pages hold that meta.
+    package private(set) var isClosedTwice = false
     /// Pages of the log's segments.
     package private(set) var logPages: [Int] = []
     private var seen: Set<Int> = []
@@ -47,6 +49,7 @@ package struct ImageMap: Sendable {
             })
         else { throw Failure("no meta") }
         meta = newest
+        isClosedTwice = image[0..<4_096] == image[4_096..<8_192]
         try visitRoot(image, Int(Image.word(image, newest * 4_096 + 72)))
         findFrames(image)
     }
@@ -72,8 +75,14 @@ package struct ImageMap: Sendable {
                 Image.put(sum, &image, extent.offset + 32 + (page - 1) * 8)
             }
         }
+        // The last close writes its meta to both pages.
+        if isClosedTwice {
+            image.replaceSubrange(
+                (1 - meta) * 4_096..<(2 - meta) * 4_096,
+                with: Array(image[meta * 4_096..<(meta + 1) * 4_096]))
+        }
         for slot in [0, 1] where (slot + 1) * 4_096 <= image.count {
-            if slot == meta { seal(slot * 4_096 + 72, &image) }
+            if slot == meta || isClosedTwice { seal(slot * 4_096 + 72, &image) }
             Image.put(
                 Image.checksum(image, slot * 4_096, 4_088), &image, slot * 4_096 + 4_088)
         }

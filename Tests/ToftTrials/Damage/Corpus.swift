@@ -129,11 +129,13 @@ struct Corpus {
         }
         try session.beginWrite()
         var partObjects: [ObjectHandle] = []
+        // A database of the same content has the same pages: they are no foreign ones.
+        let word = name == "other" ? "twin" : "part"
         for number in 0..<parts {
             let object = try session.create(
                 part.id,
                 [
-                    value("code", .string("part \(number * 7919 % 1_000)-\(number)"), part),
+                    value("code", .string("\(word) \(number * 7919 % 1_000)-\(number)"), part),
                     value("rank", .int(Int64(number % 40)), part),
                 ])
             if number % 3 == 1, let whole = partObjects.last {

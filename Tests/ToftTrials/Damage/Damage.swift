@@ -67,25 +67,37 @@ enum Damage: String, CaseIterable {
     static let wordCount = 12
     static let fieldCount = 8
 
-    /// Whether a raw damage touches the last frame of the log: what the page says of it allows the
-    /// version before.
-    func reachesLastFrame(_ number: Int, of corpus: Corpus) -> Bool {
-        guard let frame = corpus.map.frames.last else { return false }
-        var image = corpus.image
-        apply(number, to: &image, of: corpus)
-        let range = frame.offset..<frame.offset + frame.length
-        guard range.upperBound <= image.count else { return true }
-        return image[range] != corpus.image[range]
+    /// How many frames at the end of the log a raw damage may take with it, as the page on commits
+    /// says: those behind the last whole one, as far as no header is left that says how far the log
+    /// was durable.
+    static func lostFrames(_ image: [UInt8], of corpus: Corpus) -> Int {
+        var lost = 0
+        for frame in corpus.map.frames.reversed() {
+            func isIntact(_ count: Int) -> Bool {
+                let range = frame.offset..<frame.offset + count
+                return range.upperBound <= image.count && image[range] == corpus.image[range]
+            }
+            if isIntact(frame.length) { break }
+            lost += 1
+            if isIntact(96) { break }
+        }
+        return lost
     }
 
     /// Whether a re-sealed damage breaks a rule that some question has to notice: the order of
-    /// keys, or text that is no text.
+    /// keys, or text that is no text. Not so where a replay of the log may have made the page anew.
     func hasToBeNoticed(_ image: [UInt8], of corpus: Corpus) -> Bool {
-        guard self == .sealedKeys || self == .sealedText else { return false }
+        guard self == .sealedKeys || self == .sealedText, corpus.map.frames.isEmpty else {
+            return false
+        }
         return corpus.map.extents.contains { extent in
             let range = extent.offset..<extent.offset + extent.byteCount
             guard image[range] != corpus.image[range] else { return false }
-            return self == .sealedKeys ? [7, 8, 10].contains(extent.type) : extent.type == 11
+            if self == .sealedText { return extent.type == 11 }
+            // The elements of a list have no keys.
+            return extent.type == 7
+                ? Image.short(corpus.image, extent.offset + 40 + 64 + 58) > 0
+                : extent.type == 8 || extent.type == 10
         }
     }
 

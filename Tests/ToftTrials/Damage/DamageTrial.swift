@@ -110,7 +110,7 @@ enum DamageTrial {
     ) {
         var next = worker
         var bad = 0
-        while next < total, bad < limit, bad < 200 {
+        while next < total, bad < 200, !board.isOver {
             board[worker] = UInt64(next)
             guard
                 let child = try? ChildProcess(
@@ -128,6 +128,7 @@ enum DamageTrial {
             let code = child.wait()
             guard code != 0 else { return }
             bad += 1
+            if bad >= limit { board.isOver = true }
             let at = Int(board[worker])
             let (share, number) = find(at, in: shares)
             board.count(.crashed, share)
@@ -201,7 +202,7 @@ enum DamageTrial {
         limitResources(largestFile: corpora.map(\.image.count).max() ?? 0)
         let total = shares.reduce(0) { $0 + $1.cases }
         var bad = 0
-        for position in stride(from: start, to: total, by: workers) {
+        for position in stride(from: start, to: total, by: workers) where !board.isOver {
             board[worker] = UInt64(position)
             let (index, number) = find(position, in: shares)
             let share = shares[index]
@@ -212,7 +213,8 @@ enum DamageTrial {
                 print("\(again(share, number, Corpus.names)): \(why)")
                 fflush(nil)
                 bad += 1
-                if bad >= min(numbers[5], 100) { break }
+                if bad >= numbers[5] { board.isOver = true }
+                if bad >= 100 { break }
             }
         }
         return true
@@ -231,6 +233,7 @@ enum DamageTrial {
         armTimer()
         let (outcome, why) = try judge.judge(damage, number)
         print("\(outcome): \(why)")
+        print("changed: \(judge.changes(damage, number))")
         return outcome != .silent && outcome != .strange
     }
 
@@ -272,7 +275,7 @@ private final class Board: @unchecked Sendable {
 
     init(_ path: String, workers: Int, shares: Int) throws {
         self.workers = workers
-        let count = workers + shares * DamageTrial.Outcome.allCases.count
+        let count = workers + 1 + shares * DamageTrial.Outcome.allCases.count
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         defer { close(descriptor) }
         guard descriptor >= 0, ftruncate(descriptor, count * 8) == 0,
@@ -282,13 +285,19 @@ private final class Board: @unchecked Sendable {
         words = memory.assumingMemoryBound(to: Atomic<UInt64>.self)
     }
 
+    /// Whether enough was found.
+    var isOver: Bool {
+        get { words[workers].load(ordering: .relaxed) != 0 }
+        set { words[workers].store(newValue ? 1 : 0, ordering: .relaxed) }
+    }
+
     subscript(worker: Int) -> UInt64 {
         get { words[worker].load(ordering: .relaxed) }
         set { words[worker].store(newValue, ordering: .relaxed) }
     }
 
     private func index(_ outcome: DamageTrial.Outcome, _ share: Int) -> Int {
-        workers + share * DamageTrial.Outcome.allCases.count + outcome.rawValue
+        workers + 1 + share * DamageTrial.Outcome.allCases.count + outcome.rawValue
     }
 
     func count(_ outcome: DamageTrial.Outcome, _ share: Int) {
