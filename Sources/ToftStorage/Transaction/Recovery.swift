@@ -111,11 +111,18 @@ enum Recovery {
 
     /// The newest meta, for one who may write nothing.
     static func look(_ file: MappedFile) throws(StorageError) -> Meta {
-        guard let (meta, slot) = try MetaPage.newest(fromDevice: false, of: file) else {
-            throw noMeta
+        while true {
+            guard let (meta, slot) = try MetaPage.newest(fromDevice: false, of: file) else {
+                throw noMeta
+            }
+            do throws(StorageError) {
+                try checkNewest(meta, slot, fromDevice: false, file)
+                return try checked(meta, file)
+            } catch {
+                // Unless somebody has written a newer one meanwhile.
+                if try isNewest(meta, file) { throw error }
+            }
         }
-        try checkNewest(meta, slot, fromDevice: false, file)
-        return try checked(meta, file)
     }
 
     /// What the log has behind the newest meta, made again in memory; nil where it has nothing, or
@@ -126,8 +133,15 @@ enum Recovery {
         guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta,
             meta.version == version, !meta.isClosedCleanly
         else { return nil }
-        let records = try LogContent(of: meta.logMap, fromDevice: false, of: file).records(
-            after: meta)
+        let records: [CommitRecord]
+        do throws(StorageError) {
+            records = try LogContent(of: meta.logMap, fromDevice: false, of: file).records(
+                after: meta)
+        } catch {
+            // Unless somebody has recovered the file meanwhile.
+            if try isNewest(meta, file) { throw error }
+            return nil
+        }
         guard let last = records.last else { return nil }
         return try ReplayedVersion(
             records, after: meta, as: last.version, of: file, pins: [],
@@ -135,6 +149,10 @@ enum Recovery {
             besides: UnlistedVersions(
                 lifetime: meta.version..<last.version, newest: nil, pins: []),
             dirtyLimit: .max, isPrivate: true)
+    }
+
+    private static func isNewest(_ meta: Meta, _ file: MappedFile) throws(StorageError) -> Bool {
+        try MetaPage.newest(fromDevice: false, of: file)?.meta == meta
     }
 
     private static let noMeta = StorageError.corrupt(page: 0, reason: "neither meta page is valid")
