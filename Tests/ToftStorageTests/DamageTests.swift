@@ -131,6 +131,49 @@ struct DamageTests {
         } throws: { "\($0)".contains("no meta page holds it") }
     }
 
+    /// An unclean file whose log holds, behind its end, what looks like a frame of another log that
+    /// knows a later checkpoint.
+    private func imageWithFrame(salt: (Meta) -> UInt64) throws -> [UInt8] {
+        let file = WrappedFile(MemoryFile(name: "hostile"))
+        try Store.format(file)
+        let store = try Store.open(on: file, coordinator: try Coordinator.inMemory())
+        for _ in 0..<3 {
+            let transaction = try store.beginWrite()
+            _ = try transaction.createOrderedTree()
+            _ = try transaction.commit()
+        }
+        var image = try withExtendedLifetime(store) { try file.content() }
+        let map = try ImageMap(of: image)
+        let meta = try #require(
+            try image[(map.meta * 4_096)...].prefix(4_096).withUnsafeBytes { page throws in
+                try Meta(validating: page, path: "")
+            })
+        var frame: [UInt8] = []
+        _ = LogFrame(
+            .marker, version: 1 << 40, previousVersion: 1, before: .start, durablePosition: 0,
+            durableCheckpoint: 1 << 40, salt: salt(meta), payload: [], into: &frame)
+        let end = try #require(map.logPages.last) * 4_096
+        image.replaceSubrange(end..<end + frame.count, with: frame)
+        return image
+    }
+
+    @Test
+    func `A value that looks like a frame of the log is no proof against a file`() throws {
+        let image = try imageWithFrame { ~$0.logMap.salt }
+        let store = try Store.open(
+            on: try MemoryFile(content: image), coordinator: try Coordinator.inMemory())
+        #expect(try store.check().isSound)
+    }
+
+    @Test
+    func `A frame of an earlier log that knows a later meta is an error`() throws {
+        let image = try imageWithFrame { $0.logMap.salt ^ 1 }
+        #expect {
+            try Store.open(
+                on: try MemoryFile(content: image), coordinator: try Coordinator.inMemory())
+        } throws: { "\($0)".contains("no meta page holds it") }
+    }
+
     @Test(arguments: [1 << 30, 1 << 40, UInt64(Int64.max)] as [UInt64])
     func `A tree that counts more than the file can hold is damaged`(_ count: UInt64) throws {
         let found = try use { image, map in

@@ -75,7 +75,8 @@ package struct FileDump: Sendable {
         let newest = dump.readMetas(file)
         if let newest {
             dump.attempt("the log") { (dump) throws(StorageError) in
-                let log = try LogContent(of: newest.logMap, fromDevice: false, of: file)
+                let log = try LogContent(
+                    of: newest.logMap, databaseID: newest.databaseID, fromDevice: false, of: file)
                 dump.loggedVersions = try log.records(after: newest).map(\.version)
             }
             dump.attempt("the root") { (dump) throws(StorageError) in

@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// Pages that the log has for itself.
 package struct LogSegment: Equatable, Sendable {
     package var page: UInt64
@@ -77,6 +79,22 @@ package struct LogMap: Equatable, Sendable {
             start += place.room
         }
         return nil
+    }
+}
+
+extension LogMap {
+    /// A salt for a log that begins anew: random, and its upper half names the database.
+    ///
+    /// - Throws: `io` where the system gives no random numbers.
+    static func newSalt(of databaseID: (UInt64, UInt64)) throws(StorageError) -> UInt64 {
+        let random = try system(RandomBytes.nonzero())
+        return databaseID.0 << 32 | max(1, random & UInt64(UInt32.max))
+    }
+
+    /// Whether some log of this database may have had the salt. What users store can look like a
+    /// frame, and nobody knows the number of a database before it is made.
+    static func isSalt(_ salt: UInt64, of databaseID: (UInt64, UInt64)) -> Bool {
+        salt >> 32 == databaseID.0 & UInt64(UInt32.max)
     }
 }
 

@@ -12,7 +12,8 @@ package struct ListView {
     private let space: PageSpace
     /// Elements of the list.
     package let count: Int
-    /// Elements that memory is reserved for before they are read: a damaged file may count too many.
+    /// Elements that memory is reserved for before they are read: a damaged file may count too
+    /// many.
     package var reservedCount: Int { min(count, 65_536) }
 
     static func empty(in space: PageSpace) -> ListView {

@@ -4,15 +4,18 @@ internal import ToftPlatform
 /// recovered.
 struct LogContent {
     private let map: LogMap
+    private let databaseID: (UInt64, UInt64)
     /// The bytes of the segments, one behind the other.
     private let bytes: [UInt8]
 
     /// Reads the log; that of a file which was closed cleanly is empty, unless what it was before
     /// is asked for.
-    init(of map: LogMap, evenIfClosed: Bool = false, fromDevice: Bool, of file: MappedFile)
-        throws(StorageError)
-    {
+    init(
+        of map: LogMap, databaseID: (UInt64, UInt64), evenIfClosed: Bool = false, fromDevice: Bool,
+        of file: MappedFile
+    ) throws(StorageError) {
         self.map = map
+        self.databaseID = databaseID
         guard map.salt != 0 || evenIfClosed else {
             bytes = []
             return
@@ -58,8 +61,8 @@ struct LogContent {
         }
         // A lost meta may have begun the log anew, with another salt.
         if !Probe.makes(.lostMetaNotSeen) { try expectNoCheckpoint(after: meta.version) }
-        try forEachHeader(salt: map.salt) { frame throws(StorageError) in
-            if frame.durablePosition > point.position, isInPlace(frame),
+        try forEachHeader { frame throws(StorageError) in
+            if frame.salt == map.salt, frame.durablePosition > point.position, isInPlace(frame),
                 !Probe.makes(.lostLogNotSeen)
             {
                 throw .corrupt(
@@ -73,17 +76,21 @@ struct LogContent {
         return records
     }
 
-    /// Looks for proof, in frames of any salt, that a later meta was durable.
+    /// Looks for proof, in frames of any log of this database, that a later meta was durable.
     func expectNoCheckpoint(after version: UInt64) throws(StorageError) {
-        try forEachHeader(salt: nil) { frame throws(StorageError) in
-            if frame.durableCheckpoint > version { throw Self.lostMeta(frame.durableCheckpoint) }
+        try forEachHeader { frame throws(StorageError) in
+            if frame.durableCheckpoint > version, LogMap.isSalt(frame.salt, of: databaseID) {
+                throw Self.lostMeta(frame.durableCheckpoint)
+            }
         }
     }
 
     /// The highest version that any frame names.
     func highestVersion() -> UInt64 {
         var highest: UInt64 = 0
-        forEachHeader(salt: map.salt) { highest = max(highest, $0.version) }
+        forEachHeader { frame in
+            if frame.salt == map.salt { highest = max(highest, frame.version) }
+        }
         return highest
     }
 
@@ -132,7 +139,7 @@ struct LogContent {
         }
     }
 
-    private func forEachHeader<Failure>(salt: UInt64?, _ body: (LogFrame) throws(Failure) -> Void)
+    private func forEachHeader<Failure>(_ body: (LogFrame) throws(Failure) -> Void)
         throws(Failure)
     {
         var start = 0
@@ -141,7 +148,7 @@ struct LogContent {
             for offset in stride(from: start, to: end, by: LogLayout.unit) {
                 let frame = bytes.withUnsafeBytes { bytes in
                     bytes.baseAddress.flatMap {
-                        LogFrame(header: $0 + offset, room: .max, salt: salt)
+                        LogFrame(header: $0 + offset, room: .max)
                     }
                 }
                 if let frame { try body(frame) }

@@ -9,6 +9,7 @@ struct LogFrame {
     }
 
     var kind: Kind
+    var salt: UInt64
     var version: UInt64
     var previousVersion: UInt64
     /// The log before this frame.
@@ -35,16 +36,16 @@ struct LogFrame {
 
     // MARK: Reading
 
-    /// What the header at `base` says, of which `room` bytes are there; nil if it is none of this
-    /// salt, where one is asked for. The payload is not looked at.
-    init?(header base: UnsafeRawPointer, room: Int, salt: UInt64?) {
+    /// What the header at `base` says, of which `room` bytes are there; nil if it is none. The
+    /// payload is not looked at.
+    init?(header base: UnsafeRawPointer, room: Int) {
         guard room >= LogLayout.payload else { return nil }
         guard base.uint32(at: LogLayout.magic) == Int(LogLayout.magicWord),
-            salt == nil || base.uint64(at: LogLayout.salt) == salt,
             let kind = Kind(rawValue: UInt32(truncatingIfNeeded: base.uint32(at: LogLayout.kind))),
             Checksum.of(base, count: LogLayout.hash) == base.uint64(at: LogLayout.hash)
         else { return nil }
         self.kind = kind
+        salt = base.uint64(at: LogLayout.salt)
         length = base.uint64(at: LogLayout.length)
         guard length >= LogLayout.payload, length <= room else { return nil }
         version = base.uint64(at: LogLayout.version)
@@ -63,7 +64,8 @@ struct LogFrame {
 
     /// The frame at `base`, payload and all.
     init?(validating base: UnsafeRawPointer, room: Int, salt: UInt64) {
-        self.init(header: base, room: room, salt: salt)
+        guard room >= LogLayout.payload, base.uint64(at: LogLayout.salt) == salt else { return nil }
+        self.init(header: base, room: room)
         let payload = UnsafeRawBufferPointer(
             start: base + LogLayout.payload, count: Int(length) - LogLayout.payload)
         guard
@@ -84,6 +86,7 @@ struct LogFrame {
         salt: UInt64, payload: [UInt8], into bytes: inout [UInt8]
     ) {
         self.kind = kind
+        self.salt = salt
         self.version = version
         self.previousVersion = previousVersion
         self.before = before

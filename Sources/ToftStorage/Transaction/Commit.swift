@@ -96,7 +96,7 @@ struct Commit {
         // 2. The log may grow, or begin: it is zeros before a meta lists it.
         var (map, added) = try nextLog()
         if added != nil || map.salt == 0 { map.base = transaction.base.log.position }
-        if map.salt == 0 { map.salt = try system(RandomBytes.nonzero()) }
+        if map.salt == 0 { map.salt = try LogMap.newSalt(of: store.template.databaseID) }
         var published = try builder.build(record, total: total)
         let listed = added != nil && Probe.makes(.segmentNotListed) ? store.coordinator.log : map
         if Probe.makes(.metaBeforePages) { try store.writeMeta(published, log: map) }

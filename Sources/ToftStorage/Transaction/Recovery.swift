@@ -65,7 +65,8 @@ enum Recovery {
         try checkNewest(meta, slot, fromDevice: true, file)
         if found.isClosedCleanly && cached == meta { return found }
         Probe.reach(.recoveryRead)
-        let log = try LogContent(of: meta.logMap, fromDevice: true, of: file)
+        let log = try LogContent(
+            of: meta.logMap, databaseID: meta.databaseID, fromDevice: true, of: file)
         let records = try log.records(after: meta)
         let version =
             max(meta.version, cached?.version ?? 0, log.highestVersion())
@@ -89,7 +90,7 @@ enum Recovery {
         found.logMap.base = 0
         if !Probe.makes(.saltKept) {
             found.logMap.salt =
-                found.logMap.segments.isEmpty ? 0 : try system(RandomBytes.nonzero())
+                found.logMap.segments.isEmpty ? 0 : try LogMap.newSalt(of: found.databaseID)
         }
         try MetaPage.write(
             found, slot: Probe.makes(.recoveryOverwritesItsMeta) ? slot : 1 - slot, to: file)
@@ -135,8 +136,9 @@ enum Recovery {
         else { return nil }
         let records: [CommitRecord]
         do throws(StorageError) {
-            records = try LogContent(of: meta.logMap, fromDevice: false, of: file).records(
-                after: meta)
+            records = try LogContent(
+                of: meta.logMap, databaseID: meta.databaseID, fromDevice: false, of: file
+            ).records(after: meta)
         } catch {
             // Unless somebody has recovered the file meanwhile.
             if try isNewest(meta, file) { throw error }
@@ -178,8 +180,10 @@ enum Recovery {
         let isTwice = try MetaPage.read(slot: 1 - slot, fromDevice: fromDevice, of: file) == meta
         for segment in try segments(of: meta, isTwice: isTwice, file) {
             let map = LogMap(salt: 0, base: 0, segments: [segment])
-            try LogContent(of: map, evenIfClosed: true, fromDevice: fromDevice, of: file)
-                .expectNoCheckpoint(after: meta.version)
+            try LogContent(
+                of: map, databaseID: meta.databaseID, evenIfClosed: true, fromDevice: fromDevice,
+                of: file
+            ).expectNoCheckpoint(after: meta.version)
         }
     }
 

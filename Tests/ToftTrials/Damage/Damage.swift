@@ -67,25 +67,28 @@ enum Damage: String, CaseIterable {
     static let wordCount = 12
     static let fieldCount = 8
 
-    /// How many frames at the end of the log a raw damage may take with it, as the page on commits
-    /// says: those behind the last whole one, as far as no header is left that says how far the log
-    /// was durable.
-    static func lostFrames(_ image: [UInt8], of corpus: Corpus) -> Int {
-        var lost = 0
-        for frame in corpus.map.frames.reversed() {
-            func isIntact(_ count: Int) -> Bool {
-                let range = frame.offset..<frame.offset + count
-                return range.upperBound <= image.count && image[range] == corpus.image[range]
-            }
-            if isIntact(frame.length) { break }
-            lost += 1
-            if isIntact(96) { break }
+    /// How many commits at the end of the log a raw damage takes with it without a trace, as the
+    /// page on commits says: those from the first frame on that is not whole, unless the header of
+    /// some frame is left that says that the log was durable beyond it.
+    static func lostCommits(_ image: [UInt8], of corpus: Corpus) -> Int {
+        let frames = corpus.map.frames
+        func isIntact(_ frame: ImageMap.Frame, _ count: Int) -> Bool {
+            let range = frame.offset..<frame.offset + count
+            return range.upperBound <= image.count && image[range] == corpus.image[range]
         }
-        return lost
+        guard let first = frames.firstIndex(where: { !isIntact($0, $0.length) }) else { return 0 }
+        let end = Image.word(corpus.image, frames[first].offset + 24)
+        let isProven = frames.contains {
+            isIntact($0, 96) && Image.word(corpus.image, $0.offset + 64) > end
+        }
+        if isProven { return 0 }
+        return frames[first...].count { Image.half(corpus.image, $0.offset + 4) == 1 }
     }
 
     /// Whether a re-sealed damage breaks a rule that some question has to notice: the order of
     /// keys, or text that is no text. Not so where a replay of the log may have made the page anew.
+    ///
+    /// - Parameter image: the damaged image, not yet sealed.
     func hasToBeNoticed(_ image: [UInt8], of corpus: Corpus) -> Bool {
         guard self == .sealedKeys || self == .sealedText, corpus.map.frames.isEmpty else {
             return false
@@ -103,7 +106,7 @@ enum Damage: String, CaseIterable {
 
     // MARK: Making
 
-    /// Damages an image of the corpus.
+    /// Damages an image of the corpus, and leaves its checksums as they are.
     func apply(_ number: Int, to image: inout [UInt8], of corpus: Corpus) {
         var random = Seed(UInt64(bitPattern: Int64(number)) &* 0x9E37_79B9 &+ 77)
         switch self {
@@ -155,7 +158,6 @@ enum Damage: String, CaseIterable {
         case .sealedLog: Self.damageFrames(&random, &image, corpus)
         case .sealedSpace: Self.damageSpace(&random, &image, corpus)
         }
-        if isSealed { corpus.map.seal(&image, log: self == .sealedLog) }
     }
 
     private static func putWord(

@@ -5,48 +5,50 @@ internal import ToftTestKit
 /// Holds what a damaged image of a corpus answers against what the sound one does.
 struct DamageJudge {
     private let corpus: Corpus
+    private let file: DamagedFile
     private let right: [UInt32: UInt64]
     /// Answers of the versions before, newest first.
     private let earlier: [[UInt32: UInt64]]
 
     init(_ corpus: Corpus) throws {
         self.corpus = corpus
-        let sound = try Self.inspect(corpus.image, corpus)
+        file = try DamagedFile(corpus.image, identity: corpus.identity)
+        let sound = Inspection(of: file)
         guard sound.refusals.isEmpty, sound.strangeErrors.isEmpty, sound.problems.isEmpty else {
             throw Failure(
                 "the corpus \(corpus.name) is not sound: \(sound.refusals) "
                     + "\(sound.strangeErrors) \(sound.problems)")
         }
         right = sound.answers
-        earlier = try corpus.history.reversed().map {
-            try Self.inspect($0, corpus).answers
-        }.filter { $0 != sound.answers }
-    }
-
-    private static func inspect(_ image: [UInt8], _ corpus: Corpus) throws -> Inspection {
-        Inspection(of: try GuardFile(image, identity: corpus.identity))
+        var earlier: [[UInt32: UInt64]] = []
+        for image in corpus.history.reversed() {
+            try file.hold(image)
+            earlier.append(Inspection(of: file).answers)
+        }
+        self.earlier = earlier.filter { $0 != sound.answers }
     }
 
     /// What becomes of a damage, and why.
     func judge(_ damage: Damage, _ number: Int) throws -> (DamageTrial.Outcome, String) {
         var image = corpus.image
         damage.apply(number, to: &image, of: corpus)
-        // One in eight whole; the others as far as damage is usually found.
+        let hasToBeNoticed = damage.hasToBeNoticed(image, of: corpus)
+        if damage.isSealed { corpus.map.seal(&image, log: damage == .sealedLog) }
+        try file.hold(image)
+        // Some are asked everything, the others as far as damage is usually found.
         let hash = UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15
         let found = Inspection(
-            of: try GuardFile(image, identity: corpus.identity),
-            part: hash >> 61 == 0 ? nil : Int(hash >> 48 & 0xFFF),
+            of: file, part: hash >> 59 == 0 ? nil : Int(hash >> 48 & 0xFFF),
             writesFirst: damage == .sealedCycle)
-        if damage.isSealed {
-            return judgeSealed(found, damage.hasToBeNoticed(image, of: corpus))
-        }
+        if damage.isSealed { return judgeSealed(found, hasToBeNoticed) }
         if let error = found.strangeErrors.first { return (.strange, error) }
         if let wrong = firstDifference(found, right) {
+            let lost = Damage.lostCommits(image, of: corpus)
+            if lost > 0, lost <= earlier.count, firstDifference(found, earlier[lost - 1]) == nil {
+                return (.older, "the end of the log is damaged")
+            }
             guard let version = earlier.firstIndex(where: { firstDifference(found, $0) == nil })
             else { return (.silent, "question \(wrong) is answered wrongly") }
-            if version < Damage.lostFrames(image, of: corpus) {
-                return (.older, "the last frames of the log are damaged")
-            }
             return (.silent, "answers of an earlier version (\(version + 1) before the last)")
         }
         if found.refusals.isEmpty && found.problems.isEmpty { return (.harmless, "") }
@@ -57,8 +59,8 @@ struct DamageJudge {
         )
     }
 
-    /// The words that a damage changes, but for checksums made right again: page, type of extent,
-    /// offset in it.
+    /// The words that a damage changes, before checksums are made right again: page, type of
+    /// extent, offset in it.
     func changes(_ damage: Damage, _ number: Int) -> String {
         var image = corpus.image
         damage.apply(number, to: &image, of: corpus)

@@ -30,8 +30,8 @@ struct Inspection {
 
     /// Uses the database in `file`, which it writes to.
     ///
-    /// - Parameter part: a number; every twelfth query from there on is asked, and the file is opened
-    ///   once. Nil: everything.
+    /// - Parameter part: a number; every 24th query from there on is asked, each fourth object who
+    ///   links to it, and the file is opened once. Nil: everything.
     /// - Parameter writesFirst: the transaction comes before anything is read.
     init(
         of file: any StorageFile, queries: [String] = Inspection.queries, part: Int? = nil,
@@ -134,8 +134,15 @@ struct Inspection {
                     for key in keys { digest.add(UInt64(bitPattern: key)) }
                 }
                 for key in keys.prefix(1_000) {
-                    inspection.answer(first + 2 + UInt32(truncatingIfNeeded: key & 0x3FFF)) {
+                    let question = first + 2 + 2 * UInt32(truncatingIfNeeded: key & 0x3FFF)
+                    inspection.answer(question) {
                         try Self.read(session.handle(key, owner), owner, &$0)
+                    }
+                    guard inspection.part.map({ (Int(key) &+ $0) % 4 == 0 }) ?? true else {
+                        continue
+                    }
+                    inspection.answer(question + 1) {
+                        try Self.readBacklinks(session.handle(key, owner), owner, &$0)
                     }
                 }
             }
@@ -159,10 +166,16 @@ struct Inspection {
                 }
             } else if property.isStored {
                 digest.add(try object.value(property.id))
-            } else {
-                for key in try object.linkingObjects(property.id).keys() {
-                    digest.add(UInt64(bitPattern: key))
-                }
+            }
+        }
+    }
+
+    private static func readBacklinks(
+        _ object: ObjectHandle, _ owner: ClassHandle, _ digest: inout Digest
+    ) throws {
+        for property in owner.visibleProperties where !property.isList && !property.isStored {
+            for key in try object.linkingObjects(property.id).keys() {
+                digest.add(UInt64(bitPattern: key))
             }
         }
     }
@@ -185,7 +198,7 @@ struct Inspection {
 
     private mutating func query(_ session: Session) {
         for (number, query) in queries.enumerated()
-        where part == nil || (number + (part ?? 0)) % 12 == 0 {
+        where part == nil || (number + (part ?? 0)) % 24 == 0 {
             answer(200 + UInt32(number)) { digest in
                 let name = query.hasPrefix("Part:") ? "Part" : "Item"
                 let owner = try session.classHandle(named: name)
@@ -266,8 +279,8 @@ struct Digest {
     }
 
     mutating func add(_ text: String) {
-        add(UInt64(text.utf8.count))
-        for byte in text.utf8 { add(UInt64(byte)) }
+        var text = text
+        text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
     }
 
     mutating func add(_ value: Value) {
@@ -302,6 +315,6 @@ struct Digest {
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
         add(UInt64(bytes.count))
-        for byte in bytes { add(UInt64(byte)) }
+        if let start = bytes.baseAddress { add(Checksum.of(start, count: bytes.count)) }
     }
 }
