@@ -106,7 +106,7 @@ struct DamageTests {
         let transaction = try store.beginWrite()
         _ = try transaction.createOrderedTree()
         _ = try transaction.commit()
-        Recovery.markClean(store)
+        try Recovery.markClean(store)
         var image = try file.content()
         putMetas(of: older, into: &image)
         #expect {

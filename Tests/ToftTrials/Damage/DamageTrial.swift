@@ -75,6 +75,9 @@ enum DamageTrial {
         let workers = max(1, min(4, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
         let board = try Board(directory + "/board", workers: workers, shares: shares.count)
         let found = Mutex<[String]>([])
+        // Memory that is freed is used again: mapping images anew takes longer than damaging them.
+        setenv("MALLOC_MMAP_THRESHOLD_", "\(16 << 20)", 1)
+        setenv("MALLOC_TRIM_THRESHOLD_", "\(64 << 20)", 1)
         let start = MonotonicClock.nanoseconds
         let threads = try (0..<workers).map { worker in
             try PlatformThread(name: "damage") {
@@ -244,9 +247,6 @@ enum DamageTrial {
     }
 
     private static func limitResources(largestFile: Int) {
-        // Memory that is freed is used again: mapping images anew takes longer than damaging them.
-        mallopt(M_MMAP_THRESHOLD, 16 << 20)
-        mallopt(M_TRIM_THRESHOLD, 64 << 20)
         var used = 0
         if let status = fopen("/proc/self/status", "re") {
             var line = [CChar](repeating: 0, count: 256)

@@ -30,8 +30,9 @@ struct Inspection {
 
     /// Uses the database in `file`, which it writes to.
     ///
-    /// - Parameter part: a number; every 24th query from there on is asked, each fourth object who
-    ///   links to it, and the file is opened once. Nil: everything.
+    /// - Parameter part: a number; every 24th query from there on is asked, of a long table each
+    ///   eighth object (the others are read as columns), and the file is opened once. Nil:
+    ///   everything.
     /// - Parameter writesFirst: the transaction comes before anything is read.
     init(
         of file: any StorageFile, queries: [String] = Inspection.queries, part: Int? = nil,
@@ -133,16 +134,55 @@ struct Inspection {
                 inspection.answer(first + 1) { digest in
                     for key in keys { digest.add(UInt64(bitPattern: key)) }
                 }
+                let properties = owner.visibleProperties
+                inspection.answer(first + 2) { digest in
+                    let results = try session.results(of: owner.id)
+                    for property in properties where property.isStored && !property.isList {
+                        try Self.read(property, of: results, keys.count, &digest)
+                    }
+                }
                 for key in keys.prefix(1_000) {
-                    let question = first + 2 + 2 * UInt32(truncatingIfNeeded: key & 0x3FFF)
+                    guard inspection.asks(key, of: keys.count) else { continue }
+                    let question = first + 3 + UInt32(truncatingIfNeeded: key & 0x3FFF)
                     inspection.answer(question) {
-                        try Self.read(session.handle(key, owner), owner, &$0)
+                        try Self.read(session.handle(key, owner), properties, &$0)
                     }
-                    guard inspection.part.map({ (Int(key) &+ $0) % 4 == 0 }) ?? true else {
-                        continue
-                    }
-                    inspection.answer(question + 1) {
-                        try Self.readBacklinks(session.handle(key, owner), owner, &$0)
+                }
+            }
+        }
+    }
+
+    private func asks(_ key: Int64, of count: Int) -> Bool {
+        guard let part, count > 64 else { return true }
+        return (key & 0xFF) % 8 == Int64(part % 8)
+    }
+
+    /// Reads a property of all objects at once.
+    private static func read(
+        _ property: PropertyHandle, of results: Results, _ count: Int, _ digest: inout Digest
+    ) throws {
+        guard let size = ColumnBuffer.elementSize(of: property) else { return }
+        let count = min(count, 1_000)
+        var values = [UInt8](repeating: 0, count: count * size)
+        var nulls = [UInt8](repeating: 0, count: count)
+        try values.withUnsafeMutableBytes { values throws in
+            try nulls.withUnsafeMutableBufferPointer { nulls throws in
+                guard let place = values.baseAddress, let nulls = nulls.baseAddress else { return }
+                let buffer = ColumnBuffer(property: property.id, values: place, nulls: nulls)
+                let read = try results.read([buffer], from: 0, capacity: count)
+                digest.add(UInt64(read))
+                digest.add(UnsafeRawBufferPointer(start: nulls, count: read))
+                for row in 0..<read where nulls[row] == 0 {
+                    let element = place + row * size
+                    switch property.type {
+                    case .string, .data:
+                        digest.add(
+                            UnsafeRawBufferPointer(
+                                start: element.load(as: UnsafeRawPointer?.self),
+                                count: element.load(fromByteOffset: 8, as: Int.self)))
+                    // What follows the nanoseconds is padding.
+                    case .date: digest.add(UnsafeRawBufferPointer(start: element, count: 12))
+                    default: digest.add(UnsafeRawBufferPointer(start: element, count: size))
                     }
                 }
             }
@@ -150,9 +190,9 @@ struct Inspection {
     }
 
     private static func read(
-        _ object: ObjectHandle, _ owner: ClassHandle, _ digest: inout Digest
+        _ object: ObjectHandle, _ properties: [PropertyHandle], _ digest: inout Digest
     ) throws {
-        for property in owner.visibleProperties {
+        for property in properties {
             if property.isList {
                 let list = try object.list(property.id)
                 let elements = try list.elements()
@@ -166,16 +206,10 @@ struct Inspection {
                 }
             } else if property.isStored {
                 digest.add(try object.value(property.id))
-            }
-        }
-    }
-
-    private static func readBacklinks(
-        _ object: ObjectHandle, _ owner: ClassHandle, _ digest: inout Digest
-    ) throws {
-        for property in owner.visibleProperties where !property.isList && !property.isStored {
-            for key in try object.linkingObjects(property.id).keys() {
-                digest.add(UInt64(bitPattern: key))
+            } else {
+                for key in try object.linkingObjects(property.id).keys() {
+                    digest.add(UInt64(bitPattern: key))
+                }
             }
         }
     }

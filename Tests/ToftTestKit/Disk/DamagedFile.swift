@@ -1,20 +1,19 @@
 internal import Glibc
 internal import Synchronization
-internal import ToftPlatform
-internal import ToftTestKit
+package import ToftPlatform
 
 /// A file in memory that becomes one damaged image after the other. Only the pages that differ are
 /// written, and those that were written to since.
 ///
 /// What is mapped of it ends with its last page: a read beyond that ends the process, as one of a
 /// file on a disk does.
-final class DamagedFile: WrappedFile, @unchecked Sendable {
+package final class DamagedFile: WrappedFile, @unchecked Sendable {
     private let sound: [UInt8]
     private let fileIdentity: FileIdentity
     /// Pages whose content may be another one than in the sound image.
     private let changed: Mutex<Set<Int>>
 
-    init(_ sound: [UInt8], identity: FileIdentity) throws {
+    package init(_ sound: [UInt8], identity: FileIdentity) throws {
         self.sound = sound
         fileIdentity = identity
         changed = Mutex([])
@@ -22,7 +21,7 @@ final class DamagedFile: WrappedFile, @unchecked Sendable {
     }
 
     /// Makes the file hold an image. Nobody has it open.
-    func hold(_ image: [UInt8]) throws {
+    package func hold(_ image: [UInt8]) throws {
         var stale = changed.withLock { pages in
             defer { pages = [] }
             return pages
@@ -60,21 +59,23 @@ final class DamagedFile: WrappedFile, @unchecked Sendable {
         pages.formUnion(offset / 4_096...(offset + count - 1) / 4_096)
     }
 
-    override func identity() throws(SystemError) -> FileIdentity { fileIdentity }
+    package override func identity() throws(SystemError) -> FileIdentity { fileIdentity }
 
-    override func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
+    package override func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
+        throws(SystemError)
+    {
         changed.withLock { note(Int(offset), bytes.count, &$0) }
         try base.write(bytes, at: offset)
     }
 
-    override func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
+    package override func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
         throws(SystemError)
     {
         changed.withLock { note(Int(offset), bytes.count, &$0) }
         try base.writeDurably(bytes, at: offset)
     }
 
-    override func truncate(to size: UInt64) throws(SystemError) {
+    package override func truncate(to size: UInt64) throws(SystemError) {
         // Its bytes are lost, even if it grows again at once.
         let before = Int(try base.size())
         changed.withLock { note(Int(size), before - Int(size), &$0) }
