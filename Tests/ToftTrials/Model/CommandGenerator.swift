@@ -95,27 +95,30 @@ struct CommandGenerator {
         let object = any()
         switch kind {
         case "create":
-            return .create(
-                class: owner, count: profile.sizes.objects(&numbers), values: values(of: declared))
+            let count = profile.sizes.objects(&numbers)
+            return .create(class: owner, count: count, values: values(of: declared, for: count))
         case "upsert":
+            let count = numbers.chance(80) ? 1 : profile.sizes.objects(&numbers)
             return .upsert(
-                class: owner, count: numbers.chance(80) ? 1 : profile.sizes.objects(&numbers),
-                policy: 1 + numbers.below(2), values: values(of: declared))
+                class: owner, count: count, policy: 1 + numbers.below(2),
+                values: values(of: declared, for: count))
         case "createEach":
+            let count = min(258, profile.sizes.objects(&numbers))
             return .createEach(
-                class: owner, count: min(258, profile.sizes.objects(&numbers)),
-                durability: numbers.below(3), values: values(of: declared))
+                class: owner, count: count, durability: numbers.below(3),
+                values: values(of: declared, for: count))
         case "set":
             let property = settable(declared)
             return .set(class: owner, object: object, property: property.place, property.draw)
         case "setRun":
             let property = settable(declared)
+            let count = profile.sizes.objects(&numbers) * 2
             return .setRun(
-                class: owner, object: object, count: profile.sizes.objects(&numbers) * 2,
-                property: property.place, property.draw)
+                class: owner, object: object, count: count, property: property.place,
+                property.draw.bounded(for: count))
         case "setSame": return .setSame(class: owner, object: object, property: any())
         case "setMany":
-            return .setMany(class: owner, object: object, values: values(of: declared))
+            return .setMany(class: owner, object: object, values: values(of: declared, for: 1))
         case "erase":
             return .erase(
                 class: owner, object: object,
@@ -167,9 +170,10 @@ struct CommandGenerator {
         let draw = draw(property)
         switch kind {
         case "insert":
+            let count = profile.sizes.elements(&numbers, width: width(property, draw))
             return .insert(
                 class: owner, object: object, list: list, at: numbers.chance(50) ? -1 : any(),
-                count: profile.sizes.elements(&numbers, width: width(property, draw)), draw)
+                count: count, draw.bounded(for: count))
         case "replace":
             return .replace(class: owner, object: object, list: list, at: any(), draw)
         case "remove":
@@ -180,9 +184,9 @@ struct CommandGenerator {
         case "swap": return .swap(class: owner, object: object, list: list, any(), any())
         case "clear": return .clear(class: owner, object: object, list: list)
         default:
+            let count = profile.sizes.elements(&numbers, width: width(property, draw))
             return .assign(
-                class: owner, object: object, list: list,
-                count: profile.sizes.elements(&numbers, width: width(property, draw)), draw)
+                class: owner, object: object, list: list, count: count, draw.bounded(for: count))
         }
     }
 
@@ -203,11 +207,11 @@ struct CommandGenerator {
         return (place, draw(declared.properties[properties[place]]))
     }
 
-    private mutating func values(of declared: ShapeClass) -> [Draw?] {
+    private mutating func values(of declared: ShapeClass, for count: Int) -> [Draw?] {
         declared.properties.map { property in
             if property.isPrimaryKey { return draw(property) }
             if property.isList && numbers.chance(70) || numbers.chance(15) { return nil }
-            return draw(property)
+            return draw(property).bounded(for: count)
         }
     }
 

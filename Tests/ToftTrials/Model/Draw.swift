@@ -9,6 +9,12 @@ struct Draw: Equatable {
         self.bits = bits
     }
 
+    /// The same for a command that writes so many values: together at most 32 MiB, for the model
+    /// has them all in memory.
+    func bounded(for count: Int) -> Draw {
+        count > 1 ? Draw(min(size, (32 << 20) / count), bits) : self
+    }
+
     /// The next one of many.
     func plus(_ index: Int) -> Draw {
         Draw(size, bits &+ UInt64(truncatingIfNeeded: index) &* 0x1_0001)
