@@ -1,5 +1,5 @@
 /*
- * toft.h: the C door of Toft, an embedded object database in a single file.
+ * toft.h: the C API of Toft, an embedded object database in a single file.
  *
  * A program declares classes, opens a file and works with objects as if they were in memory.
  * Objects, lists and results are live: they always show the version of the data their realm stands
@@ -13,41 +13,56 @@
  *     kind, is TOFT_ERROR_INVALID_HANDLE and never a crash. Each is released with
  *     `toft_<noun>_release`, once, from any thread, at any time and in any order; NULL and dead
  *     handles are no-ops there. A handle keeps what it needs alive: an object may outlive the
- *     handle of its realm.
+ *     handle of its realm. A release ends the handle at once. What the handle kept ends at once
+ *     too on the realm's thread; after a release elsewhere it ends when that thread next moves the
+ *     realm or makes a handle of it, or when that thread ends. To end a realm now, close it.
  *  2. Results. Every function that can fail returns a `toft_status`, and results come through
  *     trailing out-parameters, which are written only when the status is TOFT_OK. An out-parameter
  *     may be NULL only where "may be NULL" is said.
- *  3. Text and bytes are pointer + length (`toft_string`, `toft_blob`); text is UTF-8 and need
+ *  3. Text and bytes are pointer + length (`toft_string`, `toft_data`); text is UTF-8 and need
  *     not end in NUL. {NULL, 0} is the empty one; NULL with a length is an error. What the library
  *     is given it borrows until the call returns. What it gives is borrowed by the caller until the
  *     realm moves (refresh, begin, commit, cancel, dispatch, close, last release) and, inside a
  *     write transaction, until the next function that writes; where another time holds, it is
- *     stated.
+ *     stated. Text that is written into a buffer of the caller always ends in NUL, as with
+ *     snprintf.
  *  4. Structures that may grow begin with `size`, set by the caller to sizeof the structure
  *     (TOFT_INITIALIZE does that and clears the rest). The library reads and writes no byte beyond
- *     it. A size smaller than that of ABI version 1 is an error; so is a larger one whose unknown
- *     part is not zero, where the structure is an input.
+ *     it. A size smaller than that of ABI version 2 is an error; so is a larger one whose unknown
+ *     part is not zero, where the structure is an input. Where it is an output, the library sets
+ *     `size` to the bytes that it filled in: TOFT_HAS tells whether a member is among them. Options
+ *     may be NULL, which means all zero. Reserved members must be 0.
  *  5. Threads. A realm belongs to the thread that opened it, and so does everything got from it:
- *     used elsewhere, they return TOFT_ERROR_WRONG_THREAD. "Any thread" is said where it is
- *     otherwise. Open the file once on each thread that needs it; that is cheap. In a child made by
- *     fork() every handle is TOFT_ERROR_USED_AFTER_FORK, and so is opening, once the parent had
- *     used the library: let the child exec.
+ *     used elsewhere, they return TOFT_ERROR_WRONG_THREAD. With TOFT_CONFINEMENT_CALLER any thread
+ *     may call, one at a time. "Any thread" is said where it is otherwise. Open the file once on
+ *     each thread that needs it; that is cheap. In a child made by fork() every handle is
+ *     TOFT_ERROR_USED_AFTER_FORK, and so is opening, once the parent had used the library: let the
+ *     child exec. No function may be called in a signal handler.
  *  6. Callbacks run on the thread of their realm, inside toft_realm_dispatch, toft_realm_refresh
- *     or toft_realm_begin_write, those of toft_realm_observe inside toft_realm_commit and
- *     toft_realm_commit_with too, and never inside a lock: they may call anything. Each comes with
- *     a pointer for the caller's use and a function (may be NULL) that is called once when the
- *     pointer is no longer needed; after a failed call the pointer is still the caller's.
+ *     or toft_realm_begin_write, those of toft_realm_observe inside toft_realm_commit too, and
+ *     never inside a lock: they may call anything. They must return: an exception of C++, longjmp
+ *     and pthread_exit out of a callback are undefined behaviour. Each comes with a pointer for the
+ *     caller's use and a function (may be NULL) that is called once when the pointer is no longer
+ *     needed; after a failed call the pointer is still the caller's.
  *  7. Errors. toft_last_error gives code, message and detail of the last failure on the calling
- *     thread.
- *  8. Nothing is exported that is not declared here. toft_abi_version() must equal
- *     TOFT_ABI_VERSION; compare them at load.
+ *     thread, toft_realm_last_error those of the last failure with a realm.
+ *  8. Not found. A class or property that is asked for by name and is not there is an error. An
+ *     object, an element or a least value that is sought and not there is no error: the status is
+ *     TOFT_OK, the result NULL, TOFT_NO_INDEX or a null value.
+ *  9. Growth. Nothing is exported that is not declared here. toft_abi_version() must equal
+ *     TOFT_ABI_VERSION; compare them at load. As long as it does, later versions of the library
+ *     only add: functions, members at the end of structures with a `size`, enumerators. A program
+ *     must expect types, flags, status codes and kinds of changes that its header does not list.
+ *     Functions are there since version 0.1.0 unless "Since" is said.
  *
  * Every function that takes a handle can fail with these, which are not repeated below ("the
  * usual"): TOFT_ERROR_INVALID_HANDLE, TOFT_ERROR_WRONG_THREAD, TOFT_ERROR_USED_AFTER_FORK,
  * TOFT_ERROR_CLOSED; TOFT_ERROR_INVALID_ARGUMENT for a NULL where none may be, a length beyond the
- * address space, an enumerator that does not exist or text that is not UTF-8; and, as any touch of
- * the file may meet damage or a failing disk, TOFT_ERROR_CORRUPT and TOFT_ERROR_FILE_ACCESS. Costs
- * are stated where they are not constant; n is the number of objects of a class.
+ * address space, an enumerator that does not exist, a reserved member that is not 0 or text that is
+ * not UTF-8; TOFT_ERROR_UNSUPPORTED for flags and types that this version of the library does not
+ * have; and, as any touch of the file may meet damage or a failing disk, TOFT_ERROR_CORRUPT and
+ * TOFT_ERROR_FILE_ACCESS. Costs are stated where they are not constant; n is the number of objects
+ * of a class.
  *
  * Functions marked "Writes." need a write transaction, else TOFT_ERROR_NOT_IN_TRANSACTION.
  */
@@ -65,6 +80,21 @@
 #define TOFT_API
 #endif
 
+/* An enumeration of a fixed width, whatever the compiler's flags: in C++, C23 and Swift an
+   enumeration, in older C a typedef of the type and constants. A value that this header does not
+   list may come from a newer library: expect it. */
+#if defined(__cplusplus) || defined(__swift__)                                                     \
+    || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
+#define TOFT_ENUM(name, type)                                                                      \
+    enum name : type;                                                                              \
+    typedef enum name name;                                                                        \
+    enum name : type
+#else
+#define TOFT_ENUM(name, type)                                                                      \
+    typedef type name;                                                                             \
+    enum
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -78,11 +108,15 @@ extern "C" {
 
 /* Grows when a program built against an older header could misbehave; adding functions does not
    change it. */
-#define TOFT_ABI_VERSION 1
+#define TOFT_ABI_VERSION 2
 
 /* The library's version, like TOFT_VERSION. NUL-terminated, lives for ever. Any thread; never
    fails. */
 TOFT_API const char *toft_version(void);
+
+/* The library's version as one number: major * 1,000,000 + minor * 1,000 + patch. Any thread; never
+   fails. */
+TOFT_API uint32_t toft_version_number(void);
 
 /* The library's ABI version, to compare with TOFT_ABI_VERSION. Any thread; never fails. */
 TOFT_API uint32_t toft_abi_version(void);
@@ -96,10 +130,10 @@ typedef struct toft_string {
 } toft_string;
 
 /* Bytes. See convention 3. */
-typedef struct toft_blob {
+typedef struct toft_data {
     const void *data;
     size_t size;
-} toft_blob;
+} toft_data;
 
 /* A point in time: seconds and nanoseconds (-999,999,999...999,999,999) since 1970-01-01 00:00
    UTC, both of the same sign. */
@@ -122,7 +156,7 @@ typedef struct toft_link {
 } toft_link;
 
 /* What a value is and what a property holds. */
-typedef enum toft_type {
+TOFT_ENUM(toft_type, uint32_t) {
     TOFT_TYPE_NULL = 0, /* values only */
     TOFT_TYPE_BOOL = 1,
     TOFT_TYPE_INT = 2,    /* 64 bits, signed */
@@ -135,13 +169,33 @@ typedef enum toft_type {
     /* properties only: the objects that link here, computed, read-only */
     TOFT_TYPE_LINKING_OBJECTS = 9,
     /* values only: a whole list property that is set, or an argument of a query (IN $0) */
-    TOFT_TYPE_LIST = 10
-} toft_type;
+    TOFT_TYPE_LIST = 10,
+    /* Reserved; a library that does not have them answers TOFT_ERROR_UNSUPPORTED: */
+    TOFT_TYPE_MIXED = 11,      /* properties only: a value of any type */
+    TOFT_TYPE_DECIMAL = 12,    /* IEEE 754-2008 decimal128 */
+    TOFT_TYPE_OBJECT_ID = 13,  /* 12 bytes */
+    TOFT_TYPE_UUID = 14,       /* 16 bytes */
+    TOFT_TYPE_SET = 15,        /* values only */
+    TOFT_TYPE_DICTIONARY = 16, /* values only */
+    TOFT_TYPE_OBJECT = 17      /* values only: an object that the call creates */
+};
 
 /* Limits, in bytes. */
 #define TOFT_MAX_CLASS_NAME_SIZE 57
 #define TOFT_MAX_PROPERTY_NAME_SIZE 63
 #define TOFT_MAX_VALUE_SIZE 16777215
+
+/* Reserved for the types to come. */
+typedef struct toft_decimal {
+    uint64_t low;
+    uint64_t high;
+} toft_decimal;
+typedef struct toft_uuid {
+    uint8_t bytes[16];
+} toft_uuid;
+typedef struct toft_object_id {
+    uint8_t bytes[12];
+} toft_object_id;
 
 /* Several values in a row. */
 typedef struct toft_values {
@@ -149,19 +203,23 @@ typedef struct toft_values {
     size_t count;
 } toft_values;
 
-/* One value: the member that `type` names. */
+/* One value: the member that `type` names. Expect types that this header does not list. */
 typedef struct toft_value {
     toft_type type;
+    uint32_t reserved; /* 0 */
     union {
         bool boolean;
         int64_t integer;
         float float32;
         double float64;
         toft_string string;
-        toft_blob data;
+        toft_data data;
         toft_date date;
         toft_link link;
         toft_values list;
+        toft_decimal decimal;
+        toft_uuid uuid;
+        toft_object_id object_id;
     };
 } toft_value;
 
@@ -176,71 +234,74 @@ static inline toft_string toft_text(const char *text) {
 /* A toft_string of a string literal, for static tables. */
 #define TOFT_TEXT(literal) {"" literal, sizeof("" literal) - 1}
 
+/* The precision and the pointer that "%.*s" of printf takes. */
+#define TOFT_FORMAT_ARGUMENTS(string) (int)(string).size, (string).data
+
 /* Clears a structure that begins with `size` and sets it. */
 #define TOFT_INITIALIZE(pointer)                                                                   \
     ((void)memset((pointer), 0, sizeof *(pointer)), (void)((pointer)->size = sizeof *(pointer)))
 
 /* Make values. Those of strings and data borrow. */
-static inline toft_value toft_null(void) {
+static inline toft_value toft_value_null(void) {
     toft_value value;
     memset(&value, 0, sizeof value);
     return value;
 }
-static inline toft_value toft_bool(bool boolean) {
-    toft_value value = toft_null();
+static inline toft_value toft_value_bool(bool boolean) {
+    toft_value value = toft_value_null();
     value.type = TOFT_TYPE_BOOL;
     value.boolean = boolean;
     return value;
 }
-static inline toft_value toft_int(int64_t integer) {
-    toft_value value = toft_null();
+static inline toft_value toft_value_int(int64_t integer) {
+    toft_value value = toft_value_null();
     value.type = TOFT_TYPE_INT;
     value.integer = integer;
     return value;
 }
-static inline toft_value toft_float(float number) {
-    toft_value value = toft_null();
+static inline toft_value toft_value_float(float number) {
+    toft_value value = toft_value_null();
     value.type = TOFT_TYPE_FLOAT;
     value.float32 = number;
     return value;
 }
-static inline toft_value toft_double(double number) {
-    toft_value value = toft_null();
+static inline toft_value toft_value_double(double number) {
+    toft_value value = toft_value_null();
     value.type = TOFT_TYPE_DOUBLE;
     value.float64 = number;
     return value;
 }
-static inline toft_value toft_string_value(toft_string string) {
-    toft_value value = toft_null();
+static inline toft_value toft_value_string(toft_string string) {
+    toft_value value = toft_value_null();
     value.type = TOFT_TYPE_STRING;
     value.string = string;
     return value;
 }
-static inline toft_value toft_text_value(const char *text) {
-    return toft_string_value(toft_text(text));
+static inline toft_value toft_value_text(const char *text) {
+    return toft_value_string(toft_text(text));
 }
-static inline toft_value toft_data_value(const void *bytes, size_t size) {
-    toft_value value = toft_null();
+static inline toft_value toft_value_data(const void *bytes, size_t size) {
+    toft_value value = toft_value_null();
     value.type = TOFT_TYPE_DATA;
     value.data.data = bytes;
     value.data.size = size;
     return value;
 }
-static inline toft_value toft_date_value(int64_t seconds, int32_t nanoseconds) {
-    toft_value value = toft_null();
+static inline toft_value toft_value_date(int64_t seconds, int32_t nanoseconds) {
+    toft_value value = toft_value_null();
     value.type = TOFT_TYPE_DATE;
     value.date.seconds = seconds;
     value.date.nanoseconds = nanoseconds;
     return value;
 }
-static inline toft_value toft_link_value(toft_link link) {
-    toft_value value = toft_null();
+static inline toft_value toft_value_link(toft_link link) {
+    toft_value value = toft_value_null();
     value.type = TOFT_TYPE_LINK;
     value.link = link;
     return value;
 }
-static inline toft_value toft_list_value(const toft_value *values, size_t count) {
-    toft_value value = toft_null();
+static inline toft_value toft_value_list(const toft_value *values, size_t count) {
+    toft_value value = toft_value_null();
     value.type = TOFT_TYPE_LIST;
     value.list.data = values;
     value.list.count = count;
@@ -251,7 +312,7 @@ static inline toft_value toft_list_value(const toft_value *values, size_t count)
 
 /* How a call ended. Codes are grouped by moment and never change their meaning; new ones may be
    added to a group. */
-typedef enum toft_status {
+TOFT_ENUM(toft_status, int32_t) {
     TOFT_OK = 0,
 
     /* Use: what holds at every moment */
@@ -262,8 +323,9 @@ typedef enum toft_status {
     TOFT_ERROR_USED_AFTER_FORK = 5,  /* the handle comes from the parent process */
     /* the file or the caller asks for what this version of the library does not have */
     TOFT_ERROR_UNSUPPORTED = 6,
-    TOFT_ERROR_INTERNAL_ERROR = 7, /* a mistake in the library: please report it */
-    TOFT_ERROR_WRONG_SESSION = 8,  /* two handles of one call belong to different realms */
+    TOFT_ERROR_INTERNAL = 7,    /* a mistake in the library: please report it */
+    TOFT_ERROR_WRONG_REALM = 8, /* two handles of one call belong to different realms */
+    TOFT_ERROR_INTERRUPTED = 9, /* reserved: a wait was ended by another thread */
 
     /* Opening, and the file */
     TOFT_ERROR_FILE_NOT_FOUND = 101,
@@ -316,6 +378,7 @@ typedef enum toft_status {
     /* longer than TOFT_MAX_VALUE_SIZE, or too long for a primary key */
     TOFT_ERROR_VALUE_TOO_LONG = 408,
     TOFT_ERROR_READ_ONLY_PROPERTY = 409, /* linking objects cannot be set */
+    TOFT_ERROR_OVERFLOW = 410,           /* a sum of ints leaves the range of 64 bits */
 
     /* Lists and results */
     TOFT_ERROR_INDEX_OUT_OF_RANGE = 501, /* number: the index */
@@ -337,7 +400,7 @@ typedef enum toft_status {
     TOFT_ERROR_INSIDE_CALLBACK = 702, /* not possible inside a callback */
     /* the thread or descriptor that observation needs could not be made */
     TOFT_ERROR_OBSERVATION_UNAVAILABLE = 703
-} toft_status;
+};
 
 /* The last failure of a thread. */
 typedef struct toft_error {
@@ -369,7 +432,7 @@ TOFT_API const char *toft_status_name(toft_status status);
 /* ====================================================================================== Handles */
 
 typedef struct toft_schema toft_schema; /* a validated set of classes; any thread */
-typedef struct toft_realm toft_realm;   /* one thread's view of a database */
+typedef struct toft_realm toft_realm;   /* a view of a database */
 typedef struct toft_object toft_object; /* a live object */
 typedef struct toft_list toft_list;     /* a live list of an object */
 /* live results of a query, a class, a list or an inverse link */
@@ -383,15 +446,20 @@ TOFT_API toft_status toft_handle_count(uint64_t *out_count);
 /* =============================================================================== Schema as data */
 
 /* What a property is besides its type; combined with |. */
-typedef enum toft_property_flags {
+TOFT_ENUM(toft_property_flags, uint32_t) {
     TOFT_PROPERTY_PLAIN = 0,
     /* may be null; in a list: its elements may. To-one links always are, lists themselves never */
     TOFT_PROPERTY_NULLABLE = 1,
     /* unique and immutable; int or string; at most one in a class; implies an index */
     TOFT_PROPERTY_PRIMARY_KEY = 2,
     TOFT_PROPERTY_INDEXED = 4, /* bool, int, string or date */
-    TOFT_PROPERTY_LIST = 8     /* a list of values of the type */
-} toft_property_flags;
+    TOFT_PROPERTY_LIST = 8,    /* a list of values of the type */
+    /* Reserved; TOFT_ERROR_UNSUPPORTED today: */
+    TOFT_PROPERTY_SET = 16,
+    TOFT_PROPERTY_DICTIONARY = 32,
+    TOFT_PROPERTY_UNIQUE = 64,
+    TOFT_PROPERTY_FULL_TEXT = 128
+};
 
 /* One property of a class. */
 typedef struct toft_property_schema {
@@ -410,6 +478,8 @@ typedef struct toft_class_schema {
     toft_string name; /* 1...TOFT_MAX_CLASS_NAME_SIZE bytes */
     const toft_property_schema *properties;
     size_t property_count;
+    uint32_t flags;    /* reserved, 0 */
+    uint32_t reserved; /* 0 */
 } toft_class_schema;
 
 /* Rows of static tables: a property; a to-one link; a list of links; an inverse link; a class of
@@ -427,7 +497,7 @@ typedef struct toft_class_schema {
         TOFT_PROPERTY_PLAIN, TOFT_TEXT(target), TOFT_TEXT(property)}
 #define TOFT_CLASS(name, properties)                                                               \
     {sizeof(toft_class_schema), TOFT_TEXT(name), (properties),                                     \
-        sizeof(properties) / sizeof((properties)[0])}
+        sizeof(properties) / sizeof((properties)[0]), 0, 0}
 
 /* Validates and copies a schema. The elements of `classes` lie `classes[0].size` bytes apart; 0
    classes are a valid, empty schema. Errors: TOFT_ERROR_INVALID_SCHEMA, whose detail lists every
@@ -441,26 +511,44 @@ TOFT_API void toft_schema_release(toft_schema *schema);
 /* ======================================================================================= Realms */
 
 /* How a file is opened. */
-typedef enum toft_mode {
+TOFT_ENUM(toft_mode, uint32_t) {
     TOFT_MODE_READ_WRITE = 0, /* and created when missing */
     TOFT_MODE_EXISTING = 1,   /* read and write; TOFT_ERROR_FILE_NOT_FOUND when missing */
     /* must exist; writes are TOFT_ERROR_READ_ONLY and the schema must fit as it is */
     TOFT_MODE_READ_ONLY = 2
-} toft_mode;
+};
 
-/* How a file is read; combined with |. By default its pages are mapped. An error of the device is
+/* Who sees to it that calls on a realm, and on all that was got from it, never overlap. */
+TOFT_ENUM(toft_confinement, uint32_t) {
+    /* the library: calls of other threads than the one that opened it are
+       TOFT_ERROR_WRONG_THREAD */
+    TOFT_CONFINEMENT_THREAD = 0,
+    /* the caller: any thread may call, one at a time, releases excepted; for executors, fibers,
+       coroutines and thread pools. A call during another thread's call is
+       TOFT_ERROR_WRONG_THREAD. A release takes effect at once, or at the end of the call that is
+       under way */
+    TOFT_CONFINEMENT_CALLER = 1
+};
+
+/* How a file is opened; combined with |. By default its pages are mapped. An error of the device is
    then an error code when a page is read for the first time, and so is a file that was truncated
    before a transaction began. What no library can report without a signal handler of its own ends
    the process with SIGBUS: a device that fails when it reads again what the system had dropped
    from memory, and a file that another program truncates in the middle of a read. */
-typedef enum toft_open_flags {
+TOFT_ENUM(toft_open_flags, uint32_t) {
     TOFT_OPEN_MAPPED = 0,
     /* pages are read into memory of the process by read calls and stay there as long as realms are
        open that read them: every error is an error code, for files on devices or from programs that
        can't be trusted. Costs a copy of what is read. While this process has the file open already
        the flag has no effect. */
-    TOFT_OPEN_BUFFERED = 1
-} toft_open_flags;
+    TOFT_OPEN_BUFFERED = 1,
+    TOFT_OPEN_WRITE_TIMEOUT = 2 /* `write_timeout` of the configuration holds */
+};
+
+/* Timeouts are in milliseconds, as poll has them. Other negative ones are
+   TOFT_ERROR_INVALID_ARGUMENT. */
+#define TOFT_NO_WAIT 0
+#define TOFT_WAIT_FOR_EVER (-1)
 
 /* What toft_realm_open needs. Start with TOFT_INITIALIZE. */
 typedef struct toft_configuration {
@@ -469,12 +557,18 @@ typedef struct toft_configuration {
     /* a database without a file, shared by name within the process, gone with its last realm */
     toft_string in_memory_name;
     toft_mode mode;
-    /* how long toft_realm_begin_write waits for other writers: 0 as long as it takes, -1 not at
-       all */
-    int32_t write_timeout_milliseconds;
-    /* borrowed for the call; NULL: the classes that the file has */
+    toft_confinement confinement;
+    /* borrowed for the call; NULL: `classes`, and where there are none, those of the file */
     toft_schema *schema;
-    uint32_t flags; /* toft_open_flags */
+    /* the classes, where `schema` is NULL; they lie `classes[0].size` bytes apart */
+    const toft_class_schema *classes;
+    size_t class_count;
+    /* with TOFT_OPEN_WRITE_TIMEOUT, else 0: how long a write transaction waits for other writers,
+       unless its options say otherwise; without it: TOFT_WAIT_FOR_EVER */
+    int32_t write_timeout;
+    uint32_t flags; /* toft_open_flags; unknown ones are TOFT_ERROR_UNSUPPORTED */
+    /* of the schema; a file with a higher one is TOFT_ERROR_SCHEMA_VERSION_TOO_LOW */
+    uint64_t schema_version;
 } toft_configuration;
 
 /* Opens a database on the calling thread. New classes, properties and indexes of the schema are
@@ -500,6 +594,11 @@ TOFT_API toft_status toft_realm_open(
    TOFT_ERROR_CLOSED. */
 TOFT_API toft_status toft_realm_close(toft_realm *realm);
 
+/* The last failure of a call with the realm or with what was got from it, on whichever thread, as
+   toft_last_error gives it: for programs whose calls move between threads. The texts are valid
+   until the next failing call with the realm. Works for a closed realm too. */
+TOFT_API toft_status toft_realm_last_error(toft_realm *realm, toft_error *out_error);
+
 /* Releases a realm's handle. The realm closes when this and every handle got from it are
    released. Any thread. */
 TOFT_API void toft_realm_release(toft_realm *realm);
@@ -521,6 +620,8 @@ typedef struct toft_class_info {
     toft_property_key primary_key; /* 0: none */
     toft_string name;
     uint64_t property_count;
+    uint32_t flags; /* 0: a class of this version has none */
+    uint32_t reserved;
 } toft_class_info;
 
 /* A property of an open realm. The texts are valid until the realm closes. */
@@ -566,24 +667,31 @@ TOFT_API toft_status toft_realm_object_count(
 
 /* ================================================================================= Transactions */
 
-/* Begins a write transaction: waits for other writers (see write_timeout_milliseconds), moves to
-   the latest version and calls back the observers that are due. Errors:
-   TOFT_ERROR_ALREADY_IN_TRANSACTION, TOFT_ERROR_LOCK_TIMEOUT, TOFT_ERROR_READ_ONLY,
-   TOFT_ERROR_POISONED. */
-TOFT_API toft_status toft_realm_begin_write(toft_realm *realm);
+/* What holds of the options of a write transaction; combined with |. */
+TOFT_ENUM(toft_write_flags, uint32_t) {
+    TOFT_WRITE_DEFAULT = 0,
+    TOFT_WRITE_TIMEOUT = 1 /* `timeout` */
+};
 
-/* Commits: when this returns TOFT_OK the transaction is on disk and the realm stands at it; then
-   the observers of the realm (toft_realm_observe) are called back. `out_version` (may be NULL):
-   its version. When it fails, the transaction is over and nothing of it is visible, except after
-   TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN. Errors: TOFT_ERROR_NOT_IN_TRANSACTION,
-   TOFT_ERROR_DISK_FULL, TOFT_ERROR_POISONED, TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN. Cost: what the
-   transaction changed, and one durable write; two syncs for a large transaction. */
-TOFT_API toft_status toft_realm_commit(toft_realm *realm, uint64_t *out_version);
+/* How a write transaction begins. Start with TOFT_INITIALIZE. */
+typedef struct toft_write_options {
+    size_t size;
+    /* with TOFT_WRITE_TIMEOUT, else 0: how long to wait for other writers; without it: as long as
+       the configuration says */
+    int32_t timeout;
+    uint32_t flags; /* toft_write_flags */
+} toft_write_options;
+
+/* Begins a write transaction: waits for other writers, moves to the latest version and calls back
+   the observers that are due. `options` (may be NULL: the configuration's timeout). Errors:
+   TOFT_ERROR_ALREADY_IN_TRANSACTION, TOFT_ERROR_LOCK_TIMEOUT, TOFT_ERROR_READ_ONLY,
+   TOFT_ERROR_POISONED, TOFT_ERROR_FILE_REPLACED. */
+TOFT_API toft_status toft_realm_begin_write(toft_realm *realm, const toft_write_options *options);
 
 /* When a commit is durable: there again after the machine stops (power, kernel). Whichever is
    chosen, every process sees the commit when it returns, and no crash or kill of a process loses
    it. */
-typedef enum toft_durability {
+TOFT_ENUM(toft_durability, uint32_t) {
     /* When it returns. Cost: a durable write. */
     TOFT_DURABILITY_IMMEDIATE = 0,
     /* When it returns. Commits of several threads of the process share a durable write: more of
@@ -595,22 +703,32 @@ typedef enum toft_durability {
        durable write. Large transactions, and the first in a file since it was closed, are durable
        when they return. */
     TOFT_DURABILITY_DEFERRED = 2
-} toft_durability;
+};
 
-/* How toft_realm_commit_with commits. Start with TOFT_INITIALIZE. */
+/* How a transaction is committed. Start with TOFT_INITIALIZE. */
 typedef struct toft_commit_options {
     size_t size;
     toft_durability durability;
+    uint32_t flags; /* reserved, 0 */
+    /* observations of this realm that are not told of this transaction's changes */
+    toft_token *const *without_notifying;
+    size_t without_notifying_count;
 } toft_commit_options;
 
-/* Commits like toft_realm_commit, as the options say. `out_version` (may be NULL): its version.
-   When the options are at fault (TOFT_ERROR_INVALID_ARGUMENT, TOFT_ERROR_UNSUPPORTED), the
-   transaction is still open. Errors and cost: those of toft_realm_commit and of the durability. */
-TOFT_API toft_status toft_realm_commit_with(
+/* Commits: when this returns TOFT_OK the transaction is on disk and the realm stands at it; then
+   the observers of the realm (toft_realm_observe) are called back. `options` (may be NULL:
+   TOFT_DURABILITY_IMMEDIATE, everybody is told). `out_version` (may be NULL): its version. When
+   the options are at fault (TOFT_ERROR_INVALID_ARGUMENT, TOFT_ERROR_UNSUPPORTED,
+   TOFT_ERROR_INVALID_HANDLE, TOFT_ERROR_WRONG_REALM), the transaction is still open; when anything
+   else fails, it is over and nothing of it is visible, except after
+   TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN. Errors: TOFT_ERROR_NOT_IN_TRANSACTION, TOFT_ERROR_DISK_FULL,
+   TOFT_ERROR_POISONED, TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN. Cost: what the transaction changed, and
+   one durable write; two syncs for a large transaction. */
+TOFT_API toft_status toft_realm_commit(
     toft_realm *realm, const toft_commit_options *options, uint64_t *out_version);
 
 /* Makes every commit so far durable, of any realm and any process, and returns then; at once
-   when all are. Waits for other writers (see write_timeout_milliseconds). Errors:
+   when all are. Waits for other writers as long as the configuration says. Errors:
    TOFT_ERROR_ALREADY_IN_TRANSACTION, TOFT_ERROR_READ_ONLY, TOFT_ERROR_LOCK_TIMEOUT,
    TOFT_ERROR_POISONED (the sync failed, now or before). Cost: one durable write of what was
    deferred. */
@@ -625,12 +743,12 @@ TOFT_API toft_status toft_realm_is_writing(toft_realm *realm, bool *out_is_writi
 
 /* ====================================================================================== Objects */
 
-/* What toft_object_create does when the primary key exists. */
-typedef enum toft_update_policy {
+/* What toft_realm_create_object does when the primary key exists. */
+TOFT_ENUM(toft_update_policy, uint32_t) {
     TOFT_UPDATE_ERROR = 0,   /* TOFT_ERROR_DUPLICATE_PRIMARY_KEY */
     TOFT_UPDATE_ALL = 1,     /* sets every given property; observers see each as modified */
     TOFT_UPDATE_MODIFIED = 2 /* sets those that differ */
-} toft_update_policy;
+};
 
 /* Writes. Creates an object of a class with `count` properties given as parallel arrays (both
    may be NULL when it is 0); the others take their defaults: null where nullable, else 0, false,
@@ -640,20 +758,19 @@ typedef enum toft_update_policy {
    Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_MISSING_PRIMARY_KEY,
    TOFT_ERROR_DUPLICATE_PRIMARY_KEY, TOFT_ERROR_MISSING_PRIMARY_KEY (a policy other than
    TOFT_UPDATE_ERROR on a class without), and those of toft_object_set. Cost: O(log n). */
-TOFT_API toft_status toft_object_create(toft_realm *realm, toft_class_key class_key,
+TOFT_API toft_status toft_realm_create_object(toft_realm *realm, toft_class_key class_key,
     toft_update_policy policy, const toft_property_key *property_keys, const toft_value *values,
     size_t count, toft_object **out_object, toft_link *out_link, bool *out_created);
 
 /* Finds an object by its primary key. `out_object`: a handle, release it; NULL when there is
    none, which is no error. Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_MISSING_PRIMARY_KEY,
    TOFT_ERROR_TYPE_MISMATCH. Cost: O(log n). */
-TOFT_API toft_status toft_object_find(toft_realm *realm, toft_class_key class_key,
+TOFT_API toft_status toft_realm_find_object(toft_realm *realm, toft_class_key class_key,
     const toft_value *primary_key, toft_object **out_object);
 
 /* Makes a handle of a link. `out_object`: release it; NULL when the object has been deleted,
    which is no error. Errors: TOFT_ERROR_NO_SUCH_CLASS. Cost: O(log n). */
-TOFT_API toft_status toft_object_follow(
-    toft_realm *realm, toft_link link, toft_object **out_object);
+TOFT_API toft_status toft_realm_follow(toft_realm *realm, toft_link link, toft_object **out_object);
 
 /* The object's link: its name for other objects, threads and processes. */
 TOFT_API toft_status toft_object_link(toft_object *object, toft_link *out_link);
@@ -667,7 +784,7 @@ TOFT_API toft_status toft_object_is_valid(toft_object *object, bool *out_is_vali
 TOFT_API toft_status toft_object_delete(toft_object *object);
 
 /* Writes. Deletes all objects of a class. Errors: TOFT_ERROR_NO_SUCH_CLASS. Cost: O(n). */
-TOFT_API toft_status toft_object_delete_all(toft_realm *realm, toft_class_key class_key);
+TOFT_API toft_status toft_realm_delete_all(toft_realm *realm, toft_class_key class_key);
 
 /* Releases an object's handle; the object stays. Any thread. */
 TOFT_API void toft_object_release(toft_object *object);
@@ -773,12 +890,15 @@ TOFT_API void toft_list_release(toft_list *list);
    "self". */
 typedef struct toft_sort {
     toft_string key_path;
-    bool is_descending;
+    uint32_t flags;    /* TOFT_SORT_DESCENDING or 0; unknown bits are TOFT_ERROR_UNSUPPORTED */
+    uint32_t reserved; /* 0 */
 } toft_sort;
+
+#define TOFT_SORT_DESCENDING 1
 
 /* All objects of a class in the order of their keys, which is that of creation. `out_results`:
    release them. Errors: TOFT_ERROR_NO_SUCH_CLASS. */
-TOFT_API toft_status toft_results_all(
+TOFT_API toft_status toft_realm_objects(
     toft_realm *realm, toft_class_key class_key, toft_results **out_results);
 
 /* Those of the results that match a query, in the same order: "age > $0 AND name BEGINSWITH[c]
@@ -835,8 +955,9 @@ TOFT_API toft_status toft_results_class(toft_results *results, toft_class_key *o
 TOFT_API toft_status toft_results_delete_all(toft_results *results);
 
 /* How the results are worked out: the plan as text. Writes up to `capacity` bytes (`out_text`
-   may be NULL when it is 0), no NUL, and the size of the whole text, which may be more. */
-TOFT_API toft_status toft_query_explain(
+   may be NULL when it is 0), always ended by NUL, which counts as one of them, and the size of
+   the whole text without NUL, which may be more. */
+TOFT_API toft_status toft_results_explain(
     toft_results *results, char *out_text, size_t capacity, size_t *out_size);
 
 /* Releases results. Any thread. */
@@ -847,7 +968,7 @@ TOFT_API void toft_results_release(toft_results *results);
 /* A property of many objects, read into the caller's buffers. The element at `values` for row i,
    by the property's type: TOFT_TYPE_BOOL uint8_t (0 or 1)    TOFT_TYPE_INT int64_t
    TOFT_TYPE_FLOAT float    TOFT_TYPE_DOUBLE double TOFT_TYPE_STRING toft_string
-   TOFT_TYPE_DATA toft_blob    TOFT_TYPE_DATE toft_date TOFT_TYPE_LINK int64_t, the object key;
+   TOFT_TYPE_DATA toft_data    TOFT_TYPE_DATE toft_date TOFT_TYPE_LINK int64_t, the object key;
    the class is the property's target */
 typedef struct toft_column {
     size_t size;
@@ -884,8 +1005,8 @@ TOFT_API toft_status toft_results_minimum(
 TOFT_API toft_status toft_results_maximum(
     toft_results *results, toft_property_key property_key, toft_value *out_value);
 
-/* The sum: TOFT_TYPE_INT for int (wrapping around beyond 64 bits), else TOFT_TYPE_DOUBLE; 0 when
-   there is no value. */
+/* The sum: TOFT_TYPE_INT for int, else TOFT_TYPE_DOUBLE; 0 when there is no value. Errors:
+   TOFT_ERROR_OVERFLOW (ints whose sum is beyond 64 bits). */
 TOFT_API toft_status toft_results_sum(
     toft_results *results, toft_property_key property_key, toft_value *out_value);
 
@@ -896,20 +1017,26 @@ TOFT_API toft_status toft_results_average(
 /* ================================================================================== Change sets */
 
 /* Why a callback is called. */
-typedef enum toft_change_kind {
+TOFT_ENUM(toft_change_kind, uint32_t) {
     /* the first call of results and lists: what is observed is there to be read; nothing is
        listed */
     TOFT_CHANGE_INITIAL = 0,
     TOFT_CHANGE_UPDATE = 1,  /* something changed */
     TOFT_CHANGE_DELETED = 2, /* the object, or the list's object, is gone; the last call */
     TOFT_CHANGE_ERROR = 3    /* changes could not be worked out: `error`; the last call */
-} toft_change_kind;
+};
 
 /* An element that went from an old to a new index. */
 typedef struct toft_move {
     uint64_t from;
     uint64_t to;
 } toft_move;
+
+/* `count` indices from `first` on. */
+typedef struct toft_range {
+    uint64_t first;
+    uint64_t count;
+} toft_range;
 
 /* What changed between the last call of an observer and this one: the net effect of all commits
    between. Indices ascend. To follow in a copy: erase the deletions from the last to the first,
@@ -934,7 +1061,23 @@ typedef struct toft_changes {
     size_t move_count;
     const toft_property_key *properties; /* objects: the properties that were set */
     size_t property_count;
+    /* with TOFT_OBSERVE_OLD_VALUES, objects: the values of `properties` at the last call;
+       property_count of them, else NULL. A list property reads as null */
+    const toft_value *old_values;
+    /* with TOFT_OBSERVE_RANGES: the same indices as above, as ranges; the arrays of single
+       indices are then NULL with a count of 0 */
+    const toft_range *deleted_ranges;
+    size_t deleted_range_count;
+    const toft_range *inserted_ranges;
+    size_t inserted_range_count;
+    const toft_range *modified_ranges; /* indices before */
+    size_t modified_range_count;
 } toft_changes;
+
+/* Whether a structure from the library holds a member: a library older than this header fills in
+   less. */
+#define TOFT_HAS(pointer, member)                                                                  \
+    ((pointer)->size >= (size_t)((const char *)(&(pointer)->member + 1) - (const char *)(pointer)))
 
 /* Called with changes, on the realm's thread. */
 typedef void (*toft_changes_callback)(void *user_data, const toft_changes *changes);
@@ -945,27 +1088,53 @@ typedef void (*toft_destructor)(void *user_data);
 
 /* ================================================================================== Observation */
 
-/* An observation runs until its token is released or the realm closes. Changes are worked out by
-   a thread of the library and delivered by toft_realm_dispatch (or refresh, or begin_write) on
-   the realm's thread; several commits may come as one call, and no call comes without a change.
-   Results and lists: elements that came, went, moved, or had a property set, their own or one of
-   an object that they reach over up to three links; the first call, TOFT_CHANGE_INITIAL, comes
-   with the next dispatch. An object: properties set, or its deletion. A realm: any commit, its
-   own ones too; nothing is listed. `destroy_user_data` may be NULL. `out_token`: release it to
-   stop; after a release on the realm's thread the callback is not called again. Errors:
-   TOFT_ERROR_OBSERVE_IN_TRANSACTION, TOFT_ERROR_OBJECT_DELETED. */
+/* What is observed and told; combined with |. */
+TOFT_ENUM(toft_observe_flags, uint32_t) {
+    TOFT_OBSERVE_DEFAULT = 0,
+    TOFT_OBSERVE_OLD_VALUES = 1, /* objects: fill in `old_values` */
+    TOFT_OBSERVE_KEYS = 2,       /* reserved for dictionaries */
+    TOFT_OBSERVE_RANGES = 4,     /* fill in ranges instead of single indices */
+    TOFT_OBSERVE_NO_INITIAL = 8, /* results and lists: no TOFT_CHANGE_INITIAL */
+    TOFT_OBSERVE_NO_MOVES = 16   /* lists: moves are told as deletions and insertions alone */
+};
 
-TOFT_API toft_status toft_realm_observe(toft_realm *realm, toft_changes_callback callback,
-    void *user_data, toft_destructor destroy_user_data, toft_token **out_token);
+/* How something is observed. Start with TOFT_INITIALIZE. */
+typedef struct toft_observe_options {
+    size_t size;
+    /* "age", "boss.name", "dogs.age": what counts as a modification; NULL: whatever the subject
+       reaches over up to three links. With a count of 0: only what comes and goes. Realms have
+       none */
+    const toft_string *key_paths;
+    size_t key_path_count;
+    uint32_t flags;    /* toft_observe_flags; unknown ones are TOFT_ERROR_UNSUPPORTED */
+    uint32_t reserved; /* 0 */
+} toft_observe_options;
 
-TOFT_API toft_status toft_object_observe(toft_object *object, toft_changes_callback callback,
-    void *user_data, toft_destructor destroy_user_data, toft_token **out_token);
+/* Observes. An observation runs until its token is released or the realm closes. Changes are
+   worked out by a thread of the library and delivered by toft_realm_dispatch (or refresh, or
+   begin_write) on the realm's thread; several commits may come as one call, and no call comes
+   without a change. Results and lists: elements that came, went, moved, or had a property set,
+   their own or one of an object that they reach over up to three links; the first call,
+   TOFT_CHANGE_INITIAL, comes with the next dispatch. An object: properties set, or its deletion. A
+   realm: any commit, its own ones too; nothing is listed. `options` (may be NULL).
+   `destroy_user_data` may be NULL. `out_token`: release it to stop; after a release on the realm's
+   thread the callback is not called again. Errors: TOFT_ERROR_OBSERVE_IN_TRANSACTION,
+   TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY (in a key path). */
+TOFT_API toft_status toft_realm_observe(toft_realm *realm, const toft_observe_options *options,
+    toft_changes_callback callback, void *user_data, toft_destructor destroy_user_data,
+    toft_token **out_token);
 
-TOFT_API toft_status toft_list_observe(toft_list *list, toft_changes_callback callback,
-    void *user_data, toft_destructor destroy_user_data, toft_token **out_token);
+TOFT_API toft_status toft_object_observe(toft_object *object, const toft_observe_options *options,
+    toft_changes_callback callback, void *user_data, toft_destructor destroy_user_data,
+    toft_token **out_token);
 
-TOFT_API toft_status toft_results_observe(toft_results *results, toft_changes_callback callback,
-    void *user_data, toft_destructor destroy_user_data, toft_token **out_token);
+TOFT_API toft_status toft_list_observe(toft_list *list, const toft_observe_options *options,
+    toft_changes_callback callback, void *user_data, toft_destructor destroy_user_data,
+    toft_token **out_token);
+
+TOFT_API toft_status toft_results_observe(toft_results *results,
+    const toft_observe_options *options, toft_changes_callback callback, void *user_data,
+    toft_destructor destroy_user_data, toft_token **out_token);
 
 /* Stops an observation and releases its token. Any thread. */
 TOFT_API void toft_token_release(toft_token *token);
@@ -986,7 +1155,7 @@ TOFT_API toft_status toft_realm_dispatch(toft_realm *realm, size_t *out_calls);
 /* =============================================================================== Check and info */
 
 /* Facts about an open database; sizes in bytes. */
-typedef struct toft_info {
+typedef struct toft_database_info {
     size_t size;
     uint64_t version;               /* that the realm stands at */
     uint64_t latest_version;        /* that is published */
@@ -1000,10 +1169,10 @@ typedef struct toft_info {
     /* bytes of the log that a crash of the machine may lose: deferred commits; 0: all are
        durable */
     uint64_t deferred_size;
-} toft_info;
+} toft_database_info;
 
 /* Facts about the realm's database. */
-TOFT_API toft_status toft_realm_info(toft_realm *realm, toft_info *out_info);
+TOFT_API toft_status toft_realm_info(toft_realm *realm, toft_database_info *out_info);
 
 /* What a check saw. */
 typedef struct toft_check_report {
@@ -1016,7 +1185,8 @@ typedef struct toft_check_report {
 /* Reads everything in the version the realm stands at and checks it: structure, order,
    checksums, indexes, links, free space. Damage found is no failure: the problems are counted,
    and described one a line in up to `capacity` bytes at `out_text` (may be NULL when it is 0),
-   no NUL; `out_size` is the size of the whole text. Cost: the whole file. */
+   always ended by NUL, which counts as one of them; `out_size` is the size of the whole text
+   without NUL. Cost: the whole file. */
 TOFT_API toft_status toft_realm_check(toft_realm *realm, toft_check_report *out_report,
     char *out_text, size_t capacity, size_t *out_size);
 

@@ -38,7 +38,7 @@ private func aggregate(
     _ results: OpaquePointer?, _ property_key: toft_property_key,
     _ out_value: UnsafeMutablePointer<toft_value>?, _ aggregate: Aggregate
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(results) { () throws(EngineError) in
         let results = try ResolvedHandle(results: results).results
         let out = try Argument.out(out_value, "out_value")
         var kept: [ForeignBytes] = []  // numbers and dates need none

@@ -1,31 +1,41 @@
 internal import CToft
 internal import ToftEngine
+internal import ToftModel
 
-/// One call of an observer as C sees it: what a `toft_changes` points to lives in here, until the
-/// callback returns.
-struct ForeignChanges {
-    private let kind: toft_change_kind
+/// One call of an observer as C sees it: what a `toft_changes` points to is owned by this object
+/// until the callback returns.
+final class ForeignChanges {
+    private var changes = toft_changes()
     private let failure: EngineError?
-    private let previousVersion: UInt64
-    private let version: UInt64
-    private let deletions: [UInt64]
-    private let insertions: [UInt64]
-    private let modifications: [UInt64]
-    private let modificationsAfter: [UInt64]
-    private let moves: [toft_move]
-    private let properties: [toft_property_key]
+    /// Memory that `changes` points to.
+    private var buffers: [UnsafeMutableRawPointer] = []
+    private var texts: [ForeignBytes] = []
 
-    init(_ notification: ChangeNotification) {
+    init(_ notification: ChangeNotification, _ options: ObserveOptions) {
+        let kind: toft_change_kind
         (kind, failure) = Self.kind(of: notification)
-        previousVersion = notification.previousVersion
-        version = notification.version
-        let change = notification.collection
-        deletions = Self.indices(change.deletions)
-        insertions = Self.indices(change.insertions)
-        modifications = Self.indices(change.modifications)
-        modificationsAfter = Self.indices(change.modificationsNew)
-        moves = change.moves.map { toft_move(from: UInt64($0.from), to: UInt64($0.to)) }
-        properties = notification.object.properties
+        changes.size = MemoryLayout<toft_changes>.size
+        changes.kind = kind
+        changes.error = failure.map { toft_status($0.code) } ?? TOFT_OK
+        changes.previous_version = notification.previousVersion
+        changes.version = notification.version
+        if options.wantsRanges {
+            addRanges(notification.collection)
+        } else {
+            addIndices(notification.collection)
+        }
+        if !options.skipsMoves { addMoves(notification.collection) }
+        addProperties(notification.object, oldValues: options.wantsOldValues)
+    }
+
+    deinit {
+        for buffer in buffers { buffer.deallocate() }
+    }
+
+    /// Calls back with the changes, on the calling thread.
+    func call(_ callback: toft_changes_callback, _ userData: UnsafeMutableRawPointer?) {
+        if let failure { CallingThread.current.fail(failure) }
+        callback(userData, &changes)
     }
 
     private static func kind(of notification: ChangeNotification) -> (
@@ -39,42 +49,55 @@ struct ForeignChanges {
         }
     }
 
-    private static func indices(_ runs: IndexRanges) -> [UInt64] {
-        var indices: [UInt64] = []
-        indices.reserveCapacity(runs.count)
-        for run in runs.runs { for index in run { indices.append(UInt64(index)) } }
-        return indices
+    private func addIndices(_ change: CollectionChange) {
+        (changes.deletions, changes.deletion_count) = indices(change.deletions)
+        (changes.insertions, changes.insertion_count) = indices(change.insertions)
+        (changes.modifications, changes.modification_count) = indices(change.modifications)
+        (changes.modifications_after, _) = indices(change.modificationsNew)
     }
 
-    /// Calls back with the changes, on the calling thread.
-    func call(_ callback: toft_changes_callback, _ userData: UnsafeMutableRawPointer?) {
-        if let failure { CallingThread.current.fail(failure) }
-        deletions.withUnsafeBufferPointer { deletions in
-            insertions.withUnsafeBufferPointer { insertions in
-                modifications.withUnsafeBufferPointer { modifications in
-                    modificationsAfter.withUnsafeBufferPointer { modificationsAfter in
-                        moves.withUnsafeBufferPointer { moves in
-                            properties.withUnsafeBufferPointer { properties in
-                                var changes = toft_changes(
-                                    size: MemoryLayout<toft_changes>.size, kind: kind,
-                                    error: failure.map { toft_status($0.code) } ?? TOFT_OK,
-                                    previous_version: previousVersion, version: version,
-                                    deletions: deletions.baseAddress,
-                                    deletion_count: deletions.count,
-                                    insertions: insertions.baseAddress,
-                                    insertion_count: insertions.count,
-                                    modifications: modifications.baseAddress,
-                                    modification_count: modifications.count,
-                                    modifications_after: modificationsAfter.baseAddress,
-                                    moves: moves.baseAddress, move_count: moves.count,
-                                    properties: properties.baseAddress,
-                                    property_count: properties.count)
-                                callback(userData, &changes)
-                            }
-                        }
-                    }
+    private func addRanges(_ change: CollectionChange) {
+        (changes.deleted_ranges, changes.deleted_range_count) = ranges(change.deletions)
+        (changes.inserted_ranges, changes.inserted_range_count) = ranges(change.insertions)
+        (changes.modified_ranges, changes.modified_range_count) = ranges(change.modifications)
+    }
+
+    private func addMoves(_ change: CollectionChange) {
+        (changes.moves, changes.move_count) = copy(
+            change.moves.map { toft_move(from: UInt64($0.from), to: UInt64($0.to)) })
+    }
+
+    private func addProperties(_ change: ObjectChange, oldValues: Bool) {
+        (changes.properties, changes.property_count) = copy(change.properties)
+        guard oldValues, !change.properties.isEmpty else { return }
+        changes.old_values =
+            copy(
+                change.properties.map { property in
+                    toft_value(change.oldValues[property] ?? .null, keeping: &texts)
                 }
-            }
-        }
+            ).0
+    }
+
+    private func indices(_ ranges: IndexRanges) -> (UnsafePointer<UInt64>?, Int) {
+        var indices: [UInt64] = []
+        indices.reserveCapacity(ranges.count)
+        for range in ranges.runs { for index in range { indices.append(UInt64(index)) } }
+        return copy(indices)
+    }
+
+    private func ranges(_ ranges: IndexRanges) -> (UnsafePointer<toft_range>?, Int) {
+        copy(ranges.runs.map { toft_range(first: UInt64($0.lowerBound), count: UInt64($0.count)) })
+    }
+
+    /// Elements in memory that C can point to as long as this object lives; NULL where there are
+    /// none.
+    private func copy<Element>(_ elements: [Element]) -> (
+        UnsafePointer<Element>?, Int
+    ) {
+        guard !elements.isEmpty else { return (nil, 0) }
+        let buffer = UnsafeMutableBufferPointer<Element>.allocate(capacity: elements.count)
+        _ = buffer.initialize(from: elements)
+        if let base = buffer.baseAddress { buffers.append(UnsafeMutableRawPointer(base)) }
+        return (UnsafePointer(buffer.baseAddress), elements.count)
     }
 }

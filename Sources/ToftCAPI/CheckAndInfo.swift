@@ -3,14 +3,16 @@ internal import ToftEngine
 internal import ToftStorage
 
 @c @implementation
-public func toft_realm_info(_ realm: OpaquePointer?, _ out_info: UnsafeMutablePointer<toft_info>?)
+public func toft_realm_info(
+    _ realm: OpaquePointer?, _ out_info: UnsafeMutablePointer<toft_database_info>?
+)
     -> toft_status
 {
-    entry { () throws(EngineError) in
+    entry(realm) { () throws(EngineError) in
         let session = try ResolvedHandle(realm: realm).session
         let out = try Argument.outStructure(out_info, "out_info")
         let facts = try session.facts()
-        var info = toft_info()
+        var info = toft_database_info()
         info.version = try session.version
         info.latest_version = facts.version
         info.oldest_pinned_version = facts.oldestPinnedVersion
@@ -31,7 +33,7 @@ public func toft_realm_check(
     _ out_text: UnsafeMutablePointer<CChar>?,
     _ capacity: Int, _ out_size: UnsafeMutablePointer<Int>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(realm) { () throws(EngineError) in
         let session = try ResolvedHandle(realm: realm).session
         let out = try Argument.outStructure(out_report, "out_report")
         let room = try Argument.room(out_text, capacity, "out_text")

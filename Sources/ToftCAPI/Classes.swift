@@ -7,7 +7,7 @@ public func toft_realm_classes(
     _ realm: OpaquePointer?, _ out_keys: UnsafeMutablePointer<toft_class_key>?, _ capacity: Int,
     _ out_count: UnsafeMutablePointer<Int>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(realm) { () throws(EngineError) in
         let session = try ResolvedHandle(realm: realm).session
         let room = try Argument.room(out_keys, capacity, "out_keys")
         let count = try Argument.out(out_count, "out_count")
@@ -24,7 +24,7 @@ public func toft_realm_classes(
 public func toft_realm_find_class(
     _ realm: OpaquePointer?, _ name: toft_string, _ out_key: UnsafeMutablePointer<toft_class_key>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(realm) { () throws(EngineError) in
         let session = try ResolvedHandle(realm: realm).session
         let out = try Argument.out(out_key, "out_key")
         out.pointee = try session.classHandle(named: try Argument.text(name, "name")).id
@@ -36,7 +36,7 @@ public func toft_realm_class_info(
     _ realm: OpaquePointer?, _ class_key: toft_class_key,
     _ out_info: UnsafeMutablePointer<toft_class_info>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(realm) { () throws(EngineError) in
         let realm = try ResolvedHandle(realm: realm)
         let out = try Argument.outStructure(out_info, "out_info")
         let found = try realm.session.classHandle(class_key)
@@ -55,7 +55,7 @@ public func toft_realm_properties(
     _ out_keys: UnsafeMutablePointer<toft_property_key>?, _ capacity: Int,
     _ out_count: UnsafeMutablePointer<Int>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(realm) { () throws(EngineError) in
         let session = try ResolvedHandle(realm: realm).session
         let room = try Argument.room(out_keys, capacity, "out_keys")
         let count = try Argument.out(out_count, "out_count")
@@ -70,7 +70,7 @@ public func toft_realm_find_property(
     _ realm: OpaquePointer?, _ class_key: toft_class_key, _ name: toft_string,
     _ out_key: UnsafeMutablePointer<toft_property_key>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(realm) { () throws(EngineError) in
         let session = try ResolvedHandle(realm: realm).session
         let out = try Argument.out(out_key, "out_key")
         let name = try Argument.text(name, "name")
@@ -84,7 +84,7 @@ public func toft_realm_property_info(
     _ realm: OpaquePointer?, _ class_key: toft_class_key, _ property_key: toft_property_key,
     _ out_info: UnsafeMutablePointer<toft_property_info>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(realm) { () throws(EngineError) in
         let realm = try ResolvedHandle(realm: realm)
         let out = try Argument.outStructure(out_info, "out_info")
         let found = try realm.session.classHandle(class_key)
@@ -104,7 +104,7 @@ public func toft_realm_property_info(
 public func toft_realm_object_count(
     _ realm: OpaquePointer?, _ class_key: toft_class_key, _ out_count: UnsafeMutablePointer<UInt64>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(realm) { () throws(EngineError) in
         let session = try ResolvedHandle(realm: realm).session
         let out = try Argument.out(out_count, "out_count")
         out.pointee = UInt64(try session.count(of: class_key))

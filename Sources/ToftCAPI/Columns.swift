@@ -8,7 +8,7 @@ public func toft_results_columns(
     _ column_count: Int, _ capacity: Int,
     _ out_rows: UnsafeMutablePointer<Int>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(results) { () throws(EngineError) in
         let results = try ResolvedHandle(results: results).results
         let out = try Argument.out(out_rows, "out_rows")
         try Argument.checkCount(capacity, of: MemoryLayout<toft_string>.stride, "capacity")

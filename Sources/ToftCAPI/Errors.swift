@@ -7,12 +7,19 @@ public func toft_last_error(_ out_error: UnsafeMutablePointer<toft_error>?) -> t
         return toft_status(.invalidArgument)
     }
     let thread = CallingThread.current
-    var error = toft_error()
-    error.code = thread.failure.map { toft_status($0.code) } ?? TOFT_OK
-    error.number = thread.failure?.number ?? 0
-    (error.message, error.detail) = thread.texts
-    Argument.fill(room, error)
+    Argument.fill(room, toft_error(thread.failure, thread.texts))
     return TOFT_OK
+}
+
+extension toft_error {
+    /// A failure as C sees it, as long as its texts live.
+    init(_ failure: EngineError?, _ texts: FailureTexts) {
+        self.init()
+        code = failure.map { toft_status($0.code) } ?? TOFT_OK
+        number = failure?.number ?? 0
+        message = texts.message.string
+        detail = texts.detail.string
+    }
 }
 
 @c @implementation
@@ -24,7 +31,7 @@ public func toft_clear_last_error() {
 public func toft_status_name(_ status: toft_status) -> UnsafePointer<CChar>? {
     if status == TOFT_OK { return ("TOFT_OK" as StaticString).foreign }
     return
-        (ErrorCode(rawValue: Int32(truncatingIfNeeded: status.rawValue))?.nameInC
+        (ErrorCode(rawValue: status.rawValue)?.nameInC
         ?? "TOFT_ERROR_UNKNOWN").foreign
 }
 
@@ -38,8 +45,9 @@ extension ErrorCode {
         case .closed: "TOFT_ERROR_CLOSED"
         case .usedAfterFork: "TOFT_ERROR_USED_AFTER_FORK"
         case .unsupported: "TOFT_ERROR_UNSUPPORTED"
-        case .internalError: "TOFT_ERROR_INTERNAL_ERROR"
-        case .wrongSession: "TOFT_ERROR_WRONG_SESSION"
+        case .internalError: "TOFT_ERROR_INTERNAL"
+        case .wrongRealm: "TOFT_ERROR_WRONG_REALM"
+        case .interrupted: "TOFT_ERROR_INTERRUPTED"
         case .fileNotFound: "TOFT_ERROR_FILE_NOT_FOUND"
         case .permissionDenied: "TOFT_ERROR_PERMISSION_DENIED"
         case .isDirectory: "TOFT_ERROR_IS_DIRECTORY"
@@ -75,6 +83,7 @@ extension ErrorCode {
         case .nullNotAllowed: "TOFT_ERROR_NULL_NOT_ALLOWED"
         case .valueTooLong: "TOFT_ERROR_VALUE_TOO_LONG"
         case .readOnlyProperty: "TOFT_ERROR_READ_ONLY_PROPERTY"
+        case .overflow: "TOFT_ERROR_OVERFLOW"
         case .indexOutOfRange: "TOFT_ERROR_INDEX_OUT_OF_RANGE"
         case .collectionInvalidated: "TOFT_ERROR_COLLECTION_INVALIDATED"
         case .querySyntax: "TOFT_ERROR_QUERY_SYNTAX"

@@ -8,7 +8,7 @@ public func toft_object_list(
     _ object: OpaquePointer?, _ property_key: toft_property_key,
     _ out_list: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(object) { () throws(EngineError) in
         let object = try ResolvedHandle(object: object)
         let out = try Argument.out(out_list, "out_list")
         out.pointee = try object.handle(try object.object.list(property_key))
@@ -19,7 +19,7 @@ public func toft_object_list(
 public func toft_list_count(_ list: OpaquePointer?, _ out_count: UnsafeMutablePointer<UInt64>?)
     -> toft_status
 {
-    entry { () throws(EngineError) in
+    entry(list) { () throws(EngineError) in
         let list = try ResolvedHandle(list: list).list
         let out = try Argument.out(out_count, "out_count")
         out.pointee = UInt64(try list.count)
@@ -30,7 +30,7 @@ public func toft_list_count(_ list: OpaquePointer?, _ out_count: UnsafeMutablePo
 public func toft_list_get(
     _ list: OpaquePointer?, _ index: UInt64, _ out_value: UnsafeMutablePointer<toft_value>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(list) { () throws(EngineError) in
         let list = try ResolvedHandle(list: list).list
         let out = try Argument.out(out_value, "out_value")
         out.pointee = list.valueInC(try list.cell(at: Argument.index(index)))
@@ -43,7 +43,7 @@ public func toft_list_get_values(
     _ capacity: Int,
     _ out_count: UnsafeMutablePointer<Int>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(list) { () throws(EngineError) in
         let list = try ResolvedHandle(list: list).list
         let room = try Argument.room(out_values, capacity, "out_values")
         let out = try Argument.out(out_count, "out_count")
@@ -67,7 +67,7 @@ public func toft_list_get_values(
 public func toft_list_set(
     _ list: OpaquePointer?, _ index: UInt64, _ value: UnsafePointer<toft_value>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(list) { () throws(EngineError) in
         let list = try ResolvedHandle(list: list).list
         try BorrowedArguments.with { loan throws(EngineError) in
             try list.set(try loan.value(value, "value"), at: Argument.index(index))
@@ -79,7 +79,7 @@ public func toft_list_set(
 public func toft_list_insert(
     _ list: OpaquePointer?, _ index: UInt64, _ values: UnsafePointer<toft_value>?, _ count: Int
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(list) { () throws(EngineError) in
         let list = try ResolvedHandle(list: list).list
         try BorrowedArguments.with { loan throws(EngineError) in
             try list.insert(try loan.values(values, count, "values"), at: Argument.index(index))
@@ -91,7 +91,7 @@ public func toft_list_insert(
 public func toft_list_append(
     _ list: OpaquePointer?, _ values: UnsafePointer<toft_value>?, _ count: Int
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(list) { () throws(EngineError) in
         let list = try ResolvedHandle(list: list).list
         try BorrowedArguments.with { loan throws(EngineError) in
             try list.append(try loan.values(values, count, "values"))
@@ -102,7 +102,7 @@ public func toft_list_append(
 @c @implementation
 public func toft_list_erase(_ list: OpaquePointer?, _ first: UInt64, _ count: UInt64) -> toft_status
 {
-    entry { () throws(EngineError) in
+    entry(list) { () throws(EngineError) in
         let list = try ResolvedHandle(list: list).list
         let (end, isBeyond) = first.addingReportingOverflow(count)
         try list.erase(Argument.index(first)..<Argument.index(isBeyond ? .max : end))
@@ -111,7 +111,7 @@ public func toft_list_erase(_ list: OpaquePointer?, _ first: UInt64, _ count: UI
 
 @c @implementation
 public func toft_list_move(_ list: OpaquePointer?, _ from: UInt64, _ to: UInt64) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(list) { () throws(EngineError) in
         try ResolvedHandle(list: list).list.move(from: Argument.index(from), to: Argument.index(to))
     }
 }
@@ -119,14 +119,14 @@ public func toft_list_move(_ list: OpaquePointer?, _ from: UInt64, _ to: UInt64)
 @c @implementation
 public func toft_list_swap(_ list: OpaquePointer?, _ first: UInt64, _ second: UInt64) -> toft_status
 {
-    entry { () throws(EngineError) in
+    entry(list) { () throws(EngineError) in
         try ResolvedHandle(list: list).list.swap(Argument.index(first), Argument.index(second))
     }
 }
 
 @c @implementation
 public func toft_list_clear(_ list: OpaquePointer?) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(list) { () throws(EngineError) in
         try ResolvedHandle(list: list).list.clear()
     }
 }
@@ -136,7 +136,7 @@ public func toft_list_find(
     _ list: OpaquePointer?, _ value: UnsafePointer<toft_value>?,
     _ out_index: UnsafeMutablePointer<UInt64>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(list) { () throws(EngineError) in
         let list = try ResolvedHandle(list: list).list
         let out = try Argument.out(out_index, "out_index")
         let index = try list.firstIndex(of: try Value(copying: value, "value"))
@@ -148,7 +148,7 @@ public func toft_list_find(
 public func toft_list_results(
     _ list: OpaquePointer?, _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(list) { () throws(EngineError) in
         let list = try ResolvedHandle(list: list)
         let out = try Argument.out(out_results, "out_results")
         out.pointee = try list.handle(try list.list.results())

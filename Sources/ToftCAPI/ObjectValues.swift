@@ -8,7 +8,7 @@ public func toft_object_get(
     _ object: OpaquePointer?, _ property_key: toft_property_key,
     _ out_value: UnsafeMutablePointer<toft_value>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(object) { () throws(EngineError) in
         let object = try ResolvedHandle(object: object).object
         let out = try Argument.out(out_value, "out_value")
         try withUnsafePointer(to: property_key) { key throws(EngineError) in
@@ -23,7 +23,7 @@ public func toft_object_get(
 public func toft_object_set(
     _ object: OpaquePointer?, _ property_key: toft_property_key, _ value: UnsafePointer<toft_value>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(object) { () throws(EngineError) in
         let object = try ResolvedHandle(object: object).object
         try BorrowedArguments.with { loan throws(EngineError) in
             let lent = try loan.value(value, "value")
@@ -38,7 +38,7 @@ public func toft_object_get_values(
     _ object: OpaquePointer?, _ property_keys: UnsafePointer<toft_property_key>?, _ count: Int,
     _ out_values: UnsafeMutablePointer<toft_value>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(object) { () throws(EngineError) in
         let object = try ResolvedHandle(object: object).object
         let keys = try Argument.properties(property_keys, count)
         let room = try Argument.room(out_values, count, "out_values")
@@ -60,7 +60,7 @@ public func toft_object_set_values(
     _ object: OpaquePointer?, _ property_keys: UnsafePointer<toft_property_key>?,
     _ values: UnsafePointer<toft_value>?, _ count: Int
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(object) { () throws(EngineError) in
         let object = try ResolvedHandle(object: object).object
         try BorrowedArguments.with { loan throws(EngineError) in
             try object.set(try loan.assignments(property_keys, values, count))
@@ -73,7 +73,7 @@ public func toft_object_linking_objects(
     _ object: OpaquePointer?, _ property_key: toft_property_key,
     _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(object) { () throws(EngineError) in
         let object = try ResolvedHandle(object: object)
         let out = try Argument.out(out_results, "out_results")
         out.pointee = try object.handle(try object.object.linkingObjects(property_key))

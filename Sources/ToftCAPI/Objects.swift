@@ -3,14 +3,14 @@ internal import ToftEngine
 internal import ToftModel
 
 @c @implementation
-public func toft_object_create(
+public func toft_realm_create_object(
     _ realm: OpaquePointer?, _ class_key: toft_class_key, _ policy: toft_update_policy,
     _ property_keys: UnsafePointer<toft_property_key>?,
     _ values: UnsafePointer<toft_value>?, _ count: Int,
     _ out_object: UnsafeMutablePointer<OpaquePointer?>?,
     _ out_link: UnsafeMutablePointer<toft_link>?, _ out_created: UnsafeMutablePointer<Bool>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(realm) { () throws(EngineError) in
         let realm = try ResolvedHandle(realm: realm)
         let policy = try UpdatePolicy(policy)
         try BorrowedArguments.with { loan throws(EngineError) in
@@ -24,11 +24,11 @@ public func toft_object_create(
 }
 
 @c @implementation
-public func toft_object_find(
+public func toft_realm_find_object(
     _ realm: OpaquePointer?, _ class_key: toft_class_key, _ primary_key: UnsafePointer<toft_value>?,
     _ out_object: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(realm) { () throws(EngineError) in
         let realm = try ResolvedHandle(realm: realm)
         let out = try Argument.out(out_object, "out_object")
         try BorrowedArguments.with { loan throws(EngineError) in
@@ -39,10 +39,10 @@ public func toft_object_find(
 }
 
 @c @implementation
-public func toft_object_follow(
+public func toft_realm_follow(
     _ realm: OpaquePointer?, _ link: toft_link, _ out_object: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(realm) { () throws(EngineError) in
         let realm = try ResolvedHandle(realm: realm)
         let out = try Argument.out(out_object, "out_object")
         out.pointee = try realm.handle(try realm.session.object(ObjectRef(link)))
@@ -53,7 +53,7 @@ public func toft_object_follow(
 public func toft_object_link(_ object: OpaquePointer?, _ out_link: UnsafeMutablePointer<toft_link>?)
     -> toft_status
 {
-    entry { () throws(EngineError) in
+    entry(object) { () throws(EngineError) in
         let object = try ResolvedHandle(object: object).object
         let out = try Argument.out(out_link, "out_link")
         try object.session.check()
@@ -65,7 +65,7 @@ public func toft_object_link(_ object: OpaquePointer?, _ out_link: UnsafeMutable
 public func toft_object_is_valid(
     _ object: OpaquePointer?, _ out_is_valid: UnsafeMutablePointer<Bool>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(object) { () throws(EngineError) in
         let object = try ResolvedHandle(object: object).object
         let out = try Argument.out(out_is_valid, "out_is_valid")
         out.pointee = try object.isValid
@@ -74,16 +74,16 @@ public func toft_object_is_valid(
 
 @c @implementation
 public func toft_object_delete(_ object: OpaquePointer?) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(object) { () throws(EngineError) in
         try ResolvedHandle(object: object).object.delete()
     }
 }
 
 @c @implementation
-public func toft_object_delete_all(_ realm: OpaquePointer?, _ class_key: toft_class_key)
+public func toft_realm_delete_all(_ realm: OpaquePointer?, _ class_key: toft_class_key)
     -> toft_status
 {
-    entry { () throws(EngineError) in
+    entry(realm) { () throws(EngineError) in
         try ResolvedHandle(realm: realm).session.deleteAll(class_key)
     }
 }

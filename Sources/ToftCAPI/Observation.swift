@@ -3,50 +3,76 @@ internal import ToftEngine
 
 @c @implementation
 public func toft_realm_observe(
-    _ realm: OpaquePointer?, _ callback: toft_changes_callback?,
+    _ realm: OpaquePointer?, _ options: UnsafePointer<toft_observe_options>?,
+    _ callback: toft_changes_callback?,
     _ user_data: UnsafeMutableRawPointer?,
     _ destroy_user_data: toft_destructor?, _ out_token: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    observe(callback, user_data, destroy_user_data, out_token) { () throws(EngineError) in
+    observe(realm, options, callback, user_data, destroy_user_data, out_token) {
+        options throws(EngineError) in
         let realm = try ResolvedHandle(realm: realm)
+        guard options.keyPaths == nil else {
+            throw .invalidArgument("Observers of a realm have no key paths.")
+        }
         return (realm.owner, realm.session.observe)
     }
 }
 
 @c @implementation
 public func toft_object_observe(
-    _ object: OpaquePointer?, _ callback: toft_changes_callback?,
+    _ object: OpaquePointer?, _ options: UnsafePointer<toft_observe_options>?,
+    _ callback: toft_changes_callback?,
     _ user_data: UnsafeMutableRawPointer?,
     _ destroy_user_data: toft_destructor?, _ out_token: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    observe(callback, user_data, destroy_user_data, out_token) { () throws(EngineError) in
+    observe(object, options, callback, user_data, destroy_user_data, out_token) {
+        options throws(EngineError) in
         let object = try ResolvedHandle(object: object)
-        return (object.owner, { handler throws(EngineError) in try object.object.observe(handler) })
+        return (
+            object.owner,
+            { handler throws(EngineError) in
+                try object.object.observe(keyPaths: options.keyPaths, handler)
+            }
+        )
     }
 }
 
 @c @implementation
 public func toft_list_observe(
-    _ list: OpaquePointer?, _ callback: toft_changes_callback?,
+    _ list: OpaquePointer?, _ options: UnsafePointer<toft_observe_options>?,
+    _ callback: toft_changes_callback?,
     _ user_data: UnsafeMutableRawPointer?,
     _ destroy_user_data: toft_destructor?, _ out_token: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    observe(callback, user_data, destroy_user_data, out_token) { () throws(EngineError) in
+    observe(list, options, callback, user_data, destroy_user_data, out_token) {
+        options throws(EngineError) in
         let list = try ResolvedHandle(list: list)
-        return (list.owner, { handler throws(EngineError) in try list.list.observe(handler) })
+        return (
+            list.owner,
+            { handler throws(EngineError) in
+                try list.list.observe(
+                    keyPaths: options.keyPaths, callsInitially: options.callsInitially, handler)
+            }
+        )
     }
 }
 
 @c @implementation
 public func toft_results_observe(
-    _ results: OpaquePointer?, _ callback: toft_changes_callback?,
+    _ results: OpaquePointer?, _ options: UnsafePointer<toft_observe_options>?,
+    _ callback: toft_changes_callback?,
     _ user_data: UnsafeMutableRawPointer?,
     _ destroy_user_data: toft_destructor?, _ out_token: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    observe(callback, user_data, destroy_user_data, out_token) { () throws(EngineError) in
+    observe(results, options, callback, user_data, destroy_user_data, out_token) {
+        options throws(EngineError) in
         let results = try ResolvedHandle(results: results)
         return (
-            results.owner, { handler throws(EngineError) in try results.results.observe(handler) }
+            results.owner,
+            { handler throws(EngineError) in
+                try results.results.observe(
+                    keyPaths: options.keyPaths, callsInitially: options.callsInitially, handler)
+            }
         )
     }
 }
@@ -60,18 +86,23 @@ public func toft_token_release(_ token: OpaquePointer?) {
 private typealias Start = (@escaping NotificationHandler) throws(EngineError) -> Token
 
 private func observe(
-    _ callback: toft_changes_callback?, _ userData: UnsafeMutableRawPointer?,
+    _ handle: OpaquePointer?, _ options: UnsafePointer<toft_observe_options>?,
+    _ callback: toft_changes_callback?,
+    _ userData: UnsafeMutableRawPointer?,
     _ destroy: toft_destructor?,
     _ outToken: UnsafeMutablePointer<OpaquePointer?>?,
-    _ subject: () throws(EngineError) -> (HandleOwner, Start)
+    _ subject: (ObserveOptions) throws(EngineError) -> (HandleOwner, Start)
 ) -> toft_status {
-    entry { () throws(EngineError) in
-        let (owner, start) = try subject()
+    entry(handle) { () throws(EngineError) in
+        let options = try ObserveOptions(try Argument.options(options, "options"))
+        let (owner, start) = try subject(options)
         let out = try Argument.out(outToken, "out_token")
         guard let callback else { throw Argument.isNull("callback") }
         owner.emptyIfNeeded()
         let user = UserData(userData)
-        let token = try start { ForeignChanges($0).call(callback, user.pointer) }
+        let token = try start { notification in
+            ForeignChanges(notification, options).call(callback, user.pointer)
+        }
         // Releasing a token may come from any thread and takes effect there, so it has no owner.
         out.pointee = try HandleTable.shared.make(.token, token, owner: nil)
         user.destroy = destroy
@@ -88,4 +119,31 @@ private final class UserData {
     }
 
     deinit { destroy?(pointer) }
+}
+
+/// What an observer asked for.
+struct ObserveOptions {
+    /// Nil: whatever the subject reaches.
+    let keyPaths: [String]?
+    private let flags: UInt32
+
+    fileprivate init(_ options: toft_observe_options) throws(EngineError) {
+        try Argument.reserved(options.reserved, "options")
+        let known = [
+            TOFT_OBSERVE_OLD_VALUES, TOFT_OBSERVE_RANGES, TOFT_OBSERVE_NO_INITIAL,
+            TOFT_OBSERVE_NO_MOVES,
+        ]
+        try Argument.flags(options.flags, known: known.reduce(0) { $0 | $1.rawValue }, "flags")
+        flags = options.flags
+        keyPaths =
+            options.key_paths == nil && options.key_path_count == 0
+            ? nil : try Argument.texts(options.key_paths, options.key_path_count, "key_paths")
+    }
+
+    private func has(_ flag: toft_observe_flags) -> Bool { flags & flag.rawValue != 0 }
+
+    var wantsOldValues: Bool { has(TOFT_OBSERVE_OLD_VALUES) }
+    var wantsRanges: Bool { has(TOFT_OBSERVE_RANGES) }
+    var callsInitially: Bool { !has(TOFT_OBSERVE_NO_INITIAL) }
+    var skipsMoves: Bool { has(TOFT_OBSERVE_NO_MOVES) }
 }

@@ -4,11 +4,11 @@ internal import ToftModel
 internal import ToftQuery
 
 @c @implementation
-public func toft_results_all(
+public func toft_realm_objects(
     _ realm: OpaquePointer?, _ class_key: toft_class_key,
     _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(realm) { () throws(EngineError) in
         let realm = try ResolvedHandle(realm: realm)
         let out = try Argument.out(out_results, "out_results")
         out.pointee = try realm.handle(try realm.session.results(of: class_key))
@@ -21,7 +21,7 @@ public func toft_results_filter(
     _ argument_count: Int,
     _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(results) { () throws(EngineError) in
         let results = try ResolvedHandle(results: results)
         let out = try Argument.out(out_results, "out_results")
         let query = try Argument.text(query, "query")
@@ -38,13 +38,19 @@ public func toft_results_sort(
     _ results: OpaquePointer?, _ criteria: UnsafePointer<toft_sort>?, _ count: Int,
     _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(results) { () throws(EngineError) in
         let results = try ResolvedHandle(results: results)
         let out = try Argument.out(out_results, "out_results")
         var keys: [(path: String, isAscending: Bool)] = []
         for criterion in try Argument.someOf(criteria, count, "criteria") {
+            let descending = UInt32(TOFT_SORT_DESCENDING)
+            try Argument.flags(criterion.flags, known: descending, "flags")
+            try Argument.reserved(criterion.reserved, "criteria")
             keys.append(
-                (try Argument.text(criterion.key_path, "key_path"), !criterion.is_descending))
+                (
+                    try Argument.text(criterion.key_path, "key_path"),
+                    criterion.flags & descending == 0
+                ))
         }
         out.pointee = try results.handle(try results.results.sorted(by: keys))
     }
@@ -55,7 +61,7 @@ public func toft_results_distinct(
     _ results: OpaquePointer?, _ key_paths: UnsafePointer<toft_string>?, _ count: Int,
     _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(results) { () throws(EngineError) in
         let results = try ResolvedHandle(results: results)
         let out = try Argument.out(out_results, "out_results")
         var paths: [String] = []
@@ -70,7 +76,7 @@ public func toft_results_distinct(
 public func toft_results_limit(
     _ results: OpaquePointer?, _ limit: UInt64, _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(results) { () throws(EngineError) in
         let results = try ResolvedHandle(results: results)
         let out = try Argument.out(out_results, "out_results")
         out.pointee = try results.handle(try results.results.limited(to: Argument.index(limit)))
@@ -81,7 +87,7 @@ public func toft_results_limit(
 public func toft_results_snapshot(
     _ results: OpaquePointer?, _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(results) { () throws(EngineError) in
         let results = try ResolvedHandle(results: results)
         let out = try Argument.out(out_results, "out_results")
         out.pointee = try results.handle(try results.results.snapshot())
@@ -92,7 +98,7 @@ public func toft_results_snapshot(
 public func toft_results_count(
     _ results: OpaquePointer?, _ out_count: UnsafeMutablePointer<UInt64>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(results) { () throws(EngineError) in
         let results = try ResolvedHandle(results: results).results
         let out = try Argument.out(out_count, "out_count")
         out.pointee = UInt64(try results.count)
@@ -103,7 +109,7 @@ public func toft_results_count(
 public func toft_results_get(
     _ results: OpaquePointer?, _ index: UInt64, _ out_value: UnsafeMutablePointer<toft_value>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(results) { () throws(EngineError) in
         let named = try ResolvedHandle(results: results)
         let out = try Argument.out(out_value, "out_value")
         out.pointee = try named.box.valueInC(at: Argument.index(index))
@@ -114,7 +120,7 @@ public func toft_results_get(
 public func toft_results_object(
     _ results: OpaquePointer?, _ index: UInt64, _ out_object: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(results) { () throws(EngineError) in
         let results = try ResolvedHandle(results: results)
         let out = try Argument.out(out_object, "out_object")
         out.pointee = try results.handle(try results.results.object(at: Argument.index(index)))
@@ -126,7 +132,7 @@ public func toft_results_find(
     _ results: OpaquePointer?, _ value: UnsafePointer<toft_value>?,
     _ out_index: UnsafeMutablePointer<UInt64>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(results) { () throws(EngineError) in
         let results = try ResolvedHandle(results: results).results
         let out = try Argument.out(out_index, "out_index")
         let index = try results.index(of: try Value(copying: value, "value"))
@@ -138,7 +144,7 @@ public func toft_results_find(
 public func toft_results_class(
     _ results: OpaquePointer?, _ out_key: UnsafeMutablePointer<toft_class_key>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(results) { () throws(EngineError) in
         let results = try ResolvedHandle(results: results).results
         let out = try Argument.out(out_key, "out_key")
         try results.session.check()
@@ -148,17 +154,17 @@ public func toft_results_class(
 
 @c @implementation
 public func toft_results_delete_all(_ results: OpaquePointer?) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(results) { () throws(EngineError) in
         try ResolvedHandle(results: results).results.deleteAll()
     }
 }
 
 @c @implementation
-public func toft_query_explain(
+public func toft_results_explain(
     _ results: OpaquePointer?, _ out_text: UnsafeMutablePointer<CChar>?, _ capacity: Int,
     _ out_size: UnsafeMutablePointer<Int>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(results) { () throws(EngineError) in
         let results = try ResolvedHandle(results: results).results
         let room = try Argument.room(out_text, capacity, "out_text")
         let size = try Argument.out(out_size, "out_size")

@@ -1,5 +1,6 @@
 public import CToft
 internal import ToftEngine
+internal import ToftModel
 internal import ToftStorage
 
 @c @implementation
@@ -10,18 +11,32 @@ public func toft_realm_open(
     entry { () throws(EngineError) in
         let out = try Argument.out(out_realm, "out_realm")
         guard !CallingThread.isForked else { throw .openedAfterFork }
-        let session = try Session.open(
-            try Configuration(try Argument.structure(configuration, "configuration")))
+        let configuration = try Configuration(
+            try Argument.structure(configuration, "configuration"))
+        let session = try Session.open(configuration)
         let thread = CallingThread.current
-        let owner = HandleOwner(thread: thread.identity)
+        let isConfinedToThread = configuration.confinement == .thread
+        let owner = HandleOwner(thread: isConfinedToThread ? thread.identity : nil)
         out.pointee = try HandleTable.shared.make(.realm, RealmBox(session), owner: owner)
-        thread.adopt(owner)
+        if isConfinedToThread { thread.adopt(owner) }
+    }
+}
+
+@c @implementation
+public func toft_realm_last_error(
+    _ realm: OpaquePointer?, _ out_error: UnsafeMutablePointer<toft_error>?
+) -> toft_status {
+    entry(realm) { () throws(EngineError) in
+        let owner = try ResolvedHandle(realm: realm).owner
+        let room = try Argument.outStructure(out_error, "out_error")
+        let (error, texts) = owner.lastFailure
+        Argument.fill(room, toft_error(error, texts))
     }
 }
 
 @c @implementation
 public func toft_realm_close(_ realm: OpaquePointer?) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(realm) { () throws(EngineError) in
         try ResolvedHandle(realm: realm).session.close()
     }
 }
@@ -35,7 +50,7 @@ public func toft_realm_release(_ realm: OpaquePointer?) {
 public func toft_realm_refresh(_ realm: OpaquePointer?, _ out_changed: UnsafeMutablePointer<Bool>?)
     -> toft_status
 {
-    entry { () throws(EngineError) in
+    entry(realm) { () throws(EngineError) in
         let changed = try ResolvedHandle(realm: realm).session.refresh()
         out_changed?.pointee = changed
     }
@@ -45,7 +60,7 @@ public func toft_realm_refresh(_ realm: OpaquePointer?, _ out_changed: UnsafeMut
 public func toft_realm_version(
     _ realm: OpaquePointer?, _ out_version: UnsafeMutablePointer<UInt64>?
 ) -> toft_status {
-    entry { () throws(EngineError) in
+    entry(realm) { () throws(EngineError) in
         let session = try ResolvedHandle(realm: realm).session
         try Argument.out(out_version, "out_version").pointee = try session.version
     }
@@ -58,15 +73,57 @@ extension Configuration {
         guard path.isEmpty != name.isEmpty else {
             throw .invalidArgument("Give either a path or the name of a database in memory.")
         }
+        let hasClasses = given.classes != nil || given.class_count != 0
+        guard given.schema == nil || !hasClasses else {
+            throw .invalidArgument("Give either a schema or classes.")
+        }
+        let known = TOFT_OPEN_BUFFERED.rawValue | TOFT_OPEN_WRITE_TIMEOUT.rawValue
+        try Argument.flags(given.flags, known: known, "flags")
+        var schema = try SchemaBox.schema(of: given.schema)
+        if hasClasses { schema = try Schema(given.classes, count: given.class_count) }
         self.init(
             location: name.isEmpty ? .file(path: path) : .memory(name: name),
-            mode: try Mode(given.mode), schema: try SchemaBox.schema(of: given.schema),
-            writeTimeoutMilliseconds: given.write_timeout_milliseconds == 0
-                ? nil : max(0, Int(given.write_timeout_milliseconds)))
-        guard given.flags & ~TOFT_OPEN_BUFFERED.rawValue == 0 else {
-            throw .invalidArgument("There are no such flags for opening: \(given.flags).")
-        }
+            mode: try Mode(given.mode), schema: schema,
+            schemaVersion: given.schema_version == 0 ? nil : given.schema_version,
+            writeTimeoutMilliseconds: try Timeout.milliseconds(
+                given.write_timeout, isGiven: given.flags & TOFT_OPEN_WRITE_TIMEOUT.rawValue != 0),
+            confinement: try Confinement(given.confinement))
         usesMapping = given.flags & TOFT_OPEN_BUFFERED.rawValue == 0
+    }
+}
+
+/// How C spells timeouts: a number, and a flag that says that it holds.
+enum Timeout {
+    /// Nil: none is given.
+    static func given(_ timeout: Int32, isGiven: Bool) throws(EngineError) -> Int? {
+        guard isGiven else {
+            guard timeout == 0 else {
+                throw .invalidArgument(
+                    "There is a timeout of \(timeout), but not the flag that says that it holds.")
+            }
+            return nil
+        }
+        guard timeout >= TOFT_WAIT_FOR_EVER else {
+            throw .invalidArgument(
+                "The timeout \(timeout) is negative; for no limit give TOFT_WAIT_FOR_EVER.")
+        }
+        return Int(timeout)
+    }
+
+    /// Nil: for ever; 0: no waiting.
+    static func milliseconds(_ timeout: Int32, isGiven: Bool) throws(EngineError) -> Int? {
+        let given = try given(timeout, isGiven: isGiven)
+        return given == Int(TOFT_WAIT_FOR_EVER) ? nil : given
+    }
+}
+
+extension Configuration.Confinement {
+    fileprivate init(_ confinement: toft_confinement) throws(EngineError) {
+        switch confinement {
+        case TOFT_CONFINEMENT_THREAD: self = .thread
+        case TOFT_CONFINEMENT_CALLER: self = .caller
+        default: throw .invalidArgument("There is no confinement \(confinement.rawValue).")
+        }
     }
 }
 

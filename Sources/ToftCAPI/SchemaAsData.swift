@@ -10,8 +10,6 @@ public func toft_schema_new(
     entry { () throws(EngineError) in
         let out = try Argument.out(out_schema, "out_schema")
         let schema = try Schema(classes, count: class_count)
-        let problems = schema.problems()
-        if !problems.isEmpty { throw EngineError(.invalidSchema(problems)) }
         out.pointee = try HandleTable.shared.make(.schema, SchemaBox(schema), owner: nil)
     }
 }
@@ -39,16 +37,21 @@ final class SchemaBox: Sendable {
 }
 
 extension Schema {
-    fileprivate init(_ classes: UnsafePointer<toft_class_schema>?, count: Int) throws(EngineError) {
+    /// Classes of C.
+    init(_ classes: UnsafePointer<toft_class_schema>?, count: Int) throws(EngineError) {
         self.init()
         for declared in try Argument.structures(classes, count, "classes") {
             self.classes.append(try ClassSchema(declared))
         }
+        let problems = self.problems()
+        if !problems.isEmpty { throw EngineError(.invalidSchema(problems)) }
     }
 }
 
 extension ClassSchema {
     fileprivate init(_ declared: toft_class_schema) throws(EngineError) {
+        try Argument.flags(declared.flags, known: 0, "flags")
+        try Argument.reserved(declared.reserved, "classes")
         self.init(try Argument.text(declared.name, "name"))
         for property in try Argument.structures(
             declared.properties, declared.property_count, "properties")
@@ -62,9 +65,7 @@ extension PropertySchema {
     fileprivate init(_ declared: toft_property_schema) throws(EngineError) {
         let type = try PropertyType(declared.type)
         let flags = declared.flags
-        guard flags & ~PropertyFlag.all == 0 else {
-            throw .invalidArgument("The property flags \(flags) contain an unknown one.")
-        }
+        try Argument.flags(flags, known: PropertyFlag.all, "flags")
         let target = try Argument.text(declared.target_class, "target_class")
         let origin = try Argument.text(declared.target_property, "target_property")
         self.init(
@@ -109,7 +110,9 @@ extension PropertyType {
         case TOFT_TYPE_DATE: self = .date
         case TOFT_TYPE_LINK: self = .link
         case TOFT_TYPE_LINKING_OBJECTS: self = .linkingObjects
-        default: throw .invalidArgument("A property can't have the type \(type.rawValue).")
+        case TOFT_TYPE_NULL, TOFT_TYPE_LIST:
+            throw .invalidArgument("A property can't have the type \(type.rawValue).")
+        default: throw type.refusal("type")
         }
     }
 

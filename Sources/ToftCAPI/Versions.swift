@@ -8,6 +8,11 @@ public func toft_version() -> UnsafePointer<CChar>? {
 }
 
 @c @implementation
+public func toft_version_number() -> UInt32 {
+    UInt32(TOFT_VERSION_MAJOR * 1_000_000 + TOFT_VERSION_MINOR * 1_000 + TOFT_VERSION_PATCH)
+}
+
+@c @implementation
 public func toft_abi_version() -> UInt32 {
     UInt32(TOFT_ABI_VERSION)
 }

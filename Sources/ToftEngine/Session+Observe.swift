@@ -57,10 +57,12 @@ extension Session {
         try observe(.database, handler)
     }
 
-    /// - Parameter keyPaths: from the subject's class; nil for everything that the subject reaches.
+    /// - Parameters:
+    ///   - keyPaths: from the subject's class; nil for everything that the subject reaches.
+    ///   - callsInitially: whether the first call of results and lists comes without a change.
     func observe(
         _ subject: Subject, _ handler: @escaping NotificationHandler, keyPaths: [String]? = nil,
-        from classID: ClassID? = nil
+        from classID: ClassID? = nil, callsInitially: Bool = true
     ) throws(EngineError) -> Token {
         try check()
         var paths: WatchedPaths?
@@ -74,7 +76,8 @@ extension Session {
         }
         let channel = try servedChannel()
         let observation = Observation(
-            subject, watching: paths, from: ObservedVersion(view: base), handler: handler)
+            subject, watching: paths, from: ObservedVersion(view: base),
+            callsInitially: callsInitially, handler: handler)
         channel.add(observation)
         if channel.isBehind(database.store.latestVersion) { database.notifier.poke() }
         return Token(observation, in: channel)

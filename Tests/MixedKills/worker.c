@@ -44,45 +44,45 @@ static void open_database(const char *path) {
         count_keys[index] = property_key(realm, counter, count_properties[index].name.data);
     }
     toft_results *all = NULL;
-    CHECK(toft_results_all(realm, entry, &all));
+    CHECK(toft_realm_objects(realm, entry, &all));
     CHECK(toft_results_filter(all, toft_text("TRUEPREDICATE SORT(id ASC)"), NULL, 0, &entries));
 }
 
 static toft_object *find(toft_class_key class_key, int64_t id) {
-    const toft_value key = toft_int(id);
+    const toft_value key = toft_value_int(id);
     toft_object *object = NULL;
-    CHECK(toft_object_find(realm, class_key, &key, &object));
+    CHECK(toft_realm_find_object(realm, class_key, &key, &object));
     return object;
 }
 
 static int64_t commits_of(int worker) {
     toft_object *object = find(counter, worker);
-    toft_value commits = toft_int(0);
+    toft_value commits = toft_value_int(0);
     if (object != NULL) CHECK(toft_object_get(object, count_keys[1], &commits));
     toft_object_release(object);
     return commits.integer;
 }
 
 static void set_commits(int worker, int64_t commits) {
-    const toft_value values[] = {toft_int(worker), toft_int(commits)};
-    CHECK(toft_object_create(
+    const toft_value values[] = {toft_value_int(worker), toft_value_int(commits)};
+    CHECK(toft_realm_create_object(
         realm, counter, TOFT_UPDATE_MODIFIED, count_keys, values, 2, NULL, NULL, NULL));
 }
 
 static int64_t commit(int worker) {
-    CHECK(toft_realm_begin_write(realm));
+    CHECK(toft_realm_begin_write(realm, NULL));
     int64_t number = commits_of(worker) + 1;
     char text[32];
     snprintf(text, sizeof text, "%d/%lld", worker, (long long)number);
-    const toft_value values[] = {toft_int(number * WORKERS + worker), toft_text_value(text)};
-    CHECK(toft_object_create(
+    const toft_value values[] = {toft_value_int(number * WORKERS + worker), toft_value_text(text)};
+    CHECK(toft_realm_create_object(
         realm, entry, TOFT_UPDATE_ERROR, entry_keys, values, 2, NULL, NULL, NULL));
     toft_object *old = find(entry, (number - KEPT) * WORKERS + worker);
     if (old != NULL) CHECK(toft_object_delete(old));
     toft_object_release(old);
     set_commits(worker, number);
     set_commits(-1, commits_of(-1) + 1);
-    CHECK(toft_realm_commit(realm, NULL));
+    CHECK(toft_realm_commit(realm, NULL, NULL));
     return number;
 }
 
@@ -122,7 +122,7 @@ int main(int argc, char **argv) {
     int worker = atoi(argv[2]);
     toft_token *token = NULL;
     open_database(argv[1]);
-    CHECK(toft_results_observe(entries, entries_changed, NULL, NULL, &token));
+    CHECK(toft_results_observe(entries, NULL, entries_changed, NULL, NULL, &token));
     dprintf(STDOUT_FILENO, "opened %lld 0\n", (long long)commits_of(worker));
     for (;;) {
         int64_t number = commit(worker);

@@ -269,8 +269,8 @@ struct FreezingTests {
             expectError(.observationUnavailable) { _ = list.observe { _ in } }
             expectError(.observationUnavailable) { _ = whole.observe { _, _ in } }
             try realm.write {
-                expectError(.wrongSession) { realm.delete(frozen) }
-                expectError(.wrongSession) { ada.boss = frozen }
+                expectError(.wrongRealm) { realm.delete(frozen) }
+                expectError(.wrongRealm) { ada.boss = frozen }
             }
             #expect(frozen.age == 36 && list.count == 2 && ada.boss == nil)
 

@@ -300,8 +300,8 @@ struct MisuseTests {
                 let (ada, ben) = (Person(1, "Ada"), Person(2, "Ben"))
                 try realm.write { realm.add(ada) }
                 try other.write { other.add(ben) }
-                expectError(.wrongSession) { try realm.write { ada.boss = ben } }
-                expectError(.wrongSession) { try realm.write { realm.delete(ben) } }
+                expectError(.wrongRealm) { try realm.write { ada.boss = ben } }
+                expectError(.wrongRealm) { try realm.write { realm.delete(ben) } }
                 expectError(.invalidArgument) { try realm.write { realm.delete(Dog("Unmanaged")) } }
             }
         }

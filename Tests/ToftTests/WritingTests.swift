@@ -128,7 +128,7 @@ struct WritingTests {
             }
             #expect(realm.objects(Person.self).count == 1)
             try TestRealm.with { other in
-                expectError(.wrongSession) { try other.write { other.add(person) } }
+                expectError(.wrongRealm) { try other.write { other.add(person) } }
                 let copy = try other.write { other.create(Person.self, value: person) }
                 #expect(copy.name == "Ada" && copy.realm == other)
             }

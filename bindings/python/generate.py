@@ -77,14 +77,15 @@ class Header:
 
 # ------------------------------------------------------------------------------------------ Reading
 
-_MACRO = re.compile(r'#define\s+(TOFT_[A-Z_]+)\s+("[^"]*"|\d+|UINT64_MAX)$')
+_MACRO = re.compile(r'#define\s+(TOFT_[A-Z_]+)\s+("[^"]*"|\d+|\(-1\)|UINT64_MAX)$')
 _HANDLE = re.compile(r"typedef struct (\w+) (\w+)")
-_ENUMERATION = re.compile(r"typedef enum \w+ \{(?P<body>.*)\} (?P<name>\w+)", re.S)
+_ENUMERATION = re.compile(r"TOFT_ENUM\((?P<name>\w+), \w+\) \{(?P<body>.*)\}", re.S)
 _STRUCTURE = re.compile(r"typedef struct \w+ \{(?P<body>.*)\} (?P<name>\w+)", re.S)
 _UNION = re.compile(r"union \{(?P<body>.*?)\};", re.S)
 _CALLBACK = re.compile(r"typedef (?P<result>.+?)\(\*(?P<name>\w+)\)\((?P<parameters>.*)\)", re.S)
 _ALIAS = re.compile(r"typedef (\w+) (\w+)")
 _FUNCTION = re.compile(r"TOFT_API (?P<result>.+?)(?P<name>\w+)\((?P<parameters>.*)\)", re.S)
+_ARRAY = re.compile(r"(?P<type>\w+) (?P<name>\w+)\[(?P<count>\d+)\]")
 _DECLARATOR = re.compile(r"(?P<type>.+?)(?P<name>\w+)", re.S)
 
 
@@ -105,8 +106,9 @@ def parse(text: str) -> Header:
 
 
 def _constant(text: str) -> int | str:
-    if text == "UINT64_MAX":
-        return 2**64 - 1
+    known = {"UINT64_MAX": 2**64 - 1, "(-1)": -1}
+    if text in known:
+        return known[text]
     return text[1:-1] if text.startswith('"') else int(text)
 
 
@@ -179,6 +181,8 @@ def _function(match: re.Match[str]) -> Function:
 
 
 def _declarator(text: str) -> tuple[str, str]:
+    if match := _ARRAY.fullmatch(text):
+        return match["name"], f"{match['type']} [{match['count']}]"
     match = _DECLARATOR.fullmatch(text)
     if not match:
         raise HeaderError(f"not a declarator this generator knows: {text!r}")
@@ -297,6 +301,8 @@ class Writer:
         """
         base, _, stars = name.partition(" ")
         base = self.header.aliases.get(base, base)
+        if stars.startswith("["):
+            return f"{_SCALARS[base]} * {stars[1:-1]}"
         if base == "char" and stars == "*":
             return "c_void_p"
         if stars:
@@ -328,6 +334,8 @@ class Writer:
         expression = self.type(name)
         if expression == "c_void_p":
             return "int | None"
+        if "*" in expression:
+            return "Any"
         if expression.startswith("c_"):
             return _PYTHON_TYPES.get(expression, "int")
         return expression
@@ -363,6 +371,7 @@ from ctypes import (
     c_int32,
     c_int64,
     c_size_t,
+    c_uint8,
     c_uint32,
     c_uint64,
     c_void_p,

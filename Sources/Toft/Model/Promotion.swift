@@ -60,7 +60,7 @@ extension RealmSession {
     private func requireManagedHere(_ row: ManagedRow) throws {
         guard row.session === self else {
             throw Realm.Error(
-                .wrongSession,
+                .wrongRealm,
                 "The object belongs to another realm. Use create to copy it into this one.")
         }
         guard try row.handle.isValid else {

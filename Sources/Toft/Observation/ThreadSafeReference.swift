@@ -65,7 +65,7 @@ public struct _Carrier: Sendable {
     func resolve(_ session: RealmSession) throws -> Any? {
         guard session.engine.database.path == path else {
             throw Realm.Error(
-                .wrongSession, "The reference was made in a realm of another file: '\(path)'.")
+                .wrongRealm, "The reference was made in a realm of another file: '\(path)'.")
         }
         return try find(session)
     }

@@ -114,7 +114,7 @@ extension Realm {
                     "Only an object of this realm can be deleted, not an unmanaged one.")
             }
             guard row.session === session else {
-                throw Realm.Error(.wrongSession, "Only an object of this realm can be deleted.")
+                throw Realm.Error(.wrongRealm, "Only an object of this realm can be deleted.")
             }
             try row.handle.delete()
         }
@@ -140,7 +140,7 @@ extension Realm {
             try session.verify()
             guard let core = try objects._core() else { return }
             guard core.session === session else {
-                throw Realm.Error(.wrongSession, "Only objects of this realm can be deleted.")
+                throw Realm.Error(.wrongRealm, "Only objects of this realm can be deleted.")
             }
             try core.results.deleteAll()
         }

@@ -65,7 +65,9 @@ extension Realm.Error {
         /// A mistake in Toft: please report it.
         case internalError = 7
         /// Two things that belong to different realms were used together.
-        case wrongSession = 8
+        case wrongRealm = 8
+        /// A wait was ended by another thread.
+        case interrupted = 9
 
         // Opening, and the file.
         /// No file there, and none may be created.
@@ -146,6 +148,8 @@ extension Realm.Error {
         case valueTooLong = 408
         /// Linking objects only show what others link.
         case readOnlyProperty = 409
+        /// A sum of integers leaves the range of 64 bits.
+        case overflow = 410
 
         // Lists and results.
         /// `number` is the index.

@@ -114,14 +114,41 @@ extension Argument {
         for index in 0..<min(room.count, results.count) { room[index] = results[index] }
     }
 
-    /// Writes as much of a text as there is room for, without a NUL, and returns the size of the
-    /// whole.
+    /// Writes as much of a text as there is room for before the NUL that ends it, and returns the
+    /// size of the whole without NUL.
     static func fill(_ room: UnsafeMutableBufferPointer<CChar>, _ text: String) -> Int {
         var size = 0
         for unit in text.utf8 {
-            if size < room.count { room[size] = CChar(bitPattern: unit) }
+            if size < room.count - 1 { room[size] = CChar(bitPattern: unit) }
             size += 1
         }
+        if !room.isEmpty { room[min(size, room.count - 1)] = 0 }
         return size
+    }
+
+    /// Checks that a word which later versions may use is zero.
+    static func reserved(_ word: UInt32, _ name: StaticString) throws(EngineError) {
+        guard word == 0 else {
+            throw .invalidArgument("'\(name)' has a reserved word that is not 0.")
+        }
+    }
+
+    /// Checks flags against those that this version knows.
+    static func flags(_ flags: UInt32, known: UInt32, _ name: StaticString) throws(EngineError) {
+        guard flags & ~known == 0 else {
+            throw EngineError(
+                .unsupported,
+                "'\(name)' has flags that this version of the library does not know: "
+                    + "\(flags & ~known).")
+        }
+    }
+
+    /// Texts in a row.
+    static func texts(
+        _ pointer: UnsafePointer<toft_string>?, _ count: Int, _ name: StaticString
+    ) throws(EngineError) -> [String] {
+        var texts: [String] = []
+        for string in try array(pointer, count, name) { texts.append(try text(string, name)) }
+        return texts
     }
 }

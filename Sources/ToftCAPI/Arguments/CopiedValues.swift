@@ -12,6 +12,7 @@ extension Value {
 
     /// A value of C, to keep.
     init(copying value: toft_value, _ name: StaticString) throws(EngineError) {
+        try Argument.reserved(value.reserved, name)
         switch value.type {
         case TOFT_TYPE_NULL: self = .null
         case TOFT_TYPE_BOOL: self = .bool(value.boolean)
@@ -23,11 +24,8 @@ extension Value {
             self = .data(Array(try Argument.bytes(value.data.data, value.data.size, name)))
         case TOFT_TYPE_DATE: self = .date(Timestamp(value.date))
         case TOFT_TYPE_LINK: self = .link(ObjectRef(value.link))
-        default:
-            throw .invalidArgument(
-                "'\(name)' has the type \(value.type.rawValue), which is not that of a single "
-                    + "value."
-            )
+        case TOFT_TYPE_LIST: throw .invalidArgument("'\(name)' is a list, not a single value.")
+        default: throw value.type.refusal(name)
         }
     }
 }
@@ -66,20 +64,20 @@ extension toft_value {
     init(_ value: Value, keeping kept: inout [ForeignBytes]) {
         switch value {
         case .null: self.init()
-        case .bool(let value): self = toft_bool(value)
-        case .int(let value): self = toft_int(value)
-        case .float(let value): self = toft_float(value)
-        case .double(let value): self = toft_double(value)
-        case .date(let date): self = toft_date_value(date.seconds, date.nanoseconds)
-        case .link(let ref): self = toft_link_value(toft_link(ref))
+        case .bool(let value): self = toft_value_bool(value)
+        case .int(let value): self = toft_value_int(value)
+        case .float(let value): self = toft_value_float(value)
+        case .double(let value): self = toft_value_double(value)
+        case .date(let date): self = toft_value_date(date.seconds, date.nanoseconds)
+        case .link(let ref): self = toft_value_link(toft_link(ref))
         case .string(let text):
             let copy = ForeignBytes(text.utf8)
             kept.append(copy)
-            self = toft_string_value(toft_string(copy.bytes))
+            self = toft_value_string(toft_string(copy.bytes))
         case .data(let bytes):
             let copy = ForeignBytes(bytes)
             kept.append(copy)
-            self = toft_data_value(copy.bytes.baseAddress, copy.bytes.count)
+            self = toft_value_data(copy.bytes.baseAddress, copy.bytes.count)
         }
     }
 }

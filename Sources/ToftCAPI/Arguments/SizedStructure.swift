@@ -5,19 +5,21 @@ internal import ToftEngine
 protocol SizedStructure {
     init()
     var size: Int { get set }
-    /// Its size in ABI version 1: the least that is accepted.
+    /// Its size in ABI version 2: the least that is accepted.
     static var firstSize: Int { get }
 }
 
 extension toft_error: SizedStructure { static var firstSize: Int { 56 } }
 extension toft_property_schema: SizedStructure { static var firstSize: Int { 64 } }
-extension toft_class_schema: SizedStructure { static var firstSize: Int { 40 } }
-extension toft_configuration: SizedStructure { static var firstSize: Int { 56 } }
-extension toft_commit_options: SizedStructure { static var firstSize: Int { 16 } }
-extension toft_class_info: SizedStructure { static var firstSize: Int { 40 } }
+extension toft_class_schema: SizedStructure { static var firstSize: Int { 48 } }
+extension toft_configuration: SizedStructure { static var firstSize: Int { 88 } }
+extension toft_write_options: SizedStructure { static var firstSize: Int { 16 } }
+extension toft_commit_options: SizedStructure { static var firstSize: Int { 32 } }
+extension toft_observe_options: SizedStructure { static var firstSize: Int { 32 } }
+extension toft_class_info: SizedStructure { static var firstSize: Int { 48 } }
 extension toft_property_info: SizedStructure { static var firstSize: Int { 48 } }
 extension toft_column: SizedStructure { static var firstSize: Int { 32 } }
-extension toft_info: SizedStructure { static var firstSize: Int { 56 } }
+extension toft_database_info: SizedStructure { static var firstSize: Int { 80 } }
 extension toft_check_report: SizedStructure { static var firstSize: Int { 32 } }
 
 extension Argument {
@@ -27,6 +29,13 @@ extension Argument {
     ) throws(EngineError) -> Structure {
         let pointer = try self.pointer(pointer, name)
         return try copy(UnsafeRawPointer(pointer), size: size(of: pointer, name), name)
+    }
+
+    /// Options that the caller may leave out: NULL reads as zeros.
+    static func options<Structure: SizedStructure>(
+        _ pointer: UnsafePointer<Structure>?, _ name: StaticString
+    ) throws(EngineError) -> Structure {
+        pointer == nil ? Structure() : try structure(pointer, name)
     }
 
     /// A row of structures, which lie as far apart as the first one's size says.
@@ -50,17 +59,16 @@ extension Argument {
         return structures
     }
 
-    /// Writes a result, no more of it than the caller knows. Call it last: nothing may fail after
-    /// it.
+    /// Writes a result, no more of it than the caller knows, and into its `size` how much that was.
+    /// Call it last: nothing may fail after it.
     static func fill<Structure: SizedStructure>(
         _ pointer: UnsafeMutablePointer<Structure>, _ structure: Structure
     ) {
         var structure = structure
-        structure.size = pointer.pointee.size
+        structure.size = min(pointer.pointee.size, MemoryLayout<Structure>.size)
         withUnsafeBytes(of: structure) { bytes in
             UnsafeMutableRawPointer(pointer).copyMemory(
-                from: bytes.baseAddress.unsafelyUnwrapped,
-                byteCount: min(structure.size, MemoryLayout<Structure>.size))
+                from: bytes.baseAddress.unsafelyUnwrapped, byteCount: structure.size)
         }
     }
 

@@ -88,6 +88,7 @@ struct BorrowedArguments: ~Copyable {
     private mutating func value(_ value: toft_value, _ name: StaticString) throws(EngineError)
         -> BorrowedValue
     {
+        try Argument.reserved(value.reserved, name)
         switch value.type {
         case TOFT_TYPE_NULL: return .null
         case TOFT_TYPE_BOOL: return .bool(value.boolean)
@@ -102,11 +103,11 @@ struct BorrowedArguments: ~Copyable {
         case TOFT_TYPE_DATE: return .date(Timestamp(value.date))
         case TOFT_TYPE_LINK: return .link(ObjectRef(value.link))
         case TOFT_TYPE_LIST: return .list(try elements(value.list, name))
-        default: throw .invalidArgument("'\(name)' has the unknown type \(value.type.rawValue).")
+        default: throw value.type.refusal(name)
         }
     }
 
-    /// Lists don't nest, so this goes no deeper.
+    /// Lists do not nest yet, so this goes no deeper.
     private mutating func elements(_ list: toft_values, _ name: StaticString) throws(EngineError)
         -> UnsafeBufferPointer<BorrowedValue>
     {
@@ -141,16 +142,16 @@ extension toft_value {
     init(_ cell: Cell, _ type: PropertyType, target: ClassID?) {
         switch cell {
         case .null: self.init()
-        case .bool(let value): self = toft_bool(value)
+        case .bool(let value): self = toft_value_bool(value)
         case .int64(let key) where type == .link:
-            self = toft_link_value(toft_link(object_key: key, class_key: target ?? 0))
-        case .int64(let value): self = toft_int(value)
-        case .float32(let value): self = toft_float(value)
-        case .float64(let value): self = toft_double(value)
-        case .timestamp(let date): self = toft_date_value(date.seconds, date.nanoseconds)
+            self = toft_value_link(toft_link(object_key: key, class_key: target ?? 0))
+        case .int64(let value): self = toft_value_int(value)
+        case .float32(let value): self = toft_value_float(value)
+        case .float64(let value): self = toft_value_double(value)
+        case .timestamp(let date): self = toft_value_date(date.seconds, date.nanoseconds)
         case .bytes(let bytes) where type == .data:
-            self = toft_data_value(bytes.baseAddress, bytes.count)
-        case .bytes(let bytes): self = toft_string_value(toft_string(bytes))
+            self = toft_value_data(bytes.baseAddress, bytes.count)
+        case .bytes(let bytes): self = toft_value_string(toft_string(bytes))
         }
     }
 }
@@ -158,5 +159,17 @@ extension toft_value {
 extension toft_string {
     init(_ bytes: UnsafeRawBufferPointer) {
         self.init(data: bytes.baseAddress?.assumingMemoryBound(to: CChar.self), size: bytes.count)
+    }
+}
+
+extension toft_type {
+    /// Why a value of this type is not taken: it is reserved, or not a type at all.
+    func refusal(_ name: StaticString) -> EngineError {
+        (TOFT_TYPE_MIXED.rawValue...TOFT_TYPE_OBJECT.rawValue).contains(rawValue)
+            ? EngineError(
+                .unsupported,
+                "'\(name)' has the type \(rawValue), which this version of the library does not "
+                    + "have.")
+            : .invalidArgument("'\(name)' has the unknown type \(rawValue).")
     }
 }

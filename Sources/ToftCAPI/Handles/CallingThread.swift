@@ -12,8 +12,10 @@ final class CallingThread {
     private var generation: UInt64
     private(set) var failure: EngineError?
     private var failureTexts: FailureTexts?
-    /// The owners of the realms that were opened here.
+    /// The owners of the realms that were opened here and are confined to this thread.
     private var owners: [HandleOwner] = []
+    /// The owners confined to the caller that calls under way on this thread have entered.
+    private var entered: [HandleOwner] = []
 
     private static let local = ThreadLocal<CallingThread>()
     private static let identities = Atomic<UInt64>(0)
@@ -46,14 +48,20 @@ final class CallingThread {
     private func continueInChild() {
         generation = ForkGuard.generation
         identity = Self.nextIdentity()
-        for owner in owners { _ = Unmanaged.passRetained(owner) }
+        for owner in owners + entered { _ = Unmanaged.passRetained(owner) }
         owners = []
+        entered = []
         forgetFailure()
     }
 
     deinit {
         for owner in owners { owner.threadHasEnded() }
     }
+
+    /// What stands for the thread of an owner that is confined to the caller.
+    static var anyIdentity: UInt64 { ForkGuard.generation << 40 }
+
+    static func isAny(_ identity: UInt64) -> Bool { identity & (1 << 40 - 1) == 0 }
 
     /// Whether an identity was given out before this process was forked.
     static func isFromParent(_ identity: UInt64) -> Bool {
@@ -70,6 +78,19 @@ final class CallingThread {
         owners.append(owner)
     }
 
+    /// How many owners the calls under way on this thread have entered.
+    @inline(never)
+    static var currentDepth: Int { current.entered.count }
+
+    func noteEntered(_ owner: HandleOwner) { entered.append(owner) }
+
+    /// Leaves the owners that were entered since there were `depth` of them.
+    @inline(never)
+    static func leave(to depth: Int) {
+        let thread = current
+        while thread.entered.count > depth { thread.entered.removeLast().leave() }
+    }
+
     func fail(_ error: EngineError) {
         failure = error
         failureTexts = nil
@@ -81,21 +102,20 @@ final class CallingThread {
     }
 
     /// The last failure's texts, as C sees them: valid until the next `fail` or `forgetFailure`.
-    var texts: (message: toft_string, detail: toft_string) {
-        let texts =
-            failureTexts
-            ?? FailureTexts(message: failure?.message ?? "", detail: failure?.detail ?? "")
+    var texts: FailureTexts {
+        let texts = failureTexts ?? FailureTexts(failure)
         failureTexts = texts
-        return (texts.message.string, texts.detail.string)
+        return texts
     }
+}
 
-    private struct FailureTexts {
-        let message: CString
-        let detail: CString
+/// The texts of a failure as C sees them; empty ones for none.
+final class FailureTexts: Sendable {
+    let message: CString
+    let detail: CString
 
-        init(message: String, detail: String) {
-            self.message = CString(message)
-            self.detail = CString(detail)
-        }
+    init(_ failure: EngineError?) {
+        message = CString(failure?.message ?? "")
+        detail = CString(failure?.detail ?? "")
     }
 }

@@ -4,8 +4,8 @@ extension EngineError {
     static func invalidHandle(_ kind: HandleKind) -> EngineError {
         EngineError(
             .invalidHandle,
-            "This is no toft_\(kind) handle: it is NULL, has been released, is of another kind or "
-                + "was never given out by this library."
+            "This is not a toft_\(kind) handle: it is NULL, has been released, is of another kind "
+                + "or was never given out by this library."
         )
     }
 
@@ -22,6 +22,14 @@ extension EngineError {
                 "The realm of this handle belongs to the thread that opened it. Open the database "
                     + "again on this thread."
             )
+    }
+
+    /// A realm that is confined to the caller, used while another thread's call is under way.
+    static var overlappingCall: EngineError {
+        EngineError(
+            .wrongThread,
+            "Another thread is inside a call with this realm, which is confined to the caller: "
+                + "make the calls one after the other.")
     }
 
     /// A database was to be opened in a forked child.

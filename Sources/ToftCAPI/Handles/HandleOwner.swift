@@ -1,17 +1,26 @@
+internal import CToft
 internal import Synchronization
+internal import ToftEngine
 
-/// The thread that a realm's handles belong to, and the grave of those that other threads released.
+/// What a realm's handles belong to: a thread, or the caller, who sees to it that calls come one at
+/// a time. It keeps the objects of handles that were released when they could not end.
 ///
-/// What belongs to a realm is not made for two threads, so its objects die on the realm's thread: a
-/// release there takes effect at once, one elsewhere is buried until that thread next moves the
-/// realm, makes a handle or ends. After its end any thread may bury, and the first that does so
-/// takes the others' away as well, so that two never do it at once.
+/// 1. What belongs to a realm is not made for two threads, so its objects end where the realm is
+///    used. With a thread: a release there takes effect at once, one elsewhere is buried until that
+///    thread next moves the realm, makes a handle or ends. After its end any thread may bury, and
+///    the first that does so takes the others' away as well, so that two never do it at once.
+/// 2. With the caller: a call enters the owner and leaves it at its end, and so does a release.
+///    A call that finds another thread inside is refused; a release then is buried, and whoever is
+///    inside ends the object when it leaves.
 final class HandleOwner: Sendable {
-    /// Identity of the thread (see `CallingThread`).
+    /// Identity of the thread (see `CallingThread`), or what stands for any.
     let thread: UInt64
+    /// Of an owner that is confined to the caller: the thread that is inside, or 0.
+    private let user = Atomic<UInt64>(0)
     private let hasBuried = Atomic<Bool>(false)
     private let living = Atomic<Int>(0)
     private let state = Mutex(State())
+    private let failure = Mutex(Failure())
 
     private struct State {
         var buried: [Buried] = []
@@ -19,14 +28,30 @@ final class HandleOwner: Sendable {
         var isEmptying = false
     }
 
+    /// The last failure of a call, and its texts once C has asked for them.
+    private struct Failure {
+        var error: EngineError?
+        var texts: FailureTexts?
+    }
+
     /// An object on its way from the thread that released it to the one that may end it.
     private struct Buried: @unchecked Sendable {
         let object: Unmanaged<AnyObject>
     }
 
-    init(thread: UInt64) {
-        self.thread = thread
+    private static let callerOwners = Atomic<Bool>(false)
+
+    /// Whether this process has ever had an owner that is confined to the caller.
+    @inline(__always)
+    static var isAnyConfinedToCaller: Bool { callerOwners.load(ordering: .relaxed) }
+
+    /// - Parameter thread: nil for the caller.
+    init(thread: UInt64?) {
+        self.thread = thread ?? CallingThread.anyIdentity
+        if thread == nil { Self.callerOwners.store(true, ordering: .relaxed) }
     }
+
+    private var isConfinedToCaller: Bool { CallingThread.isAny(thread) }
 
     /// No handle belongs to this owner any more.
     var isDone: Bool { living.load(ordering: .relaxed) == 0 && !hasBuried.load(ordering: .relaxed) }
@@ -38,14 +63,22 @@ final class HandleOwner: Sendable {
     /// Takes over the reference that a released handle held. Any thread.
     func take(_ object: Unmanaged<AnyObject>, on calling: UInt64) {
         living.subtract(1, ordering: .relaxed)
-        if calling == thread { return object.release() }
+        guard isConfinedToCaller else {
+            if calling == thread { return object.release() }
+            if bury(object) { empty() }
+            return
+        }
+        end(object, on: calling)
+    }
+
+    /// Returns whether the owner's thread has ended.
+    private func bury(_ object: Unmanaged<AnyObject>) -> Bool {
         let buried = Buried(object: object)
-        let threadHasEnded = state.withLock { state in
+        return state.withLock { state in
             state.buried.append(buried)
-            hasBuried.store(true, ordering: .relaxed)
+            hasBuried.store(true, ordering: .sequentiallyConsistent)
             return state.threadHasEnded
         }
-        if threadHasEnded { empty() }
     }
 
     /// Ends what other threads released. On the owner's thread, at a moment when nothing of the
@@ -77,6 +110,76 @@ final class HandleOwner: Sendable {
             defer { state.buried = [] }
             state.isEmptying = true
             return state.buried
+        }
+    }
+}
+
+// MARK: Confined to the caller
+
+extension HandleOwner {
+    /// Enters for the call that is under way on this thread, unless an outer one has: it leaves at
+    /// its end. Throws when another thread is inside.
+    func enter() throws(EngineError) {
+        let calling = CallingThread.current
+        let (isFirst, inside) = enter(as: calling.identity)
+        if isFirst { return calling.noteEntered(self) }
+        guard inside == calling.identity else { throw .overlappingCall }
+    }
+
+    private func enter(as thread: UInt64) -> (isFirst: Bool, inside: UInt64) {
+        let (exchanged, original) = user.compareExchange(
+            expected: 0, desired: thread, ordering: .sequentiallyConsistent)
+        return (exchanged, original)
+    }
+
+    /// Ends an object now, or leaves it to whoever is inside.
+    func end(_ object: Unmanaged<AnyObject>, on calling: UInt64) {
+        let (isFirst, inside) = enter(as: calling)
+        if !isFirst && inside != calling {
+            _ = bury(object)
+            return endBuried(as: calling)
+        }
+        object.release()
+        if isFirst { leave(as: calling) }
+    }
+
+    func leave() {
+        leave(as: user.load(ordering: .relaxed))
+    }
+
+    private func leave(as calling: UInt64) {
+        empty()
+        user.store(0, ordering: .sequentiallyConsistent)
+        endBuried(as: calling)
+    }
+
+    /// Ends what was buried while somebody was about to leave; if somebody is inside, he will.
+    private func endBuried(as calling: UInt64) {
+        while hasBuried.load(ordering: .sequentiallyConsistent) && enter(as: calling).isFirst {
+            empty()
+            user.store(0, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    /// Whether a call on this thread may use what belongs to the owner.
+    func isInUse(on calling: UInt64) -> Bool {
+        thread == calling || user.load(ordering: .relaxed) == calling
+    }
+}
+
+// MARK: The last failure
+
+extension HandleOwner {
+    func fail(_ error: EngineError) {
+        failure.withLock { $0 = Failure(error: error) }
+    }
+
+    /// The last failure of a call with what belongs to this owner; its texts live until the next.
+    var lastFailure: (error: EngineError?, texts: FailureTexts) {
+        failure.withLock { failure in
+            let texts = failure.texts ?? FailureTexts(failure.error)
+            failure.texts = texts
+            return (failure.error, texts)
         }
     }
 }

@@ -1,20 +1,23 @@
 internal import Synchronization
 internal import ToftEngine
 
-/// The kinds of handles. Kind 0 marks a free slot, so no handle is NULL; 8 and more make the bits
-/// no address of a user's process.
+/// The kinds of handles, of 6 bits. Kind 0 marks a free slot, so no handle is NULL; 32 and more
+/// make the bits no address of a user's process.
 enum HandleKind: UInt64 {
-    case schema = 8
-    case realm = 9
-    case object = 10
-    case list = 11
-    case results = 12
-    case token = 13
+    case schema = 32
+    case realm = 33
+    case object = 34
+    case list = 35
+    case results = 36
+    case token = 37
+
+    /// Whether other threads than the realm's look at handles of this kind.
+    fileprivate var isShared: Bool { self == .schema || self == .token }
 }
 
 /// All handles of the process: what the bits of a `toft_x *` mean.
 ///
-/// The bits of a handle are kind (4), generation (28) and index (32) of a slot. A slot that is used
+/// The bits of a handle are kind (6), generation (26) and index (32) of a slot. A slot that is used
 /// again has the next generation, so a stale handle never names another's object, and a slot that
 /// has had all its generations is retired. Slots never move and are never given back, so a look at
 /// a forged or stale handle reads memory of the table, whatever its bits are.
@@ -22,9 +25,9 @@ enum HandleKind: UInt64 {
 /// 1. Making and releasing take no lock: free slots form a stack whose head carries a counter
 ///    (against ABA).
 /// 2. A look compares the slot's tag with the handle before and after it reads the object. It may
-///    follow the reference because a. an object with an owner ends on the owner's thread alone, and
-///    only that thread may look (`HandleOwner`), and b. an object without an owner is reached
-///    through `withShared` alone, which holds releasers off.
+///    follow the reference because a. an object whose owner has a thread ends on that thread alone,
+///    and only that thread may look (`HandleOwner`), and b. any other object is reached under
+///    `sharedLock` alone, which holds releasers off.
 struct HandleTable: ~Copyable, Sendable {
     static let shared = HandleTable()
 
@@ -43,7 +46,8 @@ struct HandleTable: ~Copyable, Sendable {
 
     private static let firstChunkSlots = 1024
     private static let chunkCount = 22
-    private static let lastGeneration: UInt64 = 1 << 28 - 1
+    private static let kindShift: UInt64 = 58
+    private static let lastGeneration: UInt64 = 1 << 26 - 1
 
     /// Chunk k has 1024 << k slots.
     private nonisolated(unsafe) let chunks: UnsafeMutablePointer<ChunkPointer>
@@ -75,7 +79,7 @@ extension HandleTable {
         let index = try takeFreeIndex()
         guard let slot = slot(at: index) else { throw .tooManyHandles }
         let generation = slot.pointee.tag.load(ordering: .relaxed) >> 32 & Self.lastGeneration + 1
-        let bits = kind.rawValue << 60 | generation << 32 | index
+        let bits = kind.rawValue << Self.kindShift | generation << 32 | index
         slot.pointee.object.store(Unmanaged.passRetained(object).bits, ordering: .relaxed)
         slot.pointee.owner.store(
             owner.map { Unmanaged.passRetained($0).bits } ?? 0, ordering: .relaxed)
@@ -90,13 +94,18 @@ extension HandleTable {
     @inline(__always)
     func look(_ handle: OpaquePointer?, _ kind: HandleKind) throws(EngineError) -> HandleTarget {
         let bits = UInt64(UInt(bitPattern: handle))
-        guard bits >> 60 == kind.rawValue, let slot = slot(at: bits & 0xFFFF_FFFF),
+        guard bits >> Self.kindShift == kind.rawValue, let slot = slot(at: bits & 0xFFFF_FFFF),
             slot.pointee.tag.load(ordering: .acquiring) == bits
         else {
             throw .invalidHandle(kind)
         }
         let thread = slot.pointee.thread.load(ordering: .relaxed)
-        guard thread == CallingThread.currentIdentity else { throw .foreignThread(thread) }
+        guard thread == CallingThread.currentIdentity else {
+            guard CallingThread.isAny(thread), !CallingThread.isFromParent(thread) else {
+                throw .foreignThread(thread)
+            }
+            return try lookAndEnter(bits, slot, kind)
+        }
         let object = slot.pointee.object.load(ordering: .relaxed)
         let owner = slot.pointee.owner.load(ordering: .relaxed)
         atomicMemoryFence(ordering: .acquiring)
@@ -108,12 +117,54 @@ extension HandleTable {
             object: object, owner: Unmanaged<HandleOwner>(bits: owner)?.takeUnretainedValue())
     }
 
+    /// What a handle of a realm that is confined to the caller names. Its owner is entered.
+    private func lookAndEnter(
+        _ bits: UInt64, _ slot: UnsafeMutablePointer<Slot>, _ kind: HandleKind
+    ) throws(EngineError) -> HandleTarget {
+        let found = sharedLock.withLock { _ -> (Unmanaged<AnyObject>, HandleOwner)? in
+            guard slot.pointee.tag.load(ordering: .acquiring) == bits,
+                let object = Unmanaged<AnyObject>(
+                    bits: slot.pointee.object.load(ordering: .relaxed)),
+                let owner = Unmanaged<HandleOwner>(
+                    bits: slot.pointee.owner.load(ordering: .relaxed))
+            else { return nil }
+            return (object.retain(), owner.takeUnretainedValue())
+        }
+        guard let (object, owner) = found else { throw .invalidHandle(kind) }
+        do throws(EngineError) {
+            try owner.enter()
+        } catch {
+            // A release may have made this the last reference: it must end inside.
+            owner.end(object, on: CallingThread.currentIdentity)
+            throw error
+        }
+        return HandleTarget(object: object.takeRetainedValue(), owner: owner)
+    }
+
+    /// The owner of a handle, if the call that is under way on this thread may use what belongs to
+    /// it.
+    func ownerInUse(by handle: OpaquePointer?) -> HandleOwner? {
+        let bits = UInt64(UInt(bitPattern: handle))
+        guard bits >> Self.kindShift != 0, let slot = slot(at: bits & 0xFFFF_FFFF) else {
+            return nil
+        }
+        let owner = sharedLock.withLock { _ -> HandleOwner? in
+            guard slot.pointee.tag.load(ordering: .acquiring) == bits else { return nil }
+            let thread = slot.pointee.thread.load(ordering: .relaxed)
+            guard thread == CallingThread.currentIdentity || CallingThread.isAny(thread) else {
+                return nil
+            }
+            return Unmanaged<HandleOwner>(bits: slot.pointee.owner.load(ordering: .relaxed))?
+                .takeUnretainedValue()
+        }
+        return owner.flatMap { $0.isInUse(on: CallingThread.currentIdentity) ? $0 : nil }
+    }
+
     /// What a handle without a thread names, on any thread.
     func lookShared(_ handle: OpaquePointer?, _ kind: HandleKind) throws(EngineError) -> AnyObject {
         let bits = UInt64(UInt(bitPattern: handle))
-        guard bits >> 60 == kind.rawValue, let slot = slot(at: bits & 0xFFFF_FFFF) else {
-            throw .invalidHandle(kind)
-        }
+        guard bits >> Self.kindShift == kind.rawValue, let slot = slot(at: bits & 0xFFFF_FFFF)
+        else { throw .invalidHandle(kind) }
         let object = sharedLock.withLock { _ -> Unmanaged<AnyObject>? in
             guard slot.pointee.tag.load(ordering: .acquiring) == bits else { return nil }
             return Unmanaged<AnyObject>(bits: slot.pointee.object.load(ordering: .relaxed))?
@@ -126,14 +177,15 @@ extension HandleTable {
     /// Ends a handle; nothing happens when it does not live or is of another kind. Any thread.
     func release(_ handle: OpaquePointer?, _ kind: HandleKind) {
         let bits = UInt64(UInt(bitPattern: handle))
-        guard bits >> 60 == kind.rawValue, let slot = slot(at: bits & 0xFFFF_FFFF) else { return }
+        guard bits >> Self.kindShift == kind.rawValue, let slot = slot(at: bits & 0xFFFF_FFFF)
+        else { return }
         // What belongs to the parent of a forked process must not be ended here: its locks and
         // descriptors are the parent's.
         let thread = slot.pointee.thread.load(ordering: .relaxed)
         if thread != 0, CallingThread.isFromParent(thread) { return }
-        let free = bits & ~(15 << 60)
+        let free = bits & (1 << Self.kindShift - 1)
         let isOurs =
-            kind == .schema
+            kind.isShared || CallingThread.isAny(thread)
             ? sharedLock.withLock { _ in
                 slot.pointee.tag.compareExchange(
                     expected: bits, desired: free, ordering: .acquiring

@@ -21,7 +21,9 @@ package enum ErrorCode: Int32, Sendable, CaseIterable {
     /// A defect of Toft: please report it.
     case internalError = 7
     /// Two things that belong to different sessions or databases used together.
-    case wrongSession = 8
+    case wrongRealm = 8
+    /// A wait was ended from another thread.
+    case interrupted = 9
 
     // Open.
     case fileNotFound = 101
@@ -81,6 +83,8 @@ package enum ErrorCode: Int32, Sendable, CaseIterable {
     case valueTooLong = 408
     /// An inverse property, which only shows what others link, was written.
     case readOnlyProperty = 409
+    /// A counter, or a sum of integers, leaves the range of 64 bits.
+    case overflow = 410
 
     // Collection.
     case indexOutOfRange = 501

@@ -163,12 +163,14 @@ extension ListHandle {
 
     /// Observes the list's elements and, for links, what they reach; with key paths, only what
     /// those name: see `WatchedPaths`.
-    package func observe(keyPaths: [String]? = nil, _ handler: @escaping NotificationHandler)
-        throws(EngineError) -> Token
-    {
+    package func observe(
+        keyPaths: [String]? = nil, callsInitially: Bool = true,
+        _ handler: @escaping NotificationHandler
+    ) throws(EngineError) -> Token {
         guard try isValid else { throw try invalidated(EngineError(.objectDeleted, "")) }
         return try session.observe(
             .list(place), handler, keyPaths: keyPaths,
-            from: property.type == .link ? property.targetClassID : nil)
+            from: property.type == .link ? property.targetClassID : nil,
+            callsInitially: callsInitially)
     }
 }

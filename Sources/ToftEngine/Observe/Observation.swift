@@ -40,14 +40,19 @@ final class Observation: Sendable {
     let paths: WatchedPaths?
     private let state: Mutex<State>
 
+    /// - Parameter callsInitially: whether the first call of results and lists comes without a
+    ///   change.
     init(
         _ subject: Subject, watching paths: WatchedPaths?, from basis: ObservedVersion,
-        handler: @escaping NotificationHandler
+        callsInitially: Bool = true, handler: @escaping NotificationHandler
     ) {
         self.subject = subject
         self.paths = paths
         let handler = Handler(call: handler)
-        state = Mutex(State(handler: handler, basis: basis, isInitialDue: subject.hasInitialCall))
+        state = Mutex(
+            State(
+                handler: handler, basis: basis,
+                isInitialDue: callsInitially && subject.hasInitialCall))
     }
 
     var isActive: Bool { state.withLock { $0.handler != nil } }
@@ -126,6 +131,9 @@ package final class Token: Sendable {
     }
 
     deinit { stop() }
+
+    /// Whether the observation is one of a session's.
+    package func belongs(to session: Session) -> Bool { session.channel === channel }
 
     /// Ends the observation: on the session's thread no call follows. Any thread, any number of
     /// times.

@@ -18,11 +18,13 @@ extension Results {
     /// Observes which elements come, go and change, and for objects what they reach over up to
     /// three links; with key paths, only what those name: see `WatchedPaths`. None at all (`[]`):
     /// only comings and goings.
-    package func observe(keyPaths: [String]? = nil, _ handler: @escaping NotificationHandler)
-        throws(EngineError) -> Token
-    {
+    package func observe(
+        keyPaths: [String]? = nil, callsInitially: Bool = true,
+        _ handler: @escaping NotificationHandler
+    ) throws(EngineError) -> Token {
         if case .gone = try current() { throw Self.invalidated }
         return try session.observe(
-            .results(recipe), handler, keyPaths: keyPaths, from: recipe.classID)
+            .results(recipe), handler, keyPaths: keyPaths, from: recipe.classID,
+            callsInitially: callsInitially)
     }
 }

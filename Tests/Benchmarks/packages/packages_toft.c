@@ -56,20 +56,20 @@ static void open_database(const char *path) {
 
 static void append_text(void *list, const char *text, size_t size) {
     toft_string string = {text, size};
-    toft_value value = toft_string_value(string);
+    toft_value value = toft_value_string(string);
     TRY(toft_list_append(list, &value, 1));
 }
 
 static void append_link(void *list, const char *text, size_t size) {
     toft_string string = {text, size};
-    toft_value name = toft_string_value(string);
+    toft_value name = toft_value_string(string);
     toft_object *target;
-    TRY(toft_object_find(realm, package_class, &name, &target));
+    TRY(toft_realm_find_object(realm, package_class, &name, &target));
     if (!target) return;
     toft_link link;
     TRY(toft_object_link(target, &link));
     toft_object_release(target);
-    toft_value value = toft_link_value(link);
+    toft_value value = toft_value_link(link);
     TRY(toft_list_append(list, &value, 1));
 }
 
@@ -85,16 +85,16 @@ static void fill(toft_object *object, toft_property_key key, const char *element
 int run_load(const char *database, const packages *all) {
     double start = now();
     open_database(database);
-    TRY(toft_realm_begin_write(realm));
+    TRY(toft_realm_begin_write(realm, NULL));
     toft_object **objects = malloc(all->count * sizeof *objects);
     for (size_t index = 0; index < all->count; index++) {
         const char *const *text = all->items[index].fields;
         toft_value values[10];
-        for (int field = 0; field < 10; field++) values[field] = toft_text_value(text[field]);
-        values[SIZE] = toft_int(atoll(text[SIZE]));
-        values[INSTALLED_SIZE] = toft_int(atoll(text[INSTALLED_SIZE]));
-        values[ESSENTIAL] = toft_bool(!strcmp(text[ESSENTIAL], "true"));
-        TRY(toft_object_create(realm, package_class, TOFT_UPDATE_ERROR, keys, values, 10,
+        for (int field = 0; field < 10; field++) values[field] = toft_value_text(text[field]);
+        values[SIZE] = toft_value_int(atoll(text[SIZE]));
+        values[INSTALLED_SIZE] = toft_value_int(atoll(text[INSTALLED_SIZE]));
+        values[ESSENTIAL] = toft_value_bool(!strcmp(text[ESSENTIAL], "true"));
+        TRY(toft_realm_create_object(realm, package_class, TOFT_UPDATE_ERROR, keys, values, 10,
             &objects[index], NULL, NULL));
         fill(objects[index], keys[TAGS], text[TAGS], append_text);
     }
@@ -103,7 +103,7 @@ int run_load(const char *database, const packages *all) {
         fill(objects[index], keys[RECOMMENDS], all->items[index].fields[RECOMMENDS], append_link);
         toft_object_release(objects[index]);
     }
-    TRY(toft_realm_commit(realm, NULL));
+    TRY(toft_realm_commit(realm, NULL, NULL));
     double seconds = now() - start;
     toft_realm_close(realm);
     struct stat status;
@@ -119,13 +119,13 @@ int run_commits(const char *database, size_t count) {
     for (size_t index = 0; index < count; index++) {
         char name[40];
         snprintf(name, sizeof name, "commit-%d-%zu", (int)getpid(), index);
-        toft_value values[] = {toft_text_value(name), toft_int((int64_t)index)};
+        toft_value values[] = {toft_value_text(name), toft_value_int((int64_t)index)};
         toft_property_key chosen[] = {keys[NAME], keys[SIZE]};
         double start = now();
-        TRY(toft_realm_begin_write(realm));
-        TRY(toft_object_create(
+        TRY(toft_realm_begin_write(realm, NULL));
+        TRY(toft_realm_create_object(
             realm, package_class, TOFT_UPDATE_ALL, chosen, values, 2, NULL, NULL, NULL));
-        TRY(toft_realm_commit(realm, NULL));
+        TRY(toft_realm_commit(realm, NULL, NULL));
         seconds[index] = now() - start;
     }
     printf("{");

@@ -63,9 +63,9 @@ static void close_toft(database *database) {
 }
 
 static toft_object *find(database *database, int64_t id) {
-    toft_value key = toft_int(id);
+    toft_value key = toft_value_int(id);
     toft_object *object;
-    try(toft_object_find(database->realm, database->person, &key, &object));
+    try(toft_realm_find_object(database->realm, database->person, &key, &object));
     if (!object) fail("Toft has no person %lld", (long long)id);
     return object;
 }
@@ -86,25 +86,25 @@ static void remember(database *database, int64_t id, toft_link link) {
 }
 
 static toft_value link_to(database *database, int64_t id) {
-    if (id == NOBODY) return toft_null();
+    if (id == NOBODY) return toft_value_null();
     if ((size_t)id < database->link_capacity && database->links[id].class_key)
-        return toft_link_value(database->links[id]);
+        return toft_value_link(database->links[id]);
     toft_object *object = find(database, id);
     toft_link link;
     try(toft_object_link(object, &link));
     toft_object_release(object);
-    return toft_link_value(link);
+    return toft_value_link(link);
 }
 
 /* Every transaction begins and ends here. */
 static void begin(database *database) {
-    try(toft_realm_begin_write(database->realm));
+    try(toft_realm_begin_write(database->realm, NULL));
 }
 static void commit(database *database) {
     toft_commit_options options;
     TOFT_INITIALIZE(&options);
     options.durability = database->durability;
-    try(toft_realm_commit_with(database->realm, &options, NULL));
+    try(toft_realm_commit(database->realm, &options, NULL));
 }
 
 static void share_commits(database *database) {
@@ -114,21 +114,21 @@ static void share_commits(database *database) {
 static toft_link create(database *database, const person *person) {
     toft_value tags[TAG_COUNT];
     for (int index = 0; index < TAG_COUNT; index++)
-        tags[index] = toft_text_value(person->tags[index]);
+        tags[index] = toft_value_text(person->tags[index]);
     toft_value values[PROPERTY_COUNT];
-    values[ID] = toft_int(person->id);
-    values[NAME] = toft_text_value(person->name);
-    values[EMAIL] = toft_text_value(person->email);
-    values[AGE] = toft_int(person->age);
-    values[SCORE] = toft_double(person->score);
-    values[ACTIVE] = toft_bool(person->active);
-    values[CREATED] = toft_date_value(person->created, 0);
-    values[CITY] = toft_text_value(person->city);
+    values[ID] = toft_value_int(person->id);
+    values[NAME] = toft_value_text(person->name);
+    values[EMAIL] = toft_value_text(person->email);
+    values[AGE] = toft_value_int(person->age);
+    values[SCORE] = toft_value_double(person->score);
+    values[ACTIVE] = toft_value_bool(person->active);
+    values[CREATED] = toft_value_date(person->created, 0);
+    values[CITY] = toft_value_text(person->city);
     values[BOSS] = link_to(database, person->boss);
-    values[TAGS] = toft_list_value(tags, TAG_COUNT);
+    values[TAGS] = toft_value_list(tags, TAG_COUNT);
     toft_link link;
-    try(toft_object_create(database->realm, database->person, TOFT_UPDATE_ERROR, database->keys,
-        values, PROPERTY_COUNT, NULL, &link, NULL));
+    try(toft_realm_create_object(database->realm, database->person, TOFT_UPDATE_ERROR,
+        database->keys, values, PROPERTY_COUNT, NULL, &link, NULL));
     return link;
 }
 
@@ -145,7 +145,7 @@ static void set_ages(database *database, const int64_t *ids, const int64_t *ages
     begin(database);
     for (size_t index = 0; index < count; index++) {
         toft_object *object = find(database, ids[index]);
-        toft_value age = toft_int(ages[index]);
+        toft_value age = toft_value_int(ages[index]);
         try(toft_object_set(object, database->keys[AGE], &age));
         toft_object_release(object);
     }
@@ -177,7 +177,7 @@ static int64_t look_up(database *database, const int64_t *ids, size_t count) {
 
 static toft_results *all(database *database) {
     toft_results *results;
-    try(toft_results_all(database->realm, database->person, &results));
+    try(toft_realm_objects(database->realm, database->person, &results));
     return results;
 }
 
@@ -192,10 +192,10 @@ static uint64_t count_matches(database *database, const char *query, toft_value 
 }
 
 static uint64_t count_of_age(database *database, int64_t age) {
-    return count_matches(database, "age == $0", toft_int(age));
+    return count_matches(database, "age == $0", toft_value_int(age));
 }
 static uint64_t count_with_boss(database *database) {
-    return count_matches(database, "boss != $0", toft_null());
+    return count_matches(database, "boss != $0", toft_value_null());
 }
 
 static uint64_t count(database *database) {

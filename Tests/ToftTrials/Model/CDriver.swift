@@ -38,7 +38,7 @@ func call(_ function: String, _ status: toft_status) throws {
         decoding: UnsafeRawBufferPointer(
             start: error.message.data, count: error.message.size), as: UTF8.self)
     throw CallFailure(
-        function: function, code: Int32(bitPattern: status.rawValue),
+        function: function, code: status.rawValue,
         description: "\(function): \(message)")
 }
 
@@ -75,7 +75,8 @@ private enum CSchema {
                 at: index,
                 to: toft_class_schema(
                     size: MemoryLayout<toft_class_schema>.size, name: loan.string(declared.name),
-                    properties: UnsafePointer(properties.baseAddress), property_count: count))
+                    properties: UnsafePointer(properties.baseAddress), property_count: count,
+                    flags: 0, reserved: 0))
         }
         var schema: OpaquePointer?
         try call(
@@ -153,7 +154,7 @@ final class CSession: ModelSession {
         return version
     }
 
-    func begin() throws { try call("toft_realm_begin_write", toft_realm_begin_write(realm)) }
+    func begin() throws { try call("toft_realm_begin_write", toft_realm_begin_write(realm, nil)) }
     func cancel() throws { try call("toft_realm_cancel", toft_realm_cancel(realm)) }
     func flush() throws { try call("toft_realm_flush", toft_realm_flush(realm)) }
     func refresh() throws { try call("toft_realm_refresh", toft_realm_refresh(realm, nil)) }
@@ -164,12 +165,12 @@ final class CSession: ModelSession {
     func commit(_ durability: Int) throws -> UInt64 {
         var version: UInt64 = 0
         if durability == 0 {
-            try call("toft_realm_commit", toft_realm_commit(realm, &version))
+            try call("toft_realm_commit", toft_realm_commit(realm, nil, &version))
         } else {
             var options = toft_commit_options()
             options.size = MemoryLayout<toft_commit_options>.size
             options.durability = durability == 1 ? TOFT_DURABILITY_GROUP : TOFT_DURABILITY_DEFERRED
-            try call("toft_realm_commit_with", toft_realm_commit_with(realm, &options, &version))
+            try call("toft_realm_commit", toft_realm_commit(realm, &options, &version))
         }
         return version
     }
@@ -190,20 +191,20 @@ final class CSession: ModelSession {
 
     private func value(_ datum: Datum, target: toft_class_key) -> toft_value {
         switch datum {
-        case .null: return toft_null()
-        case .bool(let value): return toft_bool(value)
-        case .int(let value): return toft_int(value)
-        case .float(let value): return toft_float(value)
-        case .double(let value): return toft_double(value)
-        case .text(let bytes): return toft_string_value(loan.string(bytes))
+        case .null: return toft_value_null()
+        case .bool(let value): return toft_value_bool(value)
+        case .int(let value): return toft_value_int(value)
+        case .float(let value): return toft_value_float(value)
+        case .double(let value): return toft_value_double(value)
+        case .text(let bytes): return toft_value_string(loan.string(bytes))
         case .data(let bytes):
             let copy = loan.bytes(bytes)
-            return toft_data_value(copy.baseAddress, copy.count)
-        case .date(let seconds, let rest): return toft_date_value(seconds, rest)
-        case .link(let key): return toft_link_value(toft_link(object_key: key, class_key: target))
+            return toft_value_data(copy.baseAddress, copy.count)
+        case .date(let seconds, let rest): return toft_value_date(seconds, rest)
+        case .link(let key): return toft_value_link(toft_link(object_key: key, class_key: target))
         case .list(let elements):
             let values = values(elements, target: target)
-            return toft_list_value(values.baseAddress, values.count)
+            return toft_value_list(values.baseAddress, values.count)
         }
     }
 
@@ -239,12 +240,12 @@ final class CSession: ModelSession {
     ) throws -> Result {
         var object: OpaquePointer?
         try call(
-            "toft_object_follow",
-            toft_object_follow(
+            "toft_realm_follow",
+            toft_realm_follow(
                 realm, toft_link(object_key: key, class_key: classes[owner]), &object))
         guard let object else {
             throw CallFailure(
-                function: "toft_object_follow", code: 401, description: "there is no object \(key)")
+                function: "toft_realm_follow", code: 401, description: "there is no object \(key)")
         }
         defer { toft_object_release(object) }
         return try body(object)
@@ -270,8 +271,8 @@ final class CSession: ModelSession {
         var link = toft_link()
         var isNew = false
         try call(
-            "toft_object_create",
-            toft_object_create(
+            "toft_realm_create_object",
+            toft_realm_create_object(
                 realm, classes[owner], toft_update_policy(rawValue: UInt32(policy)), keys,
                 values.baseAddress, given.count, nil, &link, &isNew))
         return (link.object_key, isNew)
@@ -301,7 +302,7 @@ final class CSession: ModelSession {
     }
 
     func eraseAll(_ owner: Int) throws {
-        try call("toft_object_delete_all", toft_object_delete_all(realm, classes[owner]))
+        try call("toft_realm_delete_all", toft_realm_delete_all(realm, classes[owner]))
     }
 
     func edit(_ owner: Int, _ key: Int64, _ property: Int, _ edit: ModelListEdit) throws {
@@ -342,7 +343,7 @@ final class CSession: ModelSession {
 
     func keys(_ owner: Int) throws -> [Int64] {
         var results: OpaquePointer?
-        try call("toft_results_all", toft_results_all(realm, classes[owner], &results))
+        try call("toft_realm_objects", toft_realm_objects(realm, classes[owner], &results))
         return try CResults(results, properties[owner]).keys()
     }
 
@@ -425,7 +426,9 @@ final class CSession: ModelSession {
         defer { loan.reset() }
         var value = value(datum, target: 0)
         var object: OpaquePointer?
-        try call("toft_object_find", toft_object_find(realm, classes[owner], &value, &object))
+        try call(
+            "toft_realm_find_object", toft_realm_find_object(realm, classes[owner], &value, &object)
+        )
         guard let object else { return nil }
         defer { toft_object_release(object) }
         var link = toft_link()
@@ -450,7 +453,7 @@ final class CSession: ModelSession {
         switch base {
         case .all(let index):
             owner = index
-            try call("toft_results_all", toft_results_all(realm, classes[index], &results))
+            try call("toft_realm_objects", toft_realm_objects(realm, classes[index], &results))
         case .list(let index, let key, let property):
             owner = shape.classes[index].properties[property].target
             try withList(index, key, property) {
@@ -506,25 +509,26 @@ final class CSession: ModelSession {
         case .database:
             try call(
                 "toft_realm_observe",
-                toft_realm_observe(realm, CObserver.callback, data, CObserver.destroy, &token))
+                toft_realm_observe(realm, nil, CObserver.callback, data, CObserver.destroy, &token))
         case .object(let owner, let key):
             try withObject(owner, key) {
                 try call(
                     "toft_object_observe",
-                    toft_object_observe($0, CObserver.callback, data, CObserver.destroy, &token))
+                    toft_object_observe(
+                        $0, nil, CObserver.callback, data, CObserver.destroy, &token))
             }
         case .list(let owner, let key, let property):
             try withList(owner, key, property) {
                 try call(
                     "toft_list_observe",
-                    toft_list_observe($0, CObserver.callback, data, CObserver.destroy, &token))
+                    toft_list_observe($0, nil, CObserver.callback, data, CObserver.destroy, &token))
             }
         case .results(let results):
             guard let results = results as? CResults else { throw ModelMisuse() }
             try call(
                 "toft_results_observe",
                 toft_results_observe(
-                    results.results, CObserver.callback, data, CObserver.destroy, &token))
+                    results.results, nil, CObserver.callback, data, CObserver.destroy, &token))
         }
     }
 }

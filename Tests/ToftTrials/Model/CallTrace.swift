@@ -47,7 +47,7 @@ final class TracingSession: ModelSession {
     // MARK: Transactions
 
     func begin() throws {
-        trace.note("toft_realm_begin_write(realm)", "session.beginWrite()")
+        trace.note("toft_realm_begin_write(realm, NULL)", "session.beginWrite()")
         try session.begin()
     }
 
@@ -55,8 +55,8 @@ final class TracingSession: ModelSession {
         let name = ["IMMEDIATE", "GROUP", "DEFERRED"][min(2, max(0, durability))]
         trace.note(
             durability == 0
-                ? "toft_realm_commit(realm, NULL)"
-                : "toft_realm_commit_with(realm, {TOFT_DURABILITY_\(name)}, NULL)",
+                ? "toft_realm_commit(realm, NULL, NULL)"
+                : "toft_realm_commit(realm, {TOFT_DURABILITY_\(name)}, NULL)",
             "session.commit(.\(name.lowercased()))")
         return try session.commit(durability)
     }
@@ -94,7 +94,7 @@ final class TracingSession: ModelSession {
         let (given, name) = (shown(owner, values), shape.classes[owner].name)
         let policies = ["ERROR", "ALL", "MODIFIED"]
         trace.note(
-            "toft_object_create(realm, \(name), TOFT_UPDATE_\(policies[policy]), {\(given)})",
+            "toft_realm_create_object(realm, \(name), TOFT_UPDATE_\(policies[policy]), {\(given)})",
             "session.create(\(name), [\(given)], policy: .\(policies[policy].lowercased()))")
         return try session.create(owner, values, policy: policy)
     }
@@ -121,7 +121,7 @@ final class TracingSession: ModelSession {
 
     func eraseAll(_ owner: Int) throws {
         let name = shape.classes[owner].name
-        trace.note("toft_object_delete_all(realm, \(name))", "session.deleteAll(\(name))")
+        trace.note("toft_realm_delete_all(realm, \(name))", "session.deleteAll(\(name))")
         try session.eraseAll(owner)
     }
 

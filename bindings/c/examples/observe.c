@@ -18,10 +18,10 @@ static toft_realm *open_realm(const char *path) {
     toft_configuration configuration;
     TOFT_INITIALIZE(&configuration);
     configuration.path = toft_text(path);
-    CHECK(toft_schema_new(classes, 1, &configuration.schema));
+    configuration.classes = classes;
+    configuration.class_count = 1;
     toft_realm *realm = NULL;
     CHECK(toft_realm_open(&configuration, &realm));
-    toft_schema_release(configuration.schema);
     return realm;
 }
 
@@ -29,10 +29,11 @@ static void put(toft_realm *realm, const char *title, bool done) {
     const toft_class_key task = class_key(realm, "Task");
     const toft_property_key keys[] = {
         property_key(realm, task, "title"), property_key(realm, task, "done")};
-    const toft_value values[] = {toft_text_value(title), toft_bool(done)};
-    CHECK(toft_realm_begin_write(realm));
-    CHECK(toft_object_create(realm, task, TOFT_UPDATE_MODIFIED, keys, values, 2, NULL, NULL, NULL));
-    CHECK(toft_realm_commit(realm, NULL));
+    const toft_value values[] = {toft_value_text(title), toft_value_bool(done)};
+    CHECK(toft_realm_begin_write(realm, NULL));
+    CHECK(toft_realm_create_object(
+        realm, task, TOFT_UPDATE_MODIFIED, keys, values, 2, NULL, NULL, NULL));
+    CHECK(toft_realm_commit(realm, NULL, NULL));
 }
 
 static void *write_elsewhere(void *path) {
@@ -64,21 +65,21 @@ int main(int argc, char **argv) {
     char *path = argc > 1 ? argv[1] : "observe.toft";
     toft_realm *realm = open_realm(path);
     toft_results *all = NULL, *tasks = NULL;
-    CHECK(toft_results_all(realm, class_key(realm, "Task"), &all));
-    CHECK(toft_realm_begin_write(realm));
+    CHECK(toft_realm_objects(realm, class_key(realm, "Task"), &all));
+    CHECK(toft_realm_begin_write(realm, NULL));
     CHECK(toft_results_delete_all(all));
-    CHECK(toft_realm_commit(realm, NULL));
+    CHECK(toft_realm_commit(realm, NULL, NULL));
 
     CHECK(toft_results_filter(all, toft_text("TRUEPREDICATE SORT(title ASC)"), NULL, 0, &tasks));
     uint64_t followed = 0;
     toft_token *token = NULL;
-    CHECK(toft_results_observe(tasks, tasks_changed, &followed, NULL, &token));
+    CHECK(toft_results_observe(tasks, NULL, tasks_changed, &followed, NULL, &token));
     struct pollfd wait = {.fd = -1, .events = POLLIN, .revents = 0};
     CHECK(toft_realm_descriptor(realm, &wait.fd));
 
     pthread_t writer;
     if (pthread_create(&writer, NULL, write_elsewhere, path) != 0) return 1;
-    const toft_value done = toft_bool(true);
+    const toft_value done = toft_value_bool(true);
     toft_results *finished = NULL;
     CHECK(toft_results_filter(tasks, toft_text("done == $0"), &done, 1, &finished));
     uint64_t finished_count = 0;

@@ -36,10 +36,10 @@ static toft_realm *open_realm(void) {
     toft_configuration configuration;
     TOFT_INITIALIZE(&configuration);
     configuration.in_memory_name = toft_text("query");
-    CHECK(toft_schema_new(classes, 1, &configuration.schema));
+    configuration.classes = classes;
+    configuration.class_count = 1;
     toft_realm *realm = NULL;
     CHECK(toft_realm_open(&configuration, &realm));
-    toft_schema_release(configuration.schema);
     person_class = class_key(realm, "Person");
     name_key = property_key(realm, person_class, "name");
     age_key = property_key(realm, person_class, "age");
@@ -50,32 +50,32 @@ static toft_realm *open_realm(void) {
 }
 
 static toft_object *find(toft_realm *realm, const char *name) {
-    toft_value key = toft_text_value(name);
+    toft_value key = toft_value_text(name);
     toft_object *object = NULL;
-    CHECK(toft_object_find(realm, person_class, &key, &object));
+    CHECK(toft_realm_find_object(realm, person_class, &key, &object));
     return object;
 }
 
 static toft_value boss_value(toft_realm *realm, const char *name) {
-    if (name == NULL) return toft_null();
+    if (name == NULL) return toft_value_null();
     toft_object *boss = find(realm, name);
     toft_link link;
     CHECK(toft_object_link(boss, &link));
     toft_object_release(boss);
-    return toft_link_value(link);
+    return toft_value_link(link);
 }
 
 static void create(toft_realm *realm, const person *person) {
     const toft_property_key keys[] = {name_key, age_key, boss_key};
-    const toft_value values[] = {
-        toft_text_value(person->name), toft_int(person->age), boss_value(realm, person->boss)};
+    const toft_value values[] = {toft_value_text(person->name), toft_value_int(person->age),
+        boss_value(realm, person->boss)};
     toft_object *object = NULL;
-    CHECK(toft_object_create(
+    CHECK(toft_realm_create_object(
         realm, person_class, TOFT_UPDATE_ERROR, keys, values, 3, &object, NULL, NULL));
     toft_list *skills = NULL;
     CHECK(toft_object_list(object, skills_key, &skills));
     for (size_t index = 0; index < 3 && person->skills[index] != NULL; index++) {
-        toft_value skill = toft_text_value(person->skills[index]);
+        toft_value skill = toft_value_text(person->skills[index]);
         CHECK(toft_list_append(skills, &skill, 1));
     }
     toft_list_release(skills);
@@ -108,21 +108,21 @@ static toft_results *filter(
 static void print_plan(toft_results *results) {
     char text[1024];
     size_t size = 0;
-    CHECK(toft_query_explain(results, text, sizeof text, &size));
+    CHECK(toft_results_explain(results, text, sizeof text, &size));
     printf("%.*s\n", (int)(size < sizeof text ? size : sizeof text), text);
 }
 
 int main(void) {
     toft_realm *realm = open_realm();
-    CHECK(toft_realm_begin_write(realm));
+    CHECK(toft_realm_begin_write(realm, NULL));
     for (size_t index = 0; index < sizeof people / sizeof people[0]; index++)
         create(realm, &people[index]);
-    CHECK(toft_realm_commit(realm, NULL));
+    CHECK(toft_realm_commit(realm, NULL, NULL));
 
     toft_results *all = NULL;
-    CHECK(toft_results_all(realm, person_class, &all));
+    CHECK(toft_realm_objects(realm, person_class, &all));
 
-    const toft_value forty = toft_int(40);
+    const toft_value forty = toft_value_int(40);
     print_names("Older than 40", filter(all, "age > $0 SORT(age DESC)", &forty, 1));
     print_names("Boss younger than 50", filter(all, "boss.age < 50", NULL, 0));
     print_names(

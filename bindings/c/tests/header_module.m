@@ -2,6 +2,6 @@
 @import CToft;
 
 static int use(void) {
-    return toft_int(3).type == TOFT_TYPE_INT;
+    return toft_value_int(3).type == TOFT_TYPE_INT;
 }
 int (*user)(void) = use;

@@ -54,11 +54,11 @@ class Notes:
 
     def add(self, first, count, size=20):
         keys = (ctypes.c_uint32 * 2)(*self.keys)
-        check("toft_realm_begin_write", self.realm)
+        check("toft_realm_begin_write", self.realm, None)
         try:
             for number in range(first, first + count):
                 check(
-                    "toft_object_create",
+                    "toft_realm_create_object",
                     self.realm,
                     self.note,
                     E.TOFT_UPDATE_ERROR,
@@ -69,7 +69,7 @@ class Notes:
                     None,
                     None,
                 )
-            check("toft_realm_commit", self.realm, None)
+            check("toft_realm_commit", self.realm, None, None)
         except ToftError:
             status("toft_realm_cancel", self.realm)
             raise
@@ -79,7 +79,7 @@ class Notes:
 
     def read_all(self):
         """Reads every note; gives their numbers."""
-        results = get("toft_results_all", self.realm, self.note)
+        results = get("toft_realm_objects", self.realm, self.note)
         try:
             numbers = []
             for index in range(get("toft_results_count", results)):
@@ -340,7 +340,7 @@ class BadFileTests(unittest.TestCase):
             self.assertEqual(notes.count(), written)
             self.assertEqual(notes.read_all(), list(range(written)))
             self.assertEqual(notes.problems(), "")
-            check("toft_realm_begin_write", notes.realm)
+            check("toft_realm_begin_write", notes.realm, None)
             check("toft_realm_cancel", notes.realm)
             subprocess.run(["mount", "-o", "remount,size=30m", str(disk)], check=True)
             notes.add(written, 500, size=200)
@@ -366,7 +366,8 @@ class BadFileTests(unittest.TestCase):
             reading = Notes(path=str(disk / "notes.toft"), mode=E.TOFT_MODE_READ_ONLY)
             self.assertEqual(reading.count(), 10)
             self.assertEqual(
-                status_name(status("toft_realm_begin_write", reading.realm)), "TOFT_ERROR_READ_ONLY"
+                status_name(status("toft_realm_begin_write", reading.realm, None)),
+                "TOFT_ERROR_READ_ONLY",
             )
             reading.close()
 
@@ -389,7 +390,7 @@ class BadFileTests(unittest.TestCase):
         notes = Notes(path=str(self.path), mode=E.TOFT_MODE_READ_ONLY)
         self.assertEqual(notes.read_all(), list(range(10)))
         self.assertEqual(
-            status_name(status("toft_realm_begin_write", notes.realm)), "TOFT_ERROR_READ_ONLY"
+            status_name(status("toft_realm_begin_write", notes.realm, None)), "TOFT_ERROR_READ_ONLY"
         )
         notes.close()
 

@@ -160,8 +160,8 @@ class BadInputTests(unittest.TestCase):
     def test_ending_a_transaction_that_is_not_there_is_an_error(self):
         options = ctypes.byref(sized(S.toft_commit_options))
         for name, arguments in (
-            ("toft_realm_commit", (None,)),
-            ("toft_realm_commit_with", (options, None)),
+            ("toft_realm_commit", (None, None)),
+            ("toft_realm_commit", (options, None)),
             ("toft_realm_cancel", ()),
         ):
             self.fail_with(
@@ -204,7 +204,7 @@ class BadInputTests(unittest.TestCase):
             "nickname": "y",
         }
         others = [True, 1, 1.5, Float(1.5), "text", b"data", Date(0, 0), Link(0, self.world.person)]
-        check("toft_realm_begin_write", self.world.realm)
+        check("toft_realm_begin_write", self.world.realm, None)
         for name in ("age", "nickname", "boss"):
             for wrong in others:
                 if type(wrong) is type(things[name]):
@@ -222,7 +222,7 @@ class BadInputTests(unittest.TestCase):
 
     def test_null_where_none_may_be_a_changed_key_and_inverse_links_are_refused(self):
         keys, ada = self.world.keys, self.world.object
-        check("toft_realm_begin_write", self.world.realm)
+        check("toft_realm_begin_write", self.world.realm, None)
         self.fail_with(
             "TOFT_ERROR_NULL_NOT_ALLOWED", "age", "toft_object_set", ada, keys["age"], value(None)
         )
@@ -265,7 +265,7 @@ class BadInputTests(unittest.TestCase):
 
     def test_longest_values_are_taken_and_longer_ones_refused(self):
         key, limit = self.world.keys["nickname"], 16 * 1024 * 1024 - 1
-        check("toft_realm_begin_write", self.world.realm)
+        check("toft_realm_begin_write", self.world.realm, None)
         check("toft_object_set", self.world.object, key, value("x" * limit))
         self.assertEqual(len(get("toft_object_get", self.world.object, key)), limit)
         self.fail_with(
@@ -282,10 +282,10 @@ class BadInputTests(unittest.TestCase):
         realm = open_realm({"Event": [property_schema("at", E.TOFT_TYPE_DATE)]}, memory="dates")
         event = get("toft_realm_find_class", realm, text("Event"))
         key = get("toft_realm_find_property", realm, event, text("at"))
-        check("toft_realm_begin_write", realm)
+        check("toft_realm_begin_write", realm, None)
         out = ctypes.c_void_p()
         check(
-            "toft_object_create",
+            "toft_realm_create_object",
             realm,
             event,
             E.TOFT_UPDATE_ERROR,
@@ -324,7 +324,7 @@ class BadInputTests(unittest.TestCase):
         )
 
     def test_objects_that_break_the_rules_are_not_created(self):
-        check("toft_realm_begin_write", self.world.realm)
+        check("toft_realm_begin_write", self.world.realm, None)
         for expected, word, arguments in (
             ("TOFT_ERROR_MISSING_PRIMARY_KEY", "name", self.create(["age"], [3])),
             ("TOFT_ERROR_DUPLICATE_PRIMARY_KEY", "Ada", self.create(["name"], ["Ada"])),
@@ -338,7 +338,7 @@ class BadInputTests(unittest.TestCase):
             ),
         ):
             with self.subTest(expected, word=word):
-                self.fail_with(expected, word, "toft_object_create", *arguments)
+                self.fail_with(expected, word, "toft_realm_create_object", *arguments)
                 self.assertEqual(
                     get("toft_results_count", self.world.results), 3, "nothing was created"
                 )
@@ -354,12 +354,12 @@ class BadInputTests(unittest.TestCase):
             get("toft_realm_find_class", realm, text(name)) for name in ("Dog", "Person")
         )
         owner = get("toft_realm_find_property", realm, dog, text("owner"))
-        check("toft_realm_begin_write", realm)
+        check("toft_realm_begin_write", realm, None)
         handles = []
         for class_key in (dog, person):
             out = ctypes.c_void_p()
             check(
-                "toft_object_create",
+                "toft_realm_create_object",
                 realm,
                 class_key,
                 E.TOFT_UPDATE_ERROR,
@@ -407,17 +407,17 @@ class BadInputTests(unittest.TestCase):
         self.fail_with(
             "TOFT_ERROR_MISSING_PRIMARY_KEY",
             "Dog",
-            "toft_object_find",
+            "toft_realm_find_object",
             realm,
             dog,
             value("Rex"),
             ctypes.byref(ctypes.c_void_p()),
         )
-        check("toft_realm_begin_write", realm)
+        check("toft_realm_begin_write", realm, None)
         self.fail_with(
             "TOFT_ERROR_MISSING_PRIMARY_KEY",
             "Dog",
-            "toft_object_create",
+            "toft_realm_create_object",
             realm,
             dog,
             E.TOFT_UPDATE_ALL,
@@ -432,7 +432,7 @@ class BadInputTests(unittest.TestCase):
         check("toft_realm_release", realm)
 
     def test_a_list_ends_with_its_object(self):
-        check("toft_realm_begin_write", self.world.realm)
+        check("toft_realm_begin_write", self.world.realm, None)
         check("toft_object_delete", self.world.object)
         self.fail_with(
             "TOFT_ERROR_COLLECTION_INVALIDATED",
@@ -453,7 +453,7 @@ class BadInputTests(unittest.TestCase):
         self.assertEqual(get("toft_list_count", self.world.list), 3)
 
     def test_a_list_is_changed_by_all_values_or_by_none(self):
-        check("toft_realm_begin_write", self.world.realm)
+        check("toft_realm_begin_write", self.world.realm, None)
         self.fail_with(
             "TOFT_ERROR_TYPE_MISMATCH",
             "numbers",
@@ -479,7 +479,7 @@ class BadInputTests(unittest.TestCase):
 
     def test_a_list_given_as_a_whole_is_checked(self):
         keys, ada = self.world.keys, self.world.object
-        check("toft_realm_begin_write", self.world.realm)
+        check("toft_realm_begin_write", self.world.realm, None)
         for name, wrong in (
             ("numbers", [7, "x"]),
             ("numbers", [None]),

@@ -17,7 +17,7 @@ def numbers(realm):
     """The notes that a realm sees, after moving to the latest version."""
     check("toft_realm_refresh", realm, None)
     note = get("toft_realm_find_class", realm, text("Note"))
-    notes = get("toft_results_all", realm, note)
+    notes = get("toft_realm_objects", realm, note)
     key = get("toft_realm_find_property", realm, note, text("number"))
     found = []
     for index in range(get("toft_results_count", notes)):
@@ -32,9 +32,9 @@ def put(realm, number):
     """Commits one more note, deferred."""
     note = get("toft_realm_find_class", realm, text("Note"))
     keys = (ctypes.c_uint32 * 1)(get("toft_realm_find_property", realm, note, text("number")))
-    check("toft_realm_begin_write", realm)
+    check("toft_realm_begin_write", realm, None)
     check(
-        "toft_object_create",
+        "toft_realm_create_object",
         realm,
         note,
         E.TOFT_UPDATE_ERROR,
@@ -46,7 +46,7 @@ def put(realm, number):
         None,
     )
     options = sized(S.toft_commit_options, durability=E.TOFT_DURABILITY_DEFERRED)
-    check("toft_realm_commit_with", realm, ctypes.byref(options), None)
+    check("toft_realm_commit", realm, ctypes.byref(options), None)
 
 
 def write(path):

@@ -108,10 +108,10 @@ int main(int argc, char **argv) {
     is_armed = 1;
     for (long number = 0; number < 30; number++) {
         toft_value value = {.type = TOFT_TYPE_INT, .integer = number};
-        must(toft_realm_begin_write(realm));
-        must(
-            toft_object_create(realm, class, TOFT_UPDATE_ERROR, &key, &value, 1, NULL, NULL, NULL));
-        must(toft_realm_commit(realm, NULL));
+        must(toft_realm_begin_write(realm, NULL));
+        must(toft_realm_create_object(
+            realm, class, TOFT_UPDATE_ERROR, &key, &value, 1, NULL, NULL, NULL));
+        must(toft_realm_commit(realm, NULL, NULL));
         char line[32];
         if (write(1, line, snprintf(line, sizeof line, "%ld\n", number)) < 0) _exit(4);
     }
@@ -197,7 +197,7 @@ class FaultTests(unittest.TestCase):
         realm = open_realm(CLASSES, path=self.path)
         put(realm, 0)
         os.unlink(self.path)
-        self.assertEqual(status("toft_realm_begin_write", realm), E.TOFT_ERROR_FILE_REPLACED)
+        self.assertEqual(status("toft_realm_begin_write", realm, None), E.TOFT_ERROR_FILE_REPLACED)
         self.assertEqual(numbers(realm), [0], "what was there can still be read")
         check("toft_realm_close", realm)
         check("toft_realm_release", realm)

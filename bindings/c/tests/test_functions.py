@@ -6,6 +6,8 @@ what it does is checked, and a function that nobody called fails the test.
 import ctypes
 import pathlib
 import tempfile
+import threading
+import time
 import unittest
 
 from toft_door import (
@@ -17,6 +19,8 @@ from toft_door import (
     Link,
     S,
     check,
+    class_schema,
+    configuration,
     get,
     last_error,
     on_another_thread,
@@ -61,7 +65,11 @@ class FunctionTests(unittest.TestCase):
         for name, number in (("MAJOR", major), ("MINOR", minor), ("PATCH", patch)):
             self.assertIn(f"#define TOFT_VERSION_{name} {number}\n", HEADER.text)
         self.assertGreater(get("toft_handle_count"), 0)
+        self.assertEqual(
+            LIBRARY.toft_version_number(), (int(major) * 1000 + int(minor)) * 1000 + int(patch)
+        )
         succeeded.update(["toft_version", "toft_abi_version", "toft_status_name"])
+        succeeded.update(["toft_version_number"])
 
     def test_every_status_has_the_name_that_the_header_gives_it(self):
         for name, number in HEADER.enumerations["toft_status"].items():
@@ -118,6 +126,106 @@ class FunctionTests(unittest.TestCase):
                 self.world.keys["boss"] if text_of(declared.target_property) else 0,
             )
 
+    def test_classes_lie_in_the_configuration_as_well_as_in_a_schema(self):
+        people = class_schema("Person", CLASSES["Person"])
+        notes = class_schema("Note", [property_schema("text", E.TOFT_TYPE_STRING)])
+        classes = (S.toft_class_schema * 2)(people, notes)
+        given = configuration(memory="classes", classes=classes, class_count=2)
+        realm = get("toft_realm_open", ctypes.byref(given))
+        keys, count = (ctypes.c_uint32 * 9)(), ctypes.c_size_t()
+        check("toft_realm_classes", realm, keys, 9, ctypes.byref(count))
+        names = [text_of(get("toft_realm_class_info", realm, key).name) for key in keys[:2]]
+        self.assertEqual((count.value, names), (2, ["Note", "Person"]))
+        given.schema = self.world.schema
+        out = ctypes.c_void_p()
+        self.assertEqual(
+            status("toft_realm_open", ctypes.byref(given), ctypes.byref(out)),
+            E.TOFT_ERROR_INVALID_ARGUMENT,
+            "a schema and classes",
+        )
+        for wrong in ({"classes": None, "class_count": 2}, {"class_count": 2**60}):
+            given = configuration(memory="classes", **{"classes": classes, **wrong})
+            self.assertEqual(
+                status("toft_realm_open", ctypes.byref(given), ctypes.byref(out)),
+                E.TOFT_ERROR_INVALID_ARGUMENT,
+            )
+        check("toft_realm_release", realm)
+
+    def test_a_file_of_a_higher_schema_version_is_refused(self):
+        realm = open_realm(CLASSES, memory="versioned", schema_version=7)
+        for version, expected in ((7, "OK"), (0, "OK"), (6, "ERROR_SCHEMA_VERSION_TOO_LOW")):
+            given = configuration(
+                memory="versioned", schema=self.world.schema, schema_version=version
+            )
+            out = ctypes.c_void_p()
+            result = status("toft_realm_open", ctypes.byref(given), ctypes.byref(out))
+            self.assertEqual(status_name(result), f"TOFT_{expected}", version)
+            check("toft_realm_release", out)
+        check("toft_realm_release", realm)
+
+    def test_what_later_versions_will_know_is_unsupported_and_not_unknown(self):
+        for kind in range(E.TOFT_TYPE_MIXED, E.TOFT_TYPE_OBJECT + 1):
+            declared = class_schema("Thing", [property_schema("thing", kind)])
+            out = ctypes.c_void_p()
+            result = status("toft_schema_new", ctypes.byref(declared), 1, ctypes.byref(out))
+            self.assertEqual(status_name(result), "TOFT_ERROR_UNSUPPORTED", kind)
+        for flag in (16, 32, 64, 128):
+            declared = class_schema("Thing", [property_schema("thing", E.TOFT_TYPE_INT, flag)])
+            out = ctypes.c_void_p()
+            result = status("toft_schema_new", ctypes.byref(declared), 1, ctypes.byref(out))
+            self.assertEqual(status_name(result), "TOFT_ERROR_UNSUPPORTED", flag)
+
+    def test_a_result_says_how_much_of_it_was_filled_in(self):
+        class Later(ctypes.Structure):
+            _fields_ = [("info", S.toft_database_info), ("extra", ctypes.c_uint64)]
+
+        later = Later(extra=77)
+        later.info.size = ctypes.sizeof(Later)
+        pointer = ctypes.cast(ctypes.byref(later), ctypes.POINTER(S.toft_database_info))
+        check("toft_realm_info", self.world.realm, pointer)
+        self.assertEqual(later.info.size, ctypes.sizeof(S.toft_database_info))
+        self.assertEqual((later.info.page_size, later.extra), (4096, 77))
+
+    def test_texts_end_in_nul_whatever_the_room(self):
+        size = ctypes.c_size_t()
+        check("toft_results_explain", self.world.results, None, 0, ctypes.byref(size))
+        for capacity in (1, 2, size.value, size.value + 1, size.value + 5):
+            buffer = ctypes.create_string_buffer(b"#" * 200, 200)
+            check("toft_results_explain", self.world.results, buffer, capacity, ctypes.byref(size))
+            written = min(size.value, capacity - 1)
+            self.assertEqual(buffer.raw[written : written + 2], b"\0#", capacity)
+            self.assertNotIn(b"\0", buffer.raw[:written])
+            buffer = ctypes.create_string_buffer(b"#" * 200, 200)
+            report, length = sized(S.toft_check_report), ctypes.c_size_t()
+            check(
+                "toft_realm_check",
+                self.world.realm,
+                ctypes.byref(report),
+                buffer,
+                capacity,
+                ctypes.byref(length),
+            )
+            self.assertEqual((buffer.raw[:2], length.value), (b"\0#", 0))
+
+    def test_the_last_error_of_a_realm_is_that_of_calls_with_it(self):
+        def last(realm):
+            error = sized(S.toft_error)
+            check("toft_realm_last_error", realm, ctypes.byref(error))
+            return status_name(error.code), text_of(error.message)
+
+        other = open_realm(memory=self.world.name)
+        self.assertEqual(last(other), ("TOFT_OK", ""))
+        status("toft_realm_cancel", other)
+        status("toft_list_get", self.world.list, 99, ctypes.byref(S.toft_value()))
+        self.assertEqual(last(other)[0], "TOFT_ERROR_NOT_IN_TRANSACTION")
+        code, message = last(self.world.realm)
+        self.assertEqual(code, "TOFT_ERROR_INDEX_OUT_OF_RANGE")
+        self.assertEqual(message, last_error()[1])
+        check("toft_realm_close", other)
+        self.assertEqual(status("toft_realm_refresh", other, None), E.TOFT_ERROR_CLOSED)
+        self.assertEqual(last(other)[0], "TOFT_ERROR_CLOSED", "a closed realm still tells")
+        check("toft_realm_release", other)
+
     # --- Realms and transactions
 
     def test_realms_share_versions_and_move_when_told(self):
@@ -139,14 +247,14 @@ class FunctionTests(unittest.TestCase):
     def test_a_commit_gives_its_version_and_a_cancelled_transaction_leaves_nothing(self):
         realm = self.world.realm
         self.assertFalse(get("toft_realm_is_writing", realm))
-        check("toft_realm_begin_write", realm)
+        check("toft_realm_begin_write", realm, None)
         self.assertTrue(get("toft_realm_is_writing", realm))
         self.assertEqual(
-            status("toft_realm_begin_write", realm), E.TOFT_ERROR_ALREADY_IN_TRANSACTION
+            status("toft_realm_begin_write", realm, None), E.TOFT_ERROR_ALREADY_IN_TRANSACTION
         )
         check("toft_object_release", self.world.create("Barbara", 38))
-        self.assertEqual(get("toft_realm_commit", realm), get("toft_realm_version", realm))
-        check("toft_realm_begin_write", realm)
+        self.assertEqual(get("toft_realm_commit", realm, None), get("toft_realm_version", realm))
+        check("toft_realm_begin_write", realm, None)
         made = self.world.create("Dennis", 29)
         self.assertEqual(
             get("toft_results_count", self.world.results), 5, "results see what the transaction did"
@@ -185,7 +293,7 @@ class FunctionTests(unittest.TestCase):
             self.assertGreater(info.log_size, 0)
             self.assertLessEqual(info.checkpoint_version, info.latest_version)
             check("toft_realm_flush", realm)
-            check("toft_realm_begin_write", realm)
+            check("toft_realm_begin_write", realm, None)
             self.assertEqual(status("toft_realm_flush", realm), E.TOFT_ERROR_ALREADY_IN_TRANSACTION)
             check("toft_realm_cancel", realm)
             check("toft_realm_release", realm)
@@ -195,11 +303,11 @@ class FunctionTests(unittest.TestCase):
 
     def commit_with(self, realm, person, durability, number):
         """Commits one more person, and gives what then waits to become durable."""
-        check("toft_realm_begin_write", realm)
+        check("toft_realm_begin_write", realm, None)
         name = (ctypes.c_uint32 * 1)(get("toft_realm_find_property", realm, person, text("name")))
         given = values([f"{durability} {number} {get('toft_realm_version', realm)}"])
         check(
-            "toft_object_create",
+            "toft_realm_create_object",
             realm,
             person,
             E.TOFT_UPDATE_ERROR,
@@ -211,18 +319,69 @@ class FunctionTests(unittest.TestCase):
             None,
         )
         options = sized(S.toft_commit_options, durability=getattr(E, durability))
-        version = get("toft_realm_commit_with", realm, ctypes.byref(options))
+        version = get("toft_realm_commit", realm, ctypes.byref(options))
         self.assertEqual(version, get("toft_realm_version", realm))
         return get("toft_realm_info", realm).deferred_size
 
     def test_a_writer_waits_no_longer_than_it_was_told(self):
-        check("toft_realm_begin_write", self.world.realm)
-        other = open_realm(memory=self.world.name, timeout=-1)
-        self.assertEqual(status("toft_realm_begin_write", other), E.TOFT_ERROR_LOCK_TIMEOUT)
+        def waited(opened, called):
+            """How long a call waits by the timeout of the configuration and that of its own."""
+            realm = open_realm(memory=self.world.name, timeout=opened)
+            options = sized(S.toft_write_options, timeout=called or 0)
+            options.flags = E.TOFT_WRITE_DEFAULT if called is None else E.TOFT_WRITE_TIMEOUT
+            begin = time.monotonic()
+            result = status("toft_realm_begin_write", realm, ctypes.byref(options))
+            seconds = time.monotonic() - begin
+            check("toft_realm_release", realm)
+            return status_name(result), seconds
+
+        check("toft_realm_begin_write", self.world.realm, None)
+        for opened, called, least, most in (
+            (0, None, 0, 0.15),
+            (200, None, 0.19, 5),
+            (200, 0, 0, 0.15),
+            (None, 0, 0, 0.15),
+            (-1, 200, 0.19, 5),
+            (0, 200, 0.19, 5),
+        ):
+            with self.subTest(opened=opened, called=called):
+                result, seconds = on_another_thread(lambda: waited(opened, called))
+                self.assertEqual(result, "TOFT_ERROR_LOCK_TIMEOUT")
+                self.assertGreaterEqual(seconds, least)
+                self.assertLess(seconds, most)
+        for opened, called in ((None, None), (-1, None), (0, -1)):
+            with self.subTest(opened=opened, called=called):
+                results = []
+                waiter = threading.Thread(target=lambda: results.append(waited(opened, called)))
+                waiter.start()
+                time.sleep(0.2)
+                self.assertEqual(results, [])
+                check("toft_realm_cancel", self.world.realm)
+                waiter.join()
+                self.assertEqual(results[0][0], "TOFT_OK")
+                check("toft_realm_begin_write", self.world.realm, None)
         check("toft_realm_cancel", self.world.realm)
-        check("toft_realm_begin_write", other)
-        check("toft_realm_cancel", other)
-        check("toft_realm_release", other)
+
+    def test_timeouts_are_those_of_poll_and_nothing_else(self):
+        for members in (
+            {"write_timeout": -2, "flags": E.TOFT_OPEN_WRITE_TIMEOUT},
+            {"write_timeout": -(2**31), "flags": E.TOFT_OPEN_WRITE_TIMEOUT},
+            {"write_timeout": 5},
+            {"write_timeout": -1},
+        ):
+            with self.subTest(**members):
+                given = configuration(memory=self.world.name, **members)
+                self.assertEqual(
+                    status("toft_realm_open", ctypes.byref(given), ctypes.byref(ctypes.c_void_p())),
+                    E.TOFT_ERROR_INVALID_ARGUMENT,
+                )
+        for timeout, flags in ((-2, E.TOFT_WRITE_TIMEOUT), (5, 0), (-1, 0)):
+            with self.subTest(timeout=timeout, flags=flags):
+                options = sized(S.toft_write_options, timeout=timeout, flags=flags)
+                self.assertEqual(
+                    status("toft_realm_begin_write", self.world.realm, ctypes.byref(options)),
+                    E.TOFT_ERROR_INVALID_ARGUMENT,
+                )
 
     # --- Objects
 
@@ -238,10 +397,10 @@ class FunctionTests(unittest.TestCase):
             ]
             realm = open_realm({"Thing": declared}, memory=f"types{suffix}")
             thing = get("toft_realm_find_class", realm, text("Thing"))
-            check("toft_realm_begin_write", realm)
+            check("toft_realm_begin_write", realm, None)
             made = ctypes.c_void_p()
             check(
-                "toft_object_create",
+                "toft_realm_create_object",
                 realm,
                 thing,
                 E.TOFT_UPDATE_ERROR,
@@ -263,7 +422,7 @@ class FunctionTests(unittest.TestCase):
                 if suffix:
                     check("toft_object_set", made, key, value(None))
                     self.assertIsNone(get("toft_object_get", made, key))
-            check("toft_realm_commit", realm, None)
+            check("toft_realm_commit", realm, None, None)
             check("toft_object_release", made)
             check("toft_realm_release", realm)
 
@@ -279,12 +438,12 @@ class FunctionTests(unittest.TestCase):
 
     def test_objects_are_created_updated_found_followed_and_deleted(self):
         realm, person, keys = self.world.realm, self.world.person, self.world.keys
-        check("toft_realm_begin_write", realm)
+        check("toft_realm_begin_write", realm, None)
         link, created = S.toft_link(), ctypes.c_bool(True)
         names = (ctypes.c_uint32 * 2)(keys["name"], keys["age"])
         for policy, age in ((E.TOFT_UPDATE_ALL, 48), (E.TOFT_UPDATE_MODIFIED, 49)):
             check(
-                "toft_object_create",
+                "toft_realm_create_object",
                 realm,
                 person,
                 policy,
@@ -296,7 +455,7 @@ class FunctionTests(unittest.TestCase):
                 ctypes.byref(created),
             )
             self.assertFalse(created.value)
-            grace = get("toft_object_find", realm, person, value("Grace"))
+            grace = get("toft_realm_find_object", realm, person, value("Grace"))
             self.assertEqual(get("toft_object_link", grace), Link(link.object_key, person))
             self.assertEqual(get("toft_object_get", grace, keys["age"]), age)
             self.assertEqual(
@@ -305,15 +464,15 @@ class FunctionTests(unittest.TestCase):
                 "the rest stayed",
             )
             check("toft_object_release", grace)
-        self.assertIsNone(get("toft_object_find", realm, person, value("Nobody")))
-        grace = get("toft_object_follow", realm, link)
+        self.assertIsNone(get("toft_realm_find_object", realm, person, value("Nobody")))
+        grace = get("toft_realm_follow", realm, link)
         reports = get("toft_object_linking_objects", self.world.object, keys["reports"])
         self.assertEqual(get("toft_results_count", reports), 2)
         check("toft_object_delete", grace)
         self.assertEqual(get("toft_results_count", reports), 1)
         self.assertFalse(get("toft_object_is_valid", grace))
-        self.assertIsNone(get("toft_object_follow", realm, link))
-        check("toft_object_delete_all", realm, person)
+        self.assertIsNone(get("toft_realm_follow", realm, link))
+        check("toft_realm_delete_all", realm, person)
         self.assertEqual(get("toft_realm_object_count", realm, person), 0)
         check("toft_realm_cancel", realm)
         self.assertTrue(get("toft_object_is_valid", grace))
@@ -324,7 +483,7 @@ class FunctionTests(unittest.TestCase):
     def test_several_values_are_set_at_once_or_not_at_all(self):
         keys = (ctypes.c_uint32 * 2)(self.world.keys["age"], self.world.keys["nickname"])
         read = (S.toft_value * 2)()
-        check("toft_realm_begin_write", self.world.realm)
+        check("toft_realm_begin_write", self.world.realm, None)
         check("toft_object_set_values", self.world.object, keys, values([53, "Countess"]), 2)
         wrong = status("toft_object_set_values", self.world.object, keys, values([54, 3]), 2)
         self.assertEqual(status_name(wrong), "TOFT_ERROR_TYPE_MISMATCH")
@@ -334,7 +493,7 @@ class FunctionTests(unittest.TestCase):
 
     def test_a_list_is_given_as_a_whole(self):
         numbers, age = self.world.keys["numbers"], self.world.keys["age"]
-        check("toft_realm_begin_write", self.world.realm)
+        check("toft_realm_begin_write", self.world.realm, None)
         check("toft_object_set", self.world.object, numbers, value([7, 8]))
         self.assertEqual(self.contents(self.world.list), [7, 8])
         check(
@@ -349,7 +508,7 @@ class FunctionTests(unittest.TestCase):
         made = ctypes.c_void_p()
         ada = get("toft_object_link", self.world.object)
         check(
-            "toft_object_create",
+            "toft_realm_create_object",
             self.world.realm,
             self.world.person,
             E.TOFT_UPDATE_ERROR,
@@ -370,7 +529,7 @@ class FunctionTests(unittest.TestCase):
 
     def test_lists_are_edited_as_a_python_list_would_be(self):
         elements, model = self.world.list, [1, 2, 3]
-        check("toft_realm_begin_write", self.world.realm)
+        check("toft_realm_begin_write", self.world.realm, None)
         for name, arguments, edit in (
             (
                 "toft_list_insert",
@@ -430,7 +589,7 @@ class FunctionTests(unittest.TestCase):
             "toft_results_filter", results, text("name IN $0"), values([["Ada", "Edsger"]]), 1
         )
         self.assertEqual(self.names(among), ["Ada", "Edsger"])
-        criterion = S.toft_sort(text("age"), True)
+        criterion = S.toft_sort(text("age"), 1, 0)
         by_age = get("toft_results_sort", older, ctypes.byref(criterion), 1)
         self.assertEqual(self.names(by_age), ["Edsger", "Ada", "Grace"])
         two = get("toft_results_limit", by_age, 2)
@@ -447,7 +606,7 @@ class FunctionTests(unittest.TestCase):
         first = get("toft_results_object", by_age, 0)
         self.assertEqual(get("toft_object_get", first, keys["name"]), "Edsger")
         self.assertNotEqual(self.plan(by_age), "")
-        check("toft_realm_begin_write", self.world.realm)
+        check("toft_realm_begin_write", self.world.realm, None)
         check("toft_results_delete_all", two)
         self.assertEqual(get("toft_results_count", results), 1)
         self.assertEqual(get("toft_results_count", frozen), 3)
@@ -459,10 +618,10 @@ class FunctionTests(unittest.TestCase):
 
     def plan(self, results):
         size = ctypes.c_size_t()
-        check("toft_query_explain", results, None, 0, ctypes.byref(size))
+        check("toft_results_explain", results, None, 0, ctypes.byref(size))
         buffer = ctypes.create_string_buffer(b"#" * (size.value + 1), size.value + 1)
-        check("toft_query_explain", results, buffer, size.value, ctypes.byref(size))
-        self.assertEqual(buffer.raw[size.value :], b"#")
+        check("toft_results_explain", results, buffer, size.value + 1, ctypes.byref(size))
+        self.assertEqual(buffer.raw[size.value :], b"\0")
         return buffer.raw[: size.value].decode()
 
     def names(self, results):
@@ -519,6 +678,40 @@ class FunctionTests(unittest.TestCase):
             self.assertIsNone(get(name, nobody, age))
         check("toft_results_release", nobody)
 
+    def test_a_sum_beyond_64_bits_is_an_error_and_not_a_wrong_number(self):
+        results, age = self.world.results, self.world.keys["age"]
+
+        def ages(*numbers):
+            check("toft_realm_begin_write", self.world.realm, None)
+            for index, number in enumerate(numbers):
+                person = get("toft_results_object", results, index)
+                check("toft_object_set", person, age, value(number))
+                check("toft_object_release", person)
+            numbers_of_ada = self.world.keys["numbers"]
+            check("toft_object_set", self.world.object, numbers_of_ada, value(list(numbers)))
+            check("toft_realm_commit", self.world.realm, None, None)
+
+        elements = get("toft_list_results", self.world.list)
+        for numbers in (
+            (2**63 - 1, 2**63 - 1, -(2**63)),
+            (2**63 - 2, 1, 0),
+            (-(2**63), 2**63 - 1, -(2**63) + 2**63),
+            (-(2**62), -(2**62), 0),
+        ):
+            ages(*numbers)
+            for summed, key in ((results, age), (elements, 0)):
+                self.assertEqual(get("toft_results_sum", summed, key), sum(numbers))
+        for numbers in ((2**63 - 1, 1, 0), (2**63 - 1, 2**63 - 1, 0), (-(2**63), -1, 0)):
+            ages(*numbers)
+            for summed, key in ((results, age), (elements, 0)):
+                out = S.toft_value()
+                result = status("toft_results_sum", summed, key, ctypes.byref(out))
+                self.assertEqual(status_name(result), "TOFT_ERROR_OVERFLOW")
+                self.assertAlmostEqual(
+                    get("toft_results_average", summed, key), sum(numbers) / 3, delta=2**20
+                )
+        check("toft_results_release", elements)
+
     # --- Observation
 
     def test_each_kind_of_observer_is_called_and_its_user_data_destroyed(self):
@@ -531,7 +724,7 @@ class FunctionTests(unittest.TestCase):
         destructor = DESTRUCTOR(destroyed.append)
         world = self.world
         tokens = [
-            get(name, handle, callback, user_data, destructor)
+            get(name, handle, None, callback, user_data, destructor)
             for user_data, (name, handle) in enumerate(
                 (
                     ("toft_realm_observe", world.realm),
@@ -550,11 +743,11 @@ class FunctionTests(unittest.TestCase):
         )
         calls.clear()
         other = open_realm(memory=world.name)
-        check("toft_realm_begin_write", other)
-        ada = get("toft_object_find", other, world.person, value("Ada"))
+        check("toft_realm_begin_write", other, None)
+        ada = get("toft_realm_find_object", other, world.person, value("Ada"))
         numbers = get("toft_object_list", ada, world.keys["numbers"])
         check("toft_list_append", numbers, values([4]), 1)
-        version = get("toft_realm_commit", other)
+        version = get("toft_realm_commit", other, None)
         check("toft_realm_refresh", world.realm, None)
         self.assertEqual(
             sorted(calls), [(number, E.TOFT_CHANGE_UPDATE, version) for number in (1, 2, 3, 4)]
@@ -586,9 +779,9 @@ class FunctionTests(unittest.TestCase):
             check("toft_realm_release", realm)
 
     def write(self, body):
-        check("toft_realm_begin_write", self.world.realm)
+        check("toft_realm_begin_write", self.world.realm, None)
         body()
-        check("toft_realm_commit", self.world.realm, None)
+        check("toft_realm_commit", self.world.realm, None, None)
 
 
 class CoverageTest(unittest.TestCase):

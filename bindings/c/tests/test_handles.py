@@ -85,7 +85,7 @@ class HandleTests(unittest.TestCase):
 
     def test_a_hundred_thousand_handles_at_once_are_told_apart(self):
         world = World()
-        handles = [get("toft_results_all", world.realm, world.person) for _ in range(100_000)]
+        handles = [get("toft_realm_objects", world.realm, world.person) for _ in range(100_000)]
         self.assertEqual(len(set(handles)), len(handles))
         for handle in handles[::1000]:
             self.assertEqual(get("toft_results_count", handle), 3)
@@ -137,14 +137,16 @@ class HandleTests(unittest.TestCase):
     def test_a_transaction_that_its_thread_left_open_is_cancelled_with_the_last_handle(self):
         def leave():
             world = World()
-            check("toft_realm_begin_write", world.realm)
+            check("toft_realm_begin_write", world.realm, None)
             return world
 
         left = on_another_thread(leave)
-        waiting = open_realm(memory=left.name, timeout=-1)
-        self.assertEqual(status("toft_realm_begin_write", waiting), E.TOFT_ERROR_LOCK_TIMEOUT)
+        waiting = open_realm(memory=left.name, timeout=0)
+        self.assertEqual(status("toft_realm_begin_write", waiting, None), E.TOFT_ERROR_LOCK_TIMEOUT)
         left.close()
-        self.assertTrue(eventually(lambda: status("toft_realm_begin_write", waiting) == E.TOFT_OK))
+        self.assertTrue(
+            eventually(lambda: status("toft_realm_begin_write", waiting, None) == E.TOFT_OK)
+        )
         check("toft_realm_cancel", waiting)
         check("toft_realm_release", waiting)
 
@@ -168,14 +170,14 @@ class HandleTests(unittest.TestCase):
         destructor = DESTRUCTOR(
             lambda user_data: destroyed.append((user_data, threading.get_ident()))
         )
-        token = get("toft_realm_observe", world.realm, callback, 7, destructor)
+        token = get("toft_realm_observe", world.realm, None, callback, 7, destructor)
         released_by = on_another_thread(
             lambda: (check("toft_token_release", token), threading.get_ident())[1]
         )
         self.assertEqual(destroyed, [(7, released_by)])
-        check("toft_realm_begin_write", world.realm)
+        check("toft_realm_begin_write", world.realm, None)
         check("toft_object_set", world.object, world.keys["age"], value(1))
-        check("toft_realm_commit", world.realm, None)
+        check("toft_realm_commit", world.realm, None, None)
         check("toft_realm_dispatch", world.realm, None)
         self.assertEqual(calls, [])
         world.close()
@@ -186,6 +188,7 @@ class HandleTests(unittest.TestCase):
         status(
             "toft_realm_observe",
             world.realm,
+            None,
             CHANGES_CALLBACK(),
             7,
             destructor,
@@ -194,12 +197,13 @@ class HandleTests(unittest.TestCase):
         status(
             "toft_realm_observe",
             None,
+            None,
             world.callback,
             7,
             destructor,
             ctypes.byref(ctypes.c_void_p()),
         )
-        status("toft_realm_observe", world.realm, world.callback, 7, destructor, None)
+        status("toft_realm_observe", world.realm, None, world.callback, 7, destructor, None)
         self.assertEqual(destroyed, [])
         world.close()
 

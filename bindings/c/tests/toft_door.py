@@ -11,7 +11,7 @@ import threading
 from toft_header import Header
 
 HEADER = Header()
-LIBRARY = HEADER.load(os.environ.get("TOFT_LIBRARY", "libtoft.so.1"))
+LIBRARY = HEADER.load(os.environ.get("TOFT_LIBRARY", "libtoft.so.2"))
 S = collections.namedtuple("Structures", HEADER.structures)(**HEADER.structures)
 E = collections.namedtuple("Enumerators", HEADER.enumerators)(**HEADER.enumerators)
 
@@ -106,7 +106,7 @@ def value(thing):
         buffer = ctypes.create_string_buffer(thing, len(thing) + 1)
         result.type, result.data = (
             E.TOFT_TYPE_DATA,
-            S.toft_blob(ctypes.addressof(buffer), len(thing)),
+            S.toft_data(ctypes.addressof(buffer), len(thing)),
         )
         result.keep = buffer
     elif isinstance(thing, Date):
@@ -191,10 +191,11 @@ def new_schema(classes):
     return get("toft_schema_new", array, len(made))
 
 
-def configuration(path="", memory="", schema=None, mode=0, timeout=0):
-    result = sized(
-        S.toft_configuration, mode=mode, write_timeout_milliseconds=timeout, schema=schema
-    )
+def configuration(path="", memory="", timeout=None, **members):
+    result = sized(S.toft_configuration, **members)
+    if timeout is not None:
+        result.write_timeout = timeout
+        result.flags |= E.TOFT_OPEN_WRITE_TIMEOUT
     result.keep = (text(path), text(memory))
     result.path, result.in_memory_name = result.keep
     return result

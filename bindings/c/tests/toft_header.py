@@ -109,7 +109,7 @@ class Header:
             compiler,
             "-x",
             "c",
-            "-std=c11",
+            "-std=c2x",
             "-fsyntax-only",
             "-Xclang",
             "-ast-dump=json",
@@ -130,6 +130,8 @@ class Header:
             if child["kind"] != "EnumConstantDecl":
                 continue
             expression = child.get("inner", [{}])[0]
+            while "value" not in expression and "inner" in expression:
+                expression = expression["inner"][0]
             value = int(expression["value"]) if "value" in expression else value + 1
             names[child["name"]] = value
         if node.get("name", "").startswith("toft_"):
@@ -214,6 +216,8 @@ class Header:
 
     def ctype(self, spelling):
         """The ctypes type of a type as spelled in C."""
+        if array := re.fullmatch(r"(\w+)\[(\d+)\]", spelling):
+            return self.ctype(array[1]) * int(array[2])
         spelling = (
             spelling.replace("struct ", "").replace("enum ", "").replace("const ", "").strip()
         )

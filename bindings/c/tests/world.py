@@ -56,11 +56,11 @@ class World:
         self._fill()
         self.schema = new_schema(CLASSES)
         self.list = get("toft_object_list", self.object, self.keys["numbers"])
-        self.results = get("toft_results_all", self.realm, self.person)
-        self.token = get("toft_realm_observe", self.realm, self.callback, None, None)
+        self.results = get("toft_realm_objects", self.realm, self.person)
+        self.token = get("toft_realm_observe", self.realm, None, self.callback, None, None)
 
     def _fill(self):
-        check("toft_realm_begin_write", self.realm)
+        check("toft_realm_begin_write", self.realm, None)
         self.object = self.create("Ada", 52)
         link = value_link = get("toft_object_link", self.object)
         for name, age in (("Grace", 47), ("Edsger", 61)):
@@ -69,13 +69,13 @@ class World:
         check("toft_list_append", numbers, values([1, 2, 3]), 3)
         check("toft_list_release", numbers)
         self.link = S.toft_link(*link)
-        check("toft_realm_commit", self.realm, None)
+        check("toft_realm_commit", self.realm, None, None)
 
     def create(self, name, age, boss=None):
         keys = (ctypes.c_uint32 * 3)(self.keys["name"], self.keys["age"], self.keys["boss"])
         out = ctypes.c_void_p()
         check(
-            "toft_object_create",
+            "toft_realm_create_object",
             self.realm,
             self.person,
             E.TOFT_UPDATE_ERROR,
@@ -97,10 +97,12 @@ class World:
         makers = {
             "toft_schema": lambda: new_schema(CLASSES),
             "toft_realm": lambda: open_realm(memory=self.name),
-            "toft_object": lambda: get("toft_object_follow", self.realm, self.link),
+            "toft_object": lambda: get("toft_realm_follow", self.realm, self.link),
             "toft_list": lambda: get("toft_object_list", self.object, self.keys["numbers"]),
-            "toft_results": lambda: get("toft_results_all", self.realm, self.person),
-            "toft_token": lambda: get("toft_realm_observe", self.realm, self.callback, None, None),
+            "toft_results": lambda: get("toft_realm_objects", self.realm, self.person),
+            "toft_token": lambda: get(
+                "toft_realm_observe", self.realm, None, self.callback, None, None
+            ),
         }
         return makers[kind]()
 
@@ -148,6 +150,7 @@ class World:
             "capacity": 1,
             "arguments": None,
             "argument_count": 0,
+            "options": None,
             "callback": self.callback,
             "user_data": None,
             "destroy_user_data": self.destructor,
@@ -160,8 +163,18 @@ class World:
 
         return {"configuration": configuration(memory=self.name)}
 
-    def _special_toft_realm_commit_with(self):
+    def _special_toft_realm_begin_write(self):
+        return {"options": sized(S.toft_write_options, timeout=0, flags=E.TOFT_WRITE_TIMEOUT)}
+
+    def _special_toft_realm_commit(self):
         return {"options": sized(S.toft_commit_options, durability=E.TOFT_DURABILITY_DEFERRED)}
+
+    def _special_toft_realm_observe(self):
+        return {"options": sized(S.toft_observe_options, flags=E.TOFT_OBSERVE_NO_INITIAL)}
+
+    _special_toft_object_observe = _special_toft_realm_observe
+    _special_toft_list_observe = _special_toft_realm_observe
+    _special_toft_results_observe = _special_toft_realm_observe
 
     def _special_toft_schema_new(self):
         from toft_door import class_schema
@@ -171,7 +184,7 @@ class World:
     def _special_toft_realm_find_property(self):
         return {"name": text("age")}
 
-    def _special_toft_object_create(self):
+    def _special_toft_realm_create_object(self):
         keys = (ctypes.c_uint32 * 2)(self.keys["name"], self.keys["age"])
         return {"property_keys": keys, "values": values(["Barbara", 38]), "count": 2}
 

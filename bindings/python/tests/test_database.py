@@ -367,7 +367,7 @@ def test_objects_are_carried_to_another_thread(realm: toft.Realm, path: Path) ->
             return mine.name
 
     assert in_thread(work) == "Rex"
-    with toft.open_in_memory(ALL) as stranger, pytest.raises(toft.WrongSessionError):
+    with toft.open_in_memory(ALL) as stranger, pytest.raises(toft.WrongRealmError):
         stranger.resolve(rex)
 
 
@@ -389,7 +389,7 @@ def test_things_of_two_realms_do_not_mix(realm: toft.Realm, path: Path) -> None:
             ),
         ]
         for attempt in attempts:
-            with pytest.raises(toft.WrongSessionError):
+            with pytest.raises(toft.WrongRealmError):
                 attempt()
         assert rex not in other.objects(Dog) and rex != max_
 

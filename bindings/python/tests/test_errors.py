@@ -15,7 +15,7 @@ def test_each_code_of_the_header_has_an_exception_named_after_it() -> None:
     for status in toft.Status:
         if status == toft.Status.OK:
             continue
-        words = status.name.removeprefix("ERROR_").removesuffix("_ERROR").title().replace("_", "")
+        words = status.name.removeprefix("ERROR_").title().replace("_", "")
         kind = error_class(status)
         assert kind.__name__ == f"{words}Error", status
         assert kind("sentence").code == status

@@ -14,6 +14,7 @@ from ctypes import (
     c_int32,
     c_int64,
     c_size_t,
+    c_uint8,
     c_uint32,
     c_uint64,
     c_void_p,
@@ -39,11 +40,14 @@ TOFT_VERSION_MAJOR = 0
 TOFT_VERSION_MINOR = 1
 TOFT_VERSION_PATCH = 0
 TOFT_VERSION = '0.1.0'
-TOFT_ABI_VERSION = 1
+TOFT_ABI_VERSION = 2
 TOFT_MAX_CLASS_NAME_SIZE = 57
 TOFT_MAX_PROPERTY_NAME_SIZE = 63
 TOFT_MAX_VALUE_SIZE = 16777215
+TOFT_NO_WAIT = 0
+TOFT_WAIT_FOR_EVER = -1
 TOFT_NO_INDEX = 18446744073709551615
+TOFT_SORT_DESCENDING = 1
 
 
 class toft_type(IntEnum):
@@ -58,6 +62,13 @@ class toft_type(IntEnum):
     LINK = 8
     LINKING_OBJECTS = 9
     LIST = 10
+    MIXED = 11
+    DECIMAL = 12
+    OBJECT_ID = 13
+    UUID = 14
+    SET = 15
+    DICTIONARY = 16
+    OBJECT = 17
 
 
 class toft_status(IntEnum):
@@ -68,8 +79,9 @@ class toft_status(IntEnum):
     ERROR_CLOSED = 4
     ERROR_USED_AFTER_FORK = 5
     ERROR_UNSUPPORTED = 6
-    ERROR_INTERNAL_ERROR = 7
-    ERROR_WRONG_SESSION = 8
+    ERROR_INTERNAL = 7
+    ERROR_WRONG_REALM = 8
+    ERROR_INTERRUPTED = 9
     ERROR_FILE_NOT_FOUND = 101
     ERROR_PERMISSION_DENIED = 102
     ERROR_IS_DIRECTORY = 103
@@ -105,6 +117,7 @@ class toft_status(IntEnum):
     ERROR_NULL_NOT_ALLOWED = 407
     ERROR_VALUE_TOO_LONG = 408
     ERROR_READ_ONLY_PROPERTY = 409
+    ERROR_OVERFLOW = 410
     ERROR_INDEX_OUT_OF_RANGE = 501
     ERROR_COLLECTION_INVALIDATED = 502
     ERROR_QUERY_SYNTAX = 601
@@ -123,6 +136,10 @@ class toft_property_flags(IntEnum):
     PRIMARY_KEY = 2
     INDEXED = 4
     LIST = 8
+    SET = 16
+    DICTIONARY = 32
+    UNIQUE = 64
+    FULL_TEXT = 128
 
 
 class toft_mode(IntEnum):
@@ -131,9 +148,20 @@ class toft_mode(IntEnum):
     READ_ONLY = 2
 
 
+class toft_confinement(IntEnum):
+    THREAD = 0
+    CALLER = 1
+
+
 class toft_open_flags(IntEnum):
     MAPPED = 0
     BUFFERED = 1
+    WRITE_TIMEOUT = 2
+
+
+class toft_write_flags(IntEnum):
+    DEFAULT = 0
+    TIMEOUT = 1
 
 
 class toft_durability(IntEnum):
@@ -155,6 +183,15 @@ class toft_change_kind(IntEnum):
     ERROR = 3
 
 
+class toft_observe_flags(IntEnum):
+    DEFAULT = 0
+    OLD_VALUES = 1
+    KEYS = 2
+    RANGES = 4
+    NO_INITIAL = 8
+    NO_MOVES = 16
+
+
 class toft_string(Structure):
     _fields_ = [
         ("data", c_void_p),
@@ -164,7 +201,7 @@ class toft_string(Structure):
     size: int
 
 
-class toft_blob(Structure):
+class toft_data(Structure):
     _fields_ = [
         ("data", c_void_p),
         ("size", c_size_t),
@@ -191,6 +228,29 @@ class toft_link(Structure):
     class_key: int
 
 
+class toft_decimal(Structure):
+    _fields_ = [
+        ("low", c_uint64),
+        ("high", c_uint64),
+    ]
+    low: int
+    high: int
+
+
+class toft_uuid(Structure):
+    _fields_ = [
+        ("bytes", c_uint8 * 16),
+    ]
+    bytes: Any
+
+
+class toft_object_id(Structure):
+    _fields_ = [
+        ("bytes", c_uint8 * 12),
+    ]
+    bytes: Any
+
+
 class toft_values(Structure):
     _fields_ = [
         ("data", c_void_p),
@@ -207,38 +267,49 @@ class toft_value_union(Union):
         ("float32", c_float),
         ("float64", c_double),
         ("string", toft_string),
-        ("data", toft_blob),
+        ("data", toft_data),
         ("date", toft_date),
         ("link", toft_link),
         ("list", toft_values),
+        ("decimal", toft_decimal),
+        ("uuid", toft_uuid),
+        ("object_id", toft_object_id),
     ]
     boolean: bool
     integer: int
     float32: float
     float64: float
     string: toft_string
-    data: toft_blob
+    data: toft_data
     date: toft_date
     link: toft_link
     list: toft_values
+    decimal: toft_decimal
+    uuid: toft_uuid
+    object_id: toft_object_id
 
 
 class toft_value(Structure):
     _anonymous_ = ("_union",)
     _fields_ = [
         ("type", c_int),
+        ("reserved", c_uint32),
         ("_union", toft_value_union),
     ]
     type: int
+    reserved: int
     boolean: bool
     integer: int
     float32: float
     float64: float
     string: toft_string
-    data: toft_blob
+    data: toft_data
     date: toft_date
     link: toft_link
     list: toft_values
+    decimal: toft_decimal
+    uuid: toft_uuid
+    object_id: toft_object_id
 
 
 class toft_error(Structure):
@@ -279,11 +350,15 @@ class toft_class_schema(Structure):
         ("name", toft_string),
         ("properties", c_void_p),
         ("property_count", c_size_t),
+        ("flags", c_uint32),
+        ("reserved", c_uint32),
     ]
     size: int
     name: toft_string
     properties: int | None
     property_count: int
+    flags: int
+    reserved: int
 
 
 class toft_configuration(Structure):
@@ -292,17 +367,25 @@ class toft_configuration(Structure):
         ("path", toft_string),
         ("in_memory_name", toft_string),
         ("mode", c_int),
-        ("write_timeout_milliseconds", c_int32),
+        ("confinement", c_int),
         ("schema", c_void_p),
+        ("classes", c_void_p),
+        ("class_count", c_size_t),
+        ("write_timeout", c_int32),
         ("flags", c_uint32),
+        ("schema_version", c_uint64),
     ]
     size: int
     path: toft_string
     in_memory_name: toft_string
     mode: int
-    write_timeout_milliseconds: int
+    confinement: int
     schema: int | None
+    classes: int | None
+    class_count: int
+    write_timeout: int
     flags: int
+    schema_version: int
 
 
 class toft_class_info(Structure):
@@ -312,12 +395,16 @@ class toft_class_info(Structure):
         ("primary_key", c_uint32),
         ("name", toft_string),
         ("property_count", c_uint64),
+        ("flags", c_uint32),
+        ("reserved", c_uint32),
     ]
     size: int
     key: int
     primary_key: int
     name: toft_string
     property_count: int
+    flags: int
+    reserved: int
 
 
 class toft_property_info(Structure):
@@ -339,22 +426,41 @@ class toft_property_info(Structure):
     name: toft_string
 
 
+class toft_write_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("timeout", c_int32),
+        ("flags", c_uint32),
+    ]
+    size: int
+    timeout: int
+    flags: int
+
+
 class toft_commit_options(Structure):
     _fields_ = [
         ("size", c_size_t),
         ("durability", c_int),
+        ("flags", c_uint32),
+        ("without_notifying", c_void_p),
+        ("without_notifying_count", c_size_t),
     ]
     size: int
     durability: int
+    flags: int
+    without_notifying: int | None
+    without_notifying_count: int
 
 
 class toft_sort(Structure):
     _fields_ = [
         ("key_path", toft_string),
-        ("is_descending", c_bool),
+        ("flags", c_uint32),
+        ("reserved", c_uint32),
     ]
     key_path: toft_string
-    is_descending: bool
+    flags: int
+    reserved: int
 
 
 class toft_column(Structure):
@@ -380,6 +486,15 @@ class toft_move(Structure):
     to: int
 
 
+class toft_range(Structure):
+    _fields_ = [
+        ("first", c_uint64),
+        ("count", c_uint64),
+    ]
+    first: int
+    count: int
+
+
 class toft_changes(Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -398,6 +513,13 @@ class toft_changes(Structure):
         ("move_count", c_size_t),
         ("properties", c_void_p),
         ("property_count", c_size_t),
+        ("old_values", c_void_p),
+        ("deleted_ranges", c_void_p),
+        ("deleted_range_count", c_size_t),
+        ("inserted_ranges", c_void_p),
+        ("inserted_range_count", c_size_t),
+        ("modified_ranges", c_void_p),
+        ("modified_range_count", c_size_t),
     ]
     size: int
     kind: int
@@ -415,9 +537,31 @@ class toft_changes(Structure):
     move_count: int
     properties: int | None
     property_count: int
+    old_values: int | None
+    deleted_ranges: int | None
+    deleted_range_count: int
+    inserted_ranges: int | None
+    inserted_range_count: int
+    modified_ranges: int | None
+    modified_range_count: int
 
 
-class toft_info(Structure):
+class toft_observe_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("key_paths", c_void_p),
+        ("key_path_count", c_size_t),
+        ("flags", c_uint32),
+        ("reserved", c_uint32),
+    ]
+    size: int
+    key_paths: int | None
+    key_path_count: int
+    flags: int
+    reserved: int
+
+
+class toft_database_info(Structure):
     _fields_ = [
         ("size", c_size_t),
         ("version", c_uint64),
@@ -471,6 +615,10 @@ class Library:
             library, "toft_version", c_void_p,
             [], None
         )
+        self.toft_version_number = _prototype(
+            library, "toft_version_number", c_uint32,
+            [], None
+        )
         self.toft_abi_version = _prototype(
             library, "toft_abi_version", c_uint32,
             [], None
@@ -506,6 +654,10 @@ class Library:
         self.toft_realm_close = _prototype(
             library, "toft_realm_close", c_int,
             [c_void_p], check
+        )
+        self.toft_realm_last_error = _prototype(
+            library, "toft_realm_last_error", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_release = _prototype(
             library, "toft_realm_release", None,
@@ -549,14 +701,10 @@ class Library:
         )
         self.toft_realm_begin_write = _prototype(
             library, "toft_realm_begin_write", c_int,
-            [c_void_p], check
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_commit = _prototype(
             library, "toft_realm_commit", c_int,
-            [c_void_p, c_void_p], check
-        )
-        self.toft_realm_commit_with = _prototype(
-            library, "toft_realm_commit_with", c_int,
             [c_void_p, c_void_p, c_void_p], check
         )
         self.toft_realm_flush = _prototype(
@@ -571,17 +719,17 @@ class Library:
             library, "toft_realm_is_writing", c_int,
             [c_void_p, c_void_p], check
         )
-        self.toft_object_create = _prototype(
-            library, "toft_object_create", c_int,
+        self.toft_realm_create_object = _prototype(
+            library, "toft_realm_create_object", c_int,
             [c_void_p, c_uint32, c_int, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_void_p],
              check
         )
-        self.toft_object_find = _prototype(
-            library, "toft_object_find", c_int,
+        self.toft_realm_find_object = _prototype(
+            library, "toft_realm_find_object", c_int,
             [c_void_p, c_uint32, c_void_p, c_void_p], check
         )
-        self.toft_object_follow = _prototype(
-            library, "toft_object_follow", c_int,
+        self.toft_realm_follow = _prototype(
+            library, "toft_realm_follow", c_int,
             [c_void_p, toft_link, c_void_p], check
         )
         self.toft_object_link = _prototype(
@@ -596,8 +744,8 @@ class Library:
             library, "toft_object_delete", c_int,
             [c_void_p], check
         )
-        self.toft_object_delete_all = _prototype(
-            library, "toft_object_delete_all", c_int,
+        self.toft_realm_delete_all = _prototype(
+            library, "toft_realm_delete_all", c_int,
             [c_void_p, c_uint32], check
         )
         self.toft_object_release = _prototype(
@@ -680,8 +828,8 @@ class Library:
             library, "toft_list_release", None,
             [c_void_p], None
         )
-        self.toft_results_all = _prototype(
-            library, "toft_results_all", c_int,
+        self.toft_realm_objects = _prototype(
+            library, "toft_realm_objects", c_int,
             [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_results_filter = _prototype(
@@ -728,8 +876,8 @@ class Library:
             library, "toft_results_delete_all", c_int,
             [c_void_p], check
         )
-        self.toft_query_explain = _prototype(
-            library, "toft_query_explain", c_int,
+        self.toft_results_explain = _prototype(
+            library, "toft_results_explain", c_int,
             [c_void_p, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_results_release = _prototype(
@@ -758,19 +906,19 @@ class Library:
         )
         self.toft_realm_observe = _prototype(
             library, "toft_realm_observe", c_int,
-            [c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
+            [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
         )
         self.toft_object_observe = _prototype(
             library, "toft_object_observe", c_int,
-            [c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
+            [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
         )
         self.toft_list_observe = _prototype(
             library, "toft_list_observe", c_int,
-            [c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
+            [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
         )
         self.toft_results_observe = _prototype(
             library, "toft_results_observe", c_int,
-            [c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
+            [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
         )
         self.toft_token_release = _prototype(
             library, "toft_token_release", None,
@@ -796,6 +944,7 @@ class Library:
 
 FUNCTIONS = (
     "toft_version",
+    "toft_version_number",
     "toft_abi_version",
     "toft_last_error",
     "toft_clear_last_error",
@@ -805,6 +954,7 @@ FUNCTIONS = (
     "toft_schema_release",
     "toft_realm_open",
     "toft_realm_close",
+    "toft_realm_last_error",
     "toft_realm_release",
     "toft_realm_refresh",
     "toft_realm_version",
@@ -817,17 +967,16 @@ FUNCTIONS = (
     "toft_realm_object_count",
     "toft_realm_begin_write",
     "toft_realm_commit",
-    "toft_realm_commit_with",
     "toft_realm_flush",
     "toft_realm_cancel",
     "toft_realm_is_writing",
-    "toft_object_create",
-    "toft_object_find",
-    "toft_object_follow",
+    "toft_realm_create_object",
+    "toft_realm_find_object",
+    "toft_realm_follow",
     "toft_object_link",
     "toft_object_is_valid",
     "toft_object_delete",
-    "toft_object_delete_all",
+    "toft_realm_delete_all",
     "toft_object_release",
     "toft_object_get",
     "toft_object_set",
@@ -848,7 +997,7 @@ FUNCTIONS = (
     "toft_list_find",
     "toft_list_results",
     "toft_list_release",
-    "toft_results_all",
+    "toft_realm_objects",
     "toft_results_filter",
     "toft_results_sort",
     "toft_results_distinct",
@@ -860,7 +1009,7 @@ FUNCTIONS = (
     "toft_results_find",
     "toft_results_class",
     "toft_results_delete_all",
-    "toft_query_explain",
+    "toft_results_explain",
     "toft_results_release",
     "toft_results_columns",
     "toft_results_minimum",

@@ -31,7 +31,7 @@ FLOAT_MEMBER = struct.Struct("=8xf12x")
 DOUBLE_MEMBER = struct.Struct("=8xd8x")
 
 NULL, BOOL, INT, FLOAT, DOUBLE, STRING, DATA, DATE, LINK, LINKING_OBJECTS, LIST = (
-    int(kind) for kind in toft_type
+    int(kind) for kind in toft_type if kind <= toft_type.LIST
 )
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)

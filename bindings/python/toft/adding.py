@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from . import _values as values
 from ._ffi import toft_link, toft_update_policy
 from ._lib import Handle, library
-from .errors import Error, WrongSessionError
+from .errors import Error, WrongRealmError
 from .objects import Object
 from .rows import Binding, BoundProperty, Draft, Live, Single
 from .schema import properties_of
@@ -51,7 +51,7 @@ class Adding:
         """
         if isinstance(root._rows, Live):
             if root._rows.realm is not self._realm:
-                raise WrongSessionError(
+                raise WrongRealmError(
                     f"This {type(root).__name__} belongs to another realm: say "
                     f"realm.resolve(object)."
                 )
@@ -116,7 +116,7 @@ class Adding:
                 else:
                     arguments.add(value, self._realm, each.type)
             self._realm._changing()
-            library().toft_object_create(
+            library().toft_realm_create_object(
                 self._realm._address,
                 binding.key,
                 policy,

@@ -20,8 +20,8 @@ from ._ffi import (
     toft_check_report,
     toft_commit_options,
     toft_configuration,
+    toft_database_info,
     toft_durability,
-    toft_info,
     toft_link,
     toft_mode,
     toft_open_flags,
@@ -36,7 +36,7 @@ from .errors import (
     InvalidArgumentError,
     NoSuchClassError,
     UsageError,
-    WrongSessionError,
+    WrongRealmError,
 )
 from .lists import List
 from .objects import Object, live, live_object
@@ -124,18 +124,18 @@ def _open(
     configuration.path, path_memory = borrowed(os.fsencode(path))
     configuration.in_memory_name, name_memory = borrowed(name)
     configuration.mode = _MODES[mode]
-    configuration.write_timeout_milliseconds = _milliseconds(write_timeout)
     configuration.schema = schema.address if schema else None
     configuration.flags = toft_open_flags.MAPPED if mapped else toft_open_flags.BUFFERED
+    if write_timeout is not None:
+        configuration.write_timeout = _milliseconds(write_timeout)
+        configuration.flags |= toft_open_flags.WRITE_TIMEOUT
     address = ctypes.c_void_p()
     library().toft_realm_open(ctypes.byref(configuration), ctypes.byref(address))
     return Realm(Handle(address.value, library().toft_realm_release), path or f":{name}", declared)
 
 
-def _milliseconds(write_timeout: float | None) -> int:
-    if write_timeout is None:
-        return 0
-    return -1 if write_timeout <= 0 else min(max(1, round(write_timeout * 1000)), 2**31 - 1)
+def _milliseconds(seconds: float) -> int:
+    return 0 if seconds <= 0 else min(max(1, round(seconds * 1000)), 2**31 - 1)
 
 
 @dataclass(frozen=True)
@@ -279,7 +279,7 @@ class Realm:
         waits for other writers and moves to the latest version. `write` is the better way.
         """
         try:
-            self._move("toft_realm_begin_write")
+            self._move("toft_realm_begin_write", None)
         except BaseException:
             if self._is_open and self.is_writing:  # an observer's callback has failed
                 self.cancel()
@@ -292,9 +292,7 @@ class Realm:
         version, options = ctypes.c_uint64(), toft_commit_options()
         options.size, options.durability = ctypes.sizeof(options), _durability(durability)
         self._changing()
-        library().toft_realm_commit_with(
-            self._address, ctypes.byref(options), ctypes.byref(version)
-        )
+        library().toft_realm_commit(self._address, ctypes.byref(options), ctypes.byref(version))
         return version.value
 
     def flush(self) -> None:
@@ -386,7 +384,7 @@ class Realm:
         for cls in classes or tuple(self.classes):
             binding = self._binding(cls)
             self._changing()
-            library().toft_object_delete_all(self._address, binding.key)
+            library().toft_realm_delete_all(self._address, binding.key)
 
     @overload
     def object(self, cls: type[T], primary_key: int | str) -> T | None: ...
@@ -398,7 +396,7 @@ class Realm:
         address = ctypes.c_void_p()
         with self._arguments() as arguments:
             arguments.add(primary_key, self)
-            library().toft_object_find(
+            library().toft_realm_find_object(
                 self._address, binding.key, arguments.address, ctypes.byref(address)
             )
         return self._from_handle(binding, address.value) if address.value else None
@@ -410,7 +408,7 @@ class Realm:
     def objects(self, cls: type[Object] | str) -> Results[Any]:
         """All objects of a class, in the order of their creation."""
         address = ctypes.c_void_p()
-        library().toft_results_all(self._address, self._binding(cls).key, ctypes.byref(address))
+        library().toft_realm_objects(self._address, self._binding(cls).key, ctypes.byref(address))
         return Results(self, Handle(address.value, library().toft_results_release))
 
     def resolve(self, instance: T) -> T | None:
@@ -419,7 +417,7 @@ class Realm:
         """
         rows = live(instance)
         if rows.realm._path != self._path:
-            raise WrongSessionError(f"The object belongs to another database: {rows.realm._path}")
+            raise WrongRealmError(f"The object belongs to another database: {rows.realm._path}")
         binding = self._binding_of_key(rows.binding.key)
         single = Single.following(binding, rows.key(instance._row))
         return cast(T, live_object(binding.cls, single)) if single else None
@@ -497,7 +495,7 @@ class Realm:
     @property
     def info(self) -> Info:
         """Facts about the database."""
-        info = toft_info()
+        info = toft_database_info()
         info.size = ctypes.sizeof(info)
         library().toft_realm_info(self._address, ctypes.byref(info))
         return Info(*(getattr(info, name) for name in Info.__dataclass_fields__))
@@ -562,7 +560,7 @@ class Realm:
 
     def _same(self, other: Realm) -> None:
         if other is not self:
-            raise WrongSessionError("This belongs to another realm.")
+            raise WrongRealmError("This belongs to another realm.")
 
     def _from_handle(self, binding: Binding, address: int) -> Object:
         handle = Handle(address, library().toft_object_release)

@@ -21,7 +21,8 @@ __all__ = [
     "UsedAfterForkError",
     "UnsupportedError",
     "InternalError",
-    "WrongSessionError",
+    "WrongRealmError",
+    "InterruptedError",
     "FileError",
     "FileNotFoundError",
     "PermissionDeniedError",
@@ -61,6 +62,7 @@ __all__ = [
     "NullNotAllowedError",
     "ValueTooLongError",
     "ReadOnlyPropertyError",
+    "OverflowError",
     "CollectionError",
     "IndexOutOfRangeError",
     "CollectionInvalidatedError",
@@ -84,7 +86,7 @@ _CODES = frozenset(Status)
 class Error(Exception):
     """Anything that Toft reports. `str()` gives the message, and the detail on further lines."""
 
-    _status: ClassVar[Status] = Status.ERROR_INTERNAL_ERROR
+    _status: ClassVar[Status] = Status.ERROR_INTERNAL
 
     code: int
     """The status, as toft.h numbers it; compare with `toft.Status`."""
@@ -157,13 +159,19 @@ class UnsupportedError(UsageError, NotImplementedError):
 class InternalError(UsageError, RuntimeError):
     """A mistake in Toft: please report it."""
 
-    _status = Status.ERROR_INTERNAL_ERROR
+    _status = Status.ERROR_INTERNAL
 
 
-class WrongSessionError(UsageError, ValueError):
+class WrongRealmError(UsageError, ValueError):
     """Two things of one call belong to different realms."""
 
-    _status = Status.ERROR_WRONG_SESSION
+    _status = Status.ERROR_WRONG_REALM
+
+
+class InterruptedError(UsageError, builtins.InterruptedError):
+    """A wait was ended by another thread."""
+
+    _status = Status.ERROR_INTERRUPTED
 
 
 # ---------------------------------------------------------------------------- Opening, and the file
@@ -409,6 +417,12 @@ class ReadOnlyPropertyError(ObjectError, AttributeError):
     """Linking objects are computed and cannot be set."""
 
     _status = Status.ERROR_READ_ONLY_PROPERTY
+
+
+class OverflowError(ObjectError, builtins.OverflowError):
+    """A sum of ints leaves the range of 64 bits."""
+
+    _status = Status.ERROR_OVERFLOW
 
 
 # -------------------------------------------------------------------------------- Lists and results

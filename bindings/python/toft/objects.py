@@ -5,7 +5,7 @@ from __future__ import annotations
 from _thread import get_ident
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
-from .errors import Error, InvalidArgumentError, NoSuchPropertyError, WrongSessionError
+from .errors import Error, InvalidArgumentError, NoSuchPropertyError, WrongRealmError
 from .rows import Draft, Live, Rows, Single
 from .schema import MISSING, Field, Property, is_property, own_annotations, properties_of
 
@@ -213,7 +213,7 @@ class Object(metaclass=ObjectType):
             realm.add(self)
         rows = live(self)
         if rows.realm is not realm:
-            raise WrongSessionError(
+            raise WrongRealmError(
                 f"This {type(self).__name__} belongs to another realm: say realm.resolve(object)."
             )
         return rows.key(self._row), rows.binding.key

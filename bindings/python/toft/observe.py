@@ -109,7 +109,7 @@ class Observation:
         _running[self._number] = self
         address = ctypes.c_void_p()
         getattr(library(), function)(
-            handle.address, _on_changes, self._number, _on_end, ctypes.byref(address)
+            handle.address, None, _on_changes, self._number, _on_end, ctypes.byref(address)
         )
         self._token = Handle(address.value, library().toft_token_release)
         if callback is not None:

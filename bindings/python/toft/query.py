@@ -20,7 +20,7 @@ from .errors import (
     NullNotAllowedError,
     TypeMismatchError,
     UnsupportedAggregateError,
-    WrongSessionError,
+    WrongRealmError,
 )
 from .objects import live_object
 from .rows import Binding, Block, BoundProperty, Single
@@ -77,7 +77,7 @@ class Results(Collection[T], Generic[T]):
         kept = [_text(path.removeprefix("-")) for path in key_paths]
         pairs = zip(kept, key_paths)
         criteria = (toft_sort * max(1, len(kept)))(
-            *(toft_sort(text, path.startswith("-")) for (text, _), path in pairs)
+            *(toft_sort(text, int(path.startswith("-")), 0) for (text, _), path in pairs)
         )
         return self._made("toft_results_sort", ctypes.byref(criteria), len(kept))
 
@@ -143,7 +143,7 @@ class Results(Collection[T], Generic[T]):
     def __contains__(self, value: object) -> bool:
         try:
             return self._find(value) is not None
-        except (TypeMismatchError, NullNotAllowedError, WrongSessionError, InvalidArgumentError):
+        except (TypeMismatchError, NullNotAllowedError, WrongRealmError, InvalidArgumentError):
             len(
                 self
             )  # what cannot be among them is not; but results that cannot be read are a failure
@@ -207,9 +207,9 @@ class Results(Collection[T], Generic[T]):
     def explain(self) -> str:
         """How these results are worked out: the plan as text."""
         size = ctypes.c_size_t()
-        library().toft_query_explain(self._handle.address, None, 0, ctypes.byref(size))
+        library().toft_results_explain(self._handle.address, None, 0, ctypes.byref(size))
         memory = ctypes.create_string_buffer(max(1, size.value))
-        library().toft_query_explain(self._handle.address, memory, size.value, ctypes.byref(size))
+        library().toft_results_explain(self._handle.address, memory, size.value, ctypes.byref(size))
         return memory.raw[: size.value].decode()
 
     def observe(self, callback: Callback | None = None) -> Observation:

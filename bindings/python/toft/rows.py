@@ -247,7 +247,7 @@ class Single(Live):
 
 def _follow(binding: Binding, key: int) -> Handle | None:
     address = ctypes.c_void_p()
-    library().toft_object_follow(
+    library().toft_realm_follow(
         binding.realm._address, toft_link(key, binding.key), ctypes.byref(address)
     )
     return Handle(address.value, library().toft_object_release) if address.value else None

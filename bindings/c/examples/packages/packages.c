@@ -65,13 +65,13 @@ static void open_database(const char *path) {
     toft_configuration configuration;
     TOFT_INITIALIZE(&configuration);
     configuration.path = toft_text(path);
-    CHECK(toft_schema_new(classes, 1, &configuration.schema));
+    configuration.classes = classes;
+    configuration.class_count = 1;
     CHECK(toft_realm_open(&configuration, &realm));
-    toft_schema_release(configuration.schema);
     package = class_key(realm, "Package");
     for (size_t index = 0; index < PROPERTIES; index++)
         keys[index] = property_key(realm, package, package_properties[index].name.data);
-    CHECK(toft_results_all(realm, package, &packages));
+    CHECK(toft_realm_objects(realm, package, &packages));
 }
 
 static void close_database(void) {
@@ -147,14 +147,14 @@ enum { ROOM = 1024 }; // more elements than any list has
 static toft_value texts(toft_string list, toft_value room[ROOM]) {
     size_t count = 0;
     for (toft_string element; count < ROOM && next_element(&list, &element);)
-        room[count++] = toft_string_value(element);
-    return toft_list_value(room, count);
+        room[count++] = toft_value_string(element);
+    return toft_value_list(room, count);
 }
 
 static toft_object *find(toft_string name) {
-    const toft_value key = toft_string_value(name);
+    const toft_value key = toft_value_string(name);
     toft_object *object = NULL;
-    CHECK(toft_object_find(realm, package, &key, &object));
+    CHECK(toft_realm_find_object(realm, package, &key, &object));
     return object;
 }
 
@@ -169,23 +169,23 @@ static toft_value links(toft_string list, toft_value room[ROOM], size_t *linked,
             continue;
         }
         CHECK(toft_object_link(target, &link));
-        room[count++] = toft_link_value(link);
+        room[count++] = toft_value_link(link);
         toft_object_release(target);
     }
     *linked += count;
-    return toft_list_value(room, count);
+    return toft_value_list(room, count);
 }
 
 static void create(toft_string row[COLUMNS]) {
     toft_value tags[ROOM], values[DEPENDS];
     for (size_t column = 0; column < TAGS; column++)
-        values[column] = toft_string_value(row[column]);
-    values[SIZE] = toft_int(strtoll(row[SIZE].data, NULL, 10));
-    values[INSTALLED_SIZE] = toft_int(strtoll(row[INSTALLED_SIZE].data, NULL, 10));
-    values[ESSENTIAL] = toft_bool(row[ESSENTIAL].size == 4); // true
-    if (row[HOMEPAGE].size == 0) values[HOMEPAGE] = toft_null();
+        values[column] = toft_value_string(row[column]);
+    values[SIZE] = toft_value_int(strtoll(row[SIZE].data, NULL, 10));
+    values[INSTALLED_SIZE] = toft_value_int(strtoll(row[INSTALLED_SIZE].data, NULL, 10));
+    values[ESSENTIAL] = toft_value_bool(row[ESSENTIAL].size == 4); // true
+    if (row[HOMEPAGE].size == 0) values[HOMEPAGE] = toft_value_null();
     values[TAGS] = texts(row[TAGS], tags);
-    CHECK(toft_object_create(
+    CHECK(toft_realm_create_object(
         realm, package, TOFT_UPDATE_ERROR, keys, values, DEPENDS, NULL, NULL, NULL));
 }
 
@@ -194,8 +194,8 @@ static void load(const char *path) {
     table table = read_table(path);
     toft_value depends[ROOM], recommends[ROOM];
     size_t linked[2] = {0, 0}, missing[2] = {0, 0};
-    CHECK(toft_realm_begin_write(realm));
-    CHECK(toft_object_delete_all(realm, package));
+    CHECK(toft_realm_begin_write(realm, NULL));
+    CHECK(toft_realm_delete_all(realm, package));
     for (size_t row = 0; row < table.count; row++) create(table.rows[row]);
     for (size_t row = 0; row < table.count; row++) {
         toft_object *object = find(table.rows[row][NAME]);
@@ -206,7 +206,7 @@ static void load(const char *path) {
         CHECK(toft_object_set_values(object, &keys[DEPENDS], values, 2));
         toft_object_release(object);
     }
-    CHECK(toft_realm_commit(realm, NULL));
+    CHECK(toft_realm_commit(realm, NULL, NULL));
     printf("%zu packages are loaded, with %zu dependencies and %zu recommendations; %zu and %zu "
            "more name no package.\n",
         table.count, linked[0], linked[1], missing[0], missing[1]);
@@ -308,9 +308,9 @@ static void answer(void) {
 
 static void update(void) {
     toft_results *games = filter("section == 'games'");
-    const toft_value extra = toft_text_value("extra");
+    const toft_value extra = toft_value_text("extra");
     uint64_t count_of_games = 0;
-    CHECK(toft_realm_begin_write(realm));
+    CHECK(toft_realm_begin_write(realm, NULL));
     CHECK(toft_results_count(games, &count_of_games));
     for (uint64_t index = 0; index < count_of_games; index++) {
         toft_object *game = NULL;
@@ -318,7 +318,7 @@ static void update(void) {
         CHECK(toft_object_set(game, keys[PRIORITY], &extra));
         toft_object_release(game);
     }
-    CHECK(toft_realm_commit(realm, NULL));
+    CHECK(toft_realm_commit(realm, NULL, NULL));
     toft_results_release(games);
     printf("Updated: %llu games are extra; so are %llu packages in all.\n",
         (unsigned long long)count_of_games, count("priority == 'extra'"));
@@ -327,9 +327,9 @@ static void update(void) {
 static void delete_documents(void) {
     unsigned long long documents = count("section == 'doc'"), before = count("depends.@count == 0");
     toft_results *results = filter("section == 'doc'");
-    CHECK(toft_realm_begin_write(realm));
+    CHECK(toft_realm_begin_write(realm, NULL));
     CHECK(toft_results_delete_all(results));
-    CHECK(toft_realm_commit(realm, NULL));
+    CHECK(toft_realm_commit(realm, NULL, NULL));
     toft_results_release(results);
     printf(
         "Deleted: %llu documents, %llu packages are left; %llu depended on nothing, now %llu do.\n",
@@ -342,13 +342,13 @@ enum { COMMITS = 3 };
 
 static void put(const char *name, const char *version) {
     const toft_value values[] = {
-        toft_text_value(name), toft_text_value(version), toft_text_value("example")};
-    CHECK(toft_object_create(
+        toft_value_text(name), toft_value_text(version), toft_value_text("example")};
+    CHECK(toft_realm_create_object(
         realm, package, TOFT_UPDATE_MODIFIED, keys, values, 3, NULL, NULL, NULL));
 }
 
 static void make_commit(int number) {
-    CHECK(toft_realm_begin_write(realm));
+    CHECK(toft_realm_begin_write(realm, NULL));
     if (number == 1) {
         put("example-apple", "1.0");
         put("example-banana", "1.0");
@@ -362,7 +362,7 @@ static void make_commit(int number) {
         toft_object_release(apple);
         put("example-date", "2.0");
     }
-    CHECK(toft_realm_commit(realm, NULL));
+    CHECK(toft_realm_commit(realm, NULL, NULL));
 }
 
 // What the other process does: a commit for each byte on its standard input.
@@ -462,7 +462,7 @@ static bool observe(const char *program, const char *path) {
         .results = filter("section == 'example' SORT(name ASC)"), .count = 0, .calls = 0};
     int descriptor = -1, orders = -1, status = 0;
     toft_token *token = NULL;
-    CHECK(toft_results_observe(copy.results, packages_changed, &copy, NULL, &token));
+    CHECK(toft_results_observe(copy.results, NULL, packages_changed, &copy, NULL, &token));
     CHECK(toft_realm_descriptor(realm, &descriptor));
     printf("Section 'example' is observed while another process writes:\n");
     pid_t writer = start_writer(program, path, &orders);
