@@ -29,7 +29,11 @@ extension BoundQuery {
             frame, passing throws(ModelError) in
             aggregation.add(try node.evaluate(frame, wanted: passing), passing)
         }
-        return aggregation.result
+        guard let result = aggregation.result else {
+            let owner = view.schema.anyClass(id: property.classID)?.name ?? ""
+            throw .sumOverflow(className: owner, property: property.name)
+        }
+        return result
     }
 
     /// Whether one object passes every filter. SORT, DISTINCT and LIMIT say nothing of one object

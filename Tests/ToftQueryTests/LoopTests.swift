@@ -71,7 +71,8 @@ import ToftTestKit
                 vector.use(column)
                 let rows = (0..<count).filter { wanted[$0] }
                 let chosen = rows.map { values[$0] }
-                #expect(result(.sum, vector, wanted) == .int(chosen.reduce(0, &+)))
+                let sum = chosen.reduce(Int128(0)) { $0 + Int128($1) }
+                #expect(result(.sum, vector, wanted) == Int64(exactly: sum).map { .int($0) })
                 #expect(result(.minimum, vector, wanted) == chosen.min().map { .int($0) } ?? .null)
                 #expect(result(.maximum, vector, wanted) == chosen.max().map { .int($0) } ?? .null)
                 #expect((0..<count).map { vector.ints[$0] } == values)
@@ -81,7 +82,7 @@ import ToftTestKit
     }
 
     private func result(_ operation: AggregateOperation, _ vector: Vector, _ wanted: Selection)
-        -> ToftModel.Value
+        -> ToftModel.Value?
     {
         var aggregation = Aggregation(operation, of: .int)
         aggregation.add(vector, wanted)

@@ -188,6 +188,9 @@ struct QueryTests {
                     && nobody.average(of: \.age) == nil)
             expectError(.unsupportedAggregate) { let _: Int = people.sum(ofProperty: "name") }
             expectError(.noSuchProperty) { let _: Int? = people.max(ofProperty: "wings") }
+            try realm.write { for person in people { person.age = .max } }
+            expectError(.overflow) { let _: Int = people.sum(of: \.age) }
+            #expect(people.average(of: \.age) == 0x1p63)
         }
     }
 

@@ -44,6 +44,7 @@ extension ModelError {
         case .invalidText, .invalidDate: .invalidArgument
         case .propertyNotWritable: .readOnlyProperty
         case .indexOutOfRange: .indexOutOfRange
+        case .sumOverflow: .overflow
         }
     }
 }

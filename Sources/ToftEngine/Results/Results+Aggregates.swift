@@ -12,8 +12,8 @@ package enum Aggregate: Sendable {
 
 extension Results {
     /// Makes one value of a property of all objects, or of the values themselves (nil). Null and
-    /// NaN do not count. Sums of integers wrap around. One pass over one column; no object and no
-    /// list of results is made.
+    /// NaN do not count. One pass over one column; no object and no list of results is made.
+    /// Throws `overflow` for a sum of integers that is none of 64 bits.
     package func aggregate(_ aggregate: Aggregate, of property: PropertyID?) throws(EngineError)
         -> Value
     {
@@ -60,7 +60,10 @@ extension Results {
             let value = try value(at: index)
             if !value.isNull && !value.isNaN { values.append(value) }
         }
-        return aggregate.value(of: values, type)
+        guard let result = aggregate.value(of: values, type) else {
+            throw EngineError(.overflow, "The sum of these values is beyond 64 bits.")
+        }
+        return result
     }
 
     private static func unsupported(_ aggregate: Aggregate, _ what: String) -> EngineError {
@@ -101,12 +104,14 @@ extension Aggregate {
         }
     }
 
-    /// The aggregate of values of one type, none of them null or NaN.
-    fileprivate func value(of values: [Value], _ type: PropertyType) -> Value {
+    /// The aggregate of values of one type, none of them null or NaN. Nil for a sum of integers
+    /// that is none of 64 bits.
+    fileprivate func value(of values: [Value], _ type: PropertyType) -> Value? {
         switch self {
         case .minimum: values.min { $0.isOrderedBefore($1) } ?? .null
         case .maximum: values.max { $0.isOrderedBefore($1) } ?? .null
-        case .sum where type == .int: .int(values.reduce(0) { $0 &+ $1.integer })
+        case .sum where type == .int:
+            Int64(exactly: values.reduce(Int128(0)) { $0 + Int128($1.integer) }).map { .int($0) }
         case .sum: .double(values.reduce(0) { $0 + $1.number })
         case .average:
             values.isEmpty

@@ -77,6 +77,8 @@ extension ModelError {
             "Property '\(className).\(property)' is a list; use the list functions."
         case .indexOutOfRange(let index, let count):
             "Index \(index) is out of bounds (must be less than \(count))."
+        case .sumOverflow(let className, let property):
+            "The sum of '\(className).\(property)' is beyond 64 bits. Add the values up as doubles."
         case .listTooLong(let className, let property, let limit):
             "List '\(className).\(property)' can't hold more than \(limit) elements."
         case .inconsistent(let what): "The database contradicts itself: \(what)."

@@ -43,6 +43,8 @@ package enum ModelError: Error, Sendable, Equatable {
     case isAList(className: String, property: String)
     case indexOutOfRange(index: Int, count: Int)
     case listTooLong(className: String, property: String, limit: Int)
+    /// The sum of a property's integers is none of 64 bits.
+    case sumOverflow(className: String, property: String)
     /// Indexes, links and rows contradict each other.
     case inconsistent(String)
 }

@@ -1,12 +1,12 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// One value of many, batch by batch. Null and NaN do not count; sums of integers wrap around.
+/// One value of many, batch by batch. Null and NaN do not count; sums of integers are exact.
 struct Aggregation {
     private let operation: AggregateOperation
     private let type: ValueType
     private var count = 0
-    private var intSum: Int64 = 0
+    private var intSum: Int128 = 0
     private var doubleSum = 0.0
     private var leastInt = Int64.max
     private var greatestInt = Int64.min
@@ -49,12 +49,12 @@ struct Aggregation {
             var word = mask.word(index)
             let start = values + index * 64
             if word == .max {
-                if isSum { intSum &+= Self.sum(start) } else { widen(Self.extremes(start)) }
+                if isSum { intSum += Self.sum(start) } else { widen(Self.extremes(start)) }
                 continue
             }
             while word != 0 {
                 let value = Int64(start[word.trailingZeroBitCount])
-                if isSum { intSum &+= value } else { widen((value, value)) }
+                if isSum { intSum += Int128(value) } else { widen((value, value)) }
                 word &= word &- 1
             }
         }
@@ -65,15 +65,22 @@ struct Aggregation {
     @inline(__always)
     private static func sum<Integer: FixedWidthInteger & SignedInteger>(
         _ values: UnsafePointer<Integer>
-    ) -> Int64 {
+    ) -> Int128 {
         if Integer.bitWidth <= 16 {
             var sum: Int32 = 0
             for row in 0..<64 { sum &+= Int32(truncatingIfNeeded: values[row]) }
-            return Int64(sum)
+            return Int128(sum)
         }
+        // 64 values of -2^56..<2^56 fit into 64 bits; a value beyond sets one of the upper 7 bits.
         var sum: Int64 = 0
-        for row in 0..<64 { sum &+= Int64(values[row]) }
-        return sum
+        var bits: UInt64 = 0
+        for row in 0..<64 {
+            let value = Int64(values[row])
+            sum &+= value
+            bits |= UInt64(bitPattern: value &+ 1 << 56)
+        }
+        if bits >> 57 == 0 { return Int128(sum) }
+        return (0..<64).reduce(0) { $0 + Int128(values[$1]) }
     }
 
     @inline(__always)
@@ -118,10 +125,12 @@ struct Aggregation {
         }
     }
 
-    /// Null where there was no value, except that their sum is 0.
-    var result: Value {
+    /// Null where there was no value, except that their sum is 0. Nil for a sum of integers that
+    /// is none of 64 bits.
+    var result: Value? {
         switch operation {
-        case .sum: type == .int ? .int(intSum) : .double(doubleSum)
+        case .sum where type == .int: Int64(exactly: intSum).map { .int($0) }
+        case .sum: .double(doubleSum)
         case .average where count == 0: .null
         case .average: .double((type == .int ? Double(intSum) : doubleSum) / Double(count))
         case .minimum, .maximum: count == 0 ? .null : extreme(isLeast: operation == .minimum)

@@ -288,8 +288,10 @@ extension ModelAggregate {
         case .sum, .average:
             guard type != .date else { return nil }
             if type == .int, self == .sum {
-                return .int(
-                    values.reduce(0) { if case .int(let value) = $1 { $0 &+ value } else { $0 } })
+                let total = values.reduce(Int128(0)) {
+                    if case .int(let value) = $1 { $0 + Int128(value) } else { $0 }
+                }
+                return Int64(exactly: total).map { .int($0) }
             }
             var total = 0.0
             for value in values {

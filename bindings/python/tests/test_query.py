@@ -189,6 +189,12 @@ def test_aggregates(dogs: toft.Results[Dog], realm: toft.Realm) -> None:
     assert list(item.counts.results.sort("self")) == [1, 2, 3]
     assert realm.objects(Everything).max("maybe_born") == noon
     assert realm.objects(Everything).sum("score") == 0.25
+    with realm.write():
+        item.counts[:] = [2**63 - 1, 1]
+    assert item.counts.results.average() == 2.0**62
+    with pytest.raises(toft.OverflowError) as raised:
+        item.counts.results.sum()
+    assert isinstance(raised.value, OverflowError)
     for wrong in ("name", "tags", "owner"):
         with pytest.raises(toft.UnsupportedAggregateError):
             dogs.sum(wrong)
