@@ -82,7 +82,8 @@ enum MistakeTrials {
 
     /// Runs a suite until something is wrong. True: nothing was.
     static func hunt(_ name: String) throws -> Bool {
-        alarm(60)
+        // Against a hang; a machine that others load takes a minute for the slowest.
+        alarm(180)
         switch Suite(rawValue: name) {
         case .crash: return try CrashTrials.hunt()
         case .faults: return try FaultTrials.run(stride: 1, violationLimit: 1)

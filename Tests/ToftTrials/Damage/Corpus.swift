@@ -207,10 +207,10 @@ struct Corpus {
             for index in 0..<count { try list.append(value(index)) }
         }
         let isLong = number == 5
-        try append("flags", isLong ? 1_100 : number) { .bool($0 % 3 == 0) }
-        try append("numbers", isLong ? 700 : number) { .int(Int64($0 * $0)) }
+        try append("flags", isLong ? 1_040 : number) { .bool($0 % 3 == 0) }
+        try append("numbers", isLong ? 520 : number) { .int(Int64($0 * $0)) }
         try append("ratios", number % 4) { .float(Float($0)) }
-        try append("weights", isLong ? 200 : number % 5) {
+        try append("weights", isLong ? 140 : number % 5) {
             $0 % 3 == 1 ? .null : .double(Double($0))
         }
         try append("texts", number == 7 ? 60 : number % 3) {
@@ -218,7 +218,7 @@ struct Corpus {
         }
         try append("maybeTexts", number % 4) { $0 == 1 ? .null : .string("maybe \($0)") }
         try append("blobs", number % 3) { .data([UInt8](repeating: UInt8($0), count: 40)) }
-        try append("moments", isLong ? 120 : number % 4) {
+        try append("moments", isLong ? 90 : number % 4) {
             .date(Timestamp(seconds: Int64($0), nanoseconds: 5))
         }
         try append("pals", min(number, 6)) { .link(earlier[$0 % max(1, earlier.count)].ref) }

@@ -14,7 +14,9 @@ struct DamageJudge {
         self.corpus = corpus
         file = try DamagedFile(corpus.image, identity: corpus.identity)
         let sound = Inspection(of: file)
-        guard sound.refusals.isEmpty, sound.strangeErrors.isEmpty, sound.problems.isEmpty else {
+        guard sound.refusals.isEmpty, sound.strangeErrors.isEmpty, sound.wrongErrors.isEmpty,
+            sound.problems.isEmpty
+        else {
             throw Failure(
                 "the corpus \(corpus.name) is not sound: \(sound.refusals) "
                     + "\(sound.strangeErrors) \(sound.problems)")
@@ -38,8 +40,9 @@ struct DamageJudge {
         // Some are asked everything, the others as far as damage is usually found.
         let hash = UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15
         let found = Inspection(
-            of: file, part: hash >> 59 == 0 ? nil : Int(hash >> 48 & 0xFFF),
+            of: file, part: hash >> 58 == 0 ? nil : Int(hash >> 48 & 0xFFF),
             writesFirst: damage == .sealedCycle)
+        if let error = found.wrongErrors.first { return (.strange, error) }
         if damage.isSealed { return judgeSealed(found, hasToBeNoticed) }
         if let error = found.strangeErrors.first { return (.strange, error) }
         if let wrong = firstDifference(found, right) {
