@@ -55,7 +55,9 @@ enum MistakeTrials {
             setenv("TOFT_SEED_BUG", mistake.rawValue, 1)
             let child = try ChildProcess(Trials.executable, ["hunt", suite.rawValue])
             unsetenv("TOFT_SEED_BUG")
-            let lines = child.lines()
+            // The alarm of the hunt ends a wait.
+            var lines: [String] = []
+            while let line = child.line(timeoutMilliseconds: -1) { lines.append(line) }
             let code = child.wait()
             // A hunt ends with 1 when it has found something wrong. A signal would mean that the
             // engine fell over the mistake, or hung.
