@@ -35,17 +35,17 @@ let package = Package(
             dependencies: ["ToftQuery", "ToftModel", "ToftStorage", "ToftPlatform"]),
         // The C header as a module, so that the compiler holds every entry point against it.
         .systemLibrary(name: "CToft", path: "include"),
-        // The C door.
+        // The C API.
         .target(
             name: "ToftCAPI",
             dependencies: [
                 "CToft", "ToftEngine", "ToftQuery", "ToftModel", "ToftStorage", "ToftPlatform",
             ]),
-        // The Swift door: Realm, Object, List, Results as RealmSwift spells them.
+        // The Swift API: Realm, Object, List, Results as RealmSwift spells them.
         .target(
             name: "Toft",
             dependencies: ["ToftEngine", "ToftQuery", "ToftModel", "ToftStorage", "ToftPlatform"]),
-        // The Swift door under the name that existing apps import.
+        // The Swift API under the name that existing apps import.
         .target(name: "RealmSwift", dependencies: ["Toft"]),
         // The terminal.
         .executableTarget(

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Measurements of the Swift door, in a package of their own so that nobody who uses Toft resolves
+// Measurements of the Swift API, in a package of their own so that nobody who uses Toft resolves
 // or builds them.
 let package = Package(
     name: "toft-benchmarks",

@@ -113,7 +113,7 @@ struct EnumTests {
     }
 
     /// A file in which another app has left what our enums do not know.
-    private func withUnknownValues(_ story: (Cat) throws -> Void) throws {
+    private func withUnknownValues(_ body: (Cat) throws -> Void) throws {
         try TestRealm.withFolder { folder in
             let url = folder.appendingPathComponent("cats.realm")
             try elsewhere {
@@ -128,7 +128,7 @@ struct EnumTests {
             }
             let realm = try Realm(
                 configuration: Realm.Configuration(fileURL: url, objectTypes: [Cat.self]))
-            try story(try #require(realm.objects(Cat.self).first))
+            try body(try #require(realm.objects(Cat.self).first))
             try TestRealm.check(realm)
         }
     }

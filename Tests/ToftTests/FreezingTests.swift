@@ -8,17 +8,17 @@ import Testing
 @Suite("Frozen, everything stays as it was, on any thread")
 struct FreezingTests {
     /// Ada with her dogs Rex and Fido, in a file.
-    private func withAda(_ story: (Realm, Person) throws -> Void) throws {
+    private func withAda(_ body: (Realm, Person) throws -> Void) throws {
         try TestRealm.withFile { realm, _ in
             let ada = Person(1, "Ada", age: 36)
             ada.nickname = "Countess"
             ada.dogs.append(objectsIn: [Dog("Rex", age: 3), Dog("Fido", age: 5)])
             try realm.write { realm.add(ada) }
-            try story(realm, ada)
+            try body(realm, ada)
         }
     }
 
-    /// Another thread changes and deletes what the story began with.
+    /// Another thread changes and deletes what the test began with.
     private func overturn(_ realm: Realm) throws {
         let configuration = realm.configuration
         try elsewhere {

@@ -62,7 +62,7 @@ final class Tile: Object {
 @Suite("Loops")
 struct IterationTests {
     /// A realm with so many tiles, each but the last linked to the next.
-    private func withTiles(_ count: Int, _ story: (Realm, Results<Tile>) throws -> Void) throws {
+    private func withTiles(_ count: Int, _ body: (Realm, Results<Tile>) throws -> Void) throws {
         try TestRealm.with([Tile.self]) { realm in
             try realm.write {
                 var next: Tile?
@@ -73,7 +73,7 @@ struct IterationTests {
                     next = tile
                 }
             }
-            try story(realm, realm.objects(Tile.self))
+            try body(realm, realm.objects(Tile.self))
         }
     }
 

@@ -10,8 +10,7 @@ struct KeyPathObservationTests {
     typealias Log = ObservationTests.Log
 
     /// Ada, her report Ben, and her dogs Rex and Fido, in a file.
-    private func withOffice(_ story: @escaping @Sendable (LoopThread, Realm) throws -> Void) throws
-    {
+    private func withOffice(_ body: @escaping @Sendable (LoopThread, Realm) throws -> Void) throws {
         try TestRealm.withFolder { folder in
             let configuration = Realm.Configuration(
                 fileURL: folder.appendingPathComponent("office.realm"))
@@ -21,7 +20,7 @@ struct KeyPathObservationTests {
                 ben.boss = ada
                 ada.dogs.append(objectsIn: [Dog("Rex"), Dog("Fido")])
                 try realm.write { realm.add([ada, ben]) }
-                try story(loop, realm)
+                try body(loop, realm)
                 try TestRealm.check(realm)
             }
         }

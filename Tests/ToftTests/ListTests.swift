@@ -6,13 +6,13 @@ import Testing
 
 @Suite("Lists and links")
 struct ListTests {
-    private func withDogs(_ story: (Realm, Person, List<Dog>) throws -> Void) throws {
+    private func withDogs(_ body: (Realm, Person, List<Dog>) throws -> Void) throws {
         try TestRealm.with { realm in
             let ada = Person(1, "Ada")
             ada.dogs.append(objectsIn: [Dog("A"), Dog("B"), Dog("C")])
             try realm.write { realm.add(ada) }
             let person = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
-            try story(realm, person, person.dogs)
+            try body(realm, person, person.dogs)
         }
     }
 

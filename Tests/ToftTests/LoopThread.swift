@@ -4,13 +4,13 @@ import Testing
 
 /// A thread with a run loop, as an app's main thread is one.
 struct LoopThread {
-    /// Tells a story on a new thread, and waits for its end.
-    static func run(_ story: @escaping @Sendable (LoopThread) throws -> Void) throws {
+    /// Runs a body on a new thread, and waits for its end.
+    static func run(_ body: @escaping @Sendable (LoopThread) throws -> Void) throws {
         let result = Mutex<(any Error)?>(nil)
         let end = DispatchSemaphore(value: 0)
         let thread = Thread {
             do {
-                try story(LoopThread())
+                try body(LoopThread())
             } catch {
                 result.withLock { $0 = error }
             }

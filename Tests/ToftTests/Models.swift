@@ -1,7 +1,7 @@
 import Foundation
 import RealmSwift
 
-// The classes of the stories. Tests find them as an app would: nobody names them to the realm.
+// The classes of the tests. Tests find them as an app would: nobody names them to the realm.
 
 class Person: Object {
     @Persisted(primaryKey: true) var id: Int

@@ -7,7 +7,7 @@ import Testing
 @Suite("Queries")
 struct QueryTests {
     /// Five people: Ada leads Ben and Cem, Ben leads Dan; Eva has nobody.
-    private func withPeople(_ story: (Realm, Results<Person>) throws -> Void) throws {
+    private func withPeople(_ body: (Realm, Results<Person>) throws -> Void) throws {
         try TestRealm.with { realm in
             try realm.write {
                 let ada = Person(
@@ -27,7 +27,7 @@ struct QueryTests {
                 let eva = Person(value: ["id": 5, "name": "Eva", "age": 33] as [String: Any])
                 realm.add([ada, ben, cem, dan, eva])
             }
-            try story(realm, realm.objects(Person.self))
+            try body(realm, realm.objects(Person.self))
         }
     }
 

@@ -7,7 +7,7 @@ import ToftStorage
 @testable import Toft
 
 /// Databases of tests: in memory, or in a folder that is gone afterwards; each is checked from the
-/// first page to the last when its story ends.
+/// first page to the last when the test ends.
 enum TestRealm {
     private static let counter = Atomic(0)
 
@@ -17,32 +17,32 @@ enum TestRealm {
         return Realm.Configuration(inMemoryIdentifier: "test-\(number)", objectTypes: types)
     }
 
-    /// Tells a story with a realm in memory.
-    static func with(_ types: [ObjectBase.Type]? = nil, _ story: (Realm) throws -> Void) throws {
+    /// Runs a body with a realm in memory.
+    static func with(_ types: [ObjectBase.Type]? = nil, _ body: (Realm) throws -> Void) throws {
         let realm = try Realm(configuration: inMemory(types))
-        try story(realm)
+        try body(realm)
         try check(realm)
     }
 
-    /// Tells a story with a realm in a file.
-    static func withFile(_ types: [ObjectBase.Type]? = nil, _ story: (Realm, URL) throws -> Void)
+    /// Runs a body with a realm in a file.
+    static func withFile(_ types: [ObjectBase.Type]? = nil, _ body: (Realm, URL) throws -> Void)
         throws
     {
         try withFolder { folder in
             let url = folder.appendingPathComponent("test.realm")
             let realm = try Realm(
                 configuration: Realm.Configuration(fileURL: url, objectTypes: types))
-            try story(realm, url)
+            try body(realm, url)
             try check(realm)
         }
     }
 
-    static func withFolder(_ story: (URL) throws -> Void) throws {
+    static func withFolder(_ body: (URL) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "toft-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        try story(folder)
+        try body(folder)
     }
 
     /// The oldest version that somebody reads.

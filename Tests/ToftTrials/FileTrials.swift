@@ -11,7 +11,7 @@ enum FileTrials {
             shortWrites(), creation(), lostRecord(), lostMeta(), damagedCopy(), silentMember(),
         ].compactMap { $0 }
         for problem in problems { print("VIOLATION \(problem)") }
-        print("cases 6\nfiles: 6 stories (\(problems.count) bad)")
+        print("cases 6\nfiles: 6 cases (\(problems.count) bad)")
         return problems.isEmpty
         #else
         print("files: needs a build with -D TOFT_TRIALS")

@@ -11,14 +11,14 @@ enum InterleavingTrials {
         #if TOFT_TRIALS
         var problems: [String] = []
         var count = 0
-        for (moments, story) in [
+        for (moments, trial) in [
             (reading, whileReading), (writing, whileWriting),
             (writingWithoutLog, whileWritingWithoutLog),
         ] as [([Probe.Moment], (Probe.Moment, Int) throws -> Void)] {
             for moment in moments {
                 for nth in 0..<3 {
                     count += 1
-                    do { try story(moment, nth) } catch {
+                    do { try trial(moment, nth) } catch {
                         problems.append("at \(moment), time \(nth): \(error)")
                     }
                 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes toft/_ffi.py from include/toft.h: the constants, structures and prototypes of the C door
+"""Writes toft/_ffi.py from include/toft.h: the constants, structures and prototypes of the C API
 as ctypes declarations.
 
     python generate.py            writes the file

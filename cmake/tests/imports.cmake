@@ -1,5 +1,5 @@
 cmake_minimum_required(VERSION 3.22)
-# No Foundation below the Swift door; the C library in ToftPlatform alone.
+# No Foundation below the Swift API; the C library in ToftPlatform alone.
 foreach(target ToftPlatform ToftStorage ToftModel ToftQuery ToftEngine ToftCAPI)
   file(GLOB_RECURSE sources "${ROOT}/Sources/${target}/*.swift")
   foreach(source IN LISTS sources)

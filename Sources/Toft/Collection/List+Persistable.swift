@@ -74,7 +74,7 @@ extension List: AdoptableCollection {
 }
 
 extension ListHandle {
-    /// Inserts values that the door keeps; numbers and links without copying.
+    /// Inserts values that the Swift API keeps; numbers and links without copying.
     func insert(all values: [Value], at index: Int) throws {
         guard !values.isEmpty else {
             guard index >= 0, index <= (try count) else {

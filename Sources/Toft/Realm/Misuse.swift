@@ -75,7 +75,7 @@ enum Misuse {
 }
 
 extension Realm.Error {
-    /// Any error that comes from below, as the door's own.
+    /// Any error that comes from below, as the Swift API's own.
     init(wrapping error: any Swift.Error) {
         switch error {
         case let error as Realm.Error: self = error

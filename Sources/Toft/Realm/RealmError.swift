@@ -5,7 +5,7 @@ extension Realm {
     /// there are more.
     ///
     /// Realm's error is an `NSError` with few codes; this one has the engine's own list, the same
-    /// through every door.
+    /// through every API.
     public struct Error: Swift.Error, Sendable, Hashable {
         /// What went wrong, to act on.
         public let code: Code
@@ -51,7 +51,7 @@ extension Realm.Error {
         // Use: what holds at every moment.
         /// A value that no call could accept.
         case invalidArgument = 1
-        /// Reserved for the C door: Swift has no handles.
+        /// Reserved for the C API: Swift has no handles.
         case invalidHandle = 2
         /// A realm, or something that belongs to one, was used on another thread or queue than its
         /// own.

@@ -51,7 +51,7 @@ final class RealmSession {
 
     // MARK: Use
 
-    /// Throws unless the realm may be used here and now. The engine checks threads, the door
+    /// Throws unless the realm may be used here and now. The engine checks threads, the Swift API
     /// queues.
     func verify() throws(EngineError) {
         try verifyQueue()

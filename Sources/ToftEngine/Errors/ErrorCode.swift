@@ -1,5 +1,5 @@
 /// Everything that can go wrong, in groups by the moment at which it does. The one list for all
-/// doors: `toft_status` in C, the exception tree of Python and the error of Swift each map it once.
+/// APIs: `toft_status` in C, the exception tree of Python and the error of Swift each map it once.
 ///
 /// Raw values are part of the ABI: they never change and are never reused. The hundreds name the
 /// group.

@@ -3,7 +3,7 @@ package import ToftStorage
 
 /// A column as it lies in a cluster: while the window on it holds, a value costs a load.
 ///
-/// Doors do the loading: calls from one module into another are not inlined, and would cost more
+/// Callers load it themselves: calls from one module into another are not inlined, and would cost more
 /// than the loads.
 package struct ClusterColumn {
     /// How the values lie.

@@ -4,7 +4,7 @@ internal import ToftPlatform
 /// its own, which lives as long as the session.
 ///
 /// Nothing has changed since a moment, if `moment` is what it was then and `word` holds
-/// `generation`, which it does in this process alone. Doors compare themselves: calls from one
+/// `generation`, which it does in this process alone. Callers compare it themselves: calls from one
 /// module into another are not inlined.
 package struct SessionEpoch {
     /// Lies first. Grows with everything that may change what is read, or where it lies: whoever

@@ -1,7 +1,7 @@
 package import ToftStorage
 
 // A query as it is written, before it is held against a schema. The parser makes these from text; a
-// door that builds queries from code makes them directly (offsets are then `-1`) and hands them to
+// API that builds queries from code makes them directly (offsets are then `-1`) and hands them to
 // the same binder.
 
 /// A predicate, then what is done with the objects that satisfy it, in order.

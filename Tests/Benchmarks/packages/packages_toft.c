@@ -1,4 +1,4 @@
-/* The packages through the C door of Toft. */
+/* The packages through the C API of Toft. */
 #include "packages.h"
 #include "toft.h"
 

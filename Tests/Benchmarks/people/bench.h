@@ -12,7 +12,7 @@ typedef struct bench {
     size_t commits;        /* small commits of a trial */
     const char *directory; /* where the files lie */
     const char *programs;  /* where this program and those that it starts lie */
-    const char *swift;     /* the program that iterates through the Swift door; NULL: left out */
+    const char *swift;     /* the program that iterates through the Swift API; NULL: left out */
     person *people;        /* in the order in which they are inserted */
     int64_t next_id;       /* of people that are inserted later */
     uint64_t seed;

@@ -41,7 +41,7 @@ static int64_t number_of(totals totals) {
                      + (uint64_t)(totals.scores * 4294967296.0) * 10007u + totals.active);
 }
 
-/* The Swift door's figure, from a program that reads the same file. SQLite's beside it is that
+/* The Swift API's figure, from a program that reads the same file. SQLite's beside it is that
    of its C interface. */
 static int64_t iterate_in_swift(bench *bench) {
     char command[8500];
@@ -76,7 +76,7 @@ static void iterate(bench *bench) {
     agree(bench, "ages, scores and active of all", answers);
     if (!bench->swift) return;
     answers[TOFT] = iterate_in_swift(bench);
-    agree(bench, "ages, scores and active of all through the Swift door", answers);
+    agree(bench, "ages, scores and active of all through the Swift API", answers);
 }
 
 void read_all_ways(bench *bench) {

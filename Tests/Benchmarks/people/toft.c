@@ -1,4 +1,4 @@
-/* Toft through its C door. */
+/* Toft through its C API. */
 #include "toft.h"
 #include "engine.h"
 #include "measure.h"

@@ -222,7 +222,7 @@ import ToftTestKit
 
     private func check(
         _ paths: WatchedPaths, _ passage: ChangeCalculation, _ new: ModelView, _ classID: ClassID,
-        _ story: Comment
+        _ comment: Comment
     ) throws {
         let changed = try passage.changed(paths)
         let backwards = try KeyPathTest(paths, changed: changed, reader: new, budget: 1_000_000)
@@ -230,8 +230,8 @@ import ToftTestKit
         #expect(backwards.rows != nil && forwards.rows == nil)
         for key in try new.allKeys(of: new.schema.classHandle(id: classID)) {
             let expected = try paths.roots.contains { try walk(paths, $0, key, changed, new) }
-            #expect(try backwards.isModified(key) == expected, story)
-            #expect(try forwards.isModified(key) == expected, story)
+            #expect(try backwards.isModified(key) == expected, comment)
+            #expect(try forwards.isModified(key) == expected, comment)
         }
     }
 

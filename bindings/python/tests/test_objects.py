@@ -1,4 +1,4 @@
-"""Stories of live objects: made, read, changed, linked, deleted."""
+"""Live objects: made, read, changed, linked, deleted."""
 
 from __future__ import annotations
 
