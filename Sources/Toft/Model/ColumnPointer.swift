@@ -1,7 +1,8 @@
 internal import ToftEngine
+internal import ToftModel
 internal import ToftStorage
 
-/// Where a column lies, as a window showed it.
+/// Where a column of a cluster lies, for the property reads that are inlined into an app.
 @usableFromInline struct ColumnPointer {
     /// Nil while it is not known.
     /// Of words and times, the eight bytes that end with the first.
@@ -19,12 +20,78 @@ internal import ToftStorage
         (width, bitsBefore) = (8, 0)
     }
 
-    init(_ column: ClusterColumn) {
-        width = 1 << Int(column.wordShift)
+    /// Of words, bits, floats and times.
+    init(_ column: ColumnView) throws(StorageError) {
+        switch column.type {
+        case .int64: self.init(try column.integers(), column.nulls)
+        case .timestamp:
+            let times = try column.timestamps()
+            self.init(times.seconds, column.nulls, times.nanoseconds)
+        case .float64: self.init(try column.float64s(), column.nulls)
+        case .float32: self.init(try column.float32s(), column.nulls)
+        case .bool: self.init(try column.bools(), column.nulls)
+        case .bytes, .list: self.init()
+        }
+    }
+
+    /// Of texts.
+    init(_ texts: UnsafePointer<BytesColumn>, _ nulls: UnsafePointer<UInt64>?) {
+        self.init(UnsafeRawPointer(texts), nulls)
+    }
+
+    private init(_ values: UnsafeRawPointer, _ nulls: UnsafePointer<UInt64>?) {
+        (self.values, self.nulls, nanoseconds) = (values, nulls, nil)
+        (width, bitsBefore) = (8, 0)
+    }
+
+    private init(
+        _ integers: IntegerColumn, _ nulls: UnsafePointer<UInt64>?,
+        _ nanoseconds: UnsafePointer<Int32>? = nil
+    ) {
+        width = 1 << Int(integers.reader.shift)
         bitsBefore = Int64(64 - 8 * width)
-        values = column.values + (width - 8)
-        nulls = column.nulls
-        nanoseconds = column.nanoseconds
+        values = integers.base + (width - 8)
+        self.nulls = nulls
+        self.nanoseconds = nanoseconds
+    }
+}
+
+extension ColumnPointer {
+    /// How the values of a column lie.
+    enum Kind {
+        /// Integers and links by their targets' keys, as wide as they are in the cluster; doubles.
+        case words
+        /// One bit each, n % 64 of word n / 64.
+        case bits
+        /// Four bytes each.
+        case floats
+        /// Seconds, and nanoseconds in an array of their own.
+        case times
+        /// Text or data: a `BytesColumn` that the window keeps.
+        case texts
+
+        init?(_ type: ColumnType) {
+            switch type {
+            case .int64, .float64: self = .words
+            case .bool: self = .bits
+            case .float32: self = .floats
+            case .timestamp: self = .times
+            case .bytes: self = .texts
+            case .list: return nil
+            }
+        }
+    }
+
+    /// The column of a property, which must be of the given kind.
+    init(_ id: PropertyID, _ kind: Kind, in window: ClusterWindow) throws(EngineError) {
+        if kind == .texts {
+            let texts = try window.texts(id)
+            self.init(texts.values, texts.nulls)
+            return
+        }
+        let column = try window.column(id)
+        guard Kind(column.type) == kind else { throw window.wrongType(id) }
+        do { try self.init(column) } catch { throw EngineError(error) }
     }
 }
 
@@ -69,7 +136,7 @@ extension ColumnPointer {
     @inline(__always)
     func bytes(_ row: Int) throws(StorageError) -> UnsafeRawBufferPointer? {
         guard let values = values(row) else { return nil }
-        return try values.assumingMemoryBound(to: TextColumn.self).pointee.values[row]
+        return try values.assumingMemoryBound(to: BytesColumn.self).pointee[row]
     }
 
     /// The values, where the row's is not null.

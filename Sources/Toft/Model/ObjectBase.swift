@@ -167,7 +167,7 @@ extension ObjectBase {
     /// Finds out where a column lies, and reads a value from there.
     @inline(never)
     private final func find<Value>(
-        _ column: Int, _ kind: ClusterColumn.Kind,
+        _ column: Int, _ kind: ColumnPointer.Kind,
         _ load: (ColumnPointer, Int) throws(StorageError) -> Value?
     ) -> Value? {
         guard let home else {
@@ -176,8 +176,8 @@ extension ObjectBase {
         }
         do throws(EngineError) {
             let (window, row) = try window(in: home)
-            let place = ColumnPointer(
-                try window.column(PropertyID(truncatingIfNeeded: column), kind))
+            let place = try ColumnPointer(
+                PropertyID(truncatingIfNeeded: column), kind, in: window)
             view.remember(place, column)
             do throws(StorageError) { return try load(place, row) } catch {
                 throw EngineError(error)

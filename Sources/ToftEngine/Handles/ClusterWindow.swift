@@ -1,5 +1,5 @@
 package import ToftModel
-internal import ToftStorage
+package import ToftStorage
 
 /// A cluster as a session sees it now, for reading single properties of its objects fast: where the
 /// arrays of its columns lie is found out once.
@@ -19,7 +19,7 @@ package final class ClusterWindow {
     private let cluster: ClusterView
     /// The columns of text and data that have been asked for, at the places of their ids, and those
     /// ids.
-    private let texts: UnsafeMutablePointer<TextColumn>
+    private let texts: UnsafeMutablePointer<BytesColumn>
     private var textIDs: [PropertyID] = []
 
     init(_ cluster: ClusterView, of owner: ClassHandle, at moment: UInt64) {
@@ -43,25 +43,26 @@ package final class ClusterWindow {
 // MARK: Reading
 
 extension ClusterWindow {
-    /// The column of a property, which has to be of the kind that is asked for.
-    package func column(_ id: PropertyID, _ kind: ClusterColumn.Kind) throws(EngineError)
-        -> ClusterColumn
-    {
+    /// The column of a property that holds one value of fixed width.
+    package func column(_ id: PropertyID) throws(EngineError) -> ColumnView {
         let property = try value(id)
-        guard property.type.columnKind == kind else { throw wrongType(id) }
-        let column = try storage { () throws(StorageError) in
-            try kind == .texts ? text(id) : cluster.column(property)
-        }
-        guard let column else { throw wrongType(id) }
-        return column
+        return try storage { () throws(StorageError) in try cluster.column(property.column) }
     }
 
-    private func text(_ id: PropertyID) throws(StorageError) -> ClusterColumn {
-        if !textIDs.contains(id) {
-            (texts + Int(id)).initialize(to: TextColumn(values: try cluster.bytes(id)))
-            textIDs.append(id)
+    /// The texts or data of a property, and a bitmap of the rows that are null; nil where none is.
+    /// Valid as long as the window.
+    package func texts(_ id: PropertyID) throws(EngineError) -> (
+        values: UnsafePointer<BytesColumn>, nulls: UnsafePointer<UInt64>?
+    ) {
+        let property = try value(id)
+        guard property.type == .string || property.type == .data else { throw wrongType(id) }
+        return try storage { () throws(StorageError) in
+            if !textIDs.contains(id) {
+                (texts + Int(id)).initialize(to: try cluster.bytes(id))
+                textIDs.append(id)
+            }
+            return (UnsafePointer(texts + Int(id)), try cluster.nulls(id))
         }
-        return ClusterColumn(texts + Int(id), try cluster.nulls(id))
     }
 
     /// A property that has one value.
@@ -71,27 +72,11 @@ extension ClusterWindow {
         return property
     }
 
-    private func wrongType(_ id: PropertyID) -> EngineError {
+    /// The error for a property that holds something else than is asked for.
+    package func wrongType(_ id: PropertyID) -> EngineError {
         EngineError(
             .typeMismatch,
             "Property \(id) of '\(owner.name)' holds something else than is asked for.")
-    }
-}
-
-extension ClusterView {
-    /// The column of a property, where it is of fixed width.
-    fileprivate func column(_ property: PropertyHandle) throws(StorageError) -> ClusterColumn? {
-        let column = try column(property.id)
-        switch property.type {
-        case .int, .link: return ClusterColumn(try column.integers(), column.nulls)
-        case .double: return ClusterColumn(try column.float64s(), column.nulls)
-        case .bool: return ClusterColumn(try column.bools(), column.nulls)
-        case .float: return ClusterColumn(try column.float32s(), column.nulls)
-        case .date:
-            let times = try column.timestamps()
-            return ClusterColumn(times.seconds, column.nulls, nanoseconds: times.nanoseconds)
-        case .string, .data, .linkingObjects: return nil
-        }
     }
 }
 

@@ -1,4 +1,4 @@
-/// One column of a cluster, found and verified once.
+/// Where one column of a cluster lies: found and verified once, then read without further tests.
 package struct ColumnView {
     private let column: Column
     /// Nil where the cluster does not hold the column.
@@ -10,6 +10,9 @@ package struct ColumnView {
         self.slice = slice
         self.count = count
     }
+
+    /// The type of the values.
+    package var type: ColumnType { column.type }
 
     /// Which rows are null (1); nil where none is.
     package var nulls: UnsafePointer<UInt64>? {
