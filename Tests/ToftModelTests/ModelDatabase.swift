@@ -10,8 +10,8 @@ final class ModelDatabase {
     private(set) var schema: ModelSchema
     private static let counter = Atomic(0)
 
-    /// How much may wait in a transaction.
-    let limits: WriteBuffer.Limits
+    /// One for all transactions, also after those that were rolled back.
+    private let buffer: WriteBuffer
 
     /// `isTight`: changed pages and buffered changes are flushed all the time, and new entries
     /// wander through the delta.
@@ -23,9 +23,10 @@ final class ModelDatabase {
             location ?? .memory(name: "model-\(Self.counter.add(1, ordering: .relaxed).newValue)")
         var configuration = StoreConfiguration(location: place)
         if isTight { configuration.dirtyLimit = 100_000 }
-        limits =
-            isTight
-            ? WriteBuffer.Limits(entryBytes: 3_000, values: 7, deletes: 5) : WriteBuffer.Limits()
+        buffer = WriteBuffer(
+            limits: isTight
+                ? WriteBuffer.Limits(entryBytes: 3_000, values: 7, deletes: 5)
+                : WriteBuffer.Limits())
         store = try Store.open(configuration)
         if isTight { store.delta.withLock { $0.policy = Self.tightDelta } }
         schema = try ModelSchema.open(store, declared: Schema(classes), version: version)
@@ -52,7 +53,7 @@ final class ModelDatabase {
         let writing = try store.beginWrite()
         let transaction = ModelTransaction(
             writing, schema: try ModelSchema.read(writing.view, previous: schema),
-            buffer: WriteBuffer(limits: limits))
+            buffer: buffer)
         do {
             let result = try body(transaction)
             try expectSound(transaction.view)
@@ -67,11 +68,10 @@ final class ModelDatabase {
     /// Runs a transaction and rolls it back.
     func rolledBack(_ body: (ModelTransaction) throws -> Void) throws {
         let writing = try store.beginWrite()
-        defer { writing.rollback() }
-        try body(
-            ModelTransaction(
-                writing, schema: try ModelSchema.read(writing.view, previous: schema),
-                buffer: WriteBuffer(limits: limits)))
+        let transaction = ModelTransaction(
+            writing, schema: try ModelSchema.read(writing.view, previous: schema), buffer: buffer)
+        defer { transaction.rollback() }
+        try body(transaction)
     }
 
     /// The newest version.

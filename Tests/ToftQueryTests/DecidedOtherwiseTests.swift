@@ -178,4 +178,15 @@ import ToftStorage
             try session.results(of: owner.id).filter("age > 5").explain().contains(
                 "scan 5 objects of Person"))
     }
+
+    @Test func conditionsAreExplainedInTheOrderInWhichTheyAreTested() throws {
+        let owner = try session.classHandle(named: "Person")
+        let plan = try session.results(of: owner.id).filter(
+            "ANY friends.age > 1 AND name == 'a' AND age > 5"
+        ).explain()
+        let words = ["age is in 6", "name equal 'a'", "friends.age"]
+        let found = words.map { plan.firstRange(of: $0)?.lowerBound }
+        #expect(!found.contains(nil), "\(plan)")
+        #expect(found.compactMap { $0 } == found.compactMap { $0 }.sorted(), "\(plan)")
+    }
 }
