@@ -325,7 +325,7 @@ TOFT_ENUM(toft_status, int32_t) {
     TOFT_ERROR_UNSUPPORTED = 6,
     TOFT_ERROR_INTERNAL = 7,    /* a mistake in the library: please report it */
     TOFT_ERROR_WRONG_REALM = 8, /* two handles of one call belong to different realms */
-    TOFT_ERROR_INTERRUPTED = 9, /* reserved: a wait was ended by another thread */
+    TOFT_ERROR_INTERRUPTED = 9, /* toft_realm_interrupt ended a wait */
 
     /* Opening, and the file */
     TOFT_ERROR_FILE_NOT_FOUND = 101,
@@ -684,9 +684,15 @@ typedef struct toft_write_options {
 
 /* Begins a write transaction: waits for other writers, moves to the latest version and calls back
    the observers that are due. `options` (may be NULL: the configuration's timeout). Errors:
-   TOFT_ERROR_ALREADY_IN_TRANSACTION, TOFT_ERROR_LOCK_TIMEOUT, TOFT_ERROR_READ_ONLY,
-   TOFT_ERROR_POISONED, TOFT_ERROR_FILE_REPLACED. */
+   TOFT_ERROR_ALREADY_IN_TRANSACTION (also when another realm of the same file is in a write
+   transaction on this thread, as a wait for it would never end), TOFT_ERROR_LOCK_TIMEOUT,
+   TOFT_ERROR_INTERRUPTED, TOFT_ERROR_READ_ONLY, TOFT_ERROR_POISONED, TOFT_ERROR_FILE_REPLACED. */
 TOFT_API toft_status toft_realm_begin_write(toft_realm *realm, const toft_write_options *options);
+
+/* Makes a wait of the realm for other writers (toft_realm_begin_write, toft_realm_flush) end with
+   TOFT_ERROR_INTERRUPTED within 50 ms: the one that is under way, on whichever thread. Without one
+   it does nothing. Any thread, also while a call with the realm is under way. */
+TOFT_API toft_status toft_realm_interrupt(toft_realm *realm);
 
 /* When a commit is durable: there again after the machine stops (power, kernel). Whichever is
    chosen, every process sees the commit when it returns, and no crash or kill of a process loses
@@ -730,8 +736,8 @@ TOFT_API toft_status toft_realm_commit(
 /* Makes every commit so far durable, of any realm and any process, and returns then; at once
    when all are. Waits for other writers as long as the configuration says. Errors:
    TOFT_ERROR_ALREADY_IN_TRANSACTION, TOFT_ERROR_READ_ONLY, TOFT_ERROR_LOCK_TIMEOUT,
-   TOFT_ERROR_POISONED (the sync failed, now or before). Cost: one durable write of what was
-   deferred. */
+   TOFT_ERROR_INTERRUPTED, TOFT_ERROR_POISONED (the sync failed, now or before). Cost: one durable
+   write of what was deferred. */
 TOFT_API toft_status toft_realm_flush(toft_realm *realm);
 
 /* Cancels: all as it was at toft_realm_begin_write. Objects made in the transaction are

@@ -16,7 +16,8 @@ public func toft_realm_open(
         let session = try Session.open(configuration)
         let thread = CallingThread.current
         let isConfinedToThread = configuration.confinement == .thread
-        let owner = HandleOwner(thread: isConfinedToThread ? thread.identity : nil)
+        let owner = HandleOwner(
+            thread: isConfinedToThread ? thread.identity : nil, session.interruption)
         out.pointee = try HandleTable.shared.make(.realm, RealmBox(session), owner: owner)
         if isConfinedToThread { thread.adopt(owner) }
     }

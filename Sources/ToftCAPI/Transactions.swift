@@ -17,6 +17,13 @@ public func toft_realm_begin_write(
 }
 
 @c @implementation
+public func toft_realm_interrupt(_ realm: OpaquePointer?) -> toft_status {
+    entry { () throws(EngineError) in
+        try HandleTable.shared.interruption(of: realm).interrupt()
+    }
+}
+
+@c @implementation
 public func toft_realm_commit(
     _ realm: OpaquePointer?, _ options: UnsafePointer<toft_commit_options>?,
     _ out_version: UnsafeMutablePointer<UInt64>?

@@ -15,6 +15,9 @@ package final class Database: Sendable {
     let notifier: Notifier
     /// The write buffer, while no transaction has it.
     private let idleBuffer = Mutex<WriteBuffer?>(nil)
+    /// The thread whose session is in a write transaction; nil where that session is confined to
+    /// the caller, or none is.
+    private let writer = Mutex<ThreadToken?>(nil)
 
     private init(store: Store) {
         self.store = store
@@ -73,6 +76,23 @@ package final class Database: Sendable {
             return buffer
         }
         return idle ?? WriteBuffer()
+    }
+
+    /// Whether a session that is confined to the calling thread is in a write transaction.
+    var isWritingOnThisThread: Bool {
+        writer.withLock { $0.map { ThreadToken.isCurrent($0) } ?? false }
+    }
+
+    /// Notes the thread of a session that has begun a write transaction.
+    func writerCame(_ thread: ThreadToken?) {
+        guard let thread else { return }
+        writer.withLock { $0 = thread }
+    }
+
+    /// Notes that a session has ended its write transaction; another may have begun since.
+    func writerWent(_ thread: ThreadToken?) {
+        guard let thread else { return }
+        writer.withLock { if $0 === thread { $0 = nil } }
     }
 
     /// Takes the buffer of a transaction that has ended back.

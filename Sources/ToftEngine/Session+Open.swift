@@ -28,16 +28,27 @@ extension Session {
             return Session(
                 database: database, configuration: configuration,
                 at: try newest(of: database, configuration))
+        } catch  where error.code == .lockTimeout && mustNotWait(for: database, configuration) {
+            try? database.leave()
+            throw .writingOnThisThread
         } catch {
             try? database.leave()
             throw error
         }
     }
 
+    /// Whether another session of this thread writes, which would never end while this one waits.
+    private static func mustNotWait(for database: Database, _ configuration: Configuration) -> Bool
+    {
+        configuration.confinement == .thread && database.isWritingOnThisThread
+    }
+
     private static func newest(of database: Database, _ configuration: Configuration)
         throws(EngineError) -> ModelView
     {
-        let timeout = configuration.writeTimeoutMilliseconds ?? -1
+        let timeout =
+            mustNotWait(for: database, configuration)
+            ? 0 : configuration.writeTimeoutMilliseconds ?? -1
         return try model { () throws(ModelError) in
             let schema = try ModelSchema.open(
                 database.store, declared: configuration.schema,

@@ -20,7 +20,8 @@ extension Session {
         guard !isReadOnly else {
             throw EngineError(.readOnly, "Can't write: the session was opened read-only.")
         }
-        let parcel = try enterTransaction(
+        try checkNotWritingOnThisThread()
+        let parcel = try beginTransaction(
             timeoutMilliseconds ?? configuration.writeTimeoutMilliseconds ?? -1)
         guard let parcel else { return }
         isBeginning = true
@@ -28,9 +29,14 @@ extension Session {
         deliver(parcel)
     }
 
+    /// What another session of the same thread writes would never end while this one waits for it.
+    private func checkNotWritingOnThisThread() throws(EngineError) {
+        guard owner == nil || !database.isWritingOnThisThread else { throw .writingOnThisThread }
+    }
+
     /// Takes the write lock. Returns what there is to deliver if that moved the session.
-    private func enterTransaction(_ timeout: Int) throws(EngineError) -> NotificationPackage? {
-        let writing = try storage { () throws(StorageError) in
+    private func beginTransaction(_ timeout: Int) throws(EngineError) -> NotificationPackage? {
+        let writing = try interruption.waiting(timeout) { timeout throws(StorageError) in
             try database.store.beginWrite(timeoutMilliseconds: timeout)
         }
         do throws(EngineError) {
@@ -45,7 +51,7 @@ extension Session {
                 try ModelTransaction(writing, after: view, buffer: database.takeWriteBuffer())
             }
             let parcel = view === base ? nil : moveForward(to: view)
-            transaction = entered
+            enterTransaction(entered)
             noteEverything()
             return parcel
         } catch {
@@ -65,7 +71,6 @@ extension Session {
     {
         try check()
         let ending = try endingTransaction("commit")
-        transaction = nil
         noteEverything()
         let committed: (version: UInt64, snapshot: Snapshot?)
         do throws(ModelError) {
@@ -93,7 +98,6 @@ extension Session {
     package func cancel() throws(EngineError) {
         try check()
         let ending = try endingTransaction("cancel")
-        transaction = nil
         ending.rollback()
         forgetTransaction()
     }
@@ -110,14 +114,16 @@ extension Session {
         guard !isReadOnly else {
             throw EngineError(.readOnly, "Can't flush: the session was opened read-only.")
         }
-        let timeout = configuration.writeTimeoutMilliseconds ?? -1
-        try storage { () throws(StorageError) in
+        try checkNotWritingOnThisThread()
+        try interruption.waiting(configuration.writeTimeoutMilliseconds ?? -1) {
+            timeout throws(StorageError) in
             try database.store.flush(timeoutMilliseconds: timeout)
         }
     }
 
+    /// The transaction that is to end, which the session is no longer in.
     private func endingTransaction(_ verb: String) throws(EngineError) -> ModelTransaction {
-        guard let transaction else {
+        guard isWriting else {
             throw EngineError(
                 .notInTransaction,
                 "Can't \(verb) a non-existing write transaction. Begin one first.")
@@ -129,7 +135,8 @@ extension Session {
                     + "beginning it."
             )
         }
-        return transaction
+        guard let ending = leaveTransaction() else { throw .writingOnThisThread }
+        return ending
     }
 
     private func forgetTransaction() {

@@ -17,12 +17,12 @@ package final class Session {
     package let configuration: Configuration
     /// Whether it shows one version for ever.
     package let isFrozen: Bool
-    private let owner: ThreadToken?
+    let owner: ThreadToken?
 
     /// The version that the session stands at. Changed by `move` alone.
     @exclusivity(unchecked) private(set) var base: ModelView
     /// The write transaction, while there is one.
-    @exclusivity(unchecked) var transaction: ModelTransaction?
+    @exclusivity(unchecked) private(set) var transaction: ModelTransaction?
     /// When what was changed, for the results that are open.
     private(set) var stamps = ChangeCounters()
     @exclusivity(unchecked) package private(set) var isOpen = true
@@ -35,6 +35,8 @@ package final class Session {
     var channel: Channel?
     /// Whether the notifier works for the channel.
     var isServed = false
+    /// Ends this session's waits for other writers, from any thread.
+    package let interruption = Interruption()
     /// How deep in handlers the session is.
     var handlerDepth = 0
     /// Whether `beginWrite` is delivering: its transaction may not end before it has returned.
@@ -123,6 +125,21 @@ package final class Session {
         stamps.noteSet(PropertyPlace(property))
     }
 
+    // MARK: The write transaction
+
+    func enterTransaction(_ entered: ModelTransaction) {
+        transaction = entered
+        database.writerCame(owner)
+    }
+
+    /// The transaction, which the session is no longer in.
+    func leaveTransaction() -> ModelTransaction? {
+        guard let left = transaction else { return nil }
+        transaction = nil
+        database.writerWent(owner)
+        return left
+    }
+
     // MARK: The end
 
     /// Ends the session: a write transaction is cancelled, observations end, everything made of it
@@ -152,8 +169,7 @@ package final class Session {
         // In a forked child the parent's threads are gone, with whatever lock they held.
         guard (try? database.store.checkProcess()) != nil else { return }
         stamps.noteEverything()
-        transaction?.rollback()
-        transaction = nil
+        leaveTransaction()?.rollback()
         if let channel {
             database.notifier.remove(channel)
             channel.close()

@@ -1,5 +1,6 @@
 import Testing
 import ToftModel
+import ToftPlatform
 import ToftStorage
 @testable import ToftEngine
 
@@ -99,12 +100,80 @@ import ToftStorage
 
     @Test func `A second writer waits no longer than it was told to`() throws {
         let writer = try TestDatabase()
-        let hasty = try writer.other(timeout: 0)
         try writer.session.beginWrite()
-        #expect(code { () throws(EngineError) in try hasty.session.beginWrite() } == .lockTimeout)
+        let configuration = writer.session.configuration
+        try onAnotherThread {
+            var hasty = configuration
+            hasty.writeTimeoutMilliseconds = 0
+            let session = try Session.open(hasty)
+            #expect(code { () throws(EngineError) in try session.beginWrite() } == .lockTimeout)
+        }
         try writer.session.cancel()
-        try hasty.session.beginWrite()
-        try hasty.session.cancel()
+    }
+
+    @Test func `A second writer of the same thread does not wait for ever`() throws {
+        let writer = try TestDatabase()
+        let second = try writer.other()
+        for end in [
+            { try writer.session.cancel() }, { _ = try writer.session.commit() },
+            { try writer.session.close() },
+        ] as [() throws -> Void] {
+            try writer.session.beginWrite()
+            #expect(
+                code { () throws(EngineError) in try second.session.beginWrite() }
+                    == .alreadyInTransaction)
+            #expect(
+                code { () throws(EngineError) in try second.session.flush() }
+                    == .alreadyInTransaction)
+            var wider = writer.session.configuration
+            wider.schema = Schema([ClassSchema("Note")])
+            #expect(
+                code { () throws(EngineError) in _ = try Session.open(wider) }
+                    == .alreadyInTransaction)
+            try end()
+            try second.session.beginWrite()
+            try second.session.cancel()
+        }
+    }
+
+    @Test func `A session that its caller confines may wait for one of the same thread`() throws {
+        let writer = try TestDatabase()
+        var configuration = writer.session.configuration
+        configuration.confinement = .caller
+        configuration.writeTimeoutMilliseconds = 1
+        let loose = try Session.open(configuration)
+        try writer.session.beginWrite()
+        #expect(code { () throws(EngineError) in try loose.beginWrite() } == .lockTimeout)
+        try writer.session.cancel()
+        try loose.beginWrite()
+        try writer.session.refresh()
+        try loose.cancel()
+    }
+
+    @Test func `A wait for another writer is ended from another thread, the next one is not`()
+        throws
+    {
+        let writer = try TestDatabase()
+        try writer.session.beginWrite()
+        var configuration = writer.session.configuration
+        configuration.confinement = .caller
+        let waiting = try Session.open(configuration)
+        let interruption = waiting.interruption
+        interruption.interrupt()
+        let interrupter = try PlatformThread(name: "test") {
+            ThreadLock.neverWoken.wait(while: 0, nanoseconds: 100_000_000)
+            interruption.interrupt()
+        }
+        #expect(
+            code { () throws(EngineError) in
+                try waiting.beginWrite(timeoutMilliseconds: 30_000)
+            } == .interrupted)
+        interrupter.join()
+        #expect(
+            code { () throws(EngineError) in
+                try waiting.beginWrite(timeoutMilliseconds: 120)
+            } == .lockTimeout)
+        try writer.session.cancel()
     }
 
     @Test func `A session answers on its own thread only, unless its caller serialises`() throws {

@@ -95,7 +95,10 @@ extension RealmSession {
         do throws(EngineError) {
             try engine.beginWrite(timeoutMilliseconds: 0)
         } catch {
-            if error.code == .lockTimeout, !isOverdue(write) { return tryAgainSoon() }
+            // Another realm of this thread may be writing: it goes on when this one does not wait.
+            if [.lockTimeout, .alreadyInTransaction].contains(error.code), !isOverdue(write) {
+                return tryAgainSoon()
+            }
             failure = Realm.Error(error)
         }
         removeWrite(write.id)

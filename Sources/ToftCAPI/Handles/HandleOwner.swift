@@ -1,6 +1,7 @@
 internal import CToft
 internal import Synchronization
 internal import ToftEngine
+internal import ToftPlatform
 
 /// What a realm's handles belong to: a thread, or the caller, who sees to it that calls come one at
 /// a time. It keeps the objects of handles that were released when they could not end.
@@ -10,11 +11,14 @@ internal import ToftEngine
 ///    thread next moves the realm, makes a handle or ends. After its end any thread may bury, and
 ///    the first that does so takes the others' away as well, so that two never do it at once.
 /// 2. With the caller: a call enters the owner and leaves it at its end, and so does a release.
-///    A call that finds another thread inside is refused; a release then is buried, and whoever is
-///    inside ends the object when it leaves.
+///    A call that finds another thread's call inside is refused, one that finds a release waits for
+///    its end. A release that finds another thread inside is buried, and whoever is inside ends the
+///    object when it leaves.
 final class HandleOwner: Sendable {
     /// Identity of the thread (see `CallingThread`), or what stands for any.
     let thread: UInt64
+    /// Ends the waits of the realm.
+    let interruption: Interruption
     /// Of an owner that is confined to the caller: the thread that is inside, or 0.
     private let user = Atomic<UInt64>(0)
     private let hasBuried = Atomic<Bool>(false)
@@ -46,7 +50,8 @@ final class HandleOwner: Sendable {
     static var isAnyConfinedToCaller: Bool { callerOwners.load(ordering: .relaxed) }
 
     /// - Parameter thread: nil for the caller.
-    init(thread: UInt64?) {
+    init(thread: UInt64?, _ interruption: Interruption) {
+        self.interruption = interruption
         self.thread = thread ?? CallingThread.anyIdentity
         if thread == nil { Self.callerOwners.store(true, ordering: .relaxed) }
     }
@@ -117,13 +122,20 @@ final class HandleOwner: Sendable {
 // MARK: Confined to the caller
 
 extension HandleOwner {
+    /// Says of the thread that is inside that it is only there for a release.
+    private static let isReleasing: UInt64 = 1 << 63
+
     /// Enters for the call that is under way on this thread, unless an outer one has: it leaves at
-    /// its end. Throws when another thread is inside.
+    /// its end. Waits for the end of a release, and throws when another thread is inside a call.
     func enter() throws(EngineError) {
         let calling = CallingThread.current
-        let (isFirst, inside) = enter(as: calling.identity)
-        if isFirst { return calling.noteEntered(self) }
-        guard inside == calling.identity else { throw .overlappingCall }
+        while true {
+            let (isFirst, inside) = enter(as: calling.identity)
+            if isFirst { return calling.noteEntered(self) }
+            if inside & ~Self.isReleasing == calling.identity { return }
+            guard inside & Self.isReleasing != 0 else { throw .overlappingCall }
+            ThreadLock.neverWoken.wait(while: 0, nanoseconds: 20_000)
+        }
     }
 
     private func enter(as thread: UInt64) -> (isFirst: Bool, inside: UInt64) {
@@ -134,28 +146,30 @@ extension HandleOwner {
 
     /// Ends an object now, or leaves it to whoever is inside.
     func end(_ object: Unmanaged<AnyObject>, on calling: UInt64) {
-        let (isFirst, inside) = enter(as: calling)
-        if !isFirst && inside != calling {
+        let (isFirst, inside) = enter(as: calling | Self.isReleasing)
+        if !isFirst && inside & ~Self.isReleasing != calling {
             _ = bury(object)
-            return endBuried(as: calling)
+            return endBuried(on: calling)
         }
         object.release()
-        if isFirst { leave(as: calling) }
+        if isFirst { leave(on: calling) }
     }
 
     func leave() {
-        leave(as: user.load(ordering: .relaxed))
+        leave(on: user.load(ordering: .relaxed))
     }
 
-    private func leave(as calling: UInt64) {
+    private func leave(on calling: UInt64) {
         empty()
         user.store(0, ordering: .sequentiallyConsistent)
-        endBuried(as: calling)
+        endBuried(on: calling)
     }
 
     /// Ends what was buried while somebody was about to leave; if somebody is inside, he will.
-    private func endBuried(as calling: UInt64) {
-        while hasBuried.load(ordering: .sequentiallyConsistent) && enter(as: calling).isFirst {
+    private func endBuried(on calling: UInt64) {
+        while hasBuried.load(ordering: .sequentiallyConsistent)
+            && enter(as: calling | Self.isReleasing).isFirst
+        {
             empty()
             user.store(0, ordering: .sequentiallyConsistent)
         }
@@ -163,7 +177,7 @@ extension HandleOwner {
 
     /// Whether a call on this thread may use what belongs to the owner.
     func isInUse(on calling: UInt64) -> Bool {
-        thread == calling || user.load(ordering: .relaxed) == calling
+        thread == calling || user.load(ordering: .relaxed) & ~Self.isReleasing == calling
     }
 }
 

@@ -12,7 +12,7 @@ enum HandleKind: UInt64 {
     case token = 37
 
     /// Whether other threads than the realm's look at handles of this kind.
-    fileprivate var isShared: Bool { self == .schema || self == .token }
+    fileprivate var isShared: Bool { self == .schema || self == .token || self == .realm }
 }
 
 /// All handles of the process: what the bits of a `toft_x *` mean.
@@ -139,6 +139,28 @@ extension HandleTable {
             throw error
         }
         return HandleTarget(object: object.takeRetainedValue(), owner: owner)
+    }
+
+    /// What ends the waits of a realm, on any thread.
+    func interruption(of realm: OpaquePointer?) throws(EngineError) -> Interruption {
+        let bits = UInt64(UInt(bitPattern: realm))
+        guard bits >> Self.kindShift == HandleKind.realm.rawValue,
+            let slot = slot(at: bits & 0xFFFF_FFFF)
+        else { throw .invalidHandle(.realm) }
+        // The realm's own thread may be inside a call: only what never changes is looked at.
+        let found = sharedLock.withLock { _ -> (Interruption?, thread: UInt64)? in
+            guard slot.pointee.tag.load(ordering: .acquiring) == bits else { return nil }
+            let thread = slot.pointee.thread.load(ordering: .relaxed)
+            if CallingThread.isFromParent(thread) { return (nil, thread) }
+            guard
+                let owner = Unmanaged<HandleOwner>(
+                    bits: slot.pointee.owner.load(ordering: .relaxed))
+            else { return nil }
+            return (owner.takeUnretainedValue().interruption, thread)
+        }
+        guard let found else { throw .invalidHandle(.realm) }
+        guard let interruption = found.0 else { throw .foreignThread(found.thread) }
+        return interruption
     }
 
     /// The owner of a handle, if the call that is under way on this thread may use what belongs to

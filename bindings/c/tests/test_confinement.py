@@ -147,13 +147,15 @@ class ConfinementTests(unittest.TestCase):
         collectors = [threading.Thread(target=collect) for _ in range(3)]
         for collector in collectors:
             collector.start()
-        for _ in range(5_000):
-            handle = get("toft_realm_follow", self.realm, link)
-            self.assertEqual(get("toft_object_get", handle, self.age), 52)
-            queue.append(handle)
-        done.set()
-        for collector in collectors:
-            collector.join()
+        try:
+            for _ in range(20_000):
+                handle = get("toft_realm_follow", self.realm, link)
+                self.assertEqual(get("toft_object_get", handle, self.age), 52)
+                queue.append(handle)
+        finally:
+            done.set()
+            for collector in collectors:
+                collector.join()
         check("toft_object_release", made)
 
     def test_threads_that_do_not_take_turns_get_errors_and_no_crash(self):

@@ -23,6 +23,7 @@ from toft_door import (
     configuration,
     get,
     last_error,
+    new_schema,
     on_another_thread,
     open_realm,
     property_schema,
@@ -361,6 +362,95 @@ class FunctionTests(unittest.TestCase):
                 self.assertEqual(results[0][0], "TOFT_OK")
                 check("toft_realm_begin_write", self.world.realm, None)
         check("toft_realm_cancel", self.world.realm)
+
+    def test_a_wait_is_ended_from_another_thread(self):
+        check("toft_realm_begin_write", self.world.realm, None)
+        check("toft_realm_interrupt", self.world.realm)  # nothing waits
+        for function in ("toft_realm_begin_write", "toft_realm_flush"):
+            opened, results = [], []
+            with tempfile.TemporaryDirectory() as directory:
+                path = f"{directory}/people.toft"
+                writer = open_realm(CLASSES, path=path)
+                person = get("toft_realm_find_class", writer, text("Person"))
+                for number in range(2):
+                    self.commit_with(writer, person, "TOFT_DURABILITY_DEFERRED", number)
+                check("toft_realm_begin_write", writer, None)
+
+                def wait():
+                    realm = open_realm(path=path)
+                    opened.append(realm)
+                    arguments = (None,) if function == "toft_realm_begin_write" else ()
+                    results.append(status_name(status(function, realm, *arguments)))
+                    begin = time.monotonic()
+                    options = sized(S.toft_write_options, timeout=100, flags=E.TOFT_WRITE_TIMEOUT)
+                    status("toft_realm_begin_write", realm, ctypes.byref(options))
+                    results.append(time.monotonic() - begin)
+                    check("toft_realm_release", realm)
+
+                waiter = threading.Thread(target=wait)
+                waiter.start()
+                time.sleep(0.3)
+                self.assertEqual(results, [], function)
+                begin = time.monotonic()
+                check("toft_realm_interrupt", opened[0])
+                waiter.join()
+                self.assertEqual(results[0], "TOFT_ERROR_INTERRUPTED", function)
+                self.assertLess(time.monotonic() - begin, 0.6)
+                self.assertGreater(results[1], 0.09, "the next wait is not ended")
+                check("toft_realm_release", writer)
+        check("toft_realm_cancel", self.world.realm)
+
+    def test_a_second_transaction_of_a_thread_on_one_file_is_an_error_and_no_wait(self):
+        realm, other = self.world.realm, open_realm(memory=self.world.name)
+        check("toft_realm_begin_write", realm, None)
+        for name, arguments in (
+            ("toft_realm_begin_write", (other, None)),
+            ("toft_realm_flush", (other,)),
+        ):
+            self.assertEqual(
+                status_name(status(name, *arguments)), "TOFT_ERROR_ALREADY_IN_TRANSACTION", name
+            )
+        declared = {"Note": [property_schema("text", E.TOFT_TYPE_STRING)]}
+        schema, out = new_schema(declared), ctypes.c_void_p()
+        given = configuration(memory=self.world.name, schema=schema)
+        self.assertEqual(
+            status_name(status("toft_realm_open", ctypes.byref(given), ctypes.byref(out))),
+            "TOFT_ERROR_ALREADY_IN_TRANSACTION",
+            "the new class has to be written",
+        )
+        result = on_another_thread(lambda: self.begin_without_waiting())
+        self.assertEqual(result, "TOFT_ERROR_LOCK_TIMEOUT", "another thread may wait")
+        given = configuration(
+            memory=self.world.name, confinement=E.TOFT_CONFINEMENT_CALLER, timeout=0
+        )
+        confined = get("toft_realm_open", ctypes.byref(given))
+        self.assertEqual(
+            status_name(status("toft_realm_begin_write", confined, None)),
+            "TOFT_ERROR_LOCK_TIMEOUT",
+            "whose transaction another thread may end",
+        )
+        check("toft_realm_release", confined)
+        for end in ("toft_realm_cancel", "toft_realm_commit", "toft_realm_close"):
+            arguments = (None, None) if end == "toft_realm_commit" else ()
+            writer = open_realm(memory=self.world.name) if end == "toft_realm_close" else realm
+            if writer != realm or end == "toft_realm_commit":
+                check("toft_realm_begin_write", writer, None)
+            self.assertEqual(
+                status("toft_realm_begin_write", other, None), E.TOFT_ERROR_ALREADY_IN_TRANSACTION
+            )
+            check(end, writer, *arguments)
+            check("toft_realm_begin_write", other, None)
+            check("toft_realm_cancel", other)
+            if writer != realm:
+                check("toft_realm_release", writer)
+        check("toft_schema_release", schema)
+        check("toft_realm_release", other)
+
+    def begin_without_waiting(self):
+        realm = open_realm(memory=self.world.name, timeout=0)
+        result = status_name(status("toft_realm_begin_write", realm, None))
+        check("toft_realm_release", realm)
+        return result
 
     def test_timeouts_are_those_of_poll_and_nothing_else(self):
         for members in (

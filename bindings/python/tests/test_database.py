@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import stat
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -404,6 +408,101 @@ def test_a_writer_waits_as_long_as_it_was_told(realm: toft.Realm, path: Path) ->
     assert isinstance(in_thread(work), toft.LockTimeoutError)
     realm.cancel()
     assert in_thread(work) is None
+
+
+def test_a_call_may_wait_otherwise_than_its_realm(realm: toft.Realm, path: Path) -> None:
+    realm.begin_write()
+
+    def work(opened: float | None, called: float | None) -> float:
+        begin = time.monotonic()
+        with (
+            toft.open(path, ALL, write_timeout=opened) as other,
+            pytest.raises(toft.LockTimeoutError),
+            other.write(timeout=called),
+        ):
+            pass
+        return time.monotonic() - begin
+
+    assert in_thread(lambda: work(None, 0)) < 0.2
+    assert in_thread(lambda: work(30, 0.01)) < 0.2
+    assert 0.3 < in_thread(lambda: work(0, 0.3)) < 1
+    assert 0.3 < in_thread(lambda: work(0.3, None)) < 1
+    realm.cancel()
+
+
+def test_a_wait_is_ended_from_another_thread(realm: toft.Realm, path: Path) -> None:
+    realm.begin_write()
+    opened: list[toft.Realm] = []
+
+    def wait() -> Any:
+        with toft.open(path, ALL) as other:
+            opened.append(other)
+            with other.write():
+                pass
+
+    def interrupt() -> None:
+        while not opened:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        opened[0].interrupt()
+
+    interrupter = threading.Thread(target=interrupt)
+    interrupter.start()
+    error = in_thread(wait)
+    interrupter.join()
+    assert isinstance(error, toft.InterruptedError) and isinstance(error, InterruptedError)
+    realm.cancel()
+
+
+def test_a_second_transaction_of_the_same_thread_is_an_error_at_once(
+    realm: toft.Realm, path: Path
+) -> None:
+    with toft.open(path, ALL) as other:
+        with realm.write():
+            for attempt in (other.begin_write, other.flush):
+                with pytest.raises(toft.AlreadyInTransactionError, match="on this thread"):
+                    attempt()
+        with other.write():
+            pass
+
+
+_WAITING = """
+import sys, threading, toft
+from models import ALL
+is_held = threading.Event()
+def hold():
+    realm = toft.open(sys.argv[1], ALL)
+    realm.begin_write()
+    is_held.set()
+    threading.Event().wait()
+threading.Thread(target=hold, daemon=True).start()
+is_held.wait()
+with toft.open(sys.argv[1], ALL) as realm:
+    print("waiting", flush=True)
+    try:
+        realm.begin_write()
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+        import os
+        os._exit(0)
+"""
+
+
+def test_ctrl_c_ends_a_wait(path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    waiting = subprocess.Popen(
+        [sys.executable, "-c", _WAITING, str(path)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert waiting.stdout is not None
+    with waiting:
+        assert waiting.stdout.readline() == "waiting\n"
+        time.sleep(0.2)
+        waiting.send_signal(signal.SIGINT)
+        assert waiting.wait(5) == 0
+        assert waiting.stdout.readline() == "interrupted\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")

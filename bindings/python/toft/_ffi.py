@@ -703,6 +703,10 @@ class Library:
             library, "toft_realm_begin_write", c_int,
             [c_void_p, c_void_p], check
         )
+        self.toft_realm_interrupt = _prototype(
+            library, "toft_realm_interrupt", c_int,
+            [c_void_p], check
+        )
         self.toft_realm_commit = _prototype(
             library, "toft_realm_commit", c_int,
             [c_void_p, c_void_p, c_void_p], check
@@ -966,6 +970,7 @@ FUNCTIONS = (
     "toft_realm_property_info",
     "toft_realm_object_count",
     "toft_realm_begin_write",
+    "toft_realm_interrupt",
     "toft_realm_commit",
     "toft_realm_flush",
     "toft_realm_cancel",

@@ -26,6 +26,8 @@ from ._ffi import (
     toft_mode,
     toft_open_flags,
     toft_update_policy,
+    toft_write_flags,
+    toft_write_options,
 )
 from ._lib import Handle, borrowed, library
 from .adding import Adding
@@ -33,7 +35,9 @@ from .binding import bindings
 from .errors import (
     ClosedError,
     Error,
+    InterruptedError,
     InvalidArgumentError,
+    LockTimeoutError,
     NoSuchClassError,
     UsageError,
     WrongRealmError,
@@ -131,7 +135,12 @@ def _open(
         configuration.flags |= toft_open_flags.WRITE_TIMEOUT
     address = ctypes.c_void_p()
     library().toft_realm_open(ctypes.byref(configuration), ctypes.byref(address))
-    return Realm(Handle(address.value, library().toft_realm_release), path or f":{name}", declared)
+    handle = Handle(address.value, library().toft_realm_release)
+    return Realm(handle, path or f":{name}", declared, write_timeout)
+
+
+_SLICE = 0.05
+"""How many seconds a wait goes on before Python handles signals."""
 
 
 def _milliseconds(seconds: float) -> int:
@@ -169,8 +178,16 @@ class CheckReport:
 class Realm:
     """One thread's view of a database. Made by `toft.open`."""
 
-    def __init__(self, handle: Handle, path: str, declared: list[type[Object]] | None) -> None:
+    def __init__(
+        self,
+        handle: Handle,
+        path: str,
+        declared: list[type[Object]] | None,
+        write_timeout: float | None,
+    ) -> None:
         self._handle = handle
+        self._write_timeout = write_timeout
+        self._interruptions = 0
         self._address = handle.address
         self._now = 0  # rows.py tells what it counts
         self._thread = get_ident()
@@ -244,9 +261,11 @@ class Realm:
     # Transactions
 
     @contextmanager
-    def write(self, *, durability: Durability = "immediate") -> Iterator[None]:
+    def write(
+        self, *, durability: Durability = "immediate", timeout: float | None = None
+    ) -> Iterator[None]:
         """A write transaction: commits at the end of the block, and cancels when an exception
-        leaves it.
+        leaves it. `timeout`: see `begin_write`.
 
         `durability`: when it is there again after the machine stops (power, kernel). Every process
         sees it at the end of the block, and no crash or kill of a process loses it, whichever is
@@ -259,7 +278,7 @@ class Realm:
         file since it was closed, are durable at the end of the block.
         """
         _durability(durability)
-        self.begin_write()
+        self.begin_write(timeout)
         try:
             yield
         except BaseException:
@@ -273,17 +292,43 @@ class Realm:
         if self.is_writing:  # unless the block has ended it itself
             self.commit(durability=durability)
 
-    def begin_write(self) -> None:
+    def begin_write(self, timeout: float | None = None) -> None:
         """Begins a write transaction:
 
         waits for other writers and moves to the latest version. `write` is the better way.
+        `timeout`: how many seconds to wait, if not as long as the realm's `write_timeout` says.
+        Signals are handled during the wait, so Ctrl-C ends it; so does `interrupt`.
         """
         try:
-            self._move("toft_realm_begin_write", None)
+            self._wait_for_turn(self._write_timeout if timeout is None else timeout)
         except BaseException:
             if self._is_open and self.is_writing:  # an observer's callback has failed
                 self.cancel()
             raise
+
+    def _wait_for_turn(self, timeout: float | None) -> None:
+        """Waits in slices: between two of them Python handles signals."""
+        options = toft_write_options()
+        options.size, options.flags = ctypes.sizeof(options), toft_write_flags.TIMEOUT
+        end = None if timeout is None else time.monotonic() + timeout
+        interruptions = self._interruptions
+        while True:
+            left = _SLICE if end is None else min(_SLICE, end - time.monotonic())
+            options.timeout = _milliseconds(left)
+            try:
+                return self._move("toft_realm_begin_write", ctypes.byref(options))
+            except LockTimeoutError:
+                if end is not None and time.monotonic() >= end:
+                    raise
+            if self._interruptions != interruptions:
+                raise InterruptedError("The wait for another writer was ended by another thread.")
+
+    def interrupt(self) -> None:
+        """Ends the wait for other writers that is under way in this realm, with an
+        InterruptedError. Without one it does nothing. Any thread.
+        """
+        self._interruptions += 1
+        library().toft_realm_interrupt(self._address)
 
     def commit(self, *, durability: Durability = "immediate") -> int:
         """Commits: when it returns, the transaction is on disk, or will be as the `durability`
