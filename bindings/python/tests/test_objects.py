@@ -6,6 +6,7 @@ import copy
 import math
 import pickle
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 import toft
@@ -297,3 +298,49 @@ def test_classes_that_no_program_declares_come_from_the_file(
         assert other.create is not None
     realm.refresh()
     assert ada.age == 37 and len(realm.objects(Dog)) == 2
+
+
+class Account(toft.Object):
+    """Its primary key is spelled as MongoDB spells it, others as Python can't."""
+
+    _id: int = toft.field(primary_key=True)
+    realm_: str = toft.field(name="realm", default="none")
+    class_: str = toft.field(name="class", default="")
+    words: str = toft.field(name="two-words", default="")
+    parent: Account | None
+    children = toft.linking_objects("Account", "parent")
+
+
+def test_names_of_the_file_need_not_be_those_of_attributes(path: Path) -> None:
+    with toft.open(path, [Account]) as realm:
+        with realm.write():
+            root = realm.create(Account, _id=1, realm_="a", class_="b", words="c")
+            leaf = realm.add(Account(_id=2, parent=root))
+        assert (root._id, root.realm_, root.class_, root.words) == (1, "a", "b", "c")
+        assert root.realm is realm
+        assert realm.object(Account, 2) == leaf
+        accounts = realm.objects(Account)
+        assert list(accounts.where("_id == 2 AND realm == 'none'")) == [leaf]
+        assert [each._id for each in accounts.sort("-_id")] == [2, 1]
+        assert (accounts.sum("_id"), accounts.max("_id")) == (3, 2)
+        assert list(root.children) == [leaf]
+        assert repr(leaf) == "Account(_id=2, realm_='none', class_='', words='')"
+        with realm.write():
+            realm.upsert(Account, _id=2, words="d")
+            leaf.class_ = "e"
+        assert (leaf.words, leaf.class_, leaf.realm_) == ("d", "e", "none")
+
+
+def test_a_file_whose_names_python_uses_is_read_without_declarations(path: Path) -> None:
+    with toft.open(path, [Account]) as realm, realm.write():
+        realm.create(Account, _id=1, realm_="a", class_="b", words="c")
+    with toft.open(path) as realm:
+        [account] = realm.objects("Account")
+        assert (account._id, account.realm_, account.class_) == (1, "a", "b")
+        assert getattr(account, "two-words") == "c"
+        assert account.realm is realm
+        assert "_id=1, realm_='a', class_='b'" in repr(account)
+        assert realm.object("Account", 1) == account
+        with realm.write():
+            account.realm_ = "z"
+        assert realm.objects("Account").where("realm == 'z'")[0]._id == 1

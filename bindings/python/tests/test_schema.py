@@ -133,3 +133,27 @@ def test_linking_objects_cannot_be_set() -> None:
 def test_the_base_class_alone_is_no_model() -> None:
     with pytest.raises(toft.InvalidArgumentError):
         toft.Object()
+
+
+def test_a_name_with_an_underscore_is_a_property_when_it_has_a_field() -> None:
+    class Plain(toft.Object):
+        _cache: ClassVar[int] = 3
+        _hidden: int = 4
+        _id: int = toft.field(primary_key=True)
+
+    assert list(properties_of(Plain)) == ["_id"]
+    assert shape(Plain, "_id") == (values.INT, False, False, "")
+
+
+def test_a_property_that_would_hide_what_objects_have_is_refused() -> None:
+    class Hiding(toft.Object):
+        realm: int
+        observe: str
+
+    with pytest.raises(toft.InvalidSchemaError) as raised:
+        properties_of(Hiding)
+    assert (
+        'Hiding.realm: toft.Object uses this name: say realm_: ... = toft.field(name="realm")'
+        in str(raised.value)
+    )
+    assert "Hiding.observe" in raised.value.detail

@@ -48,9 +48,8 @@ def _stored_bindings(realm: Realm) -> Iterator[Binding]:
         for each in stored[key].values():
             inverse = {other.key: other.name for other in stored.get(each.target, {}).values()}
             target, origin = names.get(each.target, ""), inverse.get(each.target_property, "")
-            properties[each.name] = stored_property(
-                each.name, each.type, each.flags, target, origin
-            )
+            made = stored_property(each.name, each.type, each.flags, target, origin)
+            properties[made.name] = made
         yield _binding(realm, class_of_stored(name, properties), key, properties, stored[key])
 
 
@@ -62,8 +61,8 @@ def _binding(
     stored: dict[str, _Stored],
 ) -> Binding:
     bound = []
-    for name, declared in properties.items():
-        each = stored[name]
+    for declared in properties.values():
+        each = stored[declared.stored_name]
         is_nullable = bool(each.flags & toft_property_flags.NULLABLE)
         bound.append(BoundProperty(declared, each.key, is_nullable, each.target))
     return Binding(realm, cls, key, bound, primary_key_of(properties))

@@ -80,7 +80,7 @@ def _declared(namespace: dict[str, Any], annotations: dict[str, Any]) -> dict[st
     found = {
         name: (annotation, namespace.get(name, MISSING))
         for name, annotation in annotations.items()
-        if is_property(name, annotation)
+        if is_property(name, annotation, namespace.get(name, MISSING))
     }
     for name, value in namespace.items():
         if isinstance(value, Field) and name not in found:
@@ -242,7 +242,7 @@ def class_of_stored(name: str, properties: dict[str, Property]) -> type[Object]:
         "type[Object]",
         ObjectType(name, (Object,), {"__doc__": f"The class {name}, as the file has it."}),
     )
-    cls._install({each: (MISSING, MISSING) for each in properties if not each.startswith("_")})
+    cls._install({each: (MISSING, MISSING) for each in properties})
     type.__setattr__(cls, "_toft_properties", properties)
     return cls
 

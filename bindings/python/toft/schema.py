@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import ctypes
+import keyword
 import re
 import sys
 import types
@@ -53,6 +54,7 @@ class Field:
     indexed: bool = False
     linked_class: Any = None
     linked_property: str | None = None
+    name: str | None = None
 
 
 def field(
@@ -61,11 +63,16 @@ def field(
     default_factory: Callable[[], Any] | None = None,
     primary_key: bool = False,
     indexed: bool = False,
+    name: str | None = None,
 ) -> Any:
-    """Says of a property what its annotation cannot: `id: int = toft.field(primary_key=True)`."""
+    """Says of a property what its annotation cannot: `id: int = toft.field(primary_key=True)`.
+
+    `name`: what the file calls it, where that is another name than the attribute's; queries and
+    sorts use it too. An attribute that begins with an underscore is a property only with a field.
+    """
     if default is not MISSING and default_factory is not None:
         raise ValueError("give either default or default_factory")
-    return Field(default, default_factory, primary_key, indexed)
+    return Field(default, default_factory, primary_key, indexed, name=name)
 
 
 @overload
@@ -82,7 +89,7 @@ def linking_objects(origin: Any, property: str) -> Any:
 
 @dataclass(frozen=True)
 class Property:
-    """A property of a class, as it is declared."""
+    """A property of a class, as it is declared. `name` is that of the attribute."""
 
     name: str
     type: int
@@ -91,6 +98,11 @@ class Property:
     target: str = ""
     origin_property: str = ""
     field: Field = Field()
+
+    @property
+    def stored_name(self) -> str:
+        """What the file calls it."""
+        return self.field.name or self.name
 
     @property
     def flags(self) -> int:
@@ -179,13 +191,13 @@ def own_annotations(namespace: Mapping[str, Any], cls: type | None = None) -> di
 _CLASS_VARIABLE = re.compile(r"^(\w+\.)?ClassVar\b")
 
 
-def is_property(name: str, annotation: Any) -> bool:
+def is_property(name: str, annotation: Any, default: Any) -> bool:
     """Whether an annotated name of a class body is stored:
 
-    all are but ClassVar and what begins with an underscore.
+    all are but ClassVar and what begins with an underscore and has no `field`.
     """
     if (
-        name.startswith("_")
+        (name.startswith("_") and not isinstance(default, Field))
         or annotation is typing.ClassVar
         or typing.get_origin(annotation) is typing.ClassVar
     ):
@@ -208,11 +220,33 @@ def properties_of(cls: type[Object]) -> dict[str, Property]:
     return typing.cast("dict[str, Property]", known)
 
 
+def attribute_name(stored_name: str) -> str:
+    """The attribute for a property that no program declared.
+
+    What Python or `Object` uses gets an underscore at its end: `class_`, `realm_`.
+    """
+    is_taken = keyword.iskeyword(stored_name) or _is_used(stored_name)
+    return f"{stored_name}_" if is_taken else stored_name
+
+
+def _is_used(name: str) -> bool:
+    """Whether `Object` has an attribute of that name."""
+    from .objects import Object
+
+    return any(name in vars(base) for base in Object.__mro__)
+
+
 def _read_properties(cls: type[Object]) -> tuple[dict[str, Property], list[str]]:
     found: dict[str, Property] = {}
     problems = []
     for base in reversed(cls.__mro__):
         for name, (annotation, default) in base.__dict__.get("_toft_declared", {}).items():
+            if _is_used(name):
+                problems.append(
+                    f"{cls.__name__}.{name}: toft.Object uses this name: say {name}_: ... = "
+                    f'toft.field(name="{name}")'
+                )
+                continue
             try:
                 found[name] = _property(name, annotation, default, _Names(base.__module__))
             except _Problem as problem:
@@ -322,8 +356,13 @@ def schema_handle(classes: Iterable[type[Object]]) -> Handle:
         )
     kept: list[Any] = []
     rows = (toft_class_schema * len(read))()
+    stored_names = {
+        (cls.__name__, each.name): each.stored_name
+        for cls, properties, _ in read
+        for each in properties.values()
+    }
     for row, (cls, properties, _) in zip(rows, read):
-        _fill_class(row, cls.__name__, list(properties.values()), kept)
+        _fill_class(row, cls.__name__, list(properties.values()), stored_names, kept)
     handle = ctypes.c_void_p()
     library().toft_schema_new(ctypes.byref(rows), len(read), ctypes.byref(handle))
     return Handle(handle.value, library().toft_schema_release)
@@ -341,7 +380,11 @@ def _plain_link(cls: type, declared: Property) -> str:
 
 
 def _fill_class(
-    row: toft_class_schema, name: str, properties: list[Property], kept: list[Any]
+    row: toft_class_schema,
+    name: str,
+    properties: list[Property],
+    stored_names: Mapping[tuple[str, str], str],
+    kept: list[Any],
 ) -> None:
     memory = (toft_property_schema * max(1, len(properties)))()
     kept.append(memory)
@@ -351,11 +394,12 @@ def _fill_class(
     row.property_count = len(properties)
     for item, declared in zip(memory, properties):
         item.size = ctypes.sizeof(toft_property_schema)
-        item.name = _lent(declared.name, kept)
+        item.name = _lent(declared.stored_name, kept)
         item.type = declared.type
         item.flags = declared.flags
         item.target_class = _lent(declared.target, kept)
-        item.target_property = _lent(declared.origin_property, kept)
+        origin = (declared.target, declared.origin_property)
+        item.target_property = _lent(stored_names.get(origin, declared.origin_property), kept)
 
 
 def _lent(text: str, kept: list[Any]) -> Any:
@@ -370,14 +414,16 @@ def stored_property(
     """A property as the file has it, for classes that no program declared."""
     known = toft_property_flags
     return Property(
-        name,
+        attribute_name(name),
         kind,
         is_optional=bool(flags & known.NULLABLE),
         is_list=bool(flags & known.LIST),
         target=target,
         origin_property=origin_property,
         field=Field(
-            primary_key=bool(flags & known.PRIMARY_KEY), indexed=bool(flags & known.INDEXED)
+            primary_key=bool(flags & known.PRIMARY_KEY),
+            indexed=bool(flags & known.INDEXED),
+            name=name,
         ),
     )
 
