@@ -1,0 +1,1197 @@
+/*
+ * toft.h: the C API of Toft, an embedded object database in a single file.
+ *
+ * A program declares classes, opens a file and works with objects as if they were in memory.
+ * Objects, lists and results are live: they always show the version of the data their realm stands
+ * at. Writes are ACID transactions. Any number of threads and processes read consistent snapshots
+ * while one writes, and whoever observes is told what changed, down to the indices.
+ *
+ * CONVENTIONS
+ *
+ *  1. Handles. A `toft_realm *`, `toft_object *`... is never dereferenced by anyone: its bits
+ *     are an index with a generation, so a stale, forged or foreign handle, and one of another
+ *     kind, is TOFT_ERROR_INVALID_HANDLE and never a crash. Each is released with
+ *     `toft_<noun>_release`, once, from any thread, at any time and in any order; NULL and dead
+ *     handles are no-ops there. A handle keeps what it needs alive: an object may outlive the
+ *     handle of its realm. A release ends the handle at once. What the handle kept ends at once
+ *     too on the realm's thread; after a release elsewhere it ends when that thread next moves the
+ *     realm or makes a handle of it, or when that thread ends. To end a realm now, close it.
+ *  2. Results. Every function that can fail returns a `toft_status`, and results come through
+ *     trailing out-parameters, which are written only when the status is TOFT_OK. An out-parameter
+ *     may be NULL only where "may be NULL" is said.
+ *  3. Text and bytes are pointer + length (`toft_string`, `toft_data`); text is UTF-8 and need
+ *     not end in NUL. {NULL, 0} is the empty one; NULL with a length is an error. What the library
+ *     is given it borrows until the call returns. What it gives is borrowed by the caller until the
+ *     realm moves (refresh, begin, commit, cancel, dispatch, close, last release) and, inside a
+ *     write transaction, until the next function that writes; where another time holds, it is
+ *     stated. Text that is written into a buffer of the caller always ends in NUL, as with
+ *     snprintf.
+ *  4. Structures that may grow begin with `size`, set by the caller to sizeof the structure
+ *     (TOFT_INITIALIZE does that and clears the rest). The library reads and writes no byte beyond
+ *     it. A size smaller than that of ABI version 2 is an error; so is a larger one whose unknown
+ *     part is not zero, where the structure is an input. Where it is an output, the library sets
+ *     `size` to the bytes that it filled in: TOFT_HAS tells whether a member is among them. Options
+ *     may be NULL, which means all zero. Reserved members must be 0.
+ *  5. Threads. A realm belongs to the thread that opened it, and so does everything got from it:
+ *     used elsewhere, they return TOFT_ERROR_WRONG_THREAD. With TOFT_CONFINEMENT_CALLER any thread
+ *     may call, one at a time. "Any thread" is said where it is otherwise. Open the file once on
+ *     each thread that needs it; that is cheap. In a child made by fork() every handle is
+ *     TOFT_ERROR_USED_AFTER_FORK, and so is opening, once the parent had used the library: let the
+ *     child exec. No function may be called in a signal handler.
+ *  6. Callbacks run on the thread of their realm, inside toft_realm_dispatch, toft_realm_refresh
+ *     or toft_realm_begin_write, those of toft_realm_observe inside toft_realm_commit too, and
+ *     never inside a lock: they may call anything. They must return: an exception of C++, longjmp
+ *     and pthread_exit out of a callback are undefined behaviour. Each comes with a pointer for the
+ *     caller's use and a function (may be NULL) that is called once when the pointer is no longer
+ *     needed; after a failed call the pointer is still the caller's.
+ *  7. Errors. toft_last_error gives code, message and detail of the last failure on the calling
+ *     thread, toft_realm_last_error those of the last failure with a realm.
+ *  8. Not found. A class or property that is asked for by name and is not there is an error. An
+ *     object, an element or a least value that is sought and not there is no error: the status is
+ *     TOFT_OK, the result NULL, TOFT_NO_INDEX or a null value.
+ *  9. Growth. Nothing is exported that is not declared here. toft_abi_version() must equal
+ *     TOFT_ABI_VERSION; compare them at load. As long as it does, later versions of the library
+ *     only add: functions, members at the end of structures with a `size`, enumerators. A program
+ *     must expect types, flags, status codes and kinds of changes that its header does not list.
+ *     Functions are there since version 0.1.0 unless "Since" is said.
+ *
+ * Every function that takes a handle can fail with these, which are not repeated below ("the
+ * usual"): TOFT_ERROR_INVALID_HANDLE, TOFT_ERROR_WRONG_THREAD, TOFT_ERROR_USED_AFTER_FORK,
+ * TOFT_ERROR_CLOSED; TOFT_ERROR_INVALID_ARGUMENT for a NULL where none may be, a length beyond the
+ * address space, an enumerator that does not exist, a reserved member that is not 0 or text that is
+ * not UTF-8; TOFT_ERROR_UNSUPPORTED for flags and types that this version of the library does not
+ * have; and, as any touch of the file may meet damage or a failing disk, TOFT_ERROR_CORRUPT and
+ * TOFT_ERROR_FILE_ACCESS. Costs are stated where they are not constant; n is the number of objects
+ * of a class.
+ *
+ * Functions marked "Writes." need a write transaction, else TOFT_ERROR_NOT_IN_TRANSACTION.
+ */
+#ifndef TOFT_H
+#define TOFT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define TOFT_API __attribute__((visibility("default")))
+#else
+#define TOFT_API
+#endif
+
+/* An enumeration of a fixed width, whatever the compiler's flags: in C++, C23 and Swift an
+   enumeration, in older C a typedef of the type and constants. A value that this header does not
+   list may come from a newer library: expect it. */
+#if defined(__cplusplus) || defined(__swift__)                                                     \
+    || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
+#define TOFT_ENUM(name, type)                                                                      \
+    enum name : type;                                                                              \
+    typedef enum name name;                                                                        \
+    enum name : type
+#else
+#define TOFT_ENUM(name, type)                                                                      \
+    typedef type name;                                                                             \
+    enum
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ===================================================================================== Versions */
+
+#define TOFT_VERSION_MAJOR 0
+#define TOFT_VERSION_MINOR 1
+#define TOFT_VERSION_PATCH 0
+#define TOFT_VERSION "0.1.0"
+
+/* Grows when a program built against an older header could misbehave; adding functions does not
+   change it. */
+#define TOFT_ABI_VERSION 2
+
+/* The library's version, like TOFT_VERSION. NUL-terminated, lives for ever. Any thread; never
+   fails. */
+TOFT_API const char *toft_version(void);
+
+/* The library's version as one number: major * 1,000,000 + minor * 1,000 + patch. Any thread; never
+   fails. */
+TOFT_API uint32_t toft_version_number(void);
+
+/* The library's ABI version, to compare with TOFT_ABI_VERSION. Any thread; never fails. */
+TOFT_API uint32_t toft_abi_version(void);
+
+/* ======================================================================================= Values */
+
+/* Text: `size` bytes of UTF-8. See convention 3. */
+typedef struct toft_string {
+    const char *data;
+    size_t size;
+} toft_string;
+
+/* Bytes. See convention 3. */
+typedef struct toft_data {
+    const void *data;
+    size_t size;
+} toft_data;
+
+/* A point in time: seconds and nanoseconds (-999,999,999...999,999,999) since 1970-01-01 00:00
+   UTC, both of the same sign. */
+typedef struct toft_date {
+    int64_t seconds;
+    int32_t nanoseconds;
+} toft_date;
+
+/* Names a class, and a property within its class. The keys are those of the file: the same in
+   every process and for ever, never reused; 0 is none. Find them by name once, keep them as long
+   as the file is open. */
+typedef uint32_t toft_class_key;
+typedef uint32_t toft_property_key;
+
+/* Names an object: its class and its key there. Plain data, needs no release, stays valid on any
+   thread; keys are never reused, so a link to a deleted object never turns into one to another. */
+typedef struct toft_link {
+    int64_t object_key;
+    toft_class_key class_key;
+} toft_link;
+
+/* What a value is and what a property holds. */
+TOFT_ENUM(toft_type, uint32_t) {
+    TOFT_TYPE_NULL = 0, /* values only */
+    TOFT_TYPE_BOOL = 1,
+    TOFT_TYPE_INT = 2,    /* 64 bits, signed */
+    TOFT_TYPE_FLOAT = 3,  /* IEEE 754 binary32 */
+    TOFT_TYPE_DOUBLE = 4, /* IEEE 754 binary64 */
+    TOFT_TYPE_STRING = 5, /* UTF-8, at most TOFT_MAX_VALUE_SIZE bytes */
+    TOFT_TYPE_DATA = 6,   /* at most TOFT_MAX_VALUE_SIZE bytes */
+    TOFT_TYPE_DATE = 7,
+    TOFT_TYPE_LINK = 8, /* to an object of the property's target class */
+    /* properties only: the objects that link here, computed, read-only */
+    TOFT_TYPE_LINKING_OBJECTS = 9,
+    /* values only: a whole list property that is set, or an argument of a query (IN $0) */
+    TOFT_TYPE_LIST = 10,
+    /* Reserved; a library that does not have them answers TOFT_ERROR_UNSUPPORTED: */
+    TOFT_TYPE_MIXED = 11,      /* properties only: a value of any type */
+    TOFT_TYPE_DECIMAL = 12,    /* IEEE 754-2008 decimal128 */
+    TOFT_TYPE_OBJECT_ID = 13,  /* 12 bytes */
+    TOFT_TYPE_UUID = 14,       /* 16 bytes */
+    TOFT_TYPE_SET = 15,        /* values only */
+    TOFT_TYPE_DICTIONARY = 16, /* values only */
+    TOFT_TYPE_OBJECT = 17      /* values only: an object that the call creates */
+};
+
+/* Limits, in bytes. */
+#define TOFT_MAX_CLASS_NAME_SIZE 57
+#define TOFT_MAX_PROPERTY_NAME_SIZE 63
+#define TOFT_MAX_VALUE_SIZE 16777215
+
+/* Reserved for the types to come. */
+typedef struct toft_decimal {
+    uint64_t low;
+    uint64_t high;
+} toft_decimal;
+typedef struct toft_uuid {
+    uint8_t bytes[16];
+} toft_uuid;
+typedef struct toft_object_id {
+    uint8_t bytes[12];
+} toft_object_id;
+
+/* Several values in a row. */
+typedef struct toft_values {
+    const struct toft_value *data;
+    size_t count;
+} toft_values;
+
+/* One value: the member that `type` names. Expect types that this header does not list. */
+typedef struct toft_value {
+    toft_type type;
+    uint32_t reserved; /* 0 */
+    union {
+        bool boolean;
+        int64_t integer;
+        float float32;
+        double float64;
+        toft_string string;
+        toft_data data;
+        toft_date date;
+        toft_link link;
+        toft_values list;
+        toft_decimal decimal;
+        toft_uuid uuid;
+        toft_object_id object_id;
+    };
+} toft_value;
+
+/* Makes a toft_string of a NUL-terminated string (NULL gives the empty one); borrows it. */
+static inline toft_string toft_text(const char *text) {
+    toft_string string;
+    string.data = text;
+    string.size = text ? strlen(text) : 0;
+    return string;
+}
+
+/* A toft_string of a string literal, for static tables. */
+#define TOFT_TEXT(literal) {"" literal, sizeof("" literal) - 1}
+
+/* The precision and the pointer that "%.*s" of printf takes. */
+#define TOFT_FORMAT_ARGUMENTS(string) (int)(string).size, (string).data
+
+/* Clears a structure that begins with `size` and sets it. */
+#define TOFT_INITIALIZE(pointer)                                                                   \
+    ((void)memset((pointer), 0, sizeof *(pointer)), (void)((pointer)->size = sizeof *(pointer)))
+
+/* Make values. Those of strings and data borrow. */
+static inline toft_value toft_value_null(void) {
+    toft_value value;
+    memset(&value, 0, sizeof value);
+    return value;
+}
+static inline toft_value toft_value_bool(bool boolean) {
+    toft_value value = toft_value_null();
+    value.type = TOFT_TYPE_BOOL;
+    value.boolean = boolean;
+    return value;
+}
+static inline toft_value toft_value_int(int64_t integer) {
+    toft_value value = toft_value_null();
+    value.type = TOFT_TYPE_INT;
+    value.integer = integer;
+    return value;
+}
+static inline toft_value toft_value_float(float number) {
+    toft_value value = toft_value_null();
+    value.type = TOFT_TYPE_FLOAT;
+    value.float32 = number;
+    return value;
+}
+static inline toft_value toft_value_double(double number) {
+    toft_value value = toft_value_null();
+    value.type = TOFT_TYPE_DOUBLE;
+    value.float64 = number;
+    return value;
+}
+static inline toft_value toft_value_string(toft_string string) {
+    toft_value value = toft_value_null();
+    value.type = TOFT_TYPE_STRING;
+    value.string = string;
+    return value;
+}
+static inline toft_value toft_value_text(const char *text) {
+    return toft_value_string(toft_text(text));
+}
+static inline toft_value toft_value_data(const void *bytes, size_t size) {
+    toft_value value = toft_value_null();
+    value.type = TOFT_TYPE_DATA;
+    value.data.data = bytes;
+    value.data.size = size;
+    return value;
+}
+static inline toft_value toft_value_date(int64_t seconds, int32_t nanoseconds) {
+    toft_value value = toft_value_null();
+    value.type = TOFT_TYPE_DATE;
+    value.date.seconds = seconds;
+    value.date.nanoseconds = nanoseconds;
+    return value;
+}
+static inline toft_value toft_value_link(toft_link link) {
+    toft_value value = toft_value_null();
+    value.type = TOFT_TYPE_LINK;
+    value.link = link;
+    return value;
+}
+static inline toft_value toft_value_list(const toft_value *values, size_t count) {
+    toft_value value = toft_value_null();
+    value.type = TOFT_TYPE_LIST;
+    value.list.data = values;
+    value.list.count = count;
+    return value;
+}
+
+/* ======================================================================================= Errors */
+
+/* How a call ended. Codes are grouped by moment and never change their meaning; new ones may be
+   added to a group. */
+TOFT_ENUM(toft_status, int32_t) {
+    TOFT_OK = 0,
+
+    /* Use: what holds at every moment */
+    TOFT_ERROR_INVALID_ARGUMENT = 1, /* an argument no function could accept: see "the usual" */
+    TOFT_ERROR_INVALID_HANDLE = 2,   /* NULL, released, forged, or of another kind */
+    TOFT_ERROR_WRONG_THREAD = 3,     /* the realm belongs to another thread */
+    TOFT_ERROR_CLOSED = 4,           /* the realm has been closed */
+    TOFT_ERROR_USED_AFTER_FORK = 5,  /* the handle comes from the parent process */
+    /* the file or the caller asks for what this version of the library does not have */
+    TOFT_ERROR_UNSUPPORTED = 6,
+    TOFT_ERROR_INTERNAL = 7,    /* a mistake in the library: please report it */
+    TOFT_ERROR_WRONG_REALM = 8, /* two handles of one call belong to different realms */
+    TOFT_ERROR_INTERRUPTED = 9, /* reserved: a wait was ended by another thread */
+
+    /* Opening, and the file */
+    TOFT_ERROR_FILE_NOT_FOUND = 101,
+    TOFT_ERROR_PERMISSION_DENIED = 102,
+    TOFT_ERROR_IS_DIRECTORY = 103,
+    TOFT_ERROR_NOT_A_DATABASE = 104, /* not a Toft file; the message says what it looks like */
+    /* a Toft file of a version or with a feature this library does not have */
+    TOFT_ERROR_UNSUPPORTED_FORMAT = 105,
+    TOFT_ERROR_CORRUPT = 106, /* bytes of the file are damaged; number: the page */
+    /* a process with another version of the library has the file open */
+    TOFT_ERROR_INCOMPATIBLE_PROCESS = 107,
+    /* a system call failed; the detail names it; number: its errno */
+    TOFT_ERROR_FILE_ACCESS = 108,
+    TOFT_ERROR_DISK_FULL = 109,               /* nothing was changed */
+    TOFT_ERROR_ADDRESS_SPACE_EXHAUSTED = 110, /* no room to map the file */
+    TOFT_ERROR_FILE_TOO_LARGE = 111,          /* beyond what the file system or the format holds */
+    TOFT_ERROR_ALREADY_OPEN = 112,            /* the file is open, so this cannot be done to it */
+    TOFT_ERROR_CONFIGURATION_MISMATCH = 113,  /* open in this process with another configuration */
+    TOFT_ERROR_FILE_REPLACED = 114,    /* another file was put in the place of the open one */
+    TOFT_ERROR_TOO_MANY_READERS = 115, /* no reader slot is free */
+
+    /* Transactions */
+    TOFT_ERROR_NOT_IN_TRANSACTION = 201,
+    TOFT_ERROR_ALREADY_IN_TRANSACTION = 202,
+    TOFT_ERROR_READ_ONLY = 203,    /* opened read-only, or on a read-only disk */
+    TOFT_ERROR_LOCK_TIMEOUT = 204, /* another writer did not finish in time */
+    /* a sync failed in some process: no writes until all have closed the file */
+    TOFT_ERROR_POISONED = 205,
+    /* a sync failed in this commit: reopen to learn whether it is on disk */
+    TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN = 206,
+
+    /* Schema */
+    TOFT_ERROR_INVALID_SCHEMA = 301, /* the detail lists every problem, one a line */
+    /* opening would lose data; the detail lists every difference, one a line */
+    TOFT_ERROR_SCHEMA_MISMATCH = 302,
+    TOFT_ERROR_SCHEMA_VERSION_TOO_LOW = 303, /* the file has a higher schema version */
+    TOFT_ERROR_NO_SUCH_CLASS = 304,
+    TOFT_ERROR_NO_SUCH_PROPERTY = 305,
+
+    /* Objects */
+    TOFT_ERROR_OBJECT_DELETED = 401,
+    TOFT_ERROR_NO_SUCH_OBJECT = 402,
+    TOFT_ERROR_DUPLICATE_PRIMARY_KEY = 403,
+    /* the class has a primary key and none was given, or it has none and one is needed */
+    TOFT_ERROR_MISSING_PRIMARY_KEY = 404,
+    TOFT_ERROR_PRIMARY_KEY_CHANGE = 405, /* the primary key of an object never changes */
+    /* not the property's type, a link to another class, a list where a value is due */
+    TOFT_ERROR_TYPE_MISMATCH = 406,
+    TOFT_ERROR_NULL_NOT_ALLOWED = 407, /* null for a property that is not nullable */
+    /* longer than TOFT_MAX_VALUE_SIZE, or too long for a primary key */
+    TOFT_ERROR_VALUE_TOO_LONG = 408,
+    TOFT_ERROR_READ_ONLY_PROPERTY = 409, /* linking objects cannot be set */
+    TOFT_ERROR_OVERFLOW = 410,           /* a sum of ints leaves the range of 64 bits */
+
+    /* Lists and results */
+    TOFT_ERROR_INDEX_OUT_OF_RANGE = 501, /* number: the index */
+    /* the list's object, or what the results were made from, has been deleted */
+    TOFT_ERROR_COLLECTION_INVALIDATED = 502,
+
+    /* Queries */
+    /* the detail shows the place with a caret; number: its offset in bytes */
+    TOFT_ERROR_QUERY_SYNTAX = 601,
+    TOFT_ERROR_INVALID_QUERY = 602,          /* well-formed, but it asks for what does not exist */
+    TOFT_ERROR_QUERY_TYPE_MISMATCH = 603,    /* types that cannot be compared */
+    TOFT_ERROR_INVALID_QUERY_ARGUMENT = 604, /* an argument is missing or of the wrong type */
+    /* the property has no such aggregate: the sum of strings */
+    TOFT_ERROR_UNSUPPORTED_AGGREGATE = 605,
+
+    /* Observation */
+    /* an observer was added in a transaction that has changed something */
+    TOFT_ERROR_OBSERVE_IN_TRANSACTION = 701,
+    TOFT_ERROR_INSIDE_CALLBACK = 702, /* not possible inside a callback */
+    /* the thread or descriptor that observation needs could not be made */
+    TOFT_ERROR_OBSERVATION_UNAVAILABLE = 703
+};
+
+/* The last failure of a thread. */
+typedef struct toft_error {
+    size_t size;
+    toft_status code;
+    /* that goes with the code: errno, a page, an index, the offset in a query; 0 where there is
+       none */
+    int64_t number;
+    toft_string message; /* one sentence for people: what, where and what to do; also ends in NUL */
+    /* more lines where there are more (differences of a schema, a query with its caret), else
+       empty; ends in NUL */
+    toft_string detail;
+} toft_error;
+
+/* Gives the last failure on the calling thread; code TOFT_OK and empty texts when there was none
+   since the thread began or toft_clear_last_error. Success does not clear it, nor does this
+   call. The texts are valid until the next failing call on this thread. Errors:
+   TOFT_ERROR_INVALID_ARGUMENT (NULL or a wrong size; does not replace the last error). Any
+   thread. */
+TOFT_API toft_status toft_last_error(toft_error *out_error);
+
+/* Forgets the last failure of the calling thread. Any thread; never fails. */
+TOFT_API void toft_clear_last_error(void);
+
+/* The name of a code, "TOFT_ERROR_CORRUPT"; "TOFT_ERROR_UNKNOWN" for a number that is none.
+   NUL-terminated, lives for ever. Any thread. */
+TOFT_API const char *toft_status_name(toft_status status);
+
+/* ====================================================================================== Handles */
+
+typedef struct toft_schema toft_schema; /* a validated set of classes; any thread */
+typedef struct toft_realm toft_realm;   /* a view of a database */
+typedef struct toft_object toft_object; /* a live object */
+typedef struct toft_list toft_list;     /* a live list of an object */
+/* live results of a query, a class, a list or an inverse link */
+typedef struct toft_results toft_results;
+typedef struct toft_token toft_token; /* a running observation */
+
+/* How many handles of all kinds are alive in this process; a program that released everything
+   reads 0. Any thread. */
+TOFT_API toft_status toft_handle_count(uint64_t *out_count);
+
+/* =============================================================================== Schema as data */
+
+/* What a property is besides its type; combined with |. */
+TOFT_ENUM(toft_property_flags, uint32_t) {
+    TOFT_PROPERTY_PLAIN = 0,
+    /* may be null; in a list: its elements may. To-one links always are, lists themselves never */
+    TOFT_PROPERTY_NULLABLE = 1,
+    /* unique and immutable; int or string; at most one in a class; implies an index */
+    TOFT_PROPERTY_PRIMARY_KEY = 2,
+    TOFT_PROPERTY_INDEXED = 4, /* bool, int, string or date */
+    TOFT_PROPERTY_LIST = 8,    /* a list of values of the type */
+    /* Reserved; TOFT_ERROR_UNSUPPORTED today: */
+    TOFT_PROPERTY_SET = 16,
+    TOFT_PROPERTY_DICTIONARY = 32,
+    TOFT_PROPERTY_UNIQUE = 64,
+    TOFT_PROPERTY_FULL_TEXT = 128
+};
+
+/* One property of a class. */
+typedef struct toft_property_schema {
+    size_t size;
+    toft_string name; /* 1...TOFT_MAX_PROPERTY_NAME_SIZE bytes */
+    toft_type type;
+    uint32_t flags;           /* toft_property_flags */
+    toft_string target_class; /* links and linking objects: the other class; else empty */
+    /* linking objects: the property of target_class that links here; else empty */
+    toft_string target_property;
+} toft_property_schema;
+
+/* One class. The elements of `properties` lie `properties[0].size` bytes apart. */
+typedef struct toft_class_schema {
+    size_t size;
+    toft_string name; /* 1...TOFT_MAX_CLASS_NAME_SIZE bytes */
+    const toft_property_schema *properties;
+    size_t property_count;
+    uint32_t flags;    /* reserved, 0 */
+    uint32_t reserved; /* 0 */
+} toft_class_schema;
+
+/* Rows of static tables: a property; a to-one link; a list of links; an inverse link; a class of
+   an array of properties. */
+#define TOFT_PROPERTY(name, type, flags)                                                           \
+    {sizeof(toft_property_schema), TOFT_TEXT(name), (type), (uint32_t)(flags), {NULL, 0}, {NULL, 0}}
+#define TOFT_LINK_TO(name, target)                                                                 \
+    {sizeof(toft_property_schema), TOFT_TEXT(name), TOFT_TYPE_LINK, TOFT_PROPERTY_NULLABLE,        \
+        TOFT_TEXT(target), {NULL, 0}}
+#define TOFT_LIST_OF_LINKS(name, target)                                                           \
+    {sizeof(toft_property_schema), TOFT_TEXT(name), TOFT_TYPE_LINK, TOFT_PROPERTY_LIST,            \
+        TOFT_TEXT(target), {NULL, 0}}
+#define TOFT_LINKING_OBJECTS(name, target, property)                                               \
+    {sizeof(toft_property_schema), TOFT_TEXT(name), TOFT_TYPE_LINKING_OBJECTS,                     \
+        TOFT_PROPERTY_PLAIN, TOFT_TEXT(target), TOFT_TEXT(property)}
+#define TOFT_CLASS(name, properties)                                                               \
+    {sizeof(toft_class_schema), TOFT_TEXT(name), (properties),                                     \
+        sizeof(properties) / sizeof((properties)[0]), 0, 0}
+
+/* Validates and copies a schema. The elements of `classes` lie `classes[0].size` bytes apart; 0
+   classes are a valid, empty schema. Errors: TOFT_ERROR_INVALID_SCHEMA, whose detail lists every
+   problem. Any thread. Cost: the size of the schema. */
+TOFT_API toft_status toft_schema_new(
+    const toft_class_schema *classes, size_t class_count, toft_schema **out_schema);
+
+/* Releases a schema; realms opened with it keep what they need. Any thread. */
+TOFT_API void toft_schema_release(toft_schema *schema);
+
+/* ======================================================================================= Realms */
+
+/* How a file is opened. */
+TOFT_ENUM(toft_mode, uint32_t) {
+    TOFT_MODE_READ_WRITE = 0, /* and created when missing */
+    TOFT_MODE_EXISTING = 1,   /* read and write; TOFT_ERROR_FILE_NOT_FOUND when missing */
+    /* must exist; writes are TOFT_ERROR_READ_ONLY and the schema must fit as it is */
+    TOFT_MODE_READ_ONLY = 2
+};
+
+/* Who sees to it that calls on a realm, and on all that was got from it, never overlap. */
+TOFT_ENUM(toft_confinement, uint32_t) {
+    /* the library: calls of other threads than the one that opened it are
+       TOFT_ERROR_WRONG_THREAD */
+    TOFT_CONFINEMENT_THREAD = 0,
+    /* the caller: any thread may call, one at a time, releases excepted; for executors, fibers,
+       coroutines and thread pools. A call during another thread's call is
+       TOFT_ERROR_WRONG_THREAD. A release takes effect at once, or at the end of the call that is
+       under way */
+    TOFT_CONFINEMENT_CALLER = 1
+};
+
+/* How a file is opened; combined with |. By default its pages are mapped. An error of the device is
+   then an error code when a page is read for the first time, and so is a file that was truncated
+   before a transaction began. What no library can report without a signal handler of its own ends
+   the process with SIGBUS: a device that fails when it reads again what the system had dropped
+   from memory, and a file that another program truncates in the middle of a read. */
+TOFT_ENUM(toft_open_flags, uint32_t) {
+    TOFT_OPEN_MAPPED = 0,
+    /* pages are read into memory of the process by read calls and stay there as long as realms are
+       open that read them: every error is an error code, for files on devices or from programs that
+       can't be trusted. Costs a copy of what is read. While this process has the file open already
+       the flag has no effect. */
+    TOFT_OPEN_BUFFERED = 1,
+    TOFT_OPEN_WRITE_TIMEOUT = 2 /* `write_timeout` of the configuration holds */
+};
+
+/* Timeouts are in milliseconds, as poll has them. Other negative ones are
+   TOFT_ERROR_INVALID_ARGUMENT. */
+#define TOFT_NO_WAIT 0
+#define TOFT_WAIT_FOR_EVER (-1)
+
+/* What toft_realm_open needs. Start with TOFT_INITIALIZE. */
+typedef struct toft_configuration {
+    size_t size;
+    toft_string path; /* the file; or empty when in_memory_name is given */
+    /* a database without a file, shared by name within the process, gone with its last realm */
+    toft_string in_memory_name;
+    toft_mode mode;
+    toft_confinement confinement;
+    /* borrowed for the call; NULL: `classes`, and where there are none, those of the file */
+    toft_schema *schema;
+    /* the classes, where `schema` is NULL; they lie `classes[0].size` bytes apart */
+    const toft_class_schema *classes;
+    size_t class_count;
+    /* with TOFT_OPEN_WRITE_TIMEOUT, else 0: how long a write transaction waits for other writers,
+       unless its options say otherwise; without it: TOFT_WAIT_FOR_EVER */
+    int32_t write_timeout;
+    uint32_t flags; /* toft_open_flags; unknown ones are TOFT_ERROR_UNSUPPORTED */
+    /* of the schema; a file with a higher one is TOFT_ERROR_SCHEMA_VERSION_TOO_LOW */
+    uint64_t schema_version;
+} toft_configuration;
+
+/* Opens a database on the calling thread. New classes, properties and indexes of the schema are
+   added to the file; classes and properties that the schema lacks stay there, hidden. The realm
+   stands at the latest version. Errors: the groups "Opening" and TOFT_ERROR_SCHEMA_MISMATCH,
+   TOFT_ERROR_LOCK_TIMEOUT (the schema has to be written); TOFT_ERROR_INVALID_ARGUMENT when
+   neither or both of path and in_memory_name are given; TOFT_ERROR_USED_AFTER_FORK. The realm:
+   release it. Any thread, which then owns it. Cost: independent of the file's size, except that
+   an added index is built. */
+TOFT_API toft_status toft_realm_open(
+    const toft_configuration *configuration, toft_realm **out_realm);
+
+/* Closes a realm now: an open write transaction is cancelled, its observations end, everything
+   got from it is TOFT_ERROR_CLOSED. The file itself is closed with the last of the process's
+   realms of it, frozen ones included: then every commit becomes durable. A realm that is released
+   without being closed does the same, and nobody is told whether it went well: a program with
+   deferred commits closes, or flushes.
+   Errors, after which the realm is closed all the same: TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN when
+   deferred commits could not be made durable; TOFT_ERROR_POISONED when a sync of the file had
+   failed before; another error of the file (TOFT_ERROR_FILE_ACCESS, TOFT_ERROR_DISK_FULL...) when
+   all commits are durable and the next opening has to recover the file.
+   Errors that leave it open: TOFT_ERROR_WRONG_THREAD, TOFT_ERROR_USED_AFTER_FORK. Closing twice is
+   TOFT_ERROR_CLOSED. */
+TOFT_API toft_status toft_realm_close(toft_realm *realm);
+
+/* The last failure of a call with the realm or with what was got from it, on whichever thread, as
+   toft_last_error gives it: for programs whose calls move between threads. The texts are valid
+   until the next failing call with the realm. Works for a closed realm too. */
+TOFT_API toft_status toft_realm_last_error(toft_realm *realm, toft_error *out_error);
+
+/* Releases a realm's handle. The realm closes when this and every handle got from it are
+   released. Any thread. */
+TOFT_API void toft_realm_release(toft_realm *realm);
+
+/* Moves the realm to the latest version and calls back the observers that are due. `out_changed`
+   (may be NULL): whether it moved. Inside a write transaction there is nothing newer: false. */
+TOFT_API toft_status toft_realm_refresh(toft_realm *realm, bool *out_changed);
+
+/* The version the realm stands at: it grows with each commit of any process. Inside a write
+   transaction: the one it began with. */
+TOFT_API toft_status toft_realm_version(toft_realm *realm, uint64_t *out_version);
+
+/* ----------------------------------------------------------------------- Classes and properties */
+
+/* A class of an open realm. The name is valid until the realm closes. */
+typedef struct toft_class_info {
+    size_t size;
+    toft_class_key key;
+    toft_property_key primary_key; /* 0: none */
+    toft_string name;
+    uint64_t property_count;
+    uint32_t flags; /* 0: a class of this version has none */
+    uint32_t reserved;
+} toft_class_info;
+
+/* A property of an open realm. The texts are valid until the realm closes. */
+typedef struct toft_property_info {
+    size_t size;
+    toft_property_key key;
+    toft_type type;
+    uint32_t flags;                    /* toft_property_flags */
+    toft_class_key target_class;       /* links and linking objects, else 0 */
+    toft_property_key target_property; /* linking objects, else 0 */
+    toft_string name;
+} toft_property_info;
+
+/* Lists the classes in the order of their names: writes up to `capacity` keys (`out_keys` may be
+   NULL when it is 0) and how many there are, which may be more. Cost: the number of classes. */
+TOFT_API toft_status toft_realm_classes(
+    toft_realm *realm, toft_class_key *out_keys, size_t capacity, size_t *out_count);
+
+/* Finds a class by name. Errors: TOFT_ERROR_NO_SUCH_CLASS. */
+TOFT_API toft_status toft_realm_find_class(
+    toft_realm *realm, toft_string name, toft_class_key *out_key);
+
+/* Describes a class. Errors: TOFT_ERROR_NO_SUCH_CLASS. */
+TOFT_API toft_status toft_realm_class_info(
+    toft_realm *realm, toft_class_key class_key, toft_class_info *out_info);
+
+/* Lists the properties of a class in the order of declaration, like toft_realm_classes. Errors:
+   TOFT_ERROR_NO_SUCH_CLASS. */
+TOFT_API toft_status toft_realm_properties(toft_realm *realm, toft_class_key class_key,
+    toft_property_key *out_keys, size_t capacity, size_t *out_count);
+
+/* Finds a property by name. Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_NO_SUCH_PROPERTY. */
+TOFT_API toft_status toft_realm_find_property(
+    toft_realm *realm, toft_class_key class_key, toft_string name, toft_property_key *out_key);
+
+/* Describes a property. Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_NO_SUCH_PROPERTY. */
+TOFT_API toft_status toft_realm_property_info(toft_realm *realm, toft_class_key class_key,
+    toft_property_key property_key, toft_property_info *out_info);
+
+/* How many objects of a class there are. Errors: TOFT_ERROR_NO_SUCH_CLASS. */
+TOFT_API toft_status toft_realm_object_count(
+    toft_realm *realm, toft_class_key class_key, uint64_t *out_count);
+
+/* ================================================================================= Transactions */
+
+/* What holds of the options of a write transaction; combined with |. */
+TOFT_ENUM(toft_write_flags, uint32_t) {
+    TOFT_WRITE_DEFAULT = 0,
+    TOFT_WRITE_TIMEOUT = 1 /* `timeout` */
+};
+
+/* How a write transaction begins. Start with TOFT_INITIALIZE. */
+typedef struct toft_write_options {
+    size_t size;
+    /* with TOFT_WRITE_TIMEOUT, else 0: how long to wait for other writers; without it: as long as
+       the configuration says */
+    int32_t timeout;
+    uint32_t flags; /* toft_write_flags */
+} toft_write_options;
+
+/* Begins a write transaction: waits for other writers, moves to the latest version and calls back
+   the observers that are due. `options` (may be NULL: the configuration's timeout). Errors:
+   TOFT_ERROR_ALREADY_IN_TRANSACTION, TOFT_ERROR_LOCK_TIMEOUT, TOFT_ERROR_READ_ONLY,
+   TOFT_ERROR_POISONED, TOFT_ERROR_FILE_REPLACED. */
+TOFT_API toft_status toft_realm_begin_write(toft_realm *realm, const toft_write_options *options);
+
+/* When a commit is durable: there again after the machine stops (power, kernel). Whichever is
+   chosen, every process sees the commit when it returns, and no crash or kill of a process loses
+   it. */
+TOFT_ENUM(toft_durability, uint32_t) {
+    /* When it returns. Cost: a durable write. */
+    TOFT_DURABILITY_IMMEDIATE = 0,
+    /* When it returns. Commits of several threads of the process share a durable write: more of
+       them in a second, while one may take longer. Alone it is like TOFT_DURABILITY_IMMEDIATE. */
+    TOFT_DURABILITY_GROUP = 1,
+    /* Later: with the next commit that is not deferred, with toft_realm_flush, about a second after
+       the last commit, when much waits (16 MiB), or when the file is closed. Until then a crash of
+       the machine may take back the last commits, never one while a later one stays. Cost: no
+       durable write. Large transactions, and the first in a file since it was closed, are durable
+       when they return. */
+    TOFT_DURABILITY_DEFERRED = 2
+};
+
+/* How a transaction is committed. Start with TOFT_INITIALIZE. */
+typedef struct toft_commit_options {
+    size_t size;
+    toft_durability durability;
+    uint32_t flags; /* reserved, 0 */
+    /* observations of this realm that are not told of this transaction's changes */
+    toft_token *const *without_notifying;
+    size_t without_notifying_count;
+} toft_commit_options;
+
+/* Commits: when this returns TOFT_OK the transaction is on disk and the realm stands at it; then
+   the observers of the realm (toft_realm_observe) are called back. `options` (may be NULL:
+   TOFT_DURABILITY_IMMEDIATE, everybody is told). `out_version` (may be NULL): its version. When
+   the options are at fault (TOFT_ERROR_INVALID_ARGUMENT, TOFT_ERROR_UNSUPPORTED,
+   TOFT_ERROR_INVALID_HANDLE, TOFT_ERROR_WRONG_REALM), the transaction is still open; when anything
+   else fails, it is over and nothing of it is visible, except after
+   TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN. Errors: TOFT_ERROR_NOT_IN_TRANSACTION, TOFT_ERROR_DISK_FULL,
+   TOFT_ERROR_POISONED, TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN. Cost: what the transaction changed, and
+   one durable write; two syncs for a large transaction. */
+TOFT_API toft_status toft_realm_commit(
+    toft_realm *realm, const toft_commit_options *options, uint64_t *out_version);
+
+/* Makes every commit so far durable, of any realm and any process, and returns then; at once
+   when all are. Waits for other writers as long as the configuration says. Errors:
+   TOFT_ERROR_ALREADY_IN_TRANSACTION, TOFT_ERROR_READ_ONLY, TOFT_ERROR_LOCK_TIMEOUT,
+   TOFT_ERROR_POISONED (the sync failed, now or before). Cost: one durable write of what was
+   deferred. */
+TOFT_API toft_status toft_realm_flush(toft_realm *realm);
+
+/* Cancels: all as it was at toft_realm_begin_write. Objects made in the transaction are
+   TOFT_ERROR_OBJECT_DELETED. Errors: TOFT_ERROR_NOT_IN_TRANSACTION. */
+TOFT_API toft_status toft_realm_cancel(toft_realm *realm);
+
+/* Whether a write transaction of this realm is open. */
+TOFT_API toft_status toft_realm_is_writing(toft_realm *realm, bool *out_is_writing);
+
+/* ====================================================================================== Objects */
+
+/* What toft_realm_create_object does when the primary key exists. */
+TOFT_ENUM(toft_update_policy, uint32_t) {
+    TOFT_UPDATE_ERROR = 0,   /* TOFT_ERROR_DUPLICATE_PRIMARY_KEY */
+    TOFT_UPDATE_ALL = 1,     /* sets every given property; observers see each as modified */
+    TOFT_UPDATE_MODIFIED = 2 /* sets those that differ */
+};
+
+/* Writes. Creates an object of a class with `count` properties given as parallel arrays (both
+   may be NULL when it is 0); the others take their defaults: null where nullable, else 0, false,
+   empty, 1970. Lists take a TOFT_TYPE_LIST. A class with a primary key needs it among them. All
+   or nothing. `out_object` (may be NULL): a handle, release it. `out_link` (may be NULL): its
+   link. `out_created` (may be NULL): false when an object with that primary key was updated.
+   Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_MISSING_PRIMARY_KEY,
+   TOFT_ERROR_DUPLICATE_PRIMARY_KEY, TOFT_ERROR_MISSING_PRIMARY_KEY (a policy other than
+   TOFT_UPDATE_ERROR on a class without), and those of toft_object_set. Cost: O(log n). */
+TOFT_API toft_status toft_realm_create_object(toft_realm *realm, toft_class_key class_key,
+    toft_update_policy policy, const toft_property_key *property_keys, const toft_value *values,
+    size_t count, toft_object **out_object, toft_link *out_link, bool *out_created);
+
+/* Finds an object by its primary key. `out_object`: a handle, release it; NULL when there is
+   none, which is no error. Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_MISSING_PRIMARY_KEY,
+   TOFT_ERROR_TYPE_MISMATCH. Cost: O(log n). */
+TOFT_API toft_status toft_realm_find_object(toft_realm *realm, toft_class_key class_key,
+    const toft_value *primary_key, toft_object **out_object);
+
+/* Makes a handle of a link. `out_object`: release it; NULL when the object has been deleted,
+   which is no error. Errors: TOFT_ERROR_NO_SUCH_CLASS. Cost: O(log n). */
+TOFT_API toft_status toft_realm_follow(toft_realm *realm, toft_link link, toft_object **out_object);
+
+/* The object's link: its name for other objects, threads and processes. */
+TOFT_API toft_status toft_object_link(toft_object *object, toft_link *out_link);
+
+/* Whether the object exists in the version the realm stands at. Cost: O(log n). */
+TOFT_API toft_status toft_object_is_valid(toft_object *object, bool *out_is_valid);
+
+/* Writes. Deletes the object: links to it become null, lists lose it; what it links to stays.
+   The handle stays, to be released. Errors: TOFT_ERROR_OBJECT_DELETED. Cost: O(log n) for each
+   link from and to it. */
+TOFT_API toft_status toft_object_delete(toft_object *object);
+
+/* Writes. Deletes all objects of a class. Errors: TOFT_ERROR_NO_SUCH_CLASS. Cost: O(n). */
+TOFT_API toft_status toft_realm_delete_all(toft_realm *realm, toft_class_key class_key);
+
+/* Releases an object's handle; the object stays. Any thread. */
+TOFT_API void toft_object_release(toft_object *object);
+
+/* -------------------------------------------------------------------------- Values of an object */
+
+/* Reads a property. Strings and data are borrowed (convention 3). Linking objects and lists have
+   functions of their own. Errors: TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY,
+   TOFT_ERROR_TYPE_MISMATCH. Cost: O(log n). */
+TOFT_API toft_status toft_object_get(
+    toft_object *object, toft_property_key property_key, toft_value *out_value);
+
+/* Writes. Sets a property, also to the value it has: observers then see it as modified. A list
+   takes a TOFT_TYPE_LIST, whose elements take the place of those it had. Errors:
+   TOFT_ERROR_OBJECT_DELETED (also the target of a link), TOFT_ERROR_NO_SUCH_PROPERTY,
+   TOFT_ERROR_TYPE_MISMATCH, TOFT_ERROR_NULL_NOT_ALLOWED, TOFT_ERROR_VALUE_TOO_LONG,
+   TOFT_ERROR_READ_ONLY_PROPERTY, TOFT_ERROR_PRIMARY_KEY_CHANGE. Cost: O(log n). */
+TOFT_API toft_status toft_object_set(
+    toft_object *object, toft_property_key property_key, const toft_value *value);
+
+/* Reads `count` properties at once into `out_values`. Errors: those of toft_object_get. Cost:
+   O(log n + count). */
+TOFT_API toft_status toft_object_get_values(toft_object *object,
+    const toft_property_key *property_keys, size_t count, toft_value *out_values);
+
+/* Writes. Sets `count` properties at once, all or none. Errors: those of toft_object_set. Cost:
+   O(log n + count). */
+TOFT_API toft_status toft_object_set_values(toft_object *object,
+    const toft_property_key *property_keys, const toft_value *values, size_t count);
+
+/* The objects that link here through an inverse property, live. `out_results`: release them.
+   Errors: TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH (not
+   TOFT_TYPE_LINKING_OBJECTS). */
+TOFT_API toft_status toft_object_linking_objects(
+    toft_object *object, toft_property_key property_key, toft_results **out_results);
+
+/* ======================================================================================== Lists */
+
+/* A list property, live. `out_list`: release it. Once its object is deleted, the list's
+   functions are TOFT_ERROR_COLLECTION_INVALIDATED. Errors: TOFT_ERROR_OBJECT_DELETED,
+   TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH. */
+TOFT_API toft_status toft_object_list(
+    toft_object *object, toft_property_key property_key, toft_list **out_list);
+
+/* How many elements the list has. */
+TOFT_API toft_status toft_list_count(toft_list *list, uint64_t *out_count);
+
+/* Reads one element, 0 <= index < count; strings and data are borrowed. Errors:
+   TOFT_ERROR_INDEX_OUT_OF_RANGE. */
+TOFT_API toft_status toft_list_get(toft_list *list, uint64_t index, toft_value *out_value);
+
+/* Reads up to `capacity` elements from `first` (0 <= first <= count) on; `out_count`: how many
+   it wrote. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. Cost: the elements read. */
+TOFT_API toft_status toft_list_get_values(
+    toft_list *list, uint64_t first, toft_value *out_values, size_t capacity, size_t *out_count);
+
+/* Writes. Replaces one element. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE and those of
+   toft_object_set. */
+TOFT_API toft_status toft_list_set(toft_list *list, uint64_t index, const toft_value *value);
+
+/* Writes. Inserts `count` values before `index` (0 <= index <= the list's count), all or none.
+   Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE and those of toft_object_set. Cost: small lists are
+   copied, long ones O(log count) an element. */
+TOFT_API toft_status toft_list_insert(
+    toft_list *list, uint64_t index, const toft_value *values, size_t count);
+
+/* Writes. Appends `count` values, all or none. Errors: those of toft_object_set. */
+TOFT_API toft_status toft_list_append(toft_list *list, const toft_value *values, size_t count);
+
+/* Writes. Erases `count` elements from `first` on; objects linked stay. Errors:
+   TOFT_ERROR_INDEX_OUT_OF_RANGE. */
+TOFT_API toft_status toft_list_erase(toft_list *list, uint64_t first, uint64_t count);
+
+/* Writes. Takes the element at `from` out and puts it where it then has the index `to`. Errors:
+   TOFT_ERROR_INDEX_OUT_OF_RANGE. */
+TOFT_API toft_status toft_list_move(toft_list *list, uint64_t from, uint64_t to);
+
+/* Writes. Exchanges two elements. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. */
+TOFT_API toft_status toft_list_swap(toft_list *list, uint64_t first, uint64_t second);
+
+/* Writes. Erases all elements; objects linked stay. */
+TOFT_API toft_status toft_list_clear(toft_list *list);
+
+#define TOFT_NO_INDEX UINT64_MAX
+
+/* The index of the first element that equals a value, or TOFT_NO_INDEX. Errors:
+   TOFT_ERROR_TYPE_MISMATCH. Cost: the list's count. */
+TOFT_API toft_status toft_list_find(toft_list *list, const toft_value *value, uint64_t *out_index);
+
+/* The list as results, live, to filter, sort and sum. `out_results`: release them. */
+TOFT_API toft_status toft_list_results(toft_list *list, toft_results **out_results);
+
+/* Releases a list's handle; the list stays. Any thread. */
+TOFT_API void toft_list_release(toft_list *list);
+
+/* ========================================================================== Queries and results */
+
+/* Results are live and lazy: they show the version the realm stands at, making them costs
+   nothing, and a chain is worked out when it is first asked. Those of a whole class or a list
+   are never copied. Elements are links, or values for a list of values. */
+
+/* One criterion of a sort: a property, or a path over to-one links ("boss.name"); of values:
+   "self". */
+typedef struct toft_sort {
+    toft_string key_path;
+    uint32_t flags;    /* TOFT_SORT_DESCENDING or 0; unknown bits are TOFT_ERROR_UNSUPPORTED */
+    uint32_t reserved; /* 0 */
+} toft_sort;
+
+#define TOFT_SORT_DESCENDING 1
+
+/* All objects of a class in the order of their keys, which is that of creation. `out_results`:
+   release them. Errors: TOFT_ERROR_NO_SUCH_CLASS. */
+TOFT_API toft_status toft_realm_objects(
+    toft_realm *realm, toft_class_key class_key, toft_results **out_results);
+
+/* Those of the results that match a query, in the same order: "age > $0 AND name BEGINSWITH[c]
+   'a' SORT(age DESC) LIMIT(10)". `arguments` (may be NULL when 0) are the values of $0, $1...;
+   they are copied. `out_results`: release them. Errors: TOFT_ERROR_QUERY_SYNTAX,
+   TOFT_ERROR_INVALID_QUERY, TOFT_ERROR_QUERY_TYPE_MISMATCH, TOFT_ERROR_INVALID_QUERY_ARGUMENT.
+   Cost: the length of the query. */
+TOFT_API toft_status toft_results_filter(toft_results *results, toft_string query,
+    const toft_value *arguments, size_t argument_count, toft_results **out_results);
+
+/* The results sorted by `count` criteria (at least 1), the first being the most significant;
+   ties keep their order; null comes first when ascending. `out_results`: release them. Errors:
+   TOFT_ERROR_INVALID_QUERY. */
+TOFT_API toft_status toft_results_sort(
+    toft_results *results, const toft_sort *criteria, size_t count, toft_results **out_results);
+
+/* The first of the results for each combination of values at `count` key paths (at least 1).
+   `out_results`: release them. Errors: TOFT_ERROR_INVALID_QUERY. */
+TOFT_API toft_status toft_results_distinct(
+    toft_results *results, const toft_string *key_paths, size_t count, toft_results **out_results);
+
+/* The first `limit` of the results. `out_results`: release them. */
+TOFT_API toft_status toft_results_limit(
+    toft_results *results, uint64_t limit, toft_results **out_results);
+
+/* The results as they are now: their elements no longer come or go, though the objects stay live
+   and may be deleted. For loops that change what they go through. `out_results`: release them.
+   Cost: the count. */
+TOFT_API toft_status toft_results_snapshot(toft_results *results, toft_results **out_results);
+
+/* How many there are. Cost: O(1) for a class or list, else the query on first use in a version. */
+TOFT_API toft_status toft_results_count(toft_results *results, uint64_t *out_count);
+
+/* One element, 0 <= index < count: a link, or a value for results of values; null for an element
+   of a snapshot that has been deleted. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. Cost: O(log n) for
+   a class. */
+TOFT_API toft_status toft_results_get(toft_results *results, uint64_t index, toft_value *out_value);
+
+/* One element as an object: release it. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE,
+   TOFT_ERROR_TYPE_MISMATCH (results of values), TOFT_ERROR_OBJECT_DELETED (in a snapshot). */
+TOFT_API toft_status toft_results_object(
+    toft_results *results, uint64_t index, toft_object **out_object);
+
+/* The index of a value (an object's link, for results of objects), or TOFT_NO_INDEX. Errors:
+   TOFT_ERROR_TYPE_MISMATCH. Cost: O(log n) for a class, else the count. */
+TOFT_API toft_status toft_results_find(
+    toft_results *results, const toft_value *value, uint64_t *out_index);
+
+/* The class of the objects, 0 for results of values. */
+TOFT_API toft_status toft_results_class(toft_results *results, toft_class_key *out_key);
+
+/* Writes. Deletes all objects of the results. Errors: TOFT_ERROR_TYPE_MISMATCH (results of
+   values). */
+TOFT_API toft_status toft_results_delete_all(toft_results *results);
+
+/* How the results are worked out: the plan as text. Writes up to `capacity` bytes (`out_text`
+   may be NULL when it is 0), always ended by NUL, which counts as one of them, and the size of
+   the whole text without NUL, which may be more. */
+TOFT_API toft_status toft_results_explain(
+    toft_results *results, char *out_text, size_t capacity, size_t *out_size);
+
+/* Releases results. Any thread. */
+TOFT_API void toft_results_release(toft_results *results);
+
+/* ====================================================================================== Columns */
+
+/* A property of many objects, read into the caller's buffers. The element at `values` for row i,
+   by the property's type: TOFT_TYPE_BOOL uint8_t (0 or 1)    TOFT_TYPE_INT int64_t
+   TOFT_TYPE_FLOAT float    TOFT_TYPE_DOUBLE double TOFT_TYPE_STRING toft_string
+   TOFT_TYPE_DATA toft_data    TOFT_TYPE_DATE toft_date TOFT_TYPE_LINK int64_t, the object key;
+   the class is the property's target */
+typedef struct toft_column {
+    size_t size;
+    toft_property_key property_key; /* 0: the object's own key, int64_t */
+    /* bytes of one element of `values`: sizeof what the type asks for */
+    uint32_t element_size;
+    void *values; /* room for `capacity` elements; null reads as zero bytes */
+    /* room for `capacity` bytes, 1 where null; may be NULL when the caller does not ask */
+    uint8_t *nulls;
+} toft_column;
+
+/* Reads `column_count` properties of the objects from `first` (0 <= first <= count) on into the
+   columns, at most `capacity` rows; `out_rows`: how many there were. `columns` lie
+   `columns[0].size` bytes apart. Strings and data are borrowed (convention 3). An object that a
+   snapshot (toft_results_snapshot) still lists and that has been deleted is null in each column,
+   its own key too. When it fails, the contents of the buffers are undefined. Errors:
+   TOFT_ERROR_INDEX_OUT_OF_RANGE, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH (lists,
+   linking objects, results of values), TOFT_ERROR_INVALID_ARGUMENT (element_size). Cost: the
+   rows, at memory speed in the order of a class. */
+TOFT_API toft_status toft_results_columns(toft_results *results, uint64_t first,
+    const toft_column *columns, size_t column_count, size_t capacity, size_t *out_rows);
+
+/* =================================================================================== Aggregates */
+
+/* Nulls do not count. `property_key`: an int, float or double property (minimum and maximum:
+   also a date), or 0 for results of values. Errors: TOFT_ERROR_NO_SUCH_PROPERTY,
+   TOFT_ERROR_UNSUPPORTED_AGGREGATE. Cost: one pass over one column, no object is made. */
+
+/* The least value, of the property's type; null when there is none. */
+TOFT_API toft_status toft_results_minimum(
+    toft_results *results, toft_property_key property_key, toft_value *out_value);
+
+/* The greatest value, of the property's type; null when there is none. */
+TOFT_API toft_status toft_results_maximum(
+    toft_results *results, toft_property_key property_key, toft_value *out_value);
+
+/* The sum: TOFT_TYPE_INT for int, else TOFT_TYPE_DOUBLE; 0 when there is no value. Errors:
+   TOFT_ERROR_OVERFLOW (ints whose sum is beyond 64 bits). */
+TOFT_API toft_status toft_results_sum(
+    toft_results *results, toft_property_key property_key, toft_value *out_value);
+
+/* The mean, TOFT_TYPE_DOUBLE; null when there is no value. */
+TOFT_API toft_status toft_results_average(
+    toft_results *results, toft_property_key property_key, toft_value *out_value);
+
+/* ================================================================================== Change sets */
+
+/* Why a callback is called. */
+TOFT_ENUM(toft_change_kind, uint32_t) {
+    /* the first call of results and lists: what is observed is there to be read; nothing is
+       listed */
+    TOFT_CHANGE_INITIAL = 0,
+    TOFT_CHANGE_UPDATE = 1,  /* something changed */
+    TOFT_CHANGE_DELETED = 2, /* the object, or the list's object, is gone; the last call */
+    TOFT_CHANGE_ERROR = 3    /* changes could not be worked out: `error`; the last call */
+};
+
+/* An element that went from an old to a new index. */
+typedef struct toft_move {
+    uint64_t from;
+    uint64_t to;
+} toft_move;
+
+/* `count` indices from `first` on. */
+typedef struct toft_range {
+    uint64_t first;
+    uint64_t count;
+} toft_range;
+
+/* What changed between the last call of an observer and this one: the net effect of all commits
+   between. Indices ascend. To follow in a copy: erase the deletions from the last to the first,
+   insert the insertions from the first to the last, then read the modifications again. A move is
+   a deletion and an insertion too. Valid until the callback returns. */
+typedef struct toft_changes {
+    size_t size; /* set by the library */
+    toft_change_kind kind;
+    /* TOFT_OK unless the kind is TOFT_CHANGE_ERROR; the text is in toft_last_error */
+    toft_status error;
+    uint64_t previous_version; /* of the last call, 0 at the first */
+    uint64_t version;          /* that the realm now stands at */
+    const uint64_t *deletions; /* indices before */
+    size_t deletion_count;
+    const uint64_t *insertions; /* indices after */
+    size_t insertion_count;
+    const uint64_t *modifications; /* indices before, of elements that are in both */
+    size_t modification_count;
+    /* the same elements' indices after; modification_count of them */
+    const uint64_t *modifications_after;
+    const toft_move *moves; /* lists: elements moved within */
+    size_t move_count;
+    const toft_property_key *properties; /* objects: the properties that were set */
+    size_t property_count;
+    /* with TOFT_OBSERVE_OLD_VALUES, objects: the values of `properties` at the last call;
+       property_count of them, else NULL. A list property reads as null */
+    const toft_value *old_values;
+    /* with TOFT_OBSERVE_RANGES: the same indices as above, as ranges; the arrays of single
+       indices are then NULL with a count of 0 */
+    const toft_range *deleted_ranges;
+    size_t deleted_range_count;
+    const toft_range *inserted_ranges;
+    size_t inserted_range_count;
+    const toft_range *modified_ranges; /* indices before */
+    size_t modified_range_count;
+} toft_changes;
+
+/* Whether a structure from the library holds a member: a library older than this header fills in
+   less. */
+#define TOFT_HAS(pointer, member)                                                                  \
+    ((pointer)->size >= (size_t)((const char *)(&(pointer)->member + 1) - (const char *)(pointer)))
+
+/* Called with changes, on the realm's thread. */
+typedef void (*toft_changes_callback)(void *user_data, const toft_changes *changes);
+
+/* Called once when user data is no longer needed, on the thread that released, closed or
+   dispatched. */
+typedef void (*toft_destructor)(void *user_data);
+
+/* ================================================================================== Observation */
+
+/* What is observed and told; combined with |. */
+TOFT_ENUM(toft_observe_flags, uint32_t) {
+    TOFT_OBSERVE_DEFAULT = 0,
+    TOFT_OBSERVE_OLD_VALUES = 1, /* objects: fill in `old_values` */
+    TOFT_OBSERVE_KEYS = 2,       /* reserved for dictionaries */
+    TOFT_OBSERVE_RANGES = 4,     /* fill in ranges instead of single indices */
+    TOFT_OBSERVE_NO_INITIAL = 8, /* results and lists: no TOFT_CHANGE_INITIAL */
+    TOFT_OBSERVE_NO_MOVES = 16   /* lists: moves are told as deletions and insertions alone */
+};
+
+/* How something is observed. Start with TOFT_INITIALIZE. */
+typedef struct toft_observe_options {
+    size_t size;
+    /* "age", "boss.name", "dogs.age": what counts as a modification; NULL: whatever the subject
+       reaches over up to three links. With a count of 0: only what comes and goes. Realms have
+       none */
+    const toft_string *key_paths;
+    size_t key_path_count;
+    uint32_t flags;    /* toft_observe_flags; unknown ones are TOFT_ERROR_UNSUPPORTED */
+    uint32_t reserved; /* 0 */
+} toft_observe_options;
+
+/* Observes. An observation runs until its token is released or the realm closes. Changes are
+   worked out by a thread of the library and delivered by toft_realm_dispatch (or refresh, or
+   begin_write) on the realm's thread; several commits may come as one call, and no call comes
+   without a change. Results and lists: elements that came, went, moved, or had a property set,
+   their own or one of an object that they reach over up to three links; the first call,
+   TOFT_CHANGE_INITIAL, comes with the next dispatch. An object: properties set, or its deletion. A
+   realm: any commit, its own ones too; nothing is listed. `options` (may be NULL).
+   `destroy_user_data` may be NULL. `out_token`: release it to stop; after a release on the realm's
+   thread the callback is not called again. Errors: TOFT_ERROR_OBSERVE_IN_TRANSACTION,
+   TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY (in a key path). */
+TOFT_API toft_status toft_realm_observe(toft_realm *realm, const toft_observe_options *options,
+    toft_changes_callback callback, void *user_data, toft_destructor destroy_user_data,
+    toft_token **out_token);
+
+TOFT_API toft_status toft_object_observe(toft_object *object, const toft_observe_options *options,
+    toft_changes_callback callback, void *user_data, toft_destructor destroy_user_data,
+    toft_token **out_token);
+
+TOFT_API toft_status toft_list_observe(toft_list *list, const toft_observe_options *options,
+    toft_changes_callback callback, void *user_data, toft_destructor destroy_user_data,
+    toft_token **out_token);
+
+TOFT_API toft_status toft_results_observe(toft_results *results,
+    const toft_observe_options *options, toft_changes_callback callback, void *user_data,
+    toft_destructor destroy_user_data, toft_token **out_token);
+
+/* Stops an observation and releases its token. Any thread. */
+TOFT_API void toft_token_release(toft_token *token);
+
+/* ===================================================================================== Dispatch */
+
+/* A file descriptor for poll, epoll, select or any event loop: readable while
+   toft_realm_dispatch has something to do. It belongs to the realm and lives until it closes: do
+   not read, write or close it. */
+TOFT_API toft_status toft_realm_descriptor(toft_realm *realm, int *out_descriptor);
+
+/* Moves the realm to the version that the library's thread has worked out, if one is newer and
+   no write transaction is open, and calls back the observers that are due, on this thread. Does
+   not wait. `out_calls` (may be NULL): how many callbacks it called. Errors:
+   TOFT_ERROR_INSIDE_CALLBACK (inside a callback). */
+TOFT_API toft_status toft_realm_dispatch(toft_realm *realm, size_t *out_calls);
+
+/* =============================================================================== Check and info */
+
+/* Facts about an open database; sizes in bytes. */
+typedef struct toft_database_info {
+    size_t size;
+    uint64_t version;               /* that the realm stands at */
+    uint64_t latest_version;        /* that is published */
+    uint64_t oldest_pinned_version; /* of any process; what was freed later is not reused yet */
+    uint64_t file_size;
+    uint64_t free_size; /* of it: free for reuse */
+    uint32_t page_size;
+    uint32_t format_version;
+    uint64_t log_size;           /* of the file: the log */
+    uint64_t checkpoint_version; /* what was committed since is in the log */
+    /* bytes of the log that a crash of the machine may lose: deferred commits; 0: all are
+       durable */
+    uint64_t deferred_size;
+} toft_database_info;
+
+/* Facts about the realm's database. */
+TOFT_API toft_status toft_realm_info(toft_realm *realm, toft_database_info *out_info);
+
+/* What a check saw. */
+typedef struct toft_check_report {
+    size_t size;
+    uint64_t problem_count; /* 0: all is well */
+    uint64_t page_count;    /* pages looked at */
+    uint64_t object_count;
+} toft_check_report;
+
+/* Reads everything in the version the realm stands at and checks it: structure, order,
+   checksums, indexes, links, free space. Damage found is no failure: the problems are counted,
+   and described one a line in up to `capacity` bytes at `out_text` (may be NULL when it is 0),
+   always ended by NUL, which counts as one of them; `out_size` is the size of the whole text
+   without NUL. Cost: the whole file. */
+TOFT_API toft_status toft_realm_check(toft_realm *realm, toft_check_report *out_report,
+    char *out_text, size_t capacity, size_t *out_size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
