@@ -35,14 +35,13 @@ KNOWN: set[tuple[str, str, str]] = {
     ("ToftStorage", "Cluster", "ElementWriter"),
     ("ToftStorage", "Cluster", "ListView"),
     ("ToftStorage", "Cluster", "PageCheck"),
-    ("ToftStorage", "Cluster", "SequenceTree"),
-    ("ToftStorage", "Cluster", "TreeOwner"),
+    ("ToftStorage", "Cluster", "SequenceReader"),
+    ("ToftStorage", "Cluster", "SequenceWriter"),
+    ("ToftStorage", "Cluster", "SequenceWriters"),
     ("ToftStorage", "Format", "ElementKind"),
     ("ToftStorage", "Format", "Pin"),
     ("ToftStorage", "List", "PageCheck"),
-    ("ToftStorage", "Pager", "TreeInner"),
     ("ToftStorage", "Tree", "PageCheck"),
-    ("ToftStorage", "Tree", "Snapshot"),
 }
 DECLARATION = re.compile(
     r"^(?:@[\w()]+ +)*(?:(?:package|internal|public|final|indirect|private|fileprivate|nonisolated"

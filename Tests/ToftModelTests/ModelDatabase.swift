@@ -14,7 +14,7 @@ final class ModelDatabase {
     private let buffer: WriteBuffer
 
     /// `isTight`: changed pages and buffered changes are flushed all the time, and new entries
-    /// wander through the delta.
+    /// wander through the insert buffer.
     init(
         _ classes: ClassSchema..., location: StoreConfiguration.Location? = nil,
         version: UInt64 = 0, isTight: Bool = false
@@ -28,17 +28,17 @@ final class ModelDatabase {
                 ? WriteBuffer.Limits(entryBytes: 3_000, values: 7, deletes: 5)
                 : WriteBuffer.Limits())
         store = try Store.open(configuration)
-        if isTight { store.delta.withLock { $0.policy = Self.tightDelta } }
+        if isTight { store.insertBuffer.withLock { $0.policy = Self.tightInsertBuffer } }
         schema = try ModelSchema.open(store, declared: Schema(classes), version: version)
     }
 
-    private static var tightDelta: DeltaPolicy {
-        var policy = DeltaPolicy()
+    private static var tightInsertBuffer: InsertBufferPolicy {
+        var policy = InsertBufferPolicy()
         policy.limits = [3, 10, 25, 60, 200]
-        policy.portion = 2
-        policy.roominess = 1
+        policy.compactionBatch = 2
+        policy.levelToBatchRatio = 1
         policy.smallestTree = 10
-        policy.sparseness = 1
+        policy.treeToBatchRatio = 1
         return policy
     }
 

@@ -13,12 +13,11 @@ import ToftTestKit
         let transaction = try store.beginWrite()
         let tree = try transaction.createOrderedTree()
         let table = try transaction.createTable(columns: [])
-        let rows = try transaction.view.table(table)
         for key in 0..<2_000 {
             try withUnsafeBytes(of: key.bigEndian) { key throws in
                 try transaction.treePut(tree, key, key, derived: false)
             }
-            try transaction.rowInsert(rows, id: table, Int64(key), derived: false)
+            try transaction.rowInsert(table, Int64(key), derived: false)
         }
         _ = try transaction.commit()
         // Unclean, with a commit in the log.

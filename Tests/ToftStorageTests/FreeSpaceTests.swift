@@ -116,11 +116,11 @@ import ToftPlatform
         let meta = try #require(try MetaPage.newest(fromDevice: false, of: file)?.meta)
         #expect(meta.version == 1)
         #expect(meta.isClosedCleanly)
-        let space = PageSpace(file: file, version: 1)
-        let root = try Root(reading: meta.root, in: space)
+        let pages = PageReader(file, version: 1)
+        let root = try Root(reading: meta.root, in: pages)
         #expect(root.catalog.isEmpty)
         #expect(
-            try FreeSpaceReader.regions(root.directory, in: space).map(\.freePages) == [
+            try FreeSpaceReader.regions(root.directory, in: pages).map(\.freePages) == [
                 Page.perRegion - 3
             ])
     }
@@ -167,7 +167,7 @@ import ToftPlatform
             get throws {
                 let snapshot = try store.beginRead()
                 defer { snapshot.release() }
-                let runs = try RootTail.runs(of: snapshot.rootRef, in: snapshot.space)
+                let runs = try RootTail.runs(of: snapshot.rootRef, in: snapshot.pages)
                 return runs.reduce(into: (0, 0)) {
                     if $1.isReclaimable { $0.0 += Int($1.count) } else { $0.1 += Int($1.count) }
                 }
@@ -225,9 +225,7 @@ import ToftPlatform
         #expect(StoreCheck.run(reader).problems == [])
         let batches = try FreeSpaceReader.batches(
             database.root.batchList,
-            in: PageSpace(
-                file: database.store.file,
-                version: database.store.latestVersion))
+            in: PageReader(database.store.file, version: database.store.latestVersion))
         #expect(!batches.isEmpty)
         #expect(batches.count < 20, "small batches are joined")
         // The first one still takes in what only the last checkpoint kept.
@@ -334,8 +332,8 @@ import ToftPlatform
         defer { page.deallocate() }
         let base = try #require(page.baseAddress)
         base.copyMemory(
-            from: try snapshot.space.view(snapshot.rootRef, as: .root), byteCount: Page.size)
-        let runs = try RootTail.runs(of: snapshot.rootRef, in: snapshot.space)
+            from: try snapshot.pages.view(snapshot.rootRef, as: .root), byteCount: Page.size)
+        let runs = try RootTail.runs(of: snapshot.rootRef, in: snapshot.pages)
         var run = try #require(runs.first { $0.isReclaimable })
         run.page += UInt64(run.count) - 1
         run.count = 1

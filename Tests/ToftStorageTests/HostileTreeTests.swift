@@ -46,12 +46,12 @@ import Testing
     /// Damages one extent of a tree, runs `body`, and repairs it. Errors other than damage fail the
     /// test.
     private func withDamage(
-        _ extents: [(ref: Ref, type: ExtentType)], in space: PageSpace,
+        _ extents: [(ref: Ref, type: ExtentType)], in pages: PageWriter,
         _ random: inout SeededGenerator, _ body: (inout SeededGenerator) -> Void
     ) throws {
         let chosen = extents[random.below(extents.count)]
         var ref = chosen.ref
-        let base = try space.edit(&ref, as: chosen.type)
+        let base = try pages.edit(&ref, as: chosen.type)
         let size = Int(ref.pageCount) * Page.size
         let copy = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
         defer { copy.deallocate() }
@@ -75,17 +75,17 @@ import Testing
         print("hostile ordered tree, seed \(seed)")
         var random = SeededGenerator(seed: seed)
         let workshop = try TreeWorkshop()
-        let tree = OrderedTree(space: workshop.space, root: TreeRoot(kind: .ordered))
+        let tree = workshop.tree()
         try fill(tree, 1_500, &random)
         let extents = Extents()
         try tree.check(extents)
         for _ in 0..<1_500 {
-            try withDamage(extents.found, in: workshop.space, &random) { read(tree, &$0) }
+            try withDamage(extents.found, in: workshop.pages, &random) { read(tree, &$0) }
         }
         try tree.check(VisitedExtents())
     }
 
-    private func fill(_ tree: OrderedTree, _ count: Int, _ random: inout SeededGenerator) throws {
+    private func fill(_ tree: TreeWriter, _ count: Int, _ random: inout SeededGenerator) throws {
         for _ in 0..<count {
             let key = random.word(6) + random.bytes(random.below(random.below(10) == 0 ? 300 : 12))
             try with(key) { key in
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    private func read(_ tree: OrderedTree, _ random: inout SeededGenerator) {
+    private func read(_ tree: TreeWriter, _ random: inout SeededGenerator) {
         attempt { () throws(StorageError) in try tree.check(VisitedExtents()) }
         guard let cursor = try? tree.cursor() else { return }
         attempt { () throws(StorageError) in
@@ -125,8 +125,8 @@ import Testing
         let twin = try filledTable(700, &random)
         let extents = try extents(of: twin)
         for _ in 0..<1_500 {
-            try withDamage(extents, in: twin.workshop.space, &random) {
-                read(twin.table, twin.keeper, &$0)
+            try withDamage(extents, in: twin.workshop.pages, &random) {
+                read(twin.table, twin.workshop.sequences.values, &$0)
             }
         }
         try twin.check()
@@ -156,14 +156,17 @@ import Testing
     private func extents(of twin: TableTwin) throws -> [(ref: Ref, type: ExtentType)] {
         let extents = Extents()
         try twin.table.check(extents)
-        for tree in twin.keeper.trees.values { try tree.check(extents) }
+        for sequence in twin.workshop.sequences.values { try sequence.check(extents) }
         return extents.found
     }
 
-    private func read(_ table: Table, _ keeper: SequenceKeeper, _ random: inout SeededGenerator) {
+    private func read(
+        _ table: TableWriter, _ sequences: some Collection<SequenceReader>,
+        _ random: inout SeededGenerator
+    ) {
         attempt { () throws(StorageError) in try table.check(VisitedExtents()) }
-        for tree in keeper.trees.values {
-            attempt { () throws(StorageError) in try tree.check(VisitedExtents()) }
+        for sequence in sequences {
+            attempt { () throws(StorageError) in try sequence.check(VisitedExtents()) }
         }
         attempt { () throws(StorageError) in
             try table.forEachCluster { (view) throws(StorageError) in
@@ -229,7 +232,7 @@ import Testing
     func `Damaged trees are written to without a trap`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let twin = try filledTable(300, &random)
-        let tree = OrderedTree(space: twin.workshop.space, root: TreeRoot(kind: .ordered))
+        let tree = twin.workshop.tree()
         try fill(tree, 500, &random)
         let ordered = Extents()
         try tree.check(ordered)
@@ -237,7 +240,7 @@ import Testing
             for _ in 0..<6 {
                 var chosen = extents[random.below(extents.count)]
                 damage(
-                    try twin.workshop.space.edit(&chosen.ref, as: chosen.type),
+                    try twin.workshop.pages.edit(&chosen.ref, as: chosen.type),
                     pages: Int(chosen.ref.pageCount), &random)
             }
         }
@@ -247,7 +250,7 @@ import Testing
         attempt { () throws(StorageError) in try tree.freeAll() }
     }
 
-    private func write(_ table: Table, _ random: inout SeededGenerator) {
+    private func write(_ table: TableWriter, _ random: inout SeededGenerator) {
         let key = Int64(random.below(700))
         let column = table.columns[random.below(table.columns.count)]
         let index = random.below(5)
@@ -277,7 +280,7 @@ import Testing
         }
     }
 
-    private func write(_ tree: OrderedTree, _ random: inout SeededGenerator) {
+    private func write(_ tree: TreeWriter, _ random: inout SeededGenerator) {
         let key = random.word(6) + random.bytes(random.below(10))
         let value = random.bytes(random.below(300))
         key.withUnsafeBytes { key in

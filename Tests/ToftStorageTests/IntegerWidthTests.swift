@@ -15,7 +15,7 @@ import Testing
         Column(id: 2, type: .timestamp, isNullable: true),
     ]
 
-    private func widths(_ table: Table, _ column: UInt32) throws -> [IntegerWidth] {
+    private func widths(_ table: TableWriter, _ column: UInt32) throws -> [IntegerWidth] {
         var widths: [IntegerWidth] = []
         try table.forEachCluster { (view) throws(StorageError) in
             widths.append(try view.integers(column).width)
@@ -76,9 +76,9 @@ import Testing
         let twin = try TableTwin(Self.columns)
         for key in 0..<100 as Range<Int64> { try twin.insert(key) }
         try twin.set(50, 0, .int(1 << 40))
-        let identity = try #require(try twin.table.cluster(containing: 50)).identity
+        let identity = try #require(try twin.table.reader.cluster(containing: 50)).identity
         for value in [1, 1 << 40, 3, -1 << 50] as [Int64] { try twin.set(50, 0, .int(value)) }
-        #expect(try #require(try twin.table.cluster(containing: 50)).identity == identity)
+        #expect(try #require(try twin.table.reader.cluster(containing: 50)).identity == identity)
         try twin.set(50, 0, .int(7))
         try twin.compare()
         try twin.check()
@@ -125,7 +125,7 @@ import Testing
         let twin = try TableTwin(TableTests.everyType)
         for key in 0..<20 as Range<Int64> { try twin.insert(key) }
         var ref = twin.table.root.ref
-        let base = try twin.workshop.space.edit(&ref, as: .cluster)
+        let base = try twin.workshop.pages.edit(&ref, as: .cluster)
         let cluster = try ClusterPage(base, page: ref.page, pageCount: ref.pageCount)
         for (index, column) in twin.table.columns.enumerated() {
             let place = cluster.entry(index) + ClusterLayout.entryEncoding

@@ -12,8 +12,8 @@ import Testing
         // A list that grows reserves half as much again.
         #expect(
             (ClusterLimits.inlineList + ClusterLimits.inlineList / 2).roundedUpToEight
-                <= TableScratch.cellSize)
-        #expect(TableScratch.cellSize <= ClusterLayout.cellLengthMask)
+                <= ScratchBuffers.cellSize)
+        #expect(ScratchBuffers.cellSize <= ClusterLayout.cellLengthMask)
         #expect(ClusterLimits.rows <= Int(UInt16.max))
         #expect(ClusterLimits.columns <= Int(UInt16.max))
         #expect(ClusterLimits.rows % 64 == 0)
@@ -40,7 +40,7 @@ import Testing
         #expect(TreeLimits.inlineValue < ElementLayout.nullLength)
         #expect(Ref.size <= TreeLimits.inlineValue)
         #expect(SequenceLeafLayout.room <= ElementLayout.countLimit)
-        #expect(TableScratch.blockSize <= Int(UInt16.max))
+        #expect(ScratchBuffers.blockSize <= Int(UInt16.max))
         // Two entries of the greatest length share a leaf, so a full one can be divided.
         #expect(
             2 * (OrderedLeafLayout.slotSize + TreeLimits.key + TreeLimits.inlineValue)
@@ -54,16 +54,18 @@ import Testing
     }
 
     @Test func `The parts of scratch memory hold what the limits allow`() {
-        #expect(TableScratch.elementSize >= TreeLimits.inlineValue)
+        let scratch = ScratchBuffers()
+        #expect(ScratchBuffers.elementSize >= TreeLimits.inlineValue)
         #expect(
-            TableScratch.blockSize
-                >= ClusterLimits.inlineList + ElementLayout.slotSize + TableScratch.elementSize)
-        #expect(TableScratch.block % 8 == 0 && TableScratch.emptyBlock % 8 == 0)
-        #expect(SpineScratch.separatorSize >= TreeLimits.key - 8)
-        #expect(SpineScratch.entrySize >= TreeLimits.key + TreeLimits.inlineValue)
-        #expect(SpineScratch.entrySize >= TreeLimits.key + Ref.size)
+            ScratchBuffers.blockSize
+                >= ClusterLimits.inlineList + ElementLayout.slotSize + ScratchBuffers.elementSize)
+        #expect(Int(bitPattern: scratch.block) % 8 == 0)
+        #expect(Int(bitPattern: scratch.emptyBlock) % 8 == 0)
+        #expect(ScratchBuffers.separatorSize >= TreeLimits.key - 8)
+        #expect(ScratchBuffers.entrySize >= TreeLimits.key + TreeLimits.inlineValue)
+        #expect(ScratchBuffers.entrySize >= TreeLimits.key + Ref.size)
         #expect(
-            SpineScratch.blockSize
+            ScratchBuffers.leafSize
                 >= SequenceLeafLayout.room + ElementLayout.slotSize + TreeLimits.inlineValue)
         #expect(OrderedLeafRewrite.keySize >= TreeLimits.key)
     }
@@ -77,7 +79,7 @@ import Testing
         #expect(
             ExtentHeader.payloadStart(.regionDirectory, pageCount: ExtentLimit.pages)
                 + ExtentLimit.regions * RegionEntry.size <= ExtentLimit.pages * Page.size)
-        #expect(DeltaKeyLayout.id + DeltaKeyLayout.longestID < TreeLimits.key)
+        #expect(BufferKeyLayout.id + BufferKeyLayout.longestID < TreeLimits.key)
         let bitmap = Bitmap()
         let limit = PageRuns.fragmentPages
         for count in [1, limit - 1, limit, limit + 1] {
@@ -91,7 +93,7 @@ import Testing
     @Test(arguments: -1...1 as ClosedRange<Int>)
     func `A key is as long as the limit at most`(beyond: Int) throws {
         let workshop = try TreeWorkshop()
-        let tree = OrderedTree(space: workshop.space, root: TreeRoot(kind: .ordered))
+        let tree = workshop.tree()
         for first in 0..<40 as Range<UInt8> {
             let key = [first] + [UInt8](repeating: 7, count: TreeLimits.key + beyond - 1)
             let put = { try with(key) { key in try with([1]) { try tree.put(key, $0) } } }
@@ -104,26 +106,26 @@ import Testing
                 #expect(try put())
             }
         }
-        #expect(try tree.count == (beyond > 0 ? 0 : 40))
-        try tree.check(VisitedExtents())
+        #expect(try tree.reader.count == (beyond > 0 ? 0 : 40))
+        try tree.reader.check(VisitedExtents())
         _ = try workshop.commit(tree.root)
     }
 
     @Test(arguments: -1...1 as ClosedRange<Int>)
     func `A value lies in its leaf up to the limit and outside beyond it`(beyond: Int) throws {
         let workshop = try TreeWorkshop()
-        let tree = OrderedTree(space: workshop.space, root: TreeRoot(kind: .ordered))
+        let tree = workshop.tree()
         let value = [UInt8](repeating: 9, count: TreeLimits.inlineValue + beyond)
         for first in 0..<40 as Range<UInt8> {
             let key = [first] + [UInt8](repeating: 7, count: TreeLimits.key - 1)
             _ = try with(key) { key in try with(value) { try tree.put(key, $0) } }
         }
         let visited = VisitedExtents()
-        try tree.check(visited)
+        try tree.reader.check(visited)
         #expect(visited.pages.count == workshop.ownPages)
         for first in 0..<40 as Range<UInt8> {
             let key = [first] + [UInt8](repeating: 7, count: TreeLimits.key - 1)
-            #expect(try with(key) { try tree.value(forKey: $0).map(Array.init) } == value)
+            #expect(try with(key) { try tree.reader.value(forKey: $0).map(Array.init) } == value)
         }
         _ = try workshop.commit(tree.root)
     }
@@ -192,9 +194,8 @@ import Testing
         let added = (1..<UInt32(ClusterLimits.columns)).map {
             Column(id: $0, type: .float64, isNullable: true)
         }
-        twin.table = Table(
-            space: twin.workshop.space, root: twin.table.root,
-            columns: twin.table.columns + added, owner: twin.keeper)
+        twin.table = twin.workshop.table(
+            TreeHead(root: twin.table.root, columns: twin.table.columns + added))
         for key in [0, 100, 255] as [Int64] { try twin.set(key, 1_000, .double(Double(key))) }
         try twin.check()
         for key in [0, 99, 100, 254, 255] as [Int64] {

@@ -24,7 +24,7 @@ import Testing
         for value in 0..<3_000 as Range<Int64> {
             try twin.table.listInsert(1, Self.numbers, at: Int(value), .int64(value))
         }
-        #expect(twin.keeper.trees.count == 1)
+        #expect(twin.workshop.sequences.count == 1)
         #expect(try twin.table.list(1, Self.numbers).int64s == nil)
         for _ in 0..<100 { try twin.table.listInsert(1, Self.numbers, at: 0, .int64(-1)) }
         #expect(try twin.table.listCount(1, Self.numbers) == 3_100)
@@ -35,7 +35,7 @@ import Testing
         }
         try twin.check()
         try twin.table.listClear(1, Self.numbers)
-        #expect(twin.keeper.trees.isEmpty)
+        #expect(twin.workshop.sequences.isEmpty)
         for value in 0..<20 as Range<Int64> {
             try twin.table.listInsert(1, Self.numbers, at: 0, .int64(value))
         }
@@ -60,7 +60,7 @@ import Testing
         try twin.erase(2)
         try twin.check()
         try twin.table.freeAll()
-        #expect(twin.workshop.ownPages == 0 && twin.keeper.trees.isEmpty)
+        #expect(twin.workshop.ownPages == 0 && twin.workshop.sequences.isEmpty)
     }
 
     @Test func `Removing a column frees its lists`() throws {
@@ -73,7 +73,7 @@ import Testing
             }
         }
         try twin.table.removeColumn(Self.words)
-        #expect(twin.keeper.trees.isEmpty)
+        #expect(twin.workshop.sequences.isEmpty)
         try twin.check()
         for key in 0..<3 as Range<Int64> { try twin.erase(key) }
         #expect(twin.workshop.ownPages == 0)

@@ -6,9 +6,7 @@ import Testing
 
     init() throws { workshop = try TreeWorkshop() }
 
-    private func makeTree() -> OrderedTree {
-        OrderedTree(space: workshop.space, root: TreeRoot(kind: .ordered))
-    }
+    private func makeTree() -> TreeWriter { workshop.tree() }
 
     private func bytes(_ number: Int) -> [UInt8] {
         withUnsafeBytes(of: UInt64(number).bigEndian) { Array($0) }
@@ -82,8 +80,7 @@ import Testing
                         == (model.updateValue(value, forKey: key) == nil))
             }
             if isCommitting && step % 1_000 == 999 {
-                let root = try workshop.commit(tree.root)
-                tree = OrderedTree(space: workshop.space, root: root)
+                tree = workshop.tree(try workshop.commit(tree.root))
             }
             if step % 700 == 0 { try workshop.spill() }
             if step % 500 == 0 { try tree.check(VisitedExtents()) }
@@ -143,7 +140,7 @@ import Testing
         }
     }
 
-    private func compare(_ tree: OrderedTree, _ model: [[UInt8]: [UInt8]]) throws {
+    private func compare(_ tree: TreeWriter, _ model: [[UInt8]: [UInt8]]) throws {
         let sorted = model.keys.sorted { $0.lexicographicallyPrecedes($1) }
         #expect(try tree.count == sorted.count)
         let cursor = try tree.cursor()

@@ -156,7 +156,7 @@ import Testing
         let (name, damage) = Self.clusterDamages[index]
         let twin = try Self.cluster()
         var ref = twin.table.root.ref
-        let base = try twin.workshop.space.edit(&ref, as: .cluster)
+        let base = try twin.workshop.pages.edit(&ref, as: .cluster)
         try twin.table.check(VisitedExtents())
         try damage(base, try ClusterPage(base, page: ref.page, pageCount: ref.pageCount))
         #expect(throws: StorageError.self, "\(name)") { try twin.table.check(VisitedExtents()) }
@@ -177,8 +177,8 @@ import Testing
     }
 
     /// A tree of several leaves below one node.
-    private func tree(_ workshop: TreeWorkshop) throws -> OrderedTree {
-        let tree = OrderedTree(space: workshop.space, root: TreeRoot(kind: .ordered))
+    private func tree(_ workshop: TreeWorkshop) throws -> TreeWriter {
+        let tree = workshop.tree()
         for number in 0..<600 {
             let key = Array("key number \(1_000 + number)".utf8)
             _ = try with(key) { try tree.put($0, $0) }
@@ -223,10 +223,10 @@ import Testing
         let workshop = try TreeWorkshop()
         let tree = try tree(workshop)
         let node = try InnerNode(
-            try workshop.space.view(tree.root.ref, as: .treeInner), page: tree.root.ref.page,
+            try workshop.pages.view(tree.root.ref, as: .treeInner), page: tree.root.ref.page,
             height: tree.root.height)
         var ref = node.child(1)
-        try damage(try workshop.space.edit(&ref, as: .orderedLeaf))
+        try damage(try workshop.pages.edit(&ref, as: .orderedLeaf))
         #expect(throws: StorageError.self, "\(name)") { try tree.check(VisitedExtents()) }
         try expectRefused(ref, "orderedLeaf", name) { _ = try workshop.commit(tree.root) }
     }
@@ -257,7 +257,7 @@ import Testing
         let workshop = try TreeWorkshop()
         let tree = try tree(workshop)
         var ref = tree.root.ref
-        let base = try workshop.space.edit(&ref, as: .treeInner)
+        let base = try workshop.pages.edit(&ref, as: .treeInner)
         try damage(base)
         #expect(throws: StorageError.self, "\(name)") { try tree.check(VisitedExtents()) }
         #expect(throws: StorageError.self, "\(name)") { _ = try workshop.commit(tree.root) }
@@ -268,19 +268,19 @@ import Testing
             let workshop = try TreeWorkshop()
             let tree = try tree(workshop)
             var ref = tree.root.ref
-            let base = try workshop.space.edit(&ref, as: .treeInner)
+            let base = try workshop.pages.edit(&ref, as: .treeInner)
             try InnerEditor(base: base, page: ref.page).addRows(1, change)
             #expect(throws: StorageError.self) { try tree.check(VisitedExtents()) }
-            tree.root.count = UInt64(Int(tree.root.count) + change)
+            tree.reader.head.root.count = UInt64(Int(tree.root.count) + change)
             #expect(throws: StorageError.self) { try tree.check(VisitedExtents()) }
         }
     }
 
     @Test func `A next key that could be given again is found`() throws {
         let twin = try Self.cluster()
-        twin.table.root.nextKey = 18
+        twin.table.head.root.nextKey = 18
         #expect(throws: StorageError.self) { try twin.table.check(VisitedExtents()) }
-        twin.table.root.nextKey = 19
+        twin.table.head.root.nextKey = 19
         try twin.table.check(VisitedExtents())
     }
 }

@@ -163,7 +163,7 @@ import ToftTestKit
         let file = MappedFile(disk, isBuffered: true, keptBytes: 100 * Page.size)
         let meta = try #require(try MetaPage.newest(fromDevice: false, of: file)?.meta)
         func read(_ pages: Int) throws -> Int {
-            let space = PageSpace(file: file, version: meta.version)
+            let space = PageReader(file, version: meta.version)
             let root = try Root(reading: meta.root, in: space)
             _ = root
             var page = Page.firstData

@@ -55,63 +55,21 @@ enum Value: Equatable {
     static func standard(_ column: Column) -> Value { Value(column.defaultCell) }
 }
 
-/// Keeps sequence trees as a transaction does.
-final class SequenceKeeper: TreeOwner {
-    var space: PageSpace
-    var trees: [UInt64: SequenceTree] = [:]
-    private var nextID: UInt64 = 16
-
-    init(space: PageSpace) { self.space = space }
-
-    func newSequence() throws(StorageError) -> UInt64 {
-        nextID += 1
-        trees[nextID] = SequenceTree(space: space, root: TreeRoot(kind: .sequence))
-        return nextID
-    }
-
-    func sequence(_ id: UInt64) throws(StorageError) -> SequenceTree {
-        guard let tree = trees[id] else { throw .noSuchTree(id) }
-        return tree
-    }
-
-    func dropSequence(_ id: UInt64) throws(StorageError) {
-        try sequence(id).freeAll()
-        trees[id] = nil
-    }
-
-    /// All trees anew, in the space of the next version.
-    func reopen(in space: PageSpace, roots: [UInt64: TreeRoot]) {
-        self.space = space
-        trees = roots.mapValues { SequenceTree(space: space, root: $0) }
-    }
-}
-
 /// A table with the dictionary that it should equal.
 final class TableTwin {
     let workshop: TreeWorkshop
-    let keeper: SequenceKeeper
-    var table: Table
+    var table: TableWriter
     var rows: [Int64: [UInt32: Value]] = [:]
     var lists: [Int64: [UInt32: [Value]]] = [:]
 
     init(_ columns: [Column]) throws {
         workshop = try TreeWorkshop()
-        keeper = SequenceKeeper(space: workshop.space)
-        table = Table(
-            space: workshop.space, root: TreeRoot(kind: .table), columns: columns, owner: keeper)
+        table = workshop.table(TreeHead(kind: .table, columns: columns))
     }
 
-    var isCommitted: Bool { workshop.space.version > 1 }
+    var isCommitted: Bool { workshop.pages.version > 1 }
 
-    func commit() throws {
-        let ids = keeper.trees.keys.sorted()
-        let settled = try workshop.commit([table.root] + ids.map { keeper.trees[$0]!.root })
-        keeper.reopen(
-            in: workshop.space,
-            roots: Dictionary(uniqueKeysWithValues: zip(ids, settled.dropFirst())))
-        table = Table(
-            space: workshop.space, root: settled[0], columns: table.columns, owner: keeper)
-    }
+    func commit() throws { table = try workshop.commit(table) }
 
     func insert(_ key: Int64) throws {
         try table.insertRow(key)
@@ -134,8 +92,8 @@ final class TableTwin {
     func check() throws {
         let visited = VisitedExtents()
         try table.check(visited)
-        #expect(visited.sequences == Set(keeper.trees.keys))
-        for id in visited.sequences.sorted() { try keeper.sequence(id).check(visited) }
+        #expect(visited.sequences == Set(workshop.sequences.keys))
+        for sequence in workshop.sequences.values { try sequence.check(visited) }
         if !isCommitted { #expect(visited.pages.count == workshop.ownPages) }
     }
 

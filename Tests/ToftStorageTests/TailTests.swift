@@ -22,7 +22,7 @@ import Testing
         try twin.set(key, 4, .time(Timestamp(seconds: 1_700_000_000 + key, nanoseconds: 5)))
     }
 
-    private func counts(_ table: Table) throws -> [Int] {
+    private func counts(_ table: TableWriter) throws -> [Int] {
         var counts: [Int] = []
         try table.forEachCluster { (view) throws(StorageError) in
             counts.append(view.count)

@@ -44,9 +44,10 @@ import Testing
                 OrderedLeafLayout.slotSuffixLength, OrderedLeafLayout.slotValueLength,
             ], end: OrderedLeafLayout.slotSize)
         try FormatPageTests.expect(
-            "Delta key", [DeltaKeyLayout.idLength, DeltaKeyLayout.id], end: nil)
+            "Buffered key", [BufferKeyLayout.idLength, BufferKeyLayout.id], end: nil)
         #expect(
-            SystemTree.delta == 4...8 && SystemTree.delta.count == DeltaPolicy.usual.limits.count)
+            SystemTree.insertBuffer == 4...8
+                && SystemTree.insertBuffer.count == InsertBufferPolicy.usual.limits.count)
     }
 
     @Test func `The page draws blocks and clusters as they are`() throws {
@@ -71,7 +72,7 @@ import Testing
                 ClusterLayout.entryFlags, ClusterLayout.entryOffset,
                 ClusterLayout.entryNullCount, ClusterLayout.entryLow, ClusterLayout.entryHigh,
             ], end: ClusterLayout.entrySize)
-        #expect(HeapCell(offset: 5, length: 7, isElsewhere: true).raw == 5 | 7 << 19 | 1 << 31)
+        #expect(HeapCell(offset: 5, length: 7, isExternal: true).raw == 5 | 7 << 19 | 1 << 31)
         #expect(
             1 << ClusterLayout.cellLengthShift == ExtentLimit.pages * Page.size,
             "an offset reaches every byte of the largest extent")

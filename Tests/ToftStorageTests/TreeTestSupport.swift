@@ -53,40 +53,135 @@ func with<Result>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> R
     try bytes.withUnsafeBytes(body)
 }
 
-/// Pages in memory for trees without a store.
+/// Pages in memory for trees without a store, and the trees on them.
 final class TreeWorkshop {
-    private let file = MappedFile(MemoryFile())
-    private let freeSpace: FreeSpace
-    private(set) var space: PageSpace
+    let pages: PageWriter
+    let scratch = ScratchBuffers()
+    /// Names the trees; none of its entries is written.
+    private(set) var catalog: CatalogWriter
+    private(set) var sequenceWriters: SequenceWriters
 
     init() throws {
-        freeSpace = try FreeSpace(file: file)
-        space = PageSpace(file: file, version: 1, freeSpace: freeSpace)
+        let file = MappedFile(MemoryFile())
+        pages = PageWriter(file: file)
+        pages.begin(1)
+        pages.freeSpace = try FreeSpace(file: file)
+        (catalog, sequenceWriters) = Self.emptyCatalog(pages, scratch)
+    }
+
+    private static func emptyCatalog(_ pages: PageWriter, _ scratch: ScratchBuffers) -> (
+        CatalogWriter, SequenceWriters
+    ) {
+        let catalog = CatalogWriter(
+            Catalog(pages: pages.reader, root: TreeRoot(kind: .ordered), filePages: .max),
+            pages: pages,
+            scratch: scratch, nextTreeID: SystemTree.firstUser)
+        return (catalog, SequenceWriters(in: catalog, pages: pages, scratch: scratch))
+    }
+
+    /// An ordered tree that begins at `root`.
+    func tree(_ root: TreeRoot = TreeRoot(kind: .ordered)) -> TreeWriter {
+        let reader = TreeReader(pages: pages.reader, head: TreeHead(root: root))
+        return TreeWriter(reader, pages: pages, scratch: scratch)
+    }
+
+    /// A table that begins where `head` says.
+    func table(_ head: TreeHead) -> TableWriter {
+        let reader = TableReader(pages: pages.reader, head: head, catalog: catalog.reader)
+        return TableWriter(reader, pages: pages, scratch: scratch, sequences: sequenceWriters)
+    }
+
+    /// The sequences of all lists that have one.
+    var sequences: [UInt64: SequenceReader] {
+        Dictionary(
+            uniqueKeysWithValues: catalog.reader.changedHeads(all: true).map {
+                ($0.id, SequenceReader(pages: pages.reader, head: $0.head))
+            })
     }
 
     /// Pages of this version's own extents.
     var ownPages: Int {
-        space.dirty.pointee.bytes / Page.size
-            + space.spilled.values.reduce(0) { $0 + Int($1.pageCount) }
+        pages.working.extents.bytes / Page.size
+            + pages.spilled.values.reduce(0) { $0 + Int($1.pageCount) }
     }
 
     /// Writes a tree as a commit does and goes on with the next version. The tree is to be opened
     /// anew from the root.
     func commit(_ root: TreeRoot) throws -> TreeRoot {
-        try commit([root])[0]
+        let committed = try finalized(root)
+        try beginNextVersion()
+        return committed
     }
 
-    func commit(_ roots: [TreeRoot]) throws -> [TreeRoot] {
-        var settled = roots
-        for index in settled.indices where !settled[index].isEmpty {
-            settled[index].ref.checksum = try space.settle(settled[index].ref)
-        }
-        try space.flush()
-        space = PageSpace(
-            file: file, version: space.version + 1, freeSpace: freeSpace)
-        return settled
+    /// The same for a table and its lists.
+    func commit(_ table: TableWriter) throws -> TableWriter {
+        let root = try finalized(table.root)
+        let lists = try sequences.mapValues { try finalized($0.root) }
+        try beginNextVersion()
+        let next = catalog.nextTreeID
+        (catalog, sequenceWriters) = Self.emptyCatalog(pages, scratch)
+        catalog.nextTreeID = next
+        for (id, root) in lists { catalog.reader.add(TreeHead(root: root), id) }
+        return self.table(TreeHead(root: root, columns: table.columns))
+    }
+
+    private func finalized(_ root: TreeRoot) throws -> TreeRoot {
+        var root = root
+        if !root.isEmpty { root.ref.checksum = try pages.finalizeChecksums(root.ref) }
+        return root
+    }
+
+    private func beginNextVersion() throws {
+        try pages.flush()
+        let freeSpace = pages.freeSpace
+        pages.reset()
+        pages.begin(pages.version + 1)
+        pages.freeSpace = freeSpace
     }
 
     /// Lets extents leave memory, as a large transaction does.
-    func spill() throws { try space.spill(limit: 0) }
+    func spill() throws { try pages.spill(limit: 0) }
+}
+
+/// What a tree under test reads as, now.
+extension TreeWriter {
+    var root: TreeRoot { reader.root }
+    var count: Int { get throws(StorageError) { try reader.count } }
+
+    func value(forKey key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
+        try reader.value(forKey: key)
+    }
+
+    func rank(of key: UnsafeRawBufferPointer) throws(StorageError) -> Int {
+        try reader.rank(of: key)
+    }
+
+    func cursor() throws(StorageError) -> TreeCursor { try reader.cursor() }
+    func check(_ visitor: any TreeVisitor) throws(StorageError) { try reader.check(visitor) }
+}
+
+/// What a table under test reads as, now.
+extension TableWriter {
+    var rowCount: Int { reader.rowCount }
+
+    func contains(_ key: Int64) throws(StorageError) -> Bool { try reader.contains(key) }
+    func key(atRank rank: Int) throws(StorageError) -> Int64 { try reader.key(atRank: rank) }
+    func rank(of key: Int64) throws(StorageError) -> Int { try reader.rank(of: key) }
+    func check(_ visitor: any TreeVisitor) throws(StorageError) { try reader.check(visitor) }
+
+    func cell(_ key: Int64, _ column: UInt32) throws(StorageError) -> Cell {
+        try reader.cell(key, column)
+    }
+
+    func list(_ key: Int64, _ column: UInt32) throws(StorageError) -> ListView {
+        try reader.list(key, column)
+    }
+
+    func listCount(_ key: Int64, _ column: UInt32) throws(StorageError) -> Int {
+        try reader.listCount(key, column)
+    }
+
+    func forEachCluster(_ body: (ClusterView) throws(StorageError) -> Bool) throws(StorageError) {
+        try reader.forEachCluster(body)
+    }
 }

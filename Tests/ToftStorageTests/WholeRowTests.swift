@@ -93,11 +93,10 @@ import ToftPlatform
                 let id = try making.createTable(columns: Self.columns)
                 let before = try making.commit()
                 let writing = try store.beginWrite()
-                let table = try writing.view.table(id)
                 for row in rows {
                     try isWhole
-                        ? insert(row, table, id, writing)
-                        : insertStepByStep(row, table, id, writing)
+                        ? insert(row, id, writing)
+                        : insertStepByStep(row, id, writing)
                 }
                 _ = try writing.commit()
                 made.append((id, try effects(of: id, after: before, store)))
@@ -116,34 +115,33 @@ import ToftPlatform
         #expect(try store.check().problems == [], "\(start)")
     }
 
-    private func insert(_ row: Row, _ table: Table, _ id: UInt64, _ writing: WriteTransaction)
+    private func insert(_ row: Row, _ id: UInt64, _ writing: WriteTransaction)
         throws
     {
-        let key = try writing.takeKey(table)
-        try row.withContent { try writing.rowInsert(table, id: id, key, $0, derived: false) }
+        let key = try writing.takeKey(id)
+        try row.withContent { try writing.rowInsert(id, key, $0, derived: false) }
     }
 
     private func insertStepByStep(
-        _ row: Row, _ table: Table, _ id: UInt64, _ writing: WriteTransaction
+        _ row: Row, _ id: UInt64, _ writing: WriteTransaction
     ) throws {
-        let key = try writing.takeKey(table)
-        try writing.rowInsert(table, id: id, key, derived: false)
+        let key = try writing.takeKey(id)
+        try writing.rowInsert(id, key, derived: false)
         for (column, value) in row.values {
             try value.with {
-                try writing.cellSet(table, id: id, key, column.id, $0, derived: false)
+                try writing.cellSet(id, key, column.id, $0, derived: false)
             }
         }
         for (column, elements) in row.lists {
             for (index, value) in elements.enumerated() {
                 try value.with {
-                    try writing.listInsert(
-                        table, id: id, key, column.id, at: index, $0, derived: false)
+                    try writing.listInsert(id, key, column.id, at: index, $0, derived: false)
                 }
             }
         }
     }
 
-    private func content(_ table: Table, _ rank: Int) throws -> [[Value]] {
+    private func content(_ table: TableReader, _ rank: Int) throws -> [[Value]] {
         let key = try table.key(atRank: rank)
         return try Self.columns.map { column in
             guard column.type == .list else { return [Value(try table.cell(key, column.id))] }
@@ -173,12 +171,11 @@ import ToftPlatform
         let store = try Self.store()
         let writing = try store.beginWrite()
         let id = try writing.createTable(columns: Self.columns)
-        let table = try writing.view.table(id)
-        for _ in 0..<3 { try insert(Row(values: [(Self.columns[0], .int(1))]), table, id, writing) }
-        let key = try writing.takeKey(table)
+        for _ in 0..<3 { try insert(Row(values: [(Self.columns[0], .int(1))]), id, writing) }
+        let key = try writing.takeKey(id)
         try Row(values: [(Self.columns[0], .bool(true))]).withContent { content in
             #expect(throws: StorageError.self) {
-                try writing.rowInsert(table, id: id, key, content, derived: false)
+                try writing.rowInsert(id, key, content, derived: false)
             }
         }
         writing.rollback()

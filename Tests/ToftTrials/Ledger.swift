@@ -31,12 +31,11 @@ struct Ledger {
             try transaction.createOrderedTree(),
         ]
         guard ids == [accounts, entries, counters] else { throw Failure("unexpected ids \(ids)") }
-        let table = try transaction.view.table(accounts)
         for _ in 0..<accountCount {
-            let key = try transaction.takeKey(table)
-            try transaction.rowInsert(table, id: accounts, key, derived: false)
+            let key = try transaction.takeKey(accounts)
+            try transaction.rowInsert(accounts, key, derived: false)
             try transaction.cellSet(
-                table, id: accounts, key, balance, .int64(sum / Int64(accountCount)), derived: false
+                accounts, key, balance, .int64(sum / Int64(accountCount)), derived: false
             )
         }
         _ = try transaction.commit()
@@ -56,13 +55,13 @@ struct Ledger {
         let next = try counter(member, transaction.view) + 1
         try put(next, member, transaction)
         let log = try transaction.view.table(entries)
-        let key = try transaction.takeKey(log)
-        try transaction.rowInsert(log, id: entries, key, derived: false)
-        try transaction.cellSet(log, id: entries, key, owner, .int64(Int64(member)), derived: false)
-        try transaction.cellSet(log, id: entries, key, number, .int64(next), derived: false)
+        let key = try transaction.takeKey(entries)
+        try transaction.rowInsert(entries, key, derived: false)
+        try transaction.cellSet(entries, key, owner, .int64(Int64(member)), derived: false)
+        try transaction.cellSet(entries, key, number, .int64(next), derived: false)
         if next % 7 == 0 || log.rowCount > 400 {
             try transaction.rowErase(
-                log, id: entries, try log.key(atRank: numbers.below(log.rowCount)), derived: false)
+                entries, try log.key(atRank: numbers.below(log.rowCount)), derived: false)
         }
         return next
     }
@@ -84,10 +83,10 @@ struct Ledger {
     }
 
     private static func add(
-        _ amount: Int64, to key: Int64, _ table: Table, _ transaction: WriteTransaction
+        _ amount: Int64, to key: Int64, _ table: TableReader, _ transaction: WriteTransaction
     ) throws {
         try transaction.cellSet(
-            table, id: accounts, key, balance, .int64(try int(table, key, balance) + amount),
+            accounts, key, balance, .int64(try int(table, key, balance) + amount),
             derived: false)
     }
 
@@ -107,7 +106,7 @@ struct Ledger {
         }
     }
 
-    private static func int(_ table: Table, _ key: Int64, _ column: UInt32) throws -> Int64 {
+    private static func int(_ table: TableReader, _ key: Int64, _ column: UInt32) throws -> Int64 {
         guard case .int64(let value) = try table.cell(key, column) else {
             throw Failure("no integer at \(key)")
         }
@@ -174,7 +173,7 @@ struct Ledger {
     }
 }
 
-extension Table {
+extension TableReader {
     func forEachKey(_ body: (Int64) throws -> Void) throws {
         for rank in 0..<rowCount { try body(try key(atRank: rank)) }
     }

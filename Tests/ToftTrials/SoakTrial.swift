@@ -46,11 +46,10 @@ enum SoakTrial {
                 Column(id: 2, type: .bytes, isNullable: false),
             ])
             index = try transaction.createOrderedTree()
-            let rows = try transaction.view.table(table)
             for _ in 0..<objects {
-                let key = try transaction.takeKey(rows)
-                try transaction.rowInsert(rows, id: table, key, derived: false)
-                try change(transaction, rows, key)
+                let key = try transaction.takeKey(table)
+                try transaction.rowInsert(table, key, derived: false)
+                try change(transaction, key)
             }
             _ = try transaction.commit()
         }
@@ -58,15 +57,15 @@ enum SoakTrial {
         func commit() throws {
             let transaction = try store.beginWrite()
             let rows = try transaction.view.table(table)
-            try change(transaction, rows, try rows.key(atRank: numbers.below(objects)))
+            try change(transaction, try rows.key(atRank: numbers.below(objects)))
             _ = try transaction.commit(numbers.chance(5) ? .immediate : .deferred)
         }
 
-        private func change(_ transaction: WriteTransaction, _ rows: Table, _ key: Int64) throws {
+        private func change(_ transaction: WriteTransaction, _ key: Int64) throws {
             let number = Int64(numbers.below(1 << 40))
-            try transaction.cellSet(rows, id: table, key, 1, .int64(number), derived: false)
+            try transaction.cellSet(table, key, 1, .int64(number), derived: false)
             try numbers.bytes(60 + numbers.below(60)).withUnsafeBytes {
-                try transaction.cellSet(rows, id: table, key, 2, .bytes($0), derived: false)
+                try transaction.cellSet(table, key, 2, .bytes($0), derived: false)
             }
             try withUnsafeBytes(of: key.bigEndian) { key throws in
                 try withUnsafeBytes(of: number.bigEndian) {

@@ -130,7 +130,9 @@ extension ChangeCalculation {
     }
 
     /// Where rows stand that the table has. Keys that follow each other are rows that do.
-    private func ranks(of keys: IndexRanges, in table: Table) throws(EngineError) -> IndexRanges {
+    private func ranks(of keys: IndexRanges, in table: TableReader) throws(EngineError)
+        -> IndexRanges
+    {
         var ranks = IndexRanges()
         for run in keys.runs {
             let rank = try storage { () throws(StorageError) in

@@ -36,7 +36,7 @@ private struct TableComparison {
         self.columns = columns
     }
 
-    mutating func run(_ old: Table, _ new: Table) throws(StorageError) {
+    mutating func run(_ old: TableReader, _ new: TableReader) throws(StorageError) {
         let before = try Self.clusters(of: old)
         let after = try Self.clusters(of: new)
         let gone = Self.rows(of: before.filter { after[$0.key] == nil }.map(\.value))
@@ -51,7 +51,7 @@ private struct TableComparison {
         }
     }
 
-    private static func clusters(of table: Table) throws(StorageError) -> [ClusterIdentity:
+    private static func clusters(of table: TableReader) throws(StorageError) -> [ClusterIdentity:
         ClusterView]
     {
         var clusters: [ClusterIdentity: ClusterView] = [:]

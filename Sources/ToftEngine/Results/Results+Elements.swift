@@ -187,7 +187,8 @@ extension Results {
 
     // MARK: Underneath
 
-    private func storing<Result>(_ body: (Table) throws(StorageError) -> Result) throws(EngineError)
+    private func storing<Result>(_ body: (TableReader) throws(StorageError) -> Result)
+        throws(EngineError)
         -> Result
     {
         let owner = try objectClass()

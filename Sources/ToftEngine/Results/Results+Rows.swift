@@ -30,7 +30,7 @@ extension Results {
     }
 
     private static func forEachRows(
-        of table: Table, _ range: Range<Int>, _ columns: [UInt32],
+        of table: TableReader, _ range: Range<Int>, _ columns: [UInt32],
         _ body: (ClusterView?, ClusterRows) throws(StorageError) -> Void
     ) throws(StorageError) {
         let start = try table.cluster(atRank: range.lowerBound)
@@ -47,7 +47,7 @@ extension Results {
     }
 
     private static func forEachRun(
-        of keys: ArraySlice<Int64>, _ table: Table,
+        of keys: ArraySlice<Int64>, _ table: TableReader,
         _ body: (ClusterView?, ClusterRows) throws(StorageError) -> Void
     ) throws(StorageError) {
         var next = keys.startIndex

@@ -69,7 +69,7 @@ package struct ModelCheck {
         }
     }
 
-    private mutating func checkKey(_ key: Int64, _ table: Table, _ owner: ClassHandle) {
+    private mutating func checkKey(_ key: Int64, _ table: TableReader, _ owner: ClassHandle) {
         if key < 0 || key >= table.nextKey {
             add(
                 "class '\(owner.name)' has the key \(key), which is not below its next key "
@@ -171,7 +171,7 @@ package struct ModelCheck {
     }
 
     private mutating func compare(
-        _ tree: OrderedTree, _ expected: Int, _ what: String, _ property: PropertyHandle
+        _ tree: TreeReader, _ expected: Int, _ what: String, _ property: PropertyHandle
     ) throws(ModelError) {
         let found = try stored { () throws(StorageError) in try tree.count }
         if found != expected {

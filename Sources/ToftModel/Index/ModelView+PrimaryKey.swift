@@ -51,7 +51,7 @@ extension ModelView {
 
     /// Among the entries whose bytes are those of a long string, the one whose row holds it.
     private func findLong(
-        _ cell: Cell, _ prefix: KeyBytes, in tree: OrderedTree, _ property: PropertyHandle
+        _ cell: Cell, _ prefix: KeyBytes, in tree: TreeReader, _ property: PropertyHandle
     ) throws(ModelError) -> Int64? {
         guard case .bytes(let wanted) = cell else { return nil }
         var found: Int64?
@@ -81,7 +81,7 @@ enum PrimaryKeyEntry {
     }
 }
 
-extension OrderedTree {
+extension TreeReader {
     /// Calls `body` with each entry whose key begins with `prefix`, in order, until it returns
     /// false.
     func forEachEntry(

@@ -34,14 +34,14 @@ package final class ModelView: Sendable {
     // MARK: Trees
 
     /// The table of a class, for scans: column ids are property ids, row keys object keys.
-    package func table(_ owner: ClassHandle) throws(ModelError) -> Table {
+    package func table(_ owner: ClassHandle) throws(ModelError) -> TableReader {
         let table = try rows(owner)
         try unflushed?.flushRows(of: owner.position)
         return table
     }
 
     /// The table of a class as it is in the snapshot, without the changes that are not flushed.
-    func rows(_ owner: ClassHandle) throws(ModelError) -> Table {
+    func rows(_ owner: ClassHandle) throws(ModelError) -> TableReader {
         do { return try slots.table(owner.position, id: owner.table, in: snapshot) } catch {
             throw .storage(error)
         }
@@ -49,15 +49,21 @@ package final class ModelView: Sendable {
 
     /// The same for an object that is not deleted.
     @inline(__always)
-    func rows(_ owner: ClassHandle, with key: Int64) throws(ModelError) -> Table {
-        if isDeleted(key, owner) { throw .noSuchObject(className: owner.name, key: key) }
+    func rows(_ owner: ClassHandle, with key: Int64) throws(ModelError) -> TableReader {
+        try requireNotDeleted(key, owner)
         return try rows(owner)
+    }
+
+    /// Throws for an object that was deleted, whose row may still be there.
+    @inline(__always)
+    func requireNotDeleted(_ key: Int64, _ owner: ClassHandle) throws(ModelError) {
+        if isDeleted(key, owner) { throw .noSuchObject(className: owner.name, key: key) }
     }
 
     /// The table for reading one property of one object. A link in it may lead to a deleted object;
     /// a list does not.
     @inline(__always)
-    func table(of property: PropertyHandle, with key: Int64) throws(ModelError) -> Table {
+    func table(of property: PropertyHandle, with key: Int64) throws(ModelError) -> TableReader {
         let owner = schema.classes[property.classPosition]
         if let unflushed {
             if property.isList, property.type == .link { return try table(owner) }
@@ -72,28 +78,28 @@ package final class ModelView: Sendable {
         unflushed?.isDeleted(key, owner.position) ?? false
     }
 
-    func primaryKeyTree(_ owner: ClassHandle) throws(ModelError) -> OrderedTree {
+    func primaryKeyTree(_ owner: ClassHandle) throws(ModelError) -> TreeReader {
         guard owner.primaryKey != nil else { throw .noPrimaryKey(className: owner.name) }
         return try completeTree(owner.primaryKeySlot, owner.primaryKeyTree)
     }
 
-    func indexTree(_ property: PropertyHandle) throws(ModelError) -> OrderedTree {
+    func indexTree(_ property: PropertyHandle) throws(ModelError) -> TreeReader {
         try completeTree(property.indexSlot, property.indexTree)
     }
 
-    func backlinkTree(_ property: PropertyHandle) throws(ModelError) -> OrderedTree {
+    func backlinkTree(_ property: PropertyHandle) throws(ModelError) -> TreeReader {
         try completeTree(property.backlinkSlot, property.backlinkTree)
     }
 
     /// A tree with all its entries.
-    private func completeTree(_ slot: Int, _ id: UInt64?) throws(ModelError) -> OrderedTree {
+    private func completeTree(_ slot: Int, _ id: UInt64?) throws(ModelError) -> TreeReader {
         let tree = try openTree(slot, id)
         try unflushed?.flushEntries(of: slot)
         return tree
     }
 
     /// A tree without the entries that are not flushed.
-    func openTree(_ slot: Int, _ id: UInt64?) throws(ModelError) -> OrderedTree {
+    func openTree(_ slot: Int, _ id: UInt64?) throws(ModelError) -> TreeReader {
         guard let id else { throw .inconsistent("a tree was asked for that is not there") }
         do { return try slots.tree(slot, id: id, in: snapshot) } catch { throw .storage(error) }
     }
@@ -165,7 +171,7 @@ package final class ModelView: Sendable {
     ) throws(ModelError) {
         try unflushed?.flushValues(of: owner.position)
         let table = try rows(owner, with: key)
-        var place: Table.RowPlace?
+        var place: TableReader.RowPosition?
         for id in ids {
             let property = try owner.property(id: id)
             guard property.collection == .none, property.isStored else {

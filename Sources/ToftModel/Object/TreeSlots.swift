@@ -4,8 +4,8 @@ internal import ToftStorage
 /// The trees that a view has opened, one slot for each, so that finding one again is one load. Any
 /// thread.
 final class TreeSlots: @unchecked Sendable {
-    private let tables: Slots<Table>
-    private let trees: Slots<OrderedTree>
+    private let tables: Slots<TableReader>
+    private let trees: Slots<TreeReader>
 
     init(tableCount: Int, treeCount: Int) {
         tables = Slots(count: tableCount)
@@ -18,13 +18,13 @@ final class TreeSlots: @unchecked Sendable {
     }
 
     @inline(__always)
-    func table(_ slot: Int, id: UInt64, in snapshot: Snapshot) throws(StorageError) -> Table {
+    func table(_ slot: Int, id: UInt64, in snapshot: Snapshot) throws(StorageError) -> TableReader {
         if let table = tables[slot] { return table }
         return tables.keep(try snapshot.table(id), at: slot)
     }
 
     @inline(__always)
-    func tree(_ slot: Int, id: UInt64, in snapshot: Snapshot) throws(StorageError) -> OrderedTree {
+    func tree(_ slot: Int, id: UInt64, in snapshot: Snapshot) throws(StorageError) -> TreeReader {
         if let tree = trees[slot] { return tree }
         return trees.keep(try snapshot.orderedTree(id), at: slot)
     }

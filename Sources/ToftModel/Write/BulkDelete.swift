@@ -112,20 +112,20 @@ struct BulkDelete {
 
     /// Makes a link to a deleted object null, or takes deleted objects out of a list.
     private func nullify(
-        _ property: PropertyHandle, of key: Int64, _ table: Table, _ owner: ClassHandle
+        _ property: PropertyHandle, of key: Int64, _ table: TableReader, _ owner: ClassHandle
     ) throws(ModelError) {
         do throws(StorageError) {
             if property.isList { return try removeElements(property, of: key, table, owner) }
             guard case .int64(let target) = try table.cell(key, property.column),
                 isDeleted(target, property.targetPosition)
             else { return }
-            try writing.cellSet(table, id: owner.table, key, property.column, .null, derived: true)
+            try writing.cellSet(owner.table, key, property.column, .null, derived: true)
         } catch { throw property.modelError(error, key: key) }
     }
 
     /// From the last to the first.
     private func removeElements(
-        _ property: PropertyHandle, of key: Int64, _ table: Table, _ owner: ClassHandle
+        _ property: PropertyHandle, of key: Int64, _ table: TableReader, _ owner: ClassHandle
     ) throws(StorageError) {
         var indexes: [Int] = []
         let list = try table.list(key, property.column)
@@ -137,13 +137,14 @@ struct BulkDelete {
             }
         }
         for index in indexes.reversed() {
-            try writing.listErase(
-                table, id: owner.table, key, property.column, at: index, derived: true)
+            try writing.listErase(owner.table, key, property.column, at: index, derived: true)
         }
     }
 
     /// Deletes a row with its entries and the backlinks of what it links to.
-    private func deleteRow(_ key: Int64, _ owner: ClassHandle, _ table: Table) throws(ModelError) {
+    private func deleteRow(_ key: Int64, _ owner: ClassHandle, _ table: TableReader)
+        throws(ModelError)
+    {
         let cluster = try stored { () throws(StorageError) in try table.cluster(containing: key) }
         guard let cluster, let row = cluster.row(of: key) else {
             throw .noSuchObject(className: owner.name, key: key)
@@ -156,7 +157,7 @@ struct BulkDelete {
             try buffer.removePrimaryKey(try cluster.cell(row, property), property, owner, key)
         }
         try stored { () throws(StorageError) in
-            try writing.rowErase(table, id: owner.table, key, derived: false)
+            try writing.rowErase(owner.table, key, derived: false)
         }
         try buffer.flushExcessEntries()
     }

@@ -70,11 +70,10 @@ extension ModelTransaction {
 
     /// Inserts a row with the prepared values, and adds every entry that leads to it.
     private func insert(_ owner: ClassHandle) throws(ModelError) -> Int64 {
-        let table = try view.rows(owner)
         let key = try stored { () throws(StorageError) in
-            let key = try writing.takeKey(table)
+            let key = try writing.takeKey(owner.table)
             try prepared.pointee.withContent { content throws(StorageError) in
-                try writing.rowInsert(table, id: owner.table, key, content, derived: false)
+                try writing.rowInsert(owner.table, key, content, derived: false)
             }
             return key
         }

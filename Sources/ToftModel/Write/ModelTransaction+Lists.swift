@@ -90,8 +90,8 @@ extension ModelTransaction {
     ) throws(ModelError) {
         try checkIndex(index, key, property)
         try checkIndex(destination, key, property)
-        try change(key, property) { table, id throws(StorageError) in
-            try writing.listMove(table, id: id, key, property.column, from: index, to: destination)
+        try change(key, property) { table throws(StorageError) in
+            try writing.listMove(table, key, property.column, from: index, to: destination)
         }
     }
 
@@ -101,8 +101,8 @@ extension ModelTransaction {
     {
         try checkIndex(first, key, property)
         try checkIndex(second, key, property)
-        try change(key, property) { table, id throws(StorageError) in
-            try writing.listSwap(table, id: id, key, property.column, first, second)
+        try change(key, property) { table throws(StorageError) in
+            try writing.listSwap(table, key, property.column, first, second)
         }
     }
 
@@ -162,9 +162,9 @@ extension ModelTransaction {
         var index = index
         for place in range {
             let cell = prepared.pointee.listCells[place], position = index
-            try change(key, property) { table, id throws(StorageError) in
+            try change(key, property) { table throws(StorageError) in
                 try writing.listInsert(
-                    table, id: id, key, property.column, at: position, cell, derived: false)
+                    table, key, property.column, at: position, cell, derived: false)
             }
             if property.type == .link, case .int64(let target) = cell {
                 try addBacklink(property, target: target, source: key)
@@ -177,9 +177,8 @@ extension ModelTransaction {
         throws(ModelError)
     {
         let was = property.type == .link ? try view.listCell(key, property, at: index) : .null
-        try change(key, property) { table, id throws(StorageError) in
-            try writing.listSet(
-                table, id: id, key, property.column, at: index, cell, derived: false)
+        try change(key, property) { table throws(StorageError) in
+            try writing.listSet(table, key, property.column, at: index, cell, derived: false)
         }
         guard case .int64(let old) = was, case .int64(let new) = cell, old != new else { return }
         try removeBacklink(property, target: old, source: key)
@@ -192,8 +191,8 @@ extension ModelTransaction {
         throws(ModelError)
     {
         let was = property.type == .link ? try view.listCell(key, property, at: index) : .null
-        try change(key, property) { table, id throws(StorageError) in
-            try writing.listErase(table, id: id, key, property.column, at: index, derived: derived)
+        try change(key, property) { table throws(StorageError) in
+            try writing.listErase(table, key, property.column, at: index, derived: derived)
         }
         if case .int64(let target) = was {
             try removeBacklink(property, target: target, source: key)
@@ -203,8 +202,8 @@ extension ModelTransaction {
     private func clear(_ key: Int64, _ property: PropertyHandle) throws(ModelError) {
         let targets = property.type == .link ? try view.list(key, property).linkTargets() : []
         _ = try listCount(key, property)
-        try change(key, property) { table, id throws(StorageError) in
-            try writing.listClear(table, id: id, key, property.column, derived: false)
+        try change(key, property) { table throws(StorageError) in
+            try writing.listClear(table, key, property.column, derived: false)
         }
         for target in targets {
             try buffer.removeAllBacklinks(property, target: target, source: key)
@@ -226,11 +225,10 @@ extension ModelTransaction {
     @inline(__always)
     func change(
         _ key: Int64, _ property: PropertyHandle,
-        _ body: (Table, UInt64) throws(StorageError) -> Void
+        _ body: (UInt64) throws(StorageError) -> Void
     ) throws(ModelError) {
         let owner = view.schema.classes[property.classPosition]
-        let table = try view.rows(owner)
-        do { try body(table, owner.table) } catch { throw property.modelError(error, key: key) }
+        do { try body(owner.table) } catch { throw property.modelError(error, key: key) }
     }
 }
 

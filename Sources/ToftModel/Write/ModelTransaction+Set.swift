@@ -84,10 +84,9 @@ extension ModelTransaction {
         throws(ModelError)
     {
         let owner = view.schema.classes[property.classPosition]
-        let table = try view.rows(owner, with: key)
+        try view.requireNotDeleted(key, owner)
         do {
-            try writing.cellSet(
-                table, id: owner.table, key, property.column, cell, derived: derived)
+            try writing.cellSet(owner.table, key, property.column, cell, derived: derived)
         } catch { throw property.modelError(error, key: key) }
     }
 

@@ -111,7 +111,7 @@ struct SchemaBuilder {
 
     /// Adds the entries of one cluster's rows from `rank` on to the batch and returns their number.
     private func collect(
-        _ indexed: StoredProperty, _ owner: StoredClass, _ table: Table, at rank: Int,
+        _ indexed: StoredProperty, _ owner: StoredClass, _ table: TableReader, at rank: Int,
         into batch: inout EntryTable
     ) throws(ModelError) -> Int {
         let (cluster, first) = try stored { () throws(StorageError) in

@@ -76,7 +76,7 @@ extension WriteBuffer {
     /// buffered.
     func addBacklink(
         _ property: PropertyHandle, target: Int64, source: Int64,
-        in tree: () throws(ModelError) -> OrderedTree
+        in tree: () throws(ModelError) -> TreeReader
     ) throws(ModelError) {
         let bytes = backlinkBytes(target, source)
         let links = property.isList ? try links(property, bytes, in: tree) : 0
@@ -86,7 +86,7 @@ extension WriteBuffer {
     /// Removes one link from an object to another.
     func removeBacklink(
         _ property: PropertyHandle, target: Int64, source: Int64,
-        in tree: () throws(ModelError) -> OrderedTree
+        in tree: () throws(ModelError) -> TreeReader
     ) throws(ModelError) {
         let bytes = backlinkBytes(target, source)
         let links = property.isList ? try links(property, bytes, in: tree) : 1
@@ -117,7 +117,7 @@ extension WriteBuffer {
     }
 
     private func links(
-        _ property: PropertyHandle, _ bytes: KeyBytes, in tree: () throws(ModelError) -> OrderedTree
+        _ property: PropertyHandle, _ bytes: KeyBytes, in tree: () throws(ModelError) -> TreeReader
     ) throws(ModelError) -> Int {
         switch lookup(property.backlinkSlot, bytes.bytes) {
         case .removed: return 0

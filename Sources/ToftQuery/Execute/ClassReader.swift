@@ -20,13 +20,13 @@ struct ColumnRead {
 /// objects of a frame lie, or from a copy of the whole column when most of it will be needed in no
 /// order.
 final class ClassReader {
-    let table: Table
+    let table: TableReader
     private unowned let source: DataSource
     private var wholeColumns: [UInt32: MaterializedColumn] = [:]
     /// Columns that turned out not worth a copy.
     private var scattered: Set<UInt32> = []
 
-    init(_ table: Table, source: DataSource) {
+    init(_ table: TableReader, source: DataSource) {
         self.table = table
         self.source = source
     }

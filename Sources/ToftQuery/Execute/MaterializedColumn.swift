@@ -18,7 +18,7 @@ final class MaterializedColumn {
     private let present: UnsafeMutablePointer<UInt64>
 
     /// Nil where the keys lie too far apart.
-    init?(_ column: ColumnRead, of table: Table) throws(StorageError) {
+    init?(_ column: ColumnRead, of table: TableReader) throws(StorageError) {
         guard let (first, last) = try table.keyBounds else { return nil }
         // In a damaged file keys may lie in any order.
         let (spread, overflow) = last.subtractingReportingOverflow(first)
@@ -110,7 +110,7 @@ final class MaterializedColumn {
     }
 }
 
-extension Table {
+extension TableReader {
     /// The least and the greatest key; nil for an empty table.
     fileprivate var keyBounds: (first: Int64, last: Int64)? {
         get throws(StorageError) {

@@ -157,7 +157,7 @@ final class RowPlaces {
 
     /// Finds all objects of `frame`, in the order of their keys, so that each cluster is looked for
     /// once.
-    func find(_ frame: RowBatch, in table: Table) throws(ModelError) {
+    func find(_ frame: RowBatch, in table: TableReader) throws(ModelError) {
         let count = sortRows(of: frame)
         // The last batch's last cluster is often this one's first.
         let hint = clusters.last
@@ -196,7 +196,8 @@ final class RowPlaces {
         isValid = true
     }
 
-    private func cluster(holding key: Int64, hint: ClusterView?, in table: Table) throws(ModelError)
+    private func cluster(holding key: Int64, hint: ClusterView?, in table: TableReader)
+        throws(ModelError)
         -> ClusterView?
     {
         if let hint, ClusterSearch(hint).mayHold(key) { return hint }

@@ -125,12 +125,12 @@ package struct FileDump: Sendable {
     }
 
     private mutating func readRoot(_ meta: Meta, _ file: MappedFile) throws(StorageError) {
-        let space = PageSpace(file: file, version: meta.version)
-        let root = try Root(reading: meta.root, in: space)
+        let pages = PageReader(file, version: meta.version)
+        let root = try Root(reading: meta.root, in: pages)
         self.root = RootFacts(
             page: meta.root.page, version: root.version, previousVersion: root.previousVersion,
             pageCount: root.pageCount)
-        let cursor = try OrderedTree(space: space, root: root.catalog).cursor()
+        let cursor = try TreeReader(pages: pages, head: TreeHead(root: root.catalog)).cursor()
         var isThere = try cursor.seekFirst()
         while isThere {
             trees.append(Self.tree(cursor.key, try cursor.value, root.catalog.ref.page))

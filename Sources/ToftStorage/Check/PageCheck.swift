@@ -235,7 +235,7 @@ enum PageCheck {
         guard !isNull, cell.length > 0, UInt64(cell.offset) >= slice.low, UInt64(end) <= slice.high
         else { throw damage(cluster.page, "a cell lies outside its column's heap") }
         cells.append(cell.offset..<end)
-        if cell.isElsewhere {
+        if cell.isExternal {
             let size =
                 slice.geometry.type == .list ? ClusterLayout.sequenceIDSize : Ref.size
             guard cell.length == size else {

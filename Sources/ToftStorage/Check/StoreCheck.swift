@@ -49,7 +49,9 @@ package struct StoreCheck {
         report.pages = snapshot.root.pageCount
         visit(snapshot.rootRef, "the root")
         attempt("the catalog") { (check) throws(StorageError) in try check.walkCatalog() }
-        attempt("the delta") { (check) throws(StorageError) in try DeltaCheck.run(check.snapshot) }
+        attempt("the insert buffer") { (check) throws(StorageError) in
+            try InsertBufferCheck.run(check.snapshot.catalog)
+        }
         attempt("free space") { (check) throws(StorageError) in try check.walkFreeSpace() }
     }
 
@@ -83,9 +85,9 @@ package struct StoreCheck {
 
     private mutating func walkCatalog() throws(StorageError) {
         let reached = TreeExtents()
-        try snapshot.catalog.check(reached)
+        try snapshot.catalog.tree.check(reached)
         visitAll(reached.refs, "the catalog")
-        let cursor = try snapshot.catalog.cursor()
+        let cursor = try snapshot.catalog.tree.cursor()
         var isThere = try cursor.seekFirst()
         while isThere {
             if let id = TreeKey.number(cursor.key) {
@@ -103,15 +105,15 @@ package struct StoreCheck {
 
     private mutating func walkTree(_ id: UInt64) throws(StorageError) {
         let reached = TreeExtents()
-        let entry = try TreeKey.with(id) { key throws(StorageError) in
-            try snapshot.catalog.value(forKey: key)
-        }
-        guard let entry else { throw .noSuchTree(id) }
-        switch try OpenTree(decoding: entry, id: id, in: snapshot).tree {
-        case .table(let tree): try tree.check(reached)
-        case .ordered(let tree): try tree.check(reached)
-        case .sequence(let tree):
-            try tree.check(reached)
+        let catalog = snapshot.catalog
+        let pages = snapshot.pages
+        let head = try catalog.readAgain(id)
+        switch head.root.kind {
+        case .table:
+            try TableReader(pages: pages, head: head, catalog: catalog).check(reached)
+        case .ordered: try TreeReader(pages: pages, head: head).check(reached)
+        case .sequence:
+            try SequenceReader(pages: pages, head: head).check(reached)
             sequences[id, default: 0] += 0
         }
         for sequence in reached.sequences { sequences[sequence, default: 0] += 1 }
@@ -124,22 +126,22 @@ package struct StoreCheck {
 
     /// Every page is in exactly one state.
     private mutating func walkFreeSpace() throws(StorageError) {
-        let space = snapshot.space
+        let pages = snapshot.pages
         visit(snapshot.root.directory, "the directory of regions")
         if snapshot.root.batchList != .nowhere {
             visit(snapshot.root.batchList, "the list of batches")
         }
-        var runs = try RootTail.runs(of: snapshot.rootRef, in: space)
-        for batch in try FreeSpaceReader.batches(snapshot.root.batchList, in: space) {
+        var runs = try RootTail.runs(of: snapshot.rootRef, in: pages)
+        for batch in try FreeSpaceReader.batches(snapshot.root.batchList, in: pages) {
             visit(batch.ref, "a batch of freed runs")
-            runs += try FreeSpaceReader.batch(batch.ref, in: space)
+            runs += try FreeSpaceReader.batch(batch.ref, in: pages)
         }
         for run in runs { visitFreed(run) }
-        let regions = try FreeSpaceReader.regions(snapshot.root.directory, in: space)
+        let regions = try FreeSpaceReader.regions(snapshot.root.directory, in: pages)
         for region in regions { visit(region.bitmap, "a bitmap") }
         try visitLog(regions.map(\.bitmap))
         for (index, region) in regions.enumerated() {
-            let bitmap = Bitmap(page: try space.view(region.bitmap, as: .bitmap))
+            let bitmap = Bitmap(page: try pages.view(region.bitmap, as: .bitmap))
             if bitmap.freePages != region.freePages {
                 report.problems.append(
                     "region \(index) has \(bitmap.freePages) free pages, its directory says "
@@ -155,7 +157,7 @@ package struct StoreCheck {
         for segment in try snapshot.store.logSegments() {
             let region = Page.region(of: segment.page)
             guard region < bitmaps.count else { continue }
-            let bitmap = Bitmap(page: try snapshot.space.view(bitmaps[region], as: .bitmap))
+            let bitmap = Bitmap(page: try snapshot.pages.view(bitmaps[region], as: .bitmap))
             let isFree =
                 !bitmap.isUsed(Page.indexInRegion(segment.page)) || freed.contains(segment.page)
             if isFree && snapshot.version < snapshot.store.coordinator.durableVersion { continue }

@@ -1,15 +1,16 @@
 /// The values of a column of bytes in one cluster. Pages and bounds are verified when it is made; a
 /// value costs two compares.
 package struct BytesColumn {
-    private let space: PageSpace
+    private let pages: PageReader
     private let cluster: ClusterPage
     private let cells: UnsafeRawPointer
     /// The part of the heap that the column's cells lie in.
     private let low: Int
     private let high: Int
 
-    init(_ leaf: Table.Leaf, _ slice: ColumnSlice?, _ space: PageSpace) throws(StorageError) {
-        self.space = space
+    init(_ leaf: TableReader.Leaf, _ slice: ColumnSlice?, _ pages: PageReader) throws(StorageError)
+    {
+        self.pages = pages
         cluster = leaf.cluster
         guard let slice, slice.low < slice.high else {
             cells = slice?.values ?? DefaultArrays.zeros
@@ -22,7 +23,7 @@ package struct BytesColumn {
                 page: cluster.page, reason: "a column's bytes lie outside its cluster's heap")
         }
         (low, high) = (Int(slice.low), Int(slice.high))
-        try space.verify(leaf.ref, cluster.base, low..<high)
+        try pages.verify(leaf.ref, cluster.base, low..<high)
     }
 
     /// The bytes of a row below the cluster's count; none where it is null.
@@ -34,7 +35,7 @@ package struct BytesColumn {
             let end = offset &+ cell.length
             if cell.raw != 0 && (offset < low || end > high) { throw outside }
             let bytes = UnsafeRawBufferPointer(start: cluster.base + offset, count: cell.length)
-            return cell.isElsewhere ? try elsewhere(bytes) : bytes
+            return cell.isExternal ? try external(bytes) : bytes
         }
     }
 
@@ -42,9 +43,9 @@ package struct BytesColumn {
         .corrupt(page: cluster.page, reason: "a cell lies outside its column's heap")
     }
 
-    private func elsewhere(_ bytes: UnsafeRawBufferPointer) throws(StorageError)
+    private func external(_ bytes: UnsafeRawBufferPointer) throws(StorageError)
         -> UnsafeRawBufferPointer
     {
-        try space.blob(try Table.blobRef(bytes, cluster.page))
+        try pages.blob(try Ref(blob: bytes, page: cluster.page))
     }
 }

@@ -111,12 +111,12 @@ struct ClusterBuilder {
     }
 
     /// Writes the cluster. The shape has room for all rows, and is one that a cluster can have.
-    func build(_ shape: ClusterShape, in space: PageSpace) throws(StorageError) -> (
+    func build(_ shape: ClusterShape, in pages: PageWriter) throws(StorageError) -> (
         ref: Ref, base: UnsafeMutableRawPointer
     ) {
-        let pages = pages(shape)
-        guard pages <= ExtentLimit.pages else {
-            throw .valueTooLong(length: pages * Page.size, limit: ExtentLimit.pages * Page.size)
+        let pageCount = self.pages(shape)
+        guard pageCount <= ExtentLimit.pages else {
+            throw .valueTooLong(length: pageCount * Page.size, limit: ExtentLimit.pages * Page.size)
         }
         guard rowCount >= 1, rowCount <= shape.rowCapacity,
             shape.rowCapacity <= ClusterLimits.rows,
@@ -127,8 +127,8 @@ struct ClusterBuilder {
                 reason: "\(rowCount) rows of \(columns.count) columns with room for "
                     + "\(shape.rowCapacity), \(liveHeap) bytes of heap with room for \(shape.heap)")
         }
-        let (ref, base) = try space.allocate(.cluster, pageCount: pages)
-        let header = ExtentHeader.payloadStart(.cluster, pageCount: pages)
+        let (ref, base) = try pages.allocate(.cluster, pageCount: pageCount)
+        let header = ExtentHeader.payloadStart(.cluster, pageCount: pageCount)
         let keys = header + ClusterLayout.headerSize + columns.count * ClusterLayout.entrySize
         let heapStart = header + fixedBytes(shape.rowCapacity)
         base.storeUInt16(rowCount, at: header + ClusterLayout.rowCount)
@@ -138,7 +138,7 @@ struct ClusterBuilder {
         copyKeys(to: base, at: keys)
 
         var start = keys + shape.rowCapacity * 8
-        var writer = ColumnWriter(base: base, heapEnd: heapStart, heapLimit: pages * Page.size)
+        var writer = ColumnWriter(base: base, heapEnd: heapStart, heapLimit: pageCount * Page.size)
         for (index, column) in columns.enumerated() {
             let entry = header + ClusterLayout.headerSize + index * ClusterLayout.entrySize
             let geometry = geometry(index, shape.rowCapacity)
@@ -175,7 +175,7 @@ extension ClusterPage {
     {
         let cell = slice.heapCell(row)
         let bytes = try heapBytes(cell)
-        guard slice.geometry.type == .list, cell.length >= ElementLayout.values, !cell.isElsewhere,
+        guard slice.geometry.type == .list, cell.length >= ElementLayout.values, !cell.isExternal,
             let base = bytes.baseAddress
         else { return bytes }
         return UnsafeRawBufferPointer(

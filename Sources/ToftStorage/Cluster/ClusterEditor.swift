@@ -203,32 +203,32 @@ struct ClusterEditor {
     /// eight and keep all that they have.
     func setHeap(
         _ slice: ColumnSlice, _ row: Int, _ bytes: UnsafeRawBufferPointer, reserve: Int,
-        isElsewhere: Bool
+        isExternal: Bool
     ) throws(StorageError) -> Bool {
         guard let source = bytes.baseAddress else { return false }
         let old = slice.heapCell(row)
         _ = try cluster.heapBytes(old)
         let isList = slice.geometry.type == .list
         var offset = old.offset
-        var length = isList && !isElsewhere ? max(old.length, bytes.count) : bytes.count
+        var length = isList && !isExternal ? max(old.length, bytes.count) : bytes.count
         if old.raw == 0 || old.length < bytes.count {
             let start = isList ? cluster.heapEnd.roundedUpToEight : cluster.heapEnd
             guard start + reserve <= cluster.byteCount else { return false }
             base.storeUInt32(start + reserve, at: cluster.header + ClusterLayout.heapEnd)
             leaveGarbage(old.length)
-            (offset, length) = (start, isList && !isElsewhere ? reserve : bytes.count)
+            (offset, length) = (start, isList && !isExternal ? reserve : bytes.count)
         } else {
             leaveGarbage(old.length - length)
         }
         base.store(source, count: bytes.count, at: offset)
-        placeHeap(slice, row, HeapCell(offset: offset, length: length, isElsewhere: isElsewhere))
+        setHeapCell(slice, row, HeapCell(offset: offset, length: length, isExternal: isExternal))
         clearNull(slice, row)
         return true
     }
 
     /// Says where the bytes of a cell lie.
     @inline(__always)
-    func placeHeap(_ slice: ColumnSlice, _ row: Int, _ cell: HeapCell) {
+    func setHeapCell(_ slice: ColumnSlice, _ row: Int, _ cell: HeapCell) {
         base.storeUInt32(cell.raw, at: slice.start &+ slice.geometry.values &+ row &* 4)
         widenHeap(slice, cell.offset, cell.offset &+ cell.length)
     }

@@ -5,10 +5,10 @@
 /// cluster does not hold reads as its default. Good until the snapshot is released, in a write
 /// transaction until the table's next change.
 package struct ClusterView {
-    private let table: Table
-    private let leaf: Table.Leaf
+    private let table: TableReader
+    private let leaf: TableReader.Leaf
 
-    init(table: Table, leaf: Table.Leaf) {
+    init(table: TableReader, leaf: TableReader.Leaf) {
         self.table = table
         self.leaf = leaf
     }
@@ -38,7 +38,7 @@ package struct ClusterView {
         guard let slice = try leaf.cluster.slice(ofColumn: column) else {
             return ColumnView(column, nil, count: count)
         }
-        try table.space.verify(leaf.ref, leaf.cluster.base, slice.range)
+        try table.pages.verify(leaf.ref, leaf.cluster.base, slice.range)
         return ColumnView(column, slice, count: count)
     }
 
@@ -77,7 +77,7 @@ package struct ClusterView {
     /// The values of a column of bytes.
     package func bytes(_ column: UInt32) throws(StorageError) -> BytesColumn {
         let column = try typed(column, .bytes)
-        return try BytesColumn(leaf, try slice(column), table.space)
+        return try BytesColumn(leaf, try slice(column), table.pages)
     }
 
     /// The list of a row below `count`.
@@ -119,7 +119,7 @@ package struct ClusterView {
 
     private func slice(_ column: Column) throws(StorageError) -> ColumnSlice? {
         guard let slice = try leaf.cluster.slice(ofColumn: column) else { return nil }
-        try table.space.verify(leaf.ref, leaf.cluster.base, slice.range)
+        try table.pages.verify(leaf.ref, leaf.cluster.base, slice.range)
         return slice
     }
 }

@@ -46,10 +46,10 @@ struct HeapCell {
     init(raw: Int) { self.raw = raw }
 
     @inline(__always)
-    init(offset: Int, length: Int, isElsewhere: Bool) {
+    init(offset: Int, length: Int, isExternal: Bool) {
         raw =
             offset | length << ClusterLayout.cellLengthShift
-            | (isElsewhere ? ClusterLayout.elsewhereFlag : 0)
+            | (isExternal ? ClusterLayout.externalFlag : 0)
     }
 
     @inline(__always) var offset: Int { raw & ClusterLayout.cellOffsetMask }
@@ -57,5 +57,5 @@ struct HeapCell {
         (raw >> ClusterLayout.cellLengthShift) & ClusterLayout.cellLengthMask
     }
     /// Whether the bytes are a reference or an id instead of the value.
-    @inline(__always) var isElsewhere: Bool { raw & ClusterLayout.elsewhereFlag != 0 }
+    @inline(__always) var isExternal: Bool { raw & ClusterLayout.externalFlag != 0 }
 }

@@ -90,7 +90,7 @@ struct ColumnWriter {
                 }
                 base.store(from, count: bytes.count, at: heapEnd)
                 base.storeUInt32(
-                    HeapCell(offset: heapEnd, length: bytes.count, isElsewhere: old.isElsewhere)
+                    HeapCell(offset: heapEnd, length: bytes.count, isExternal: old.isExternal)
                         .raw, at: place)
                 heapEnd &+= bytes.count
             }

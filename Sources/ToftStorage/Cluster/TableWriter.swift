@@ -1,59 +1,58 @@
-/// A table's writing side: the way to the cluster where it last stood (the finger), so that
-/// consecutive changes do not descend again.
+/// Changes a table of the version being made. A caller's mistake throws before anything has
+/// changed; after any other error the transaction must be rolled back.
 ///
-/// Invariant: while `finger` is set, the spine leads to it, and all of both is this transaction's
-/// own. Whatever changes the nodes of the tree, other than exchanging the finger's own extent,
-/// clears it.
+/// It remembers the cluster of the last change, so that consecutive changes do not descend again.
+///
+/// Invariant: while `insertHint` is set, the path leads to it, and all of both is of this version.
+/// Whatever changes the nodes of the tree, other than exchanging the hint's own extent, clears it.
 final class TableWriter {
-    let spine: Spine
-    @exclusivity(unchecked) private(set) var finger = Ref.nowhere
-    /// Whether no cluster follows the finger's.
+    /// The table as it is now.
+    let reader: TableReader
+    let pages: PageWriter
+    let head: TreeHead
+    let path: TreePath
+    let scratch: ScratchBuffers
+    let sequences: SequenceWriters
+    /// The cluster of the last change; `.nowhere`: none. Compared with every row.
+    @exclusivity(unchecked) private(set) var insertHint = Ref.nowhere
+    /// Whether no cluster follows the hint. Asked with every row.
     @exclusivity(unchecked) private(set) var isAtEnd = false
-    /// Rows appended by this transaction: whoever appends many gets larger clusters at once.
+    /// Rows appended by this transaction: for many, clusters get larger at once. Counts every row.
     @exclusivity(unchecked) var appendedRows = 0
+    /// Where the values of the row go that is being inserted whole. Used with every value.
+    @exclusivity(unchecked) var rowPlan = RowPlan()
+
+    /// A writer of a table that `reader` reads through the reader of `pages`.
+    init(
+        _ reader: TableReader, pages: PageWriter, scratch: ScratchBuffers,
+        sequences: SequenceWriters
+    ) {
+        self.reader = reader
+        self.pages = pages
+        self.scratch = scratch
+        self.sequences = sequences
+        head = reader.head
+        path = TreePath(pages: pages, leafType: .cluster, scratch: scratch)
+    }
+
+    @inline(__always)
+    var root: TreeRoot { head.root }
+
+    @inline(__always)
+    var columns: [Column] { head.columns }
+
     /// Whether large clusters pay, which whoever appends a row later has to copy or to leave.
     var isAppendingMany: Bool { appendedRows >= 2 * ClusterLimits.tailRows }
 
-    /// Where the values of the row go that is being inserted whole.
-    @exclusivity(unchecked) var plan = RowPlan()
-
-    private let memory: UnsafeMutableRawPointer
-
-    init(space: PageSpace) {
-        spine = Spine(space: space, leafType: .cluster)
-        memory = .allocate(byteCount: TableScratch.size, alignment: 16)
-    }
-
-    deinit { memory.deallocate() }
-
-    /// Makes ready for another transaction.
-    func rest() {
-        leave()
-        spine.leave()
+    /// Forgets what the last transaction left.
+    func reset() {
+        forgetHint()
+        path.reset()
         appendedRows = 0
-        plan.cluster = 0
+        rowPlan.cluster = 0
     }
 
-    /// For bytes on their way to a cell's heap, the longest that a cell can name.
-    var scratch: UnsafeMutableRawPointer { memory + TableScratch.cell }
-    /// Bytes of one cell that may lie in a cluster which is about to be written anew, copied to
-    /// `scratch`: at most `TableScratch.cellSize`.
-    func keep(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        if let source = bytes.baseAddress { scratch.store(source, count: bytes.count, at: 0) }
-        return UnsafeRawBufferPointer(start: scratch, count: bytes.count)
-    }
-
-    /// For the element of a list that is being inserted, moved or exchanged.
-    var element: UnsafeMutableRawPointer { memory + TableScratch.element }
-    /// For the other of two elements that are being exchanged.
-    var otherElement: UnsafeMutableRawPointer { memory + TableScratch.otherElement }
-    /// For the id of a list's sequence tree. Not shared: a list moves to a tree while elements are
-    /// kept in the memory above.
-    var sequenceID: UnsafeMutableRawPointer { memory + TableScratch.sequenceID }
-    /// For the changed block of a list.
-    var blocks: UnsafeMutableRawPointer { memory + TableScratch.block }
-    /// For a block without elements.
-    var emptyBlock: UnsafeMutableRawPointer { memory + TableScratch.emptyBlock }
+    // MARK: Finding a cluster
 
     /// A cluster that may be changed.
     struct Leaf {
@@ -70,63 +69,57 @@ final class TableWriter {
         var editor: ClusterEditor { ClusterEditor(base: base, cluster: cluster) }
     }
 
-    /// The finger's cluster, where it is the place of a key: between its first and last key, or at
-    /// the end of the table.
+    /// The hint's cluster, where a key belongs into it: between its first and last key, or at the
+    /// end of the table.
     @inline(__always)
-    func leafAtFinger(_ key: Int64) throws(StorageError) -> Leaf? {
-        guard finger.page != 0 else { return nil }
-        var ref = finger
-        let leaf = try Leaf(ref, try spine.space.edit(&ref, as: .cluster))
+    func leafAtHint(_ key: Int64) throws(StorageError) -> Leaf? {
+        guard insertHint.page != 0 else { return nil }
+        var ref = insertHint
+        let leaf = try Leaf(ref, try pages.edit(&ref, as: .cluster))
         let keys = leaf.cluster.keys
-        guard ref == finger, key >= keys[0], isAtEnd || key <= keys[leaf.cluster.rowCount &- 1]
+        guard ref == insertHint, key >= keys[0],
+            isAtEnd || key <= keys[leaf.cluster.rowCount &- 1]
         else { return nil }
         return leaf
     }
 
-    /// Goes to the cluster that is the place of a key.
-    func descend(_ root: inout TreeRoot, to key: Int64) throws(StorageError) -> Leaf {
-        leave()
-        var route = RowRoute(key)
-        let (ref, base) = try spine.descend(&root, &route)
+    /// The cluster where a key belongs, found from the root; it becomes the hint.
+    func descend(to key: Int64) throws(StorageError) -> Leaf {
+        forgetHint()
+        var target = RowTarget(key)
+        let (ref, base) = try path.descend(&head.root, &target)
         let leaf = try Leaf(ref, base)
-        finger = ref
-        isAtEnd = spine.isAtEnd
+        insertHint = ref
+        isAtEnd = path.isAtEnd
         return leaf
     }
 
-    /// Makes the nodes above the last cluster our own; the finger is nowhere.
-    func approachEnd(_ root: inout TreeRoot) throws(StorageError) -> Ref {
-        leave()
-        var route = EdgeRoute(isLast: true)
-        return try spine.approach(&root, &route)
+    /// Makes the nodes above the last cluster editable, without a hint.
+    func approachEnd() throws(StorageError) -> Ref {
+        forgetHint()
+        var target = EdgeTarget(isLast: true)
+        return try path.approachLeaf(&head.root, &target)
     }
 
-    /// The finger's extent was exchanged.
-    func replaceLeaf(_ root: inout TreeRoot, by ref: Ref) {
-        spine.replaceLeaf(&root, by: ref)
-        finger = ref
+    /// The hint's extent was exchanged.
+    func replaceLeaf(by ref: Ref) {
+        path.replaceLeaf(&head.root, by: ref)
+        insertHint = ref
     }
 
-    /// Forgets the finger.
-    func leave() {
-        finger = .nowhere
+    func forgetHint() {
+        insertHint = .nowhere
         isAtEnd = false
     }
-}
 
-/// How a `TableWriter` divides its scratch memory: parts that do not overlap, each as large as the
-/// longest that the limits allow.
-enum TableScratch {
-    static let cell = 0
-    static let cellSize = ClusterLayout.cellLengthMask & ~7
-    static let element = cell + cellSize
-    /// An element that lies in a block: a short value, or the reference of a blob.
-    static let elementSize = max(TreeLimits.inlineValue, Ref.size.roundedUpToEight)
-    static let otherElement = element + elementSize
-    static let sequenceID = otherElement + elementSize
-    static let block = sequenceID + ClusterLayout.sequenceIDSize
-    /// The longest block that a cell can name, with one more element.
-    static let blockSize = (cellSize + ElementLayout.slotSize + elementSize).roundedUpToEight
-    static let emptyBlock = block + blockSize
-    static let size = emptyBlock + ElementLayout.values
+    /// The elements of a list that is too long for its cluster, whose id `bytes` hold.
+    func sequence(_ bytes: UnsafeRawBufferPointer, _ page: UInt64, _ kind: ElementKind)
+        throws(StorageError) -> SequenceWriter
+    {
+        let sequence = try sequences.writer(try TableReader.sequenceID(bytes, page))
+        guard try sequence.reader.kind() == kind else {
+            throw .corrupt(page: page, reason: "a list's elements are not what its column says")
+        }
+        return sequence
+    }
 }

@@ -30,7 +30,7 @@ enum ClusterLayout {
     static let cellLengthShift = 19
     static let cellOffsetMask = 1 << cellLengthShift - 1
     static let cellLengthMask = 1 << 12 - 1
-    static let elsewhereFlag = 1 << 31
+    static let externalFlag = 1 << 31
     /// Bytes of the id of a list's sequence tree.
     static let sequenceIDSize = 8
 }

@@ -1,7 +1,6 @@
 extension Column {
     /// Reads the columns of a table from the catalog.
-    package static func decodeAll(_ bytes: UnsafeRawBufferPointer) throws(StorageError) -> [Column]
-    {
+    static func decodeAll(_ bytes: UnsafeRawBufferPointer) throws(StorageError) -> [Column] {
         guard bytes.count % ColumnLayout.size == 0,
             bytes.count / ColumnLayout.size <= ClusterLimits.columns
         else { throw damage }
@@ -16,7 +15,7 @@ extension Column {
     }
 
     /// The columns of a table for the catalog.
-    package static func encodeAll(_ columns: [Column]) -> [UInt8] {
+    static func encodeAll(_ columns: [Column]) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: columns.count * ColumnLayout.size)
         bytes.withUnsafeMutableBytes { buffer in
             guard let base = buffer.baseAddress else { return }

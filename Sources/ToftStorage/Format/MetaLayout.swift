@@ -76,9 +76,9 @@ package enum SystemTree {
     package static let schema: UInt64 = 1
     /// Version -> commit record.
     package static let records: UInt64 = 2
-    /// The levels of the delta: new entries on their way to large ordered trees.
-    package static let delta: ClosedRange<UInt64> = 4...8
-    /// Reserved but for the delta: named cursors into the records, staging, tombstones.
+    /// The levels of the insert buffer: new entries on their way to large ordered trees.
+    package static let insertBuffer: ClosedRange<UInt64> = 4...8
+    /// Reserved but for the insert buffer: named cursors into the records, staging, tombstones.
     package static let reserved: ClosedRange<UInt64> = 3...15
     /// The first id that a user's tree gets.
     package static let firstUser: UInt64 = 16

@@ -66,3 +66,14 @@ extension Ref {
         bytes.storeUInt32(0, at: 36)
     }
 }
+
+extension Ref {
+    /// The reference in a cell or an element whose value lies in a blob. `page` names the extent of
+    /// `bytes` in an error.
+    init(blob bytes: UnsafeRawBufferPointer, page: UInt64) throws(StorageError) {
+        guard let base = bytes.baseAddress, bytes.count == Ref.size else {
+            throw .corrupt(page: page, reason: "a reference of the wrong size")
+        }
+        self.init(decoding: base)
+    }
+}

@@ -24,6 +24,10 @@ enum InnerLayout {
     static let room = Page.size - entries
     /// No tree is higher; a root that says so is damaged.
     static let maximumHeight = 64
+
+    /// The offset of a child's reference.
+    @inline(__always)
+    static func childRef(_ index: Int) -> Int { entries &+ index &* entrySize &+ entryRef }
 }
 
 /// Leaf of an ordered tree: slots in key order grow up, the heap of keys and values grows down.
@@ -54,9 +58,9 @@ enum OrderedLeafLayout {
     static let room = Page.size - slots
 }
 
-/// A key of the delta: the tree that an entry belongs to, then the entry's own key. So the entries
-/// of a tree lie together, in the order of their keys.
-enum DeltaKeyLayout {
+/// A key of the insert buffer: the tree that an entry belongs to, then the entry's own key. So the
+/// entries of a tree lie together, in the order of their keys.
+enum BufferKeyLayout {
     static let idLength = 0
     static let id = idLength + 1
     static let longestID = 8

@@ -6,21 +6,21 @@ package enum TreeKind: UInt8, Sendable {
 }
 
 /// Where a tree begins: what the catalog keeps for it.
-package struct TreeRoot: Hashable, Sendable {
-    package var kind: TreeKind
+struct TreeRoot: Hashable, Sendable {
+    var kind: TreeKind
     /// Levels of inner nodes above the leaves.
-    package var height: Int
+    var height: Int
     /// Meaning depends on the kind.
-    package var flags: UInt16
+    var flags: UInt16
     /// Entries, rows or elements.
-    package var count: UInt64
+    var count: UInt64
     /// The key that the next new row gets at least; never falls. 0 but in tables.
-    package var nextKey: Int64
+    var nextKey: Int64
     /// The topmost node; page 0 (never a node) while the tree is empty.
-    package var ref: Ref
+    var ref: Ref
 
     /// An empty tree: no extent.
-    package init(kind: TreeKind) {
+    init(kind: TreeKind) {
         self.kind = kind
         height = 0
         flags = 0
@@ -30,15 +30,15 @@ package struct TreeRoot: Hashable, Sendable {
     }
 
     /// Whether the tree has no node at all.
-    package var isEmpty: Bool { ref.page == 0 }
+    var isEmpty: Bool { ref.page == 0 }
 }
 
 extension TreeRoot {
     /// Bytes of an encoded root.
-    package static let size = TreeRootLayout.size
+    static let size = TreeRootLayout.size
 
     /// Reads a root from the catalog. `page` names the place of the bytes in an error.
-    package init(decoding bytes: UnsafeRawBufferPointer, page: UInt64) throws(StorageError) {
+    init(decoding bytes: UnsafeRawBufferPointer, page: UInt64) throws(StorageError) {
         guard let base = bytes.baseAddress, bytes.count >= TreeRootLayout.size else {
             throw .corrupt(page: page, reason: "a tree root is cut short")
         }
@@ -70,7 +70,7 @@ extension TreeRoot {
     }
 
     /// Writes the root into `size` bytes.
-    package func encode(to bytes: UnsafeMutableRawPointer) {
+    func encode(to bytes: UnsafeMutableRawPointer) {
         bytes.clear(at: 0, count: TreeRootLayout.size)
         bytes.storeUInt8(Int(kind.rawValue), at: TreeRootLayout.kind)
         bytes.storeUInt8(height, at: TreeRootLayout.height)
@@ -83,5 +83,5 @@ extension TreeRoot {
 
 extension Ref {
     /// The reference of nothing: page 0 is never a node.
-    package static let nowhere = Ref(page: 0, birth: 0, checksum: 0, pageCount: 0)
+    static let nowhere = Ref(page: 0, birth: 0, checksum: 0, pageCount: 0)
 }

@@ -42,8 +42,8 @@ final class BitmapAllocator {
         self.isPrivate = isPrivate
     }
 
-    func readRegions(_ directory: Ref, in space: PageSpace) throws(StorageError) {
-        regions = try FreeSpaceReader.regions(directory, in: space).map {
+    func readRegions(_ directory: Ref, in space: PageWriter) throws(StorageError) {
+        regions = try FreeSpaceReader.regions(directory, in: space.reader).map {
             Region(ref: $0.bitmap, freePages: $0.freePages, bitmap: nil)
         }
     }
@@ -51,7 +51,7 @@ final class BitmapAllocator {
     // MARK: Allocating
 
     /// Takes `count` pages in a row; grows the file when none are free.
-    func allocate(_ count: Int, _ lifetime: FreeSpace.Lifetime, in space: PageSpace)
+    func allocate(_ count: Int, _ lifetime: FreeSpace.Lifetime, in space: PageWriter)
         throws(StorageError) -> UInt64
     {
         while true {
@@ -70,7 +70,7 @@ final class BitmapAllocator {
         regions.append(Region(ref: nil, freePages: Page.perRegion, bitmap: Bitmap()))
     }
 
-    private func allocateInFragment(_ count: Int, in space: PageSpace) throws(StorageError)
+    private func allocateInFragment(_ count: Int, in space: PageWriter) throws(StorageError)
         -> UInt64?
     {
         guard count < PageRuns.fragmentPages, mayHaveFragments >> UInt32(count) & 1 == 1 else {
@@ -88,7 +88,7 @@ final class BitmapAllocator {
     }
 
     private func allocateInWindow(
-        _ lifetime: FreeSpace.Lifetime, _ count: Int, in space: PageSpace
+        _ lifetime: FreeSpace.Lifetime, _ count: Int, in space: PageWriter
     ) throws(StorageError) -> UInt64? {
         var window = lifetime == .long ? longLived : shortLived
         guard count <= window.length else { return nil }
@@ -101,7 +101,7 @@ final class BitmapAllocator {
     }
 
     /// Looks for a run within the file from which extents are then taken one after the other.
-    private func open(_ window: inout AllocationWindow, in space: PageSpace) throws(StorageError) {
+    private func open(_ window: inout AllocationWindow, in space: PageWriter) throws(StorageError) {
         guard !window.isMissing else { return }
         for index in regions.indices where regions[index].freePages >= window.length {
             if let start = try bitmap(index, in: space).run(
@@ -115,7 +115,7 @@ final class BitmapAllocator {
         window.isMissing = true
     }
 
-    private func allocateAnywhere(_ count: Int, withinFile: Bool, in space: PageSpace)
+    private func allocateAnywhere(_ count: Int, withinFile: Bool, in space: PageWriter)
         throws(StorageError) -> UInt64?
     {
         for index in regions.indices where regions[index].freePages >= count {
@@ -150,7 +150,7 @@ final class BitmapAllocator {
 
     /// Takes all free pages of the file but those that are free in `others` too: the bitmaps of the
     /// same regions; nil: none is. Returns them.
-    func takeAll(butThoseIn others: [Bitmap]?, in space: PageSpace) throws(StorageError)
+    func takeAll(butThoseIn others: [Bitmap]?, in space: PageWriter) throws(StorageError)
         -> [PageRuns.Run]
     {
         filePages = max(filePages, try file.size() / UInt64(Page.size))
@@ -186,7 +186,7 @@ final class BitmapAllocator {
 
     // MARK: Releasing
 
-    func release(_ page: UInt64, count: Int, in space: PageSpace) throws(StorageError) {
+    func release(_ page: UInt64, count: Int, in space: PageWriter) throws(StorageError) {
         guard page >= Page.firstData, Page.region(of: page) < regions.count,
             Page.indexInRegion(page) + count <= Page.perRegion,
             try bitmap(Page.region(of: page), in: space).release(
@@ -224,7 +224,7 @@ final class BitmapAllocator {
         } catch  where Probe.makes(.diskFullIgnored) {}
     }
 
-    private func bitmap(_ index: Int, in space: PageSpace) throws(StorageError) -> Bitmap {
+    private func bitmap(_ index: Int, in space: PageWriter) throws(StorageError) -> Bitmap {
         if let bitmap = regions[index].bitmap { return bitmap }
         guard let ref = regions[index].ref else {
             throw .corrupt(page: 0, reason: "a region has no bitmap")

@@ -21,9 +21,11 @@ extension FreeSpace {
     /// more; then they are written into the transaction's extents.
     ///
     /// - Parameter runLimit: runs that the root page has room for.
-    func finish(replacing root: Root?, runLimit: Int, in space: PageSpace) throws(StorageError) -> (
-        directory: Ref, batchList: Ref
-    ) {
+    func finish(replacing root: Root?, runLimit: Int, in space: PageWriter) throws(StorageError)
+        -> (
+            directory: Ref, batchList: Ref
+        )
+    {
         var directory = root?.directory ?? .nowhere
         var batchList = root?.batchList ?? .nowhere
         if fitsRoot(runLimit) { return (directory, batchList) }
@@ -71,7 +73,7 @@ extension FreeSpace {
     /// Relocates bitmaps that changed. False if there are none that were not relocated yet.
     private func moveChanged(
         _ bitmaps: BitmapAllocator, _ moved: inout [(region: Int, base: UnsafeMutableRawPointer)],
-        in space: PageSpace
+        in space: PageWriter
     ) throws(StorageError) -> Bool {
         var isAnyMoved = false
         for index in bitmaps.regions.indices {
@@ -88,7 +90,7 @@ extension FreeSpace {
     }
 
     /// Makes sure that an extent is a new one that can hold `payload` bytes. False if it was not.
-    private func fit(_ ref: inout Ref, _ type: ExtentType, payload: Int, in space: PageSpace)
+    private func fit(_ ref: inout Ref, _ type: ExtentType, payload: Int, in space: PageWriter)
         throws(StorageError) -> Bool
     {
         var pages = payload == 0 ? 0 : 1
@@ -113,7 +115,7 @@ extension FreeSpace {
     ///
     /// A pin with many runs gets batches of its own. The others share them, so that many pins that
     /// keep little cause few batches.
-    private func moveRunsToBatches(keeping limit: Int, in space: PageSpace) throws(StorageError) {
+    private func moveRunsToBatches(keeping limit: Int, in space: PageWriter) throws(StorageError) {
         let newest = pins.count > 1 ? pins.last : nil
         let kept = Dictionary(grouping: freed) { Self.pin(keeping: $0, of: pins) ?? .max }
         freed = []
@@ -141,13 +143,13 @@ extension FreeSpace {
     /// longer than what is added: so a run is moved O(log runs) times, and a long reader causes
     /// few batches.
     private func addToBatches(
-        _ added: [Run], _ keepers: ClosedRange<UInt64>, in space: PageSpace
+        _ added: [Run], _ keepers: ClosedRange<UInt64>, in space: PageWriter
     ) throws(StorageError) {
         var runs = added
         var keepers = keepers
         while let index = batches.lastIndex(where: { canJoin($0, runs.count, keepers) }) {
             let batch = batches.remove(at: index)
-            runs += try FreeSpaceReader.batch(batch.ref, in: space)
+            runs += try FreeSpaceReader.batch(batch.ref, in: space.reader)
             try space.free(batch.ref)
             keepers =
                 min(batch.firstPin, keepers.lowerBound)...max(batch.lastPin, keepers.upperBound)
@@ -170,7 +172,7 @@ extension FreeSpace {
     }
 
     private func addBatch(
-        _ runs: ArraySlice<Run>, _ keepers: ClosedRange<UInt64>, in space: PageSpace
+        _ runs: ArraySlice<Run>, _ keepers: ClosedRange<UInt64>, in space: PageWriter
     ) throws(StorageError) {
         let pages = Self.pages(ofRuns: runs.count)
         var (ref, base) = try space.allocate(.freedBatch, pageCount: pages)
@@ -180,7 +182,7 @@ extension FreeSpace {
             place += FreedRunLayout.size
         }
         ExtentHeader.setPayloadLength(runs.count * FreedRunLayout.size, of: base)
-        ref.checksum = try space.settle(ref)
+        ref.checksum = try space.finalizeChecksums(ref)
         batches.append(
             Batch(
                 ref: ref, maxBirth: runs.reduce(0) { max($0, $1.birth) },
@@ -192,7 +194,7 @@ extension FreeSpace {
     // MARK: Writing
 
     private func write(
-        _ regions: [BitmapAllocator.Region], to ref: inout Ref, in space: PageSpace
+        _ regions: [BitmapAllocator.Region], to ref: inout Ref, in space: PageWriter
     ) throws(StorageError) {
         let base = try space.edit(&ref, as: .regionDirectory)
         let start =
@@ -205,10 +207,10 @@ extension FreeSpace {
                 toByteOffset: RegionEntry.freePages, as: UInt32.self)
         }
         ExtentHeader.setPayloadLength(regions.count * RegionEntry.size, of: base)
-        ref.checksum = try space.settle(ref)
+        ref.checksum = try space.finalizeChecksums(ref)
     }
 
-    private func writeBatchList(_ ref: inout Ref, in space: PageSpace) throws(StorageError) {
+    private func writeBatchList(_ ref: inout Ref, in space: PageWriter) throws(StorageError) {
         guard ref != .nowhere else { return }
         let base = try space.edit(&ref, as: .batchList)
         var entry = base + ExtentHeader.payloadStart(.batchList, pageCount: Int(ref.pageCount))
@@ -217,6 +219,6 @@ extension FreeSpace {
             entry += FreedBatchLayout.size
         }
         ExtentHeader.setPayloadLength(batches.count * FreedBatchLayout.size, of: base)
-        ref.checksum = try space.settle(ref)
+        ref.checksum = try space.finalizeChecksums(ref)
     }
 }

@@ -94,7 +94,7 @@ final class FreeSpace {
     ///
     /// - Parameter isPrivate: nothing reaches the file, so it does not grow.
     init(
-        file: MappedFile, root: Root, at rootRef: Ref, in space: PageSpace,
+        file: MappedFile, root: Root, at rootRef: Ref, in space: PageWriter,
         isPrivate: Bool = false
     ) throws(StorageError) {
         self.file = file
@@ -103,8 +103,8 @@ final class FreeSpace {
         basePages = root.pageCount
         bitmapSupply = root.bitmapSupply
         source = .reclaimable(ReclaimablePages())
-        batches = try FreeSpaceReader.batches(root.batchList, in: space)
-        freed = try RootTail.runs(of: rootRef, in: space)
+        batches = try FreeSpaceReader.batches(root.batchList, in: space.reader)
+        freed = try RootTail.runs(of: rootRef, in: space.reader)
     }
 
     /// Pages that the file has.
@@ -120,7 +120,7 @@ final class FreeSpace {
     /// A commit writes contiguous pages several times faster than scattered ones. So pages that
     /// will be freed soon come from one run, which is whole again when they are freed; pages that
     /// will stay come from fragments, so that they do not break runs up.
-    func allocate(_ count: Int, _ lifetime: Lifetime, in space: PageSpace) throws(StorageError)
+    func allocate(_ count: Int, _ lifetime: Lifetime, in space: PageWriter) throws(StorageError)
         -> UInt64
     {
         if case .reclaimable(let pages) = source,
@@ -139,7 +139,7 @@ final class FreeSpace {
 
     /// Gives back at once pages that nobody else knows: this transaction took them, or they are
     /// reclaimable.
-    func release(_ page: UInt64, count: Int, in space: PageSpace) throws(StorageError) {
+    func release(_ page: UInt64, count: Int, in space: PageWriter) throws(StorageError) {
         guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions), count > 0,
             page + UInt64(count) <= filePages, Page.indexInRegion(page) + count <= Page.perRegion
         else { throw Self.notInUse(page) }
@@ -170,7 +170,7 @@ final class FreeSpace {
 
     /// Makes every freed run reclaimable that no pin keeps. `pins` ascend, each once.
     /// O(runs in the root and in batches that lost a pin).
-    func reclaim(pins: [UInt64], in space: PageSpace) throws(StorageError) {
+    func reclaim(pins: [UInt64], in space: PageWriter) throws(StorageError) {
         self.pins = pins
         try openBatches(in: space)
         let listed = freed
@@ -187,7 +187,7 @@ final class FreeSpace {
 
     /// Takes the runs out of the batches that lost a pin. They may be many, so they go to the
     /// bitmaps.
-    private func openBatches(in space: PageSpace) throws(StorageError) {
+    private func openBatches(in space: PageWriter) throws(StorageError) {
         guard let first = batches.firstIndex(where: { !isKept($0) }) else { return }
         try spillToBitmaps(in: space)
         areBatchesChanged = true
@@ -197,7 +197,7 @@ final class FreeSpace {
             if isKept(batch) {
                 batches.append(batch)
             } else {
-                freed += try FreeSpaceReader.batch(batch.ref, in: space)
+                freed += try FreeSpaceReader.batch(batch.ref, in: space.reader)
                 addFreed(
                     page: batch.ref.page, count: batch.ref.pageCount, birth: batch.ref.birth,
                     death: space.version)
@@ -260,7 +260,7 @@ final class FreeSpace {
 
     /// Gives all reclaimable pages to the bitmaps, from which pages are taken from now on.
     @discardableResult
-    func spillToBitmaps(in space: PageSpace) throws(StorageError) -> BitmapAllocator {
+    func spillToBitmaps(in space: PageWriter) throws(StorageError) -> BitmapAllocator {
         switch source {
         case .bitmaps(let bitmaps): return bitmaps
         case .reclaimable(let pages):
@@ -280,7 +280,7 @@ final class FreeSpace {
     static let refillRuns = refillPages / 16 + refillFragments
 
     /// Takes free pages for the commits to come from bitmaps that are in memory anyway.
-    func refill(in space: PageSpace) throws(StorageError) {
+    func refill(in space: PageWriter) throws(StorageError) {
         guard directory != nil, case .bitmaps(let bitmaps) = source else { return }
         bitmapSupply = [.fragments, .runs]
         var runs = PageRuns()
@@ -307,10 +307,11 @@ final class FreeSpace {
     /// Leaves pages alone that versions after the checkpoint may use: its free space calls them
     /// free. They count as freed, with a lifetime that ends after the newest of these versions.
     /// O(free space).
-    func setAside(_ unlisted: UnlistedVersions, in space: PageSpace) throws(StorageError) {
+    func setAside(_ unlisted: UnlistedVersions, in space: PageWriter) throws(StorageError) {
         let bitmaps = try spillToBitmaps(in: space)
         let unused = unlisted.newest.flatMap { newest in
-            try? FreeSpaceReader.unusedPages(of: newest, pins: unlisted.pins, in: space.file)
+            try? FreeSpaceReader.unusedPages(
+                of: newest, pins: unlisted.pins, in: space.file)
         }
         for run in try bitmaps.takeAll(butThoseIn: unused, in: space) {
             addFreed(

@@ -1,6 +1,6 @@
 /// Reads free space from the extents of a version, checking every count before it is used.
 enum FreeSpaceReader {
-    static func regions(_ directory: Ref, in space: PageSpace) throws(StorageError) -> [(
+    static func regions(_ directory: Ref, in space: PageReader) throws(StorageError) -> [(
         bitmap: Ref, freePages: Int
     )] {
         let payload = try self.payload(directory, .regionDirectory, in: space)
@@ -22,7 +22,7 @@ enum FreeSpaceReader {
         return regions
     }
 
-    static func batches(_ list: Ref, in space: PageSpace) throws(StorageError) -> [FreeSpace.Batch]
+    static func batches(_ list: Ref, in space: PageReader) throws(StorageError) -> [FreeSpace.Batch]
     {
         guard list != .nowhere else { return [] }
         let payload = try self.payload(list, .batchList, in: space)
@@ -34,7 +34,7 @@ enum FreeSpaceReader {
         }
     }
 
-    static func batch(_ ref: Ref, in space: PageSpace) throws(StorageError) -> [FreeSpace.Run] {
+    static func batch(_ ref: Ref, in space: PageReader) throws(StorageError) -> [FreeSpace.Run] {
         let payload = try self.payload(ref, .freedBatch, in: space)
         guard payload.count % FreedRunLayout.size == 0, let base = payload.baseAddress else {
             throw .corrupt(page: ref.page, reason: "a batch of freed runs ends inside a run")
@@ -49,7 +49,7 @@ enum FreeSpaceReader {
     static func unusedPages(of version: PublishedVersion, pins: [UInt64], in file: MappedFile)
         throws(StorageError) -> [Bitmap]
     {
-        let space = PageSpace(file: file, version: version.version)
+        let space = PageReader(file, version: version.version)
         let root = try Root(reading: version.root, in: space)
         var bitmaps: [Bitmap] = []
         for region in try regions(root.directory, in: space) {
@@ -72,7 +72,7 @@ enum FreeSpaceReader {
         return bitmaps
     }
 
-    private static func payload(_ ref: Ref, _ type: ExtentType, in space: PageSpace)
+    private static func payload(_ ref: Ref, _ type: ExtentType, in space: PageReader)
         throws(StorageError) -> UnsafeRawBufferPointer
     {
         let base = try space.view(ref, as: type)

@@ -12,8 +12,8 @@ struct Root {
     /// What the bitmaps have, for commits that find nothing of the kind in the list.
     var bitmapSupply: FreeSpace.Supply
 
-    init(reading ref: Ref, in space: PageSpace) throws(StorageError) {
-        let base = try space.view(ref, as: .root)
+    init(reading ref: Ref, in pages: PageReader) throws(StorageError) {
+        let base = try pages.view(ref, as: .root)
         version = base.uint64(at: RootLayout.version)
         previousVersion = base.uint64(at: RootLayout.previousVersion)
         catalog = try TreeRoot(
@@ -25,7 +25,7 @@ struct Root {
         pageCount = base.uint64(at: RootLayout.pageCount)
         recordBytes = base.uint64(at: RootLayout.recordBytes)
         bitmapSupply = FreeSpace.Supply(rawValue: base.uint64(at: RootLayout.flags))
-        guard version <= space.version, previousVersion <= version, catalog.kind == .ordered,
+        guard version <= pages.version, previousVersion <= version, catalog.kind == .ordered,
             nextTreeID >= SystemTree.firstUser, nextTreeID < Version.limit,
             pageCount > Page.firstData, pageCount <= ExtentLimit.filePages
         else { throw .corrupt(page: ref.page, reason: "a root contradicts itself") }

@@ -28,8 +28,8 @@ enum RootTail {
         ExtentHeader.setPayloadLength(offset + record.count - ExtentHeader.size, of: base)
     }
 
-    static func runs(of root: Ref, in space: PageSpace) throws(StorageError) -> [FreeSpace.Run] {
-        let (base, count, _) = try view(root, in: space)
+    static func runs(of root: Ref, in pages: PageReader) throws(StorageError) -> [FreeSpace.Run] {
+        let (base, count, _) = try view(root, in: pages)
         return try (0..<count).map { index throws(StorageError) in
             try FreeSpace.Run(
                 validating: base + RootLayout.tail + index * FreedRunLayout.size, on: root.page)
@@ -38,19 +38,19 @@ enum RootTail {
 
     /// The record of the commit that made the root; nil where it was longer, or nothing was
     /// committed yet.
-    static func record(of root: Ref, in space: PageSpace) throws(StorageError)
+    static func record(of root: Ref, in pages: PageReader) throws(StorageError)
         -> UnsafeRawBufferPointer?
     {
-        let (base, count, length) = try view(root, in: space)
+        let (base, count, length) = try view(root, in: pages)
         guard length > 0 else { return nil }
         return UnsafeRawBufferPointer(
             start: base + RootLayout.tail + count * FreedRunLayout.size, count: length)
     }
 
     private static func view(
-        _ root: Ref, in space: PageSpace
+        _ root: Ref, in pages: PageReader
     ) throws(StorageError) -> (base: UnsafeRawPointer, runCount: Int, recordLength: Int) {
-        let base = try space.view(root, as: .root)
+        let base = try pages.view(root, as: .root)
         let count = base.uint32(at: RootLayout.runCount)
         let length = base.uint32(at: RootLayout.recordLength)
         guard count <= room / FreedRunLayout.size, count * FreedRunLayout.size + length <= room

@@ -25,13 +25,13 @@ package enum Durability: Sendable {
 struct Commit {
     private let transaction: WriteTransaction
     private let store: Store
-    private let space: PageSpace
+    private let pages: PageWriter
     private let builder: VersionBuilder
 
     init(_ transaction: WriteTransaction) {
         self.transaction = transaction
         store = transaction.store
-        space = transaction.space
+        pages = transaction.pages
         builder = VersionBuilder(transaction)
     }
 
@@ -39,7 +39,7 @@ struct Commit {
         // A checkpoint may have failed since the transaction began.
         if store.coordinator.isPoisoned && !Probe.makes(.poisonForgotten) { throw .poisoned }
         let record = transaction.record.pointee.finish(
-            version: space.version, previousVersion: transaction.baseVersion,
+            version: pages.version, previousVersion: transaction.baseVersion,
             recordBytes: transaction.baseRoot.recordBytes)
         let total = transaction.baseRoot.recordBytes &+ UInt64(record.count)
         if let frame = try LogAppend(record, of: transaction) {
@@ -56,14 +56,14 @@ struct Commit {
         // 1. The version, and its bytes to the file, where other processes see them through the
         //    page cache.
         var published = try builder.build(record, total: total)
-        try space.flush()
+        try pages.flush()
         try mapRoot(of: published)
         try Probe.pass(.pagesWritten)
         if Probe.makes(.publishedBeforeLog) { store.coordinator.publish(published) }
         published.log = frame.after
         store.noteLogged(
             effects: transaction.record.pointee.effectCount,
-            bytes: UInt64(space.dirty.pointee.bytes))
+            bytes: UInt64(pages.working.extents.bytes))
         // 2. The record: alone, or with those of other threads. From here on the commit is durable
         //    or unknown.
         if durability == .deferred && store.group.isIdle {
@@ -100,7 +100,7 @@ struct Commit {
         var published = try builder.build(record, total: total)
         let listed = added != nil && Probe.makes(.segmentNotListed) ? store.coordinator.log : map
         if Probe.makes(.metaBeforePages) { try store.writeMeta(published, log: map) }
-        try space.flush()
+        try pages.flush()
         try mapRoot(of: published)
         if let added { try clear(added) }
         try Probe.pass(.pagesWritten)
@@ -132,7 +132,7 @@ struct Commit {
         -> PublishedVersion
     {
         let published = try builder.build(record, total: total)
-        try space.flush()
+        try pages.flush()
         try mapRoot(of: published)
         try orPoison { () throws(StorageError) in try store.file.sync() }
         try orPoison { () throws(StorageError) in try store.writeMeta(published, log: .none) }
@@ -145,16 +145,16 @@ struct Commit {
     /// one where the log is too short.
     private func nextLog() throws(StorageError) -> (LogMap, added: LogSegment?) {
         var map = store.coordinator.log
-        let pages = map.capacity / UInt64(Page.size)
-        var wanted = pages == 0 ? store.firstLogPages : pages
-        if transaction.isLogTooShort && pages > 0 { wanted = max(pages * 2, store.firstLogPages) }
+        let have = map.capacity / UInt64(Page.size)
+        var wanted = have == 0 ? store.firstLogPages : have
+        if transaction.isLogTooShort && have > 0 { wanted = max(have * 2, store.firstLogPages) }
         wanted = min(wanted, LogLimit.grownPages)
-        guard wanted > pages, map.segments.count < LockFileLayout.logSegmentLimit,
-            let freeSpace = space.freeSpace
+        guard wanted > have, map.segments.count < LockFileLayout.logSegmentLimit,
+            let freeSpace = pages.freeSpace
         else { return (map, nil) }
         let added = LogSegment(
-            page: try freeSpace.allocate(Int(wanted - pages), .long, in: space),
-            pageCount: wanted - pages)
+            page: try freeSpace.allocate(Int(wanted - have), .long, in: pages),
+            pageCount: wanted - have)
         map.segments.append(added)
         return (map, added)
     }
@@ -190,7 +190,7 @@ struct Commit {
         do {
             try store.coordinator.orPoison(step)
         } catch {
-            throw .commitOutcomeUnknown(version: space.version)
+            throw .commitOutcomeUnknown(version: pages.version)
         }
     }
 }

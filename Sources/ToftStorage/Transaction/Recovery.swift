@@ -22,11 +22,12 @@ enum Recovery {
     static func format(_ file: MappedFile) throws(StorageError) {
         try file.grow(to: UInt64(16 * Page.size))
         let freeSpace = try FreeSpace(file: file)
-        let space = PageSpace(
-            file: file, version: 1, freeSpace: freeSpace)
-        let (rootRef, rootBase) = try space.allocate(.root, pageCount: 1)
+        let pages = PageWriter(file: file)
+        pages.begin(1)
+        pages.freeSpace = freeSpace
+        let (rootRef, rootBase) = try pages.allocate(.root, pageCount: 1)
         let (directory, batchList) = try freeSpace.finish(
-            replacing: nil, runLimit: RootTail.runLimit(besides: 0), in: space)
+            replacing: nil, runLimit: RootTail.runLimit(besides: 0), in: pages)
         var root = Root(
             version: 1, previousVersion: 0, catalog: TreeRoot(kind: .ordered), directory: directory,
             batchList: batchList)
@@ -37,9 +38,9 @@ enum Recovery {
             databaseID: (try system(RandomBytes.uint64()), try system(RandomBytes.uint64())),
             replicaID: try system(RandomBytes.uint64()), version: 1, root: rootRef,
             pageCount: root.pageCount, identity: try file.identity())
-        meta.root.checksum = try space.settle(rootRef)
+        meta.root.checksum = try pages.finalizeChecksums(rootRef)
         meta.isClosedCleanly = true
-        try space.flush()
+        try pages.flush()
         try file.sync()
         try MetaPage.write(meta, slot: 0, to: file)
     }
@@ -77,7 +78,6 @@ enum Recovery {
             let replayed = try ReplayedVersion(
                 records, after: found, as: version, of: file, pins: guests,
                 besides: unlisted(after: meta, guests, abandoned), dirtyLimit: dirtyLimit)
-            try replayed.flush()
             Probe.reach(.recoveryReplayed)
             try file.sync()
             Probe.reach(.recoverySynced)
@@ -217,8 +217,8 @@ enum Recovery {
                     + "\(meta.pageCount * UInt64(Page.size)) bytes"
             )
         }
-        let space = PageSpace(file: file, version: meta.version)
-        let root = try Root(reading: meta.root, in: space)
+        let pages = PageReader(file, version: meta.version)
+        let root = try Root(reading: meta.root, in: pages)
         guard root.pageCount <= size / UInt64(Page.size) else {
             throw .corrupt(
                 page: meta.root.page,

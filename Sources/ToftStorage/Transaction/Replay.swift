@@ -46,34 +46,37 @@ struct Replay {
         throws(StorageError)
     {
         if effect.isDerived && Probe.makes(.derivedNotReplayed) { return }
-        let view = transaction.view
+        let trees = transaction.trees
+        func table() throws(StorageError) -> TableWriter {
+            try trees.table(effect.tree, abandonedKeys: [:])
+        }
         var cell: Cell { EffectReader.cell(effect, in: record.bytes, raw) }
         switch effect.kind {
         case .treePut:
-            let tree = try view.orderedTree(effect.tree)
-            _ = try tree.put(
+            let tree = try trees.orderedTree(effect.tree)
+            try tree.put(
                 UnsafeRawBufferPointer(rebasing: raw[effect.entryKey]),
                 UnsafeRawBufferPointer(rebasing: raw[effect.value]))
         case .treeDelete:
-            _ = try view.orderedTree(effect.tree).delete(
+            _ = try trees.orderedTree(effect.tree).delete(
                 UnsafeRawBufferPointer(rebasing: raw[effect.entryKey]))
-        case .rowInsert: try view.table(effect.tree).insertRow(effect.key)
-        case .rowErase: try view.table(effect.tree).eraseRow(effect.key)
-        case .cellSet: try view.table(effect.tree).setCell(effect.key, effect.column, cell)
+        case .rowInsert: try table().insertRow(effect.key)
+        case .rowErase: try table().eraseRow(effect.key)
+        case .cellSet: try table().setCell(effect.key, effect.column, cell)
         case .listInsert:
-            try view.table(effect.tree).listInsert(
+            try table().listInsert(
                 effect.key, effect.column, at: effect.index, cell)
         case .listSet:
-            try view.table(effect.tree).listSet(effect.key, effect.column, at: effect.index, cell)
+            try table().listSet(effect.key, effect.column, at: effect.index, cell)
         case .listErase:
-            try view.table(effect.tree).listErase(effect.key, effect.column, at: effect.index)
+            try table().listErase(effect.key, effect.column, at: effect.index)
         case .listMove:
-            try view.table(effect.tree).listMove(
+            try table().listMove(
                 effect.key, effect.column, from: effect.index, to: effect.otherIndex)
         case .listSwap:
-            try view.table(effect.tree).listSwap(
+            try table().listSwap(
                 effect.key, effect.column, effect.index, effect.otherIndex)
-        case .listClear: try view.table(effect.tree).listClear(effect.key, effect.column)
+        case .listClear: try table().listClear(effect.key, effect.column)
         case .treeCreate, .treeDrop, .columnAdd, .columnRemove, .rowsInserted, .rowsErased,
             .cellTouched:
             throw .corrupt(

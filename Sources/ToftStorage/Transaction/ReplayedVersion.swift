@@ -1,24 +1,21 @@
-/// A version that was made again from a durable one and the log behind it: in memory, until
-/// somebody flushes it.
-///
-/// When it has been made nothing changes it, so any thread may read it.
-final class ReplayedVersion: @unchecked Sendable {
+/// A version that was made again from a durable one and the log behind it. Any thread may read it.
+struct ReplayedVersion: Sendable {
     let published: PublishedVersion
-    private let transaction: WriteTransaction
-    let space: PageSpace
+    let pages: PageReader
 
-    /// Replays records. `pins` are versions that read-only attachments still look at. Private
-    /// versions never touch the file, so they may be made without the right to write.
+    /// Replays records, and writes the version's extents to the file; `isPrivate`: keeps them in
+    /// memory and never touches the file, so that it needs no right to write. `pins` are versions
+    /// that read-only attachments still look at.
     init(
         _ records: [CommitRecord], after meta: Meta, as version: UInt64, of file: MappedFile,
         pins: [UInt64], besides unlisted: UnlistedVersions? = nil, dirtyLimit: Int,
         isPrivate: Bool = false
     ) throws(StorageError) {
         let store = try Store.aside(meta, file, dirtyLimit: isPrivate ? .max : dirtyLimit)
-        transaction = try WriteTransaction(
-            store: store, published: PublishedVersion(meta), version: version,
+        let transaction = try WriteTransaction(
+            replayingIn: store, published: PublishedVersion(meta), version: version,
             pins: Set(pins + [meta.version]).sorted(), besides: unlisted, isPrivate: isPrivate)
-        space = transaction.space
+        pages = transaction.pages.reader
         try Replay.apply(records, to: transaction)
         let builder = VersionBuilder(transaction)
         guard let last = records.last else {
@@ -29,10 +26,6 @@ final class ReplayedVersion: @unchecked Sendable {
             try RecordHeader.recordBytes(bytes)
         }
         published = try builder.build(last.bytes, total: total)
-    }
-
-    /// Writes the version's extents to the file.
-    func flush() throws(StorageError) {
-        try space.flush()
+        if !isPrivate { try transaction.pages.flush() }
     }
 }

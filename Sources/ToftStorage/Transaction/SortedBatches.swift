@@ -11,24 +11,27 @@ extension WriteTransaction {
     package func entryBatch(of tree: UInt64, count: Int, derived: Bool) throws(StorageError)
         -> EntryBatch
     {
-        try EntryBatch(self, id: tree, count: count, derived: derived)
+        try checkActive()
+        return try EntryBatch(self, id: tree, count: count, derived: derived)
     }
 
     /// A batch of changes of the rows of a table, whose keys the caller gives in ascending order.
     ///
     /// - Throws: `noSuchTree`, `closed`.
     package func cellBatch(of table: UInt64, derived: Bool) throws(StorageError) -> CellBatch {
-        try CellBatch(self, id: table, derived: derived)
+        try checkActive()
+        return try CellBatch(self, id: table, derived: derived)
     }
 }
 
 /// Sorted changes of one ordered tree. Valid until the transaction ends; its thread alone.
 package struct EntryBatch {
     private let transaction: WriteTransaction
-    private let tree: OrderedTree
+    private let tree: TreeWriter
     private let id: UInt64
     private let derived: Bool
-    private let place: EntryPlace
+    /// The level of the insert buffer that new entries enter; nil: the tree itself.
+    private let bufferLevel: Int?
 
     fileprivate init(_ transaction: WriteTransaction, id: UInt64, count: Int, derived: Bool)
         throws(StorageError)
@@ -36,35 +39,35 @@ package struct EntryBatch {
         self.transaction = transaction
         self.id = id
         self.derived = derived
-        tree = try transaction.view.orderedTree(id)
-        place = tree.place(forNew: count)
+        tree = try transaction.trees.orderedTree(id)
+        bufferLevel = tree.bufferLevel(forBatchOf: count)
     }
 
     /// Inserts an entry whose key the caller knows to be in the tree nowhere. O(log entries).
     package func insert(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer)
         throws(StorageError)
     {
-        try transaction.treePut(tree, id: id, key, value, derived: derived, to: place)
+        try transaction.insert(
+            key, value, in: tree, id: id, bufferLevel: bufferLevel, derived: derived)
     }
 
     /// Sets the value of a key that may be there. O(log entries).
     package func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer)
         throws(StorageError)
     {
-        try transaction.treePut(tree, id: id, key, value, derived: derived)
+        try transaction.put(key, value, in: tree, id: id, derived: derived)
     }
 
     /// Deletes an entry; false where there is none. O(log entries).
     @discardableResult
     package func delete(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
-        try transaction.treeDelete(tree, id: id, key, derived: derived)
+        try transaction.delete(key, from: tree, id: id, derived: derived)
     }
 }
 
 /// Sorted changes of the rows of one table. Valid until the transaction ends; its thread alone.
 package struct CellBatch {
     private let transaction: WriteTransaction
-    private let table: Table
     private let id: UInt64
     private let derived: Bool
 
@@ -74,14 +77,14 @@ package struct CellBatch {
         self.transaction = transaction
         self.id = id
         self.derived = derived
-        table = try transaction.view.table(id)
+        _ = try transaction.trees.catalog.reader.head(id, .table)
     }
 
     /// Sets a cell; false, and nothing has changed, where there is no such row. O(1) in the cluster
     /// of the last call, else O(log rows).
     package func set(_ key: Int64, _ column: UInt32, _ cell: Cell) throws(StorageError) -> Bool {
         do {
-            try transaction.cellSet(table, id: id, key, column, cell, derived: derived)
+            try transaction.cellSet(id, key, column, cell, derived: derived)
             return true
         } catch .noSuchRow(let missing) where missing == key {
             return false
@@ -92,7 +95,7 @@ package struct CellBatch {
     @discardableResult
     package func erase(_ key: Int64) throws(StorageError) -> Bool {
         do {
-            try transaction.rowErase(table, id: id, key, derived: derived)
+            try transaction.rowErase(id, key, derived: derived)
             return true
         } catch .noSuchRow(let missing) where missing == key {
             return false

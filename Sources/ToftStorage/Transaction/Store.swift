@@ -55,11 +55,12 @@ package final class Store: Sendable {
     /// How many have opened it and not closed it; nil when the last of them has left the file.
     private let handles = Mutex<Int?>(1)
     private let writer = Mutex(WriterState())
-    /// How the delta is kept.
-    package let delta = Mutex(DeltaState())
+    /// How the insert buffer is kept.
+    package let insertBuffer = Mutex(InsertBufferState())
 
     private struct WriterState {
-        var desk: WriterDesk?
+        /// Nil while a transaction has it, and before the first.
+        var writer: Writer?
         var oldestPin: UInt64 = 0
         /// For each table the highest key that a transaction took and then did not commit: somebody
         /// may still hold a link to it.
@@ -357,22 +358,18 @@ package final class Store: Sendable {
         }
     }
 
-    /// Keeps what a transaction left for the next one. The caller has the write lock.
-    func keepDesk(_ desk: WriterDesk?) {
-        writer.withLock { $0.desk = desk }
+    /// Lends the writer to a transaction, which has the write lock.
+    func takeWriter() -> Writer {
+        let writer = writer.withLock { state in
+            defer { state.writer = nil }
+            return state.writer
+        }
+        return writer ?? Writer(for: self)
     }
 
-    /// What the transaction left that made a version, if that was the last one of this process. The
-    /// caller has the write lock.
-    func takeDesk(of version: UInt64) -> WriterDesk? {
-        let desk = writer.withLock { writer in
-            defer { writer.desk = nil }
-            return writer.desk
-        }
-        guard let desk, desk.version == version || Probe.makes(.othersCommitOverlooked) else {
-            return nil
-        }
-        return desk.delta.map { $0.policy == delta.withLock { $0.policy } } ?? true ? desk : nil
+    /// Takes the writer back from a transaction, which still has the write lock.
+    func giveBack(_ returned: Writer) {
+        writer.withLock { $0.writer = returned }
     }
 
     /// The oldest version that some reader has pinned, as the present writer found it.

@@ -45,11 +45,11 @@ extension Store {
     private func freeSize(of snapshot: Snapshot) throws(StorageError) -> UInt64 {
         let size = try file.size()
         let pages = size / UInt64(Page.size)
-        var free = try RootTail.runs(of: snapshot.rootRef, in: snapshot.space).reduce(0) {
+        var free = try RootTail.runs(of: snapshot.rootRef, in: snapshot.pages).reduce(0) {
             $0 + ($1.isReclaimable ? UInt64($1.count) : 0)
         }
         for (index, region) in try FreeSpaceReader.regions(
-            snapshot.root.directory, in: snapshot.space
+            snapshot.root.directory, in: snapshot.pages
         ).enumerated() {
             let end = Page.first(ofRegion: index + 1)
             let beyond = end > pages ? min(end - pages, UInt64(Page.perRegion)) : 0

@@ -4,13 +4,13 @@ internal import ToftPlatform
 /// a root. Nothing reaches the file before `flush`.
 struct VersionBuilder {
     private let transaction: WriteTransaction
-    private let space: PageSpace
+    private let pages: PageWriter
 
     init(_ transaction: WriteTransaction) {
         self.transaction = transaction
-        space = transaction.space
+        pages = transaction.pages
         // What a commit writes for its version only goes with the next one.
-        space.freeSpace?.lifetime = .short
+        pages.freeSpace?.lifetime = .short
     }
 
     /// The version, all of whose extents are in memory or were spilled. `total` counts the bytes of
@@ -19,33 +19,34 @@ struct VersionBuilder {
         // 1. The record, where it does not lie in the root.
         try keepRecordOfBase(total: total)
         let recordOfRoot = record.count <= RootTail.longestRecord ? record : []
-        if recordOfRoot.isEmpty { try keep(record, of: space.version) }
+        if recordOfRoot.isEmpty { try keep(record, of: pages.version) }
         try dropOldRecords(total: total)
         Probe.reach(.recordKept)
         // 2. Checksums, bottom up, from the leaves to the catalog.
-        let catalog = try transaction.view.settleTrees(all: transaction.isStructureChanged)
+        let catalog = try transaction.trees.catalog.writeRoots(
+            all: transaction.isStructureChanged)
         // 3. Free space finds its own new places.
-        try space.free(transaction.base.root)
-        let (rootRef, rootBase) = try space.allocate(.root, pageCount: 1)
-        guard let freeSpace = space.freeSpace else { throw .readOnly }
+        try pages.free(transaction.base.root)
+        let (rootRef, rootBase) = try pages.allocate(.root, pageCount: 1)
+        guard let freeSpace = pages.freeSpace else { throw .readOnly }
         let (directory, batchList) = try freeSpace.finish(
             replacing: transaction.baseRoot,
-            runLimit: RootTail.runLimit(besides: recordOfRoot.count), in: space)
+            runLimit: RootTail.runLimit(besides: recordOfRoot.count), in: pages)
         // 4. The root names them all.
         var root = Root(
-            version: space.version, previousVersion: transaction.baseVersion, catalog: catalog,
+            version: pages.version, previousVersion: transaction.baseVersion, catalog: catalog,
             directory: directory, batchList: batchList)
-        root.nextTreeID = transaction.view.nextTreeID
+        root.nextTreeID = transaction.trees.catalog.nextTreeID
         root.pageCount = freeSpace.filePages
         root.recordBytes = total
         root.bitmapSupply = freeSpace.bitmapSupply
         root.write(to: rootBase)
         try RootTail.write(freeSpace.runsOfRoot, recordOfRoot, to: rootBase)
         var published = PublishedVersion(
-            version: space.version, root: rootRef, fileSize: root.pageCount * UInt64(Page.size),
+            version: pages.version, root: rootRef, fileSize: root.pageCount * UInt64(Page.size),
             log: transaction.base.log,
             durableLog: transaction.base.durableLog)
-        published.root.checksum = try space.settle(rootRef)
+        published.root.checksum = try pages.finalizeChecksums(rootRef)
         return published
     }
 
@@ -60,29 +61,33 @@ struct VersionBuilder {
         // For a reader a leaf full of records stays: in a run of short-lived pages it would break
         // the run up.
         if transaction.store.oldestPin < transaction.baseVersion {
-            space.freeSpace?.lifetime = .long
+            pages.freeSpace?.lifetime = .long
         }
-        defer { space.freeSpace?.lifetime = .short }
-        let tree = try transaction.view.ensureSystemTree(SystemTree.records)
+        defer { pages.freeSpace?.lifetime = .short }
+        try transaction.trees.ensureSystemTree(SystemTree.records)
+        let tree = try transaction.trees.orderedTree(SystemTree.records)
         try TreeKey.with(version) { key throws(StorageError) in _ = try tree.put(key, record) }
     }
 
     /// Puts the record that lies in the root of the last version into its tree, where somebody
     /// needs it still.
     private func keepRecordOfBase(total: UInt64) throws(StorageError) {
-        guard let record = try RootTail.record(of: transaction.base.root, in: space) else { return }
+        guard
+            let record = try RootTail.record(
+                of: transaction.base.root, in: pages.reader)
+        else { return }
         let version = try RecordHeader.version(record)
         if try isNeeded(record, of: version, total: total) { try keep(record, of: version) }
     }
 
     /// Lets go of records that nobody needs.
     private func dropOldRecords(total: UInt64) throws(StorageError) {
-        guard try transaction.view.hasTree(SystemTree.records) else { return }
-        let tree = try transaction.view.orderedTree(SystemTree.records)
+        guard try transaction.trees.catalog.reader.contains(SystemTree.records) else { return }
+        let tree = try transaction.trees.orderedTree(SystemTree.records)
         for _ in 0..<StoreLimit.recordsDroppedPerCommit {
-            let cursor = try tree.cursor()
+            let cursor = try tree.reader.cursor()
             guard try cursor.seekFirst(), let version = TreeKey.number(cursor.key),
-                version != space.version,
+                version != pages.version,
                 try !isNeeded(cursor.value, of: version, total: total)
             else { return }
             _ = try TreeKey.with(version) { key throws(StorageError) in try tree.delete(key) }

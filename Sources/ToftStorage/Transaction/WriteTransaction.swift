@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The one transaction that may change the database, over all threads and processes.
 ///
 /// Its calls are the mutation funnel: every change of user data, and of the system's own trees but
@@ -20,12 +22,17 @@ package final class WriteTransaction {
     package var baseVersion: UInt64 { base.version }
 
     let store: Store
-    let space: PageSpace
+    let pages: PageWriter
+    let trees: TreeWriters
+    private let writer: Writer
+    /// Whether the writer is the store's, and goes back there.
+    private let isWriterLent: Bool
     /// The version that it builds on, and its root.
     let base: PublishedVersion
     let baseRoot: Root
     /// Behind a pointer, as the runtime guards each access to a class's own variable.
     let record: UnsafeMutablePointer<RecordBuilder>
+    private let abandonedKeys: [UInt64: Int64]
     /// Whether trees or columns were made or dropped, which the record does not count as user data.
     package private(set) var isStructureChanged = false
     /// Whether it has changed little.
@@ -34,35 +41,50 @@ package final class WriteTransaction {
     var isLogTooShort = false
     private var state = State.active
 
+    /// The transaction of a store's writer, which makes `version` on top of `published`.
+    ///
+    /// - Parameter pins: the versions whose pages stay, ascending.
+    convenience init(
+        store: Store, published: PublishedVersion, version: UInt64, pins: [UInt64]
+    ) throws(StorageError) {
+        try self.init(
+            store: store, writer: store.takeWriter(), isWriterLent: true, published: published,
+            version: version, pins: pins, unlisted: nil, isPrivate: false)
+    }
+
+    /// A transaction that makes a version again from the log, with a writer of its own.
+    ///
     /// - Parameter unlisted: versions whose pages are left alone though free space does not list
     ///   them, see `FreeSpace.setAside`.
     /// - Parameter isPrivate: nothing reaches the file.
-    init(
-        store: Store, published: PublishedVersion, version: UInt64, pins: [UInt64],
-        besides unlisted: UnlistedVersions? = nil, isPrivate: Bool = false
+    convenience init(
+        replayingIn store: Store, published: PublishedVersion, version: UInt64, pins: [UInt64],
+        besides unlisted: UnlistedVersions?, isPrivate: Bool
     ) throws(StorageError) {
+        try self.init(
+            store: store, writer: Writer(for: store, isPrivate: isPrivate), isWriterLent: false,
+            published: published, version: version, pins: pins, unlisted: unlisted,
+            isPrivate: isPrivate)
+    }
+
+    private init(
+        store: Store, writer: Writer, isWriterLent: Bool, published: PublishedVersion,
+        version: UInt64, pins: [UInt64], unlisted: UnlistedVersions?, isPrivate: Bool
+    ) throws(StorageError) {
+        (baseRoot, trees) = try writer.begin(
+            version, on: published, pins: pins, besides: unlisted, isPrivate: isPrivate,
+            policy: store.insertBuffer.withLock { $0.policy })
         self.store = store
-        let reading = PageSpace(
-            file: store.file, version: published.version)
-        base = published
-        baseRoot = try Root(reading: published.root, in: reading)
-        let freeSpace = try FreeSpace(
-            file: store.file, root: baseRoot, at: published.root, in: reading, isPrivate: isPrivate)
-        let desk = unlisted != nil || isPrivate ? nil : store.takeDesk(of: published.version)
-        if let desk { desk.space.begin(version, freeSpace) }
-        space =
-            desk?.space
-            ?? PageSpace(
-                file: store.file, version: version, freeSpace: freeSpace,
-                isPrivate: isPrivate)
+        self.writer = writer
+        self.isWriterLent = isWriterLent
         self.version = version
+        base = published
+        pages = writer.pages
+        abandonedKeys = store.abandonedKeys
         record = .allocate(capacity: 1)
         record.initialize(to: RecordBuilder())
         view = Snapshot(
-            store: store, writing: space, on: baseRoot, at: published.root,
-            abandonedKeys: store.abandonedKeys, desk: desk)
-        try freeSpace.reclaim(pins: pins, in: space)
-        if let unlisted { try freeSpace.setAside(unlisted, in: space) }
+            store: store, making: trees.catalog.reader, on: baseRoot, at: published.root)
     }
 
     deinit {
@@ -79,7 +101,7 @@ package final class WriteTransaction {
     /// Makes a table and returns its id.
     package func createTable(columns: [Column]) throws(StorageError) -> UInt64 {
         try beginStructure()
-        let id = view.addTable(columns: columns)
+        let id = trees.createTable(columns: columns)
         record.pointee.tree(.treeCreate, id)
         return id
     }
@@ -87,7 +109,7 @@ package final class WriteTransaction {
     /// Makes an ordered tree and returns its id.
     package func createOrderedTree() throws(StorageError) -> UInt64 {
         try beginStructure()
-        let id = try view.addOrderedTree()
+        let id = trees.createOrderedTree()
         record.pointee.tree(.treeCreate, id)
         return id
     }
@@ -95,20 +117,21 @@ package final class WriteTransaction {
     /// Makes the schema's tree, or another system tree, if it is not there.
     package func ensureSystemTree(_ id: UInt64) throws(StorageError) {
         try beginStructure()
-        _ = try view.ensureSystemTree(id)
+        try trees.ensureSystemTree(id)
     }
 
     /// Drops a tree and all that it holds. O(its extents).
     package func dropTree(_ id: UInt64) throws(StorageError) {
         try beginStructure()
-        try view.drop(id)
+        try trees.drop(id, abandonedKeys: abandonedKeys)
+        view.forget(id)
         record.pointee.tree(.treeDrop, id)
     }
 
     /// Adds a column; rows that are there read its default. O(1).
     package func addColumn(_ tree: UInt64, _ column: Column) throws(StorageError) {
         try beginStructure()
-        try view.table(tree).addColumn(column)
+        try table(tree).addColumn(column)
         record.pointee.tree(.columnAdd, tree, column: column.id)
     }
 
@@ -118,12 +141,17 @@ package final class WriteTransaction {
     }
 
     @inline(__always)
-    private func checkActive() throws(StorageError) {
+    func checkActive() throws(StorageError) {
         guard state == .active else { throw .closed }
     }
 
-    /// Every change of data: first it is noted, as the bytes that the caller lends may lie in an
-    /// extent that the change gives up; at last, between two operations, extents may leave memory.
+    @inline(__always)
+    private func table(_ id: UInt64) throws(StorageError) -> TableWriter {
+        try trees.table(id, abandonedKeys: abandonedKeys)
+    }
+
+    /// Every change of data. Records the effect first, because the caller's bytes may lie in an
+    /// extent that the change frees. May then spill leaves: what was lent before is invalid.
     @inline(__always)
     private func change(
         _ note: (inout RecordBuilder) -> Void, _ body: () throws(StorageError) -> Bool
@@ -140,20 +168,20 @@ package final class WriteTransaction {
             record.pointee.undo(to: mark)
             throw error
         }
-        try space.spill(limit: store.dirtyLimit)
+        try pages.spill(limit: store.dirtyLimit)
         return true
     }
 
     /// Makes changes that a reader asks for, such as have been kept back: what was lent before
     /// stays in memory until a change of another kind.
     package func changeForReader<Failure>(_ body: () throws(Failure) -> Void) throws(Failure) {
-        space.dirty.pointee.isKeeping = true
-        defer { space.dirty.pointee.isKeeping = false }
+        pages.working.extents.isKeeping = true
+        defer { pages.working.extents.isKeeping = false }
         try body()
     }
 
-    /// Lets extents leave memory; for who changes trees without the funnel.
-    func spill() throws(StorageError) { try space.spill(limit: store.dirtyLimit) }
+    /// Spills leaves over the limit: for replay, which does not record what it changes.
+    func spill() throws(StorageError) { try pages.spill(limit: store.dirtyLimit) }
 
     // MARK: Ordered trees
 
@@ -162,34 +190,44 @@ package final class WriteTransaction {
         _ tree: UInt64, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
         derived: Bool
     ) throws(StorageError) {
-        try treePut(view.orderedTree(tree), id: tree, key, value, derived: derived)
+        try checkActive()
+        try put(key, value, in: trees.orderedTree(tree), id: tree, derived: derived)
     }
 
-    /// The same for a tree that the caller has open, and who may know that the key is new.
-    package func treePut(
-        _ tree: OrderedTree, id: UInt64, _ key: UnsafeRawBufferPointer,
-        _ value: UnsafeRawBufferPointer, derived: Bool,
-        to place: EntryPlace = .wherever
-    ) throws(StorageError) {
-        _ = try change({ $0.treePut(id, key, value, derived: derived) }) {
-            () throws(StorageError) in
-            _ = try tree.put(key, value, to: place)
-            return true
-        }
-    }
-
-    /// Removes a key. False if it is not there.
+    /// Removes a key. False if it is not there. O(log entries).
     @discardableResult
     package func treeDelete(_ tree: UInt64, _ key: UnsafeRawBufferPointer, derived: Bool)
         throws(StorageError) -> Bool
     {
-        try treeDelete(view.orderedTree(tree), id: tree, key, derived: derived)
+        try checkActive()
+        return try delete(key, from: trees.orderedTree(tree), id: tree, derived: derived)
     }
 
-    /// The same for a tree that the caller has open.
-    @discardableResult
-    package func treeDelete(
-        _ tree: OrderedTree, id: UInt64, _ key: UnsafeRawBufferPointer, derived: Bool
+    func put(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in tree: TreeWriter,
+        id: UInt64, derived: Bool
+    ) throws(StorageError) {
+        _ = try change({ $0.treePut(id, key, value, derived: derived) }) {
+            () throws(StorageError) in
+            try tree.put(key, value)
+            return true
+        }
+    }
+
+    /// Inserts an entry that is new, see `TreeWriter.insert`.
+    func insert(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in tree: TreeWriter,
+        id: UInt64, bufferLevel: Int?, derived: Bool
+    ) throws(StorageError) {
+        _ = try change({ $0.treePut(id, key, value, derived: derived) }) {
+            () throws(StorageError) in
+            try tree.insert(key, value, bufferLevel: bufferLevel)
+            return true
+        }
+    }
+
+    func delete(
+        _ key: UnsafeRawBufferPointer, from tree: TreeWriter, id: UInt64, derived: Bool
     ) throws(StorageError) -> Bool {
         try change({ $0.treeDelete(id, key, derived: derived) }) { () throws(StorageError) in
             try tree.delete(key)
@@ -200,39 +238,40 @@ package final class WriteTransaction {
 
     /// Takes the next object key of a table; keys are never used again, not even those of
     /// rolled-back or erased rows of a committed transaction.
-    package func takeKey(_ table: Table) throws(StorageError) -> Int64 {
+    package func takeKey(_ table: UInt64) throws(StorageError) -> Int64 {
         try checkActive()
-        return table.takeNextKey()
+        return try self.table(table).takeNextKey()
     }
 
     /// Inserts a row whose cells have their defaults. O(log rows); O(1) at the end.
-    package func rowInsert(_ table: Table, id: UInt64, _ key: Int64, derived: Bool)
+    package func rowInsert(_ table: UInt64, _ key: Int64, derived: Bool)
         throws(StorageError)
     {
-        _ = try change({ $0.row(.rowInsert, id, key, derived: derived) }) {
+        _ = try change({ $0.row(.rowInsert, table, key, derived: derived) }) {
             () throws(StorageError) in
-            try table.insertRow(key)
+            try self.table(table).insertRow(key)
             return true
         }
     }
 
     /// Inserts a row with values; the columns that are not among them have their defaults.
     package func rowInsert(
-        _ table: Table, id: UInt64, _ key: Int64, _ content: RowContent, derived: Bool
+        _ table: UInt64, _ key: Int64, _ content: RowContent, derived: Bool
     ) throws(StorageError) {
-        _ = try change({ $0.row(id, key, content, derived: derived) }) { () throws(StorageError) in
-            try table.insertRow(key, content)
+        _ = try change({ $0.row(table, key, content, derived: derived) }) {
+            () throws(StorageError) in
+            try self.table(table).insertRow(key, content)
             return true
         }
     }
 
     /// Erases a row, its long values and its lists.
-    package func rowErase(_ table: Table, id: UInt64, _ key: Int64, derived: Bool)
+    package func rowErase(_ table: UInt64, _ key: Int64, derived: Bool)
         throws(StorageError)
     {
-        _ = try change({ $0.row(.rowErase, id, key, derived: derived) }) {
+        _ = try change({ $0.row(.rowErase, table, key, derived: derived) }) {
             () throws(StorageError) in
-            try table.eraseRow(key)
+            try self.table(table).eraseRow(key)
             return true
         }
     }
@@ -240,11 +279,11 @@ package final class WriteTransaction {
     /// Sets a cell, also to the value that it has: that is a change too.
     @inline(__always)
     package func cellSet(
-        _ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, _ cell: Cell, derived: Bool
+        _ table: UInt64, _ key: Int64, _ column: UInt32, _ cell: Cell, derived: Bool
     ) throws(StorageError) {
-        _ = try change({ $0.cell(id, key, column, cell, derived: derived) }) {
+        _ = try change({ $0.cell(table, key, column, cell, derived: derived) }) {
             () throws(StorageError) in
-            try table.setCell(key, column, cell)
+            try self.table(table).setCell(key, column, cell)
             return true
         }
     }
@@ -253,75 +292,77 @@ package final class WriteTransaction {
 
     /// Inserts an element before `index`, or at the end.
     package func listInsert(
-        _ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, at index: Int, _ cell: Cell,
+        _ table: UInt64, _ key: Int64, _ column: UInt32, at index: Int, _ cell: Cell,
         derived: Bool
     ) throws(StorageError) {
         _ = try change({
-            $0.list(.listInsert, id, key, column, index: index, cell, derived: derived)
+            $0.list(.listInsert, table, key, column, index: index, cell, derived: derived)
         }) { () throws(StorageError) in
-            try table.listInsert(key, column, at: index, cell)
+            try self.table(table).listInsert(key, column, at: index, cell)
             return true
         }
     }
 
     /// Replaces an element.
     package func listSet(
-        _ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, at index: Int, _ cell: Cell,
+        _ table: UInt64, _ key: Int64, _ column: UInt32, at index: Int, _ cell: Cell,
         derived: Bool
     ) throws(StorageError) {
-        _ = try change({ $0.list(.listSet, id, key, column, index: index, cell, derived: derived) })
-        { () throws(StorageError) in
-            try table.listSet(key, column, at: index, cell)
+        _ = try change({
+            $0.list(.listSet, table, key, column, index: index, cell, derived: derived)
+        }) { () throws(StorageError) in
+            try self.table(table).listSet(key, column, at: index, cell)
             return true
         }
     }
 
     /// Removes an element.
     package func listErase(
-        _ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, at index: Int, derived: Bool
+        _ table: UInt64, _ key: Int64, _ column: UInt32, at index: Int, derived: Bool
     ) throws(StorageError) {
-        _ = try change({ $0.list(.listErase, id, key, column, index: index, derived: derived) }) {
+        _ = try change({ $0.list(.listErase, table, key, column, index: index, derived: derived) })
+        {
             () throws(StorageError) in
-            try table.listErase(key, column, at: index)
+            try self.table(table).listErase(key, column, at: index)
             return true
         }
     }
 
     /// Moves an element to where it then stands at `destination`.
     package func listMove(
-        _ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, from index: Int,
+        _ table: UInt64, _ key: Int64, _ column: UInt32, from index: Int,
         to destination: Int
     ) throws(StorageError) {
         _ = try change({
-            $0.list(.listMove, id, key, column, index: index, other: destination, derived: false)
+            $0.list(.listMove, table, key, column, index: index, other: destination, derived: false)
         }) { () throws(StorageError) in
-            try table.listMove(key, column, from: index, to: destination)
+            try self.table(table).listMove(key, column, from: index, to: destination)
             return true
         }
     }
 
     /// Exchanges two elements.
     package func listSwap(
-        _ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, _ first: Int, _ second: Int
+        _ table: UInt64, _ key: Int64, _ column: UInt32, _ first: Int, _ second: Int
     ) throws(StorageError) {
         _ = try change({
-            $0.list(.listSwap, id, key, column, index: first, other: second, derived: false)
+            $0.list(.listSwap, table, key, column, index: first, other: second, derived: false)
         }) { () throws(StorageError) in
-            try table.listSwap(key, column, first, second)
+            try self.table(table).listSwap(key, column, first, second)
             return true
         }
     }
 
     /// Removes all elements.
     package func listClear(
-        _ table: Table, id: UInt64, _ key: Int64, _ column: UInt32, derived: Bool
+        _ table: UInt64, _ key: Int64, _ column: UInt32, derived: Bool
     ) throws(StorageError) {
         try checkActive()
-        let count = try table.listCount(key, column)
+        let count = try self.table(table).reader.listCount(key, column)
         _ = try change({
-            $0.list(.listClear, id, key, column, index: 0, other: count, derived: derived)
+            $0.list(.listClear, table, key, column, index: 0, other: count, derived: derived)
         }) { () throws(StorageError) in
-            try table.listClear(key, column)
+            try self.table(table).listClear(key, column)
             return true
         }
     }
@@ -364,16 +405,15 @@ package final class WriteTransaction {
         let published: PublishedVersion
         do throws(StorageError) {
             defer { state = .ended }
-            try view.settleDelta()
+            try compactInsertBuffer()
             published = hasChanges ? try Commit(self).run(durability) : base
             look(published)
-            if hasChanges && !isStructureChanged { store.keepDesk(view.clearDesk()) }
         } catch {
-            store.abandon(view.takenKeys)
-            end()
+            store.abandon(trees.takenKeys)
+            end(keepingTrees: false)
             throw error
         }
-        end()
+        end(keepingTrees: hasChanges && !isStructureChanged)
         // Where nothing was changed, what the caller looked at may still be of a group.
         if durability == .group || published.version == baseVersion {
             try store.finishGroup(published.version)
@@ -387,13 +427,24 @@ package final class WriteTransaction {
     /// Forgets every change. Does nothing after the end.
     package func rollback() {
         guard state == .active else { return }
-        if hasChanges { store.abandon(view.takenKeys) }
-        end()
+        if hasChanges { store.abandon(trees.takenKeys) }
+        end(keepingTrees: false)
     }
 
-    private func end() {
+    /// Moves on what is too much for the insert buffer.
+    func compactInsertBuffer() throws(StorageError) {
+        var positions = store.insertBuffer.withLock { $0.positions }
+        try trees.compactInsertBuffer(from: &positions, dirtyLimit: store.dirtyLimit)
+        store.insertBuffer.withLock { $0.positions = positions }
+    }
+
+    private func end(keepingTrees: Bool) {
         state = .ended
         view.release()
+        if isWriterLent {
+            writer.end(keeping: keepingTrees ? trees : nil)
+            store.giveBack(writer)
+        }
         store.endWrite()
     }
 }

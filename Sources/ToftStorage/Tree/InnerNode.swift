@@ -80,13 +80,13 @@ struct InnerNode {
     }
 }
 
-/// How a descent chooses among the children of a node.
-protocol Route {
+/// What a descent looks for: chooses among the children of a node.
+protocol SearchTarget {
     mutating func child(in node: InnerNode) throws(StorageError) -> Int
 }
 
 /// Towards the leaf that holds a byte key.
-struct KeyRoute: Route {
+struct KeyTarget: SearchTarget {
     let key: Separator
 
     @inline(__always)
@@ -110,7 +110,7 @@ struct KeyRoute: Route {
 
 /// Towards the cluster that holds a row key: separators of eight bytes are decided by their prefix
 /// alone.
-struct RowRoute: Route {
+struct RowTarget: SearchTarget {
     let prefix: UInt64
 
     @inline(__always)
@@ -159,7 +159,7 @@ extension InnerNode {
 
 /// Towards the leaf that holds the entry at a position; `remaining` ends as the position inside
 /// that leaf.
-struct PositionRoute: Route {
+struct PositionTarget: SearchTarget {
     var remaining: UInt64
 
     @inline(__always)
@@ -174,26 +174,30 @@ struct PositionRoute: Route {
 }
 
 extension TreeRoot {
-    /// The leaf that a route leads to. Not for empty trees.
+    /// The leaf that a target leads to. Not for empty trees.
     @inline(__always)
-    func leaf<R: Route>(_ route: inout R, in space: PageSpace, as leafType: ExtentType)
+    func leaf<Target: SearchTarget>(
+        _ target: inout Target, in pages: PageReader, as leafType: ExtentType
+    )
         throws(StorageError) -> (ref: Ref, base: UnsafeRawPointer)
     {
         var ref = self.ref
         var level = height
         while level > 0 {
             let node = try InnerNode(
-                try space.view(ref, as: .treeInner), page: ref.page, height: level)
-            ref = node.child(try route.child(in: node))
+                try pages.view(ref, as: .treeInner), page: ref.page, height: level)
+            ref = node.child(try target.child(in: node))
             level &-= 1
         }
         // Of a cluster the headers, the entries of its columns and the first keys.
-        space.file.fetch(ref.page, lines: leafType == .cluster ? 8 : 2)
-        return (ref, try space.view(ref, as: leafType))
+        pages.file.fetch(ref.page, lines: leafType == .cluster ? 8 : 2)
+        return (ref, try pages.view(ref, as: leafType))
     }
 
-    /// The leaf that a route leads to, with the rows of the tree before that leaf.
-    func rankedLeaf<R: Route>(_ route: inout R, in space: PageSpace, as leafType: ExtentType)
+    /// The leaf that a target leads to, with the rows of the tree before that leaf.
+    func rankedLeaf<Target: SearchTarget>(
+        _ target: inout Target, in pages: PageReader, as leafType: ExtentType
+    )
         throws(StorageError)
         -> (ref: Ref, base: UnsafeRawPointer, rowsBefore: UInt64)
     {
@@ -202,26 +206,12 @@ extension TreeRoot {
         var before: UInt64 = 0
         while level > 0 {
             let node = try InnerNode(
-                try space.view(ref, as: .treeInner), page: ref.page, height: level)
-            let index = try route.child(in: node)
+                try pages.view(ref, as: .treeInner), page: ref.page, height: level)
+            let index = try target.child(in: node)
             before &+= node.rows(before: index)
             ref = node.child(index)
             level &-= 1
         }
-        return (ref, try space.view(ref, as: leafType), before)
-    }
-}
-
-/// Where commit finds the references that it has to settle.
-enum TreeInner {
-    /// The byte offsets of the children's references in a node of this transaction: `first`, then
-    /// `stride` apart, `count` of them.
-    static func childRefOffsets(_ base: UnsafeRawPointer) throws(StorageError) -> (
-        first: Int, stride: Int, count: Int
-    ) {
-        let node = try InnerNode(
-            base, page: base.uint64(at: ExtentHeader.page),
-            height: base.uint8(at: InnerLayout.height))
-        return (InnerLayout.entries + InnerLayout.entryRef, InnerLayout.entrySize, node.count)
+        return (ref, try pages.view(ref, as: leafType), before)
     }
 }

@@ -6,7 +6,7 @@ final class LeafCursor {
         var slot: Int
     }
 
-    private let space: PageSpace
+    private let pages: PageReader
     private let root: TreeRoot
     private let leafType: ExtentType
     private let steps: UnsafeMutablePointer<Step>
@@ -14,8 +14,8 @@ final class LeafCursor {
     private(set) var ref = Ref.nowhere
     private(set) var base: UnsafeRawPointer?
 
-    init(space: PageSpace, root: TreeRoot, leafType: ExtentType) {
-        self.space = space
+    init(pages: PageReader, root: TreeRoot, leafType: ExtentType) {
+        self.pages = pages
         self.root = root
         self.leafType = leafType
         steps = .allocate(capacity: max(1, root.height))
@@ -23,10 +23,10 @@ final class LeafCursor {
 
     deinit { steps.deallocate() }
 
-    /// Goes to the leaf at the end of a route; false in an empty tree.
-    func seek<R: Route>(_ route: inout R) throws(StorageError) -> Bool {
-        guard !root.isEmpty else { return leave() }
-        try descend(from: 0, ref: root.ref, &route)
+    /// Goes to the leaf at the end of a search; false in an empty tree.
+    func seek<Target: SearchTarget>(_ target: inout Target) throws(StorageError) -> Bool {
+        guard !root.isEmpty else { return clear() }
+        try descend(from: 0, ref: root.ref, &target)
         return true
     }
 
@@ -53,29 +53,31 @@ final class LeafCursor {
             let slot = steps[level].slot + distance
             guard slot >= 0 && slot < steps[level].node.count else { continue }
             steps[level].slot = slot
-            var route = EdgeRoute(isLast: distance < 0)
-            try descend(from: level + 1, ref: steps[level].node.child(slot), &route)
+            var target = EdgeTarget(isLast: distance < 0)
+            try descend(from: level + 1, ref: steps[level].node.child(slot), &target)
             return true
         }
-        return leave()
+        return clear()
     }
 
-    private func descend<R: Route>(from depth: Int, ref start: Ref, _ route: inout R)
+    private func descend<Target: SearchTarget>(
+        from depth: Int, ref start: Ref, _ target: inout Target
+    )
         throws(StorageError)
     {
         var ref = start
         for depth in depth..<root.height {
             let node = try InnerNode(
-                try space.view(ref, as: .treeInner), page: ref.page, height: root.height - depth)
-            let slot = try route.child(in: node)
+                try pages.view(ref, as: .treeInner), page: ref.page, height: root.height - depth)
+            let slot = try target.child(in: node)
             (steps + depth).initialize(to: Step(node: node, slot: slot))
             ref = node.child(slot)
         }
-        base = try space.view(ref, as: leafType)
+        base = try pages.view(ref, as: leafType)
         self.ref = ref
     }
 
-    private func leave() -> Bool {
+    private func clear() -> Bool {
         base = nil
         ref = .nowhere
         return false
@@ -83,7 +85,7 @@ final class LeafCursor {
 }
 
 /// Towards the first or the last leaf.
-struct EdgeRoute: Route {
+struct EdgeTarget: SearchTarget {
     let isLast: Bool
 
     func child(in node: InnerNode) -> Int { isLast ? node.count - 1 : 0 }

@@ -1,7 +1,7 @@
 /// A position among the entries that lie in the leaves of one tree. Stands at an entry or nowhere;
 /// valid until the snapshot is released or the tree changes. One thread uses it.
 final class LeafEntryCursor {
-    private let tree: OrderedTree
+    private let tree: TreeReader
     private let leaves: LeafCursor
     private var leaf: OrderedLeaf?
     private var index = 0
@@ -9,9 +9,9 @@ final class LeafEntryCursor {
     /// Where the key is put together.
     private let memory: UnsafeMutableRawPointer
 
-    init(tree: OrderedTree) {
+    init(tree: TreeReader) {
         self.tree = tree
-        leaves = LeafCursor(space: tree.space, root: tree.root, leafType: .orderedLeaf)
+        leaves = LeafCursor(pages: tree.pages, root: tree.root, leafType: .orderedLeaf)
         memory = .allocate(byteCount: OrderedLeafRewrite.keySize, alignment: 8)
     }
 
@@ -59,8 +59,8 @@ final class LeafEntryCursor {
     /// Goes to where a key stands or would stand, which may be behind its leaf's last entry; nil in
     /// an empty tree, else whether it is there.
     private func locate(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool? {
-        var route = KeyRoute(key: Separator(key: key))
-        guard try leaves.seek(&route) else { return nil }
+        var target = KeyTarget(key: Separator(key: key))
+        guard try leaves.seek(&target) else { return nil }
         try enter()
         guard let found = try leaf?.search(key) else { return nil }
         index = found.index
@@ -70,8 +70,8 @@ final class LeafEntryCursor {
     /// Goes to the first key of all.
     @discardableResult
     func seekFirst() throws(StorageError) -> Bool {
-        var route = EdgeRoute(isLast: false)
-        guard try leaves.seek(&route) else { return clear() }
+        var target = EdgeTarget(isLast: false)
+        guard try leaves.seek(&target) else { return clear() }
         try enter()
         index = 0
         return try normalizeForward()
@@ -80,8 +80,8 @@ final class LeafEntryCursor {
     /// Goes to the last key of all.
     @discardableResult
     func seekLast() throws(StorageError) -> Bool {
-        var route = EdgeRoute(isLast: true)
-        guard try leaves.seek(&route) else { return clear() }
+        var target = EdgeTarget(isLast: true)
+        guard try leaves.seek(&target) else { return clear() }
         try enter()
         index = leaf?.count ?? 0
         return try normalizeBackward()

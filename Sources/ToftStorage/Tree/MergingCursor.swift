@@ -96,9 +96,9 @@ final class MergingCursor {
 struct PrefixCursor {
     private let cursor: LeafEntryCursor
     /// Nil in the tree itself.
-    private let prefix: DeltaKey?
+    private let prefix: BufferKey?
 
-    init(_ cursor: LeafEntryCursor, prefix: DeltaKey?) {
+    init(_ cursor: LeafEntryCursor, prefix: BufferKey?) {
         self.cursor = cursor
         self.prefix = prefix
     }

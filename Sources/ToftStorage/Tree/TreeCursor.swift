@@ -55,7 +55,7 @@ package final class TreeCursor {
 
     /// Goes to the last key of all.
     @discardableResult
-    package func seekLast() throws(StorageError) -> Bool {
+    func seekLast() throws(StorageError) -> Bool {
         if let merged { return try merged.seekLast() }
         return try own.seekLast()
     }

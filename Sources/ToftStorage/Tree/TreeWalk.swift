@@ -1,5 +1,5 @@
 /// Is told of everything that a check reaches.
-package protocol TreeVisitor: AnyObject {
+protocol TreeVisitor: AnyObject {
     /// An extent of the tree, whose checksums have been verified. Throws where another one lies
     /// there already.
     func visit(_ ref: Ref, as type: ExtentType) throws(StorageError)
@@ -19,14 +19,14 @@ extension TreeRoot {
     /// Walks over all nodes and checks what inner nodes promise: order, bounds, counts, heights.
     /// Children are reported before parents.
     func check<W: LeafWalker>(
-        _ walker: inout W, in space: PageSpace, as leafType: ExtentType, _ visitor: any TreeVisitor
+        _ walker: inout W, in pages: PageReader, as leafType: ExtentType, _ visitor: any TreeVisitor
     ) throws(StorageError) {
         guard !isEmpty else {
             if count != 0 { throw .corrupt(page: 0, reason: "an empty tree counts rows") }
             return
         }
         let nodes = NodeCheck(
-            space: space, leafType: leafType, visitor: visitor, isSequence: kind == .sequence)
+            pages: pages, leafType: leafType, visitor: visitor, isSequence: kind == .sequence)
         let rows = try nodes.check(ref, height: height, from: nil, below: nil, &walker)
         guard rows == count else {
             throw .corrupt(page: ref.page, reason: "a tree counts \(count) rows and has \(rows)")
@@ -34,27 +34,27 @@ extension TreeRoot {
     }
 
     /// Calls `body` for every leaf, and frees the inner nodes after it.
-    func freeNodes(in space: PageSpace, _ freeLeaf: (Ref) throws(StorageError) -> Void)
+    func freeNodes(in pages: PageWriter, _ freeLeaf: (Ref) throws(StorageError) -> Void)
         throws(StorageError)
     {
-        if !isEmpty { try freeNode(ref, height, space, freeLeaf) }
+        if !isEmpty { try freeNode(ref, height, pages, freeLeaf) }
     }
 
     private func freeNode(
-        _ ref: Ref, _ height: Int, _ space: PageSpace,
+        _ ref: Ref, _ height: Int, _ pages: PageWriter,
         _ freeLeaf: (Ref) throws(StorageError) -> Void
     ) throws(StorageError) {
         guard height > 0 else { return try freeLeaf(ref) }
         let node = try InnerNode(
-            try space.view(ref, as: .treeInner), page: ref.page, height: height)
-        for index in 0..<node.count { try freeNode(node.child(index), height - 1, space, freeLeaf) }
-        try space.free(ref)
+            try pages.view(ref, as: .treeInner), page: ref.page, height: height)
+        for index in 0..<node.count { try freeNode(node.child(index), height - 1, pages, freeLeaf) }
+        try pages.free(ref)
     }
 }
 
 /// The recursion of a check: as deep as the tree is high.
 private struct NodeCheck {
-    let space: PageSpace
+    let pages: PageReader
     let leafType: ExtentType
     let visitor: any TreeVisitor
     let isSequence: Bool
@@ -63,8 +63,8 @@ private struct NodeCheck {
         _ ref: Ref, height: Int, from low: Separator?, below high: Separator?, _ walker: inout W
     ) throws(StorageError) -> UInt64 {
         let type = height > 0 ? ExtentType.treeInner : leafType
-        let base = try space.view(ref, as: type)
-        try space.verify(ref, base, 0..<Int(ref.pageCount) * Page.size)
+        let base = try pages.view(ref, as: type)
+        try pages.verify(ref, base, 0..<Int(ref.pageCount) * Page.size)
         let rows =
             height > 0
             ? try checkInner(ref, base, height, low, high, &walker)

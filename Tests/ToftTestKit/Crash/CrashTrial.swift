@@ -44,7 +44,7 @@ package final class CrashTrial {
     private func run(_ lies: Set<RecordingFile.Lie>) throws {
         let database = try RecordedDatabase(
             lies: lies, dirtyLimit: workload.dirtyLimit, firstLogPages: workload.firstLogPages,
-            delta: workload.delta)
+            insertBuffer: workload.insertBuffer)
         var numbers = Seed(seed)
         do {
             try workload.body(database, &numbers)
@@ -158,7 +158,7 @@ package final class CrashTrial {
     func using<Result>(_ file: any StorageFile, _ body: (Store) throws -> Result) throws -> Result {
         let before = Self.processorTime
         let store = try Store.open(on: WrappedFile(file), coordinator: try Coordinator.inMemory())
-        store.delta.withLock { $0.policy = workload.delta }
+        store.insertBuffer.withLock { $0.policy = workload.insertBuffer }
         let duration = Self.processorTime - before
         report.longestOpening = max(report.longestOpening, duration)
         guard duration < CrashReport.openingLimit else {

@@ -20,18 +20,18 @@ package final class RecordedDatabase {
     private var isDoomed = false
     private let dirtyLimit: Int
     private let firstLogPages: UInt64
-    private let delta: DeltaPolicy
+    private let insertBuffer: InsertBufferPolicy
 
     /// On a new file in memory.
     package convenience init(
         lies: Set<RecordingFile.Lie> = [], dirtyLimit: Int = StoreLimit.dirtyBytes,
-        firstLogPages: UInt64 = 8, delta: DeltaPolicy = .usual
+        firstLogPages: UInt64 = 8, insertBuffer: InsertBufferPolicy = .usual
     ) throws {
         let ground = MemoryFile(name: "ground")
         try Store.format(ground)
         try self.init(
             on: ground, lies: lies, dirtyLimit: dirtyLimit, firstLogPages: firstLogPages,
-            delta: delta)
+            insertBuffer: insertBuffer)
     }
 
     /// On a file that holds this content, as the commit with this number left it; the next one gets
@@ -40,13 +40,13 @@ package final class RecordedDatabase {
         on ground: any StorageFile, content: Content = Content(), number: Int = 0, next: Int = 1,
         lies: Set<RecordingFile.Lie> = [],
         dirtyLimit: Int = StoreLimit.dirtyBytes, firstLogPages: UInt64 = 8,
-        delta: DeltaPolicy = .usual
+        insertBuffer: InsertBufferPolicy = .usual
     ) throws {
         start = [PageContent](cutting: try ground.content())
         file = RecordingFile(ground, lies: lies)
         self.dirtyLimit = dirtyLimit
         self.firstLogPages = firstLogPages
-        self.delta = delta
+        self.insertBuffer = insertBuffer
         self.content = content
         self.number = number
         startNumber = number
@@ -108,14 +108,11 @@ package final class RecordedDatabase {
             content.trees[tree]?[key] = value
         }
 
-        /// The same for a key that is not there yet: its entry may wait in the delta.
+        /// The same for a key that is not there yet: its entry may wait in the insert buffer.
         package mutating func putNew(_ id: UInt64, _ key: [UInt8], _ value: [UInt8]) throws {
-            let tree = try transaction.view.orderedTree(id)
+            let batch = try transaction.entryBatch(of: id, count: 1, derived: true)
             try key.withUnsafeBytes { key throws in
-                try value.withUnsafeBytes { value throws in
-                    try transaction.treePut(
-                        tree, id: id, key, value, derived: true, to: tree.place(forNew: 1))
-                }
+                try value.withUnsafeBytes { value throws in try batch.insert(key, value) }
             }
             content.trees[id]?[key] = value
         }
@@ -270,7 +267,7 @@ package final class RecordedDatabase {
         let opened = try Store.open(
             on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: dirtyLimit,
             firstLogPages: firstLogPages)
-        opened.delta.withLock { $0.policy = delta }
+        opened.insertBuffer.withLock { $0.policy = insertBuffer }
         store = opened
     }
 

@@ -89,7 +89,7 @@ package struct TableContent {
     package init(columns: [Column]) { self.columns = columns }
 
     /// What a snapshot shows of a table.
-    init(_ table: Table) throws {
+    init(_ table: TableReader) throws {
         columns = table.columns
         try Self.forEachCluster(of: table) { cluster in
             for row in 0..<cluster.count {
@@ -112,7 +112,7 @@ package struct TableContent {
     }
 
     /// The same of what a snapshot shows, cluster by cluster.
-    static func append(_ table: Table, to bytes: inout [UInt8]) throws {
+    static func append(_ table: TableReader, to bytes: inout [UInt8]) throws {
         try forEachCluster(of: table) { cluster in
             for row in 0..<cluster.count {
                 CellValue.int64(cluster.keys[row]).append(to: &bytes)
@@ -123,7 +123,8 @@ package struct TableContent {
         }
     }
 
-    private static func forEachCluster(of table: Table, _ body: (ClusterView) throws -> Void) throws
+    private static func forEachCluster(of table: TableReader, _ body: (ClusterView) throws -> Void)
+        throws
     {
         var failure: (any Error)?
         try table.forEachCluster { cluster throws(StorageError) in
@@ -174,24 +175,22 @@ extension RecordedDatabase.Editor {
     }
 
     package mutating func insert(_ id: UInt64) throws -> Int64 {
-        let table = try transaction.view.table(id)
-        let key = try transaction.takeKey(table)
-        try transaction.rowInsert(table, id: id, key, derived: false)
+        let key = try transaction.takeKey(id)
+        try transaction.rowInsert(id, key, derived: false)
         content.tables[id]?.rows[key] = [:]
         return key
     }
 
     package mutating func erase(_ id: UInt64, _ key: Int64) throws {
-        try transaction.rowErase(transaction.view.table(id), id: id, key, derived: false)
+        try transaction.rowErase(id, key, derived: false)
         content.tables[id]?.rows[key] = nil
     }
 
     package mutating func set(_ id: UInt64, _ key: Int64, _ column: UInt32, _ value: CellValue)
         throws
     {
-        let table = try transaction.view.table(id)
         try value.withCell {
-            try transaction.cellSet(table, id: id, key, column, $0, derived: false)
+            try transaction.cellSet(id, key, column, $0, derived: false)
         }
         content.tables[id]?.rows[key]?[column] = value
     }
@@ -199,9 +198,8 @@ extension RecordedDatabase.Editor {
     package mutating func listInsert(
         _ id: UInt64, _ key: Int64, _ column: UInt32, at index: Int, _ value: CellValue
     ) throws {
-        let table = try transaction.view.table(id)
         try value.withCell {
-            try transaction.listInsert(table, id: id, key, column, at: index, $0, derived: false)
+            try transaction.listInsert(id, key, column, at: index, $0, derived: false)
         }
         editList(id, key, column) { $0.insert(value, at: index) }
     }
@@ -209,25 +207,22 @@ extension RecordedDatabase.Editor {
     package mutating func listErase(_ id: UInt64, _ key: Int64, _ column: UInt32, at index: Int)
         throws
     {
-        try transaction.listErase(
-            transaction.view.table(id), id: id, key, column, at: index, derived: false)
+        try transaction.listErase(id, key, column, at: index, derived: false)
         editList(id, key, column) { $0.remove(at: index) }
     }
 
     package mutating func listMove(
         _ id: UInt64, _ key: Int64, _ column: UInt32, from index: Int, to other: Int
     ) throws {
-        try transaction.listMove(
-            transaction.view.table(id), id: id, key, column, from: index, to: other)
+        try transaction.listMove(id, key, column, from: index, to: other)
         editList(id, key, column) { $0.insert($0.remove(at: index), at: other) }
     }
 
     package mutating func listSet(
         _ id: UInt64, _ key: Int64, _ column: UInt32, at index: Int, _ value: CellValue
     ) throws {
-        let table = try transaction.view.table(id)
         try value.withCell {
-            try transaction.listSet(table, id: id, key, column, at: index, $0, derived: false)
+            try transaction.listSet(id, key, column, at: index, $0, derived: false)
         }
         editList(id, key, column) { $0[index] = value }
     }
@@ -235,12 +230,12 @@ extension RecordedDatabase.Editor {
     package mutating func listSwap(
         _ id: UInt64, _ key: Int64, _ column: UInt32, _ one: Int, _ other: Int
     ) throws {
-        try transaction.listSwap(transaction.view.table(id), id: id, key, column, one, other)
+        try transaction.listSwap(id, key, column, one, other)
         editList(id, key, column) { $0.swapAt(one, other) }
     }
 
     package mutating func listClear(_ id: UInt64, _ key: Int64, _ column: UInt32) throws {
-        try transaction.listClear(transaction.view.table(id), id: id, key, column, derived: false)
+        try transaction.listClear(id, key, column, derived: false)
         editList(id, key, column) { $0 = [] }
     }
 

@@ -7,8 +7,8 @@ package struct Workload: Sendable, CustomStringConvertible {
     package var dirtyLimit = 48 << 20
     /// The log's first segment; 0: there is no log.
     package var firstLogPages: UInt64 = 8
-    /// Small, to make entries wander through the delta.
-    package var delta = DeltaPolicy.usual
+    /// Small, to make entries wander through the insert buffer.
+    package var insertBuffer = InsertBufferPolicy.usual
     /// Where an image costs much, so many of them are opened.
     package var percentTried = 100
     package let body: @Sendable (RecordedDatabase, inout Seed) throws -> Void
@@ -30,7 +30,7 @@ package struct Workload: Sendable, CustomStringConvertible {
 
 extension Workload {
     /// Each of them is after something.
-    package static let scripted = moments + shapes + company + log + delta
+    package static let scripted = moments + shapes + company + log + insertBuffer
 
     /// What may happen to a file.
     private static let moments: [Workload] = [

@@ -110,13 +110,13 @@ struct Corpus {
     ) throws {
         let store = try Store.open(
             on: file, coordinator: try Coordinator.inMemory(), firstLogPages: 8)
-        var policy = DeltaPolicy()
+        var policy = InsertBufferPolicy()
         policy.limits = [3, 10, 25, 60, 200]
-        policy.portion = 2
-        policy.roominess = 1
+        policy.compactionBatch = 2
+        policy.levelToBatchRatio = 1
         policy.smallestTree = 10
-        policy.sparseness = 1
-        store.delta.withLock { $0.policy = policy }
+        policy.treeToBatchRatio = 1
+        store.insertBuffer.withLock { $0.policy = policy }
         let session = try Session.open(
             on: store,
             Configuration(location: .memory(name: ""), schema: schema, confinement: .caller))

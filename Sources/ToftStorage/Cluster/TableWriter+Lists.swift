@@ -2,78 +2,72 @@ internal import ToftPlatform
 
 /// Changes of lists. An index is that of the element; where the list has no such element,
 /// `indexOutOfRange` is thrown and nothing has changed.
-extension Table {
-    /// Elements of a row's list.
-    package func listCount(_ key: Int64, _ columnID: UInt32) throws(StorageError) -> Int {
-        try list(key, columnID).count
-    }
-
+extension TableWriter {
     /// Inserts an element before `index`, or at the end.
-    package func listInsert(_ key: Int64, _ columnID: UInt32, at index: Int, _ cell: Cell)
+    func listInsert(_ key: Int64, _ columnID: UInt32, at index: Int, _ cell: Cell)
         throws(StorageError)
     {
-        let column = try listColumn(columnID)
+        let column = try reader.listColumn(columnID)
         try column.checkElement(cell)
         let list = try state(key, column)
         guard index >= 0, index <= list.count else {
             throw .indexOutOfRange(index: index, count: list.count)
         }
-        try insert(try element(cell, activeWriter()), at: index, list)
+        try insert(try element(cell), at: index, list)
     }
 
     /// Replaces an element.
-    package func listSet(_ key: Int64, _ columnID: UInt32, at index: Int, _ cell: Cell)
+    func listSet(_ key: Int64, _ columnID: UInt32, at index: Int, _ cell: Cell)
         throws(StorageError)
     {
-        let column = try listColumn(columnID)
+        let column = try reader.listColumn(columnID)
         try column.checkElement(cell)
         let list = try state(key, column)
         let old = try list.element(index)
-        let new = try element(cell, activeWriter())
+        let new = try element(cell)
         try freeBlob(of: old)
         try replace(index, with: new, list)
     }
 
     /// Removes an element.
-    package func listErase(_ key: Int64, _ columnID: UInt32, at index: Int) throws(StorageError) {
-        let list = try state(key, try listColumn(columnID))
+    func listErase(_ key: Int64, _ columnID: UInt32, at index: Int) throws(StorageError) {
+        let list = try state(key, try reader.listColumn(columnID))
         try freeBlob(of: try list.element(index))
         try remove(index, list)
     }
 
     /// Moves an element to where it then stands at `destination`.
-    package func listMove(_ key: Int64, _ columnID: UInt32, from index: Int, to destination: Int)
+    func listMove(_ key: Int64, _ columnID: UInt32, from index: Int, to destination: Int)
         throws(StorageError)
     {
-        let column = try listColumn(columnID)
+        let column = try reader.listColumn(columnID)
         let list = try state(key, column)
         guard destination >= 0, destination < list.count else {
             throw .indexOutOfRange(index: destination, count: list.count)
         }
-        let moved = keep(try list.element(index), in: activeWriter().element)
+        let moved = copied(try list.element(index), to: scratch.element)
         guard index != destination else { return }
         try remove(index, list)
         try insert(moved, at: destination, try state(key, column))
     }
 
     /// Exchanges two elements.
-    package func listSwap(_ key: Int64, _ columnID: UInt32, _ first: Int, _ second: Int)
+    func listSwap(_ key: Int64, _ columnID: UInt32, _ first: Int, _ second: Int)
         throws(StorageError)
     {
-        let column = try listColumn(columnID)
+        let column = try reader.listColumn(columnID)
         let list = try state(key, column)
-        let writer = activeWriter()
-        let one = keep(try list.element(first), in: writer.element)
-        let other = keep(try list.element(second), in: writer.otherElement)
+        let one = copied(try list.element(first), to: scratch.element)
+        let other = copied(try list.element(second), to: scratch.otherElement)
         guard first != second else { return }
         try replace(first, with: other, list)
         try replace(second, with: one, try state(key, column))
     }
 
     /// Removes all elements.
-    package func listClear(_ key: Int64, _ columnID: UInt32) throws(StorageError) {
-        let list = try state(key, try listColumn(columnID))
-        if case .block(let block) = list.content { try block.freeBlobs(in: space) }
+    func listClear(_ key: Int64, _ columnID: UInt32) throws(StorageError) {
+        let list = try state(key, try reader.listColumn(columnID))
+        if case .block(let block) = list.content { try block.freeBlobs(in: pages) }
         try empty(list)
     }
 
@@ -84,7 +78,7 @@ extension Table {
         enum Content {
             case empty
             case block(ElementBlock)
-            case sequence(SequenceTree)
+            case sequence(SequenceWriter)
         }
 
         let key: Int64
@@ -95,7 +89,7 @@ extension Table {
             switch content {
             case .empty: 0
             case .block(let block): block.count
-            case .sequence(let tree): tree.count
+            case .sequence(let tree): tree.reader.count
             }
         }
 
@@ -108,61 +102,60 @@ extension Table {
             case .empty: return .cell(.null)
             case .block(let block): return try block.element(index)
             case .sequence(let tree):
-                let (block, place) = try tree.block(at: index)
-                return try block.element(place)
+                let (block, position) = try tree.reader.block(at: index)
+                return try block.element(position)
             }
         }
     }
 
     /// Writes no cluster anew, so that bytes of a caller stay where they are.
     private func state(_ key: Int64, _ column: Column) throws(StorageError) -> ListState {
-        let (leaf, row) = try standing(at: key, activeWriter())
+        let (leaf, row) = try locateForWrite(key)
         guard let slice = try leaf.cluster.slice(ofColumn: column) else {
             return ListState(key: key, column: column, content: .empty)
         }
         let cell = slice.heapCell(row)
         if cell.raw == 0 { return ListState(key: key, column: column, content: .empty) }
         let bytes = try leaf.cluster.heapBytes(cell)
-        if cell.isElsewhere {
+        if cell.isExternal {
             return ListState(
                 key: key, column: column,
                 content: .sequence(try sequence(bytes, leaf.cluster.page, column.elementKind)))
         }
         return ListState(
             key: key, column: column,
-            content: .block(try Table.block(bytes, leaf.cluster.page, column.elementKind)))
+            content: .block(try TableReader.block(bytes, leaf.cluster.page, column.elementKind)))
     }
 
     /// The element that stores a value: long bytes go to a blob. Short ones are copied, since the
     /// caller's may lie in what is about to be rewritten.
-    private func element(_ cell: Cell, _ writer: TableWriter) throws(StorageError) -> Element {
+    private func element(_ cell: Cell) throws(StorageError) -> Element {
         guard case .bytes(let bytes) = cell, bytes.count > TreeLimits.inlineValue else {
-            return keep(.cell(cell), in: writer.element)
+            return copied(.cell(cell), to: scratch.element)
         }
-        let place = writer.element
-        try space.writeBlob(bytes).encode(to: place)
-        return .blob(UnsafeRawBufferPointer(start: place, count: Ref.size))
+        try pages.writeBlob(bytes).encode(to: scratch.element)
+        return .blob(UnsafeRawBufferPointer(start: scratch.element, count: Ref.size))
     }
 
-    /// An element whose bytes lie in memory of the writer.
-    private func keep(_ element: Element, in place: UnsafeMutableRawPointer) -> Element {
+    /// An element whose bytes lie in scratch memory.
+    private func copied(_ element: Element, to copy: UnsafeMutableRawPointer) -> Element {
         switch element {
-        case .blob(let bytes): return .blob(copy(bytes, to: place))
-        case .cell(.bytes(let bytes)): return .cell(.bytes(copy(bytes, to: place)))
+        case .blob(let bytes): return .blob(store(bytes, in: copy))
+        case .cell(.bytes(let bytes)): return .cell(.bytes(store(bytes, in: copy)))
         case .cell: return element
         }
     }
 
-    private func copy(_ bytes: UnsafeRawBufferPointer, to place: UnsafeMutableRawPointer)
+    private func store(_ bytes: UnsafeRawBufferPointer, in copy: UnsafeMutableRawPointer)
         -> UnsafeRawBufferPointer
     {
-        if let source = bytes.baseAddress { place.store(source, count: bytes.count, at: 0) }
-        return UnsafeRawBufferPointer(start: place, count: bytes.count)
+        if let source = bytes.baseAddress { copy.store(source, count: bytes.count, at: 0) }
+        return UnsafeRawBufferPointer(start: copy, count: bytes.count)
     }
 
     private func freeBlob(of element: Element) throws(StorageError) {
         if case .blob(let bytes) = element, let ref = bytes.baseAddress {
-            try space.free(Ref(decoding: ref))
+            try pages.free(Ref(decoding: ref))
         }
     }
 
@@ -189,55 +182,51 @@ extension Table {
     /// Makes a list empty; the sequence tree that it had goes, with the blobs in it unless they are
     /// freed already.
     private func empty(_ list: ListState, isFreed: Bool = false) throws(StorageError) {
-        let writer = activeWriter()
         if case .sequence(let tree) = list.content, isFreed { try tree.remove(at: 0) }
-        let (leaf, row, slice) = try cellPlace(list.key, list.column, writer)
-        try freeElsewhere(leaf.cluster, slice, row)
+        let (leaf, row, slice) = try locateCell(list.key, list.column)
+        try freeExternal(leaf.cluster, slice, row)
         leaf.editor.setEmpty(slice, row)
     }
 
     /// Changes the block of a short list; a long one moves to a sequence tree.
     private func edit(_ list: ListState, _ edit: ElementEdit) throws(StorageError) {
-        let writer = activeWriter()
         let kind = list.column.elementKind
-        let old = try block(of: list, writer)
+        let old = try block(of: list)
         let new = try edit.apply(
-            to: old, kind: kind, in: writer.blocks, capacity: TableScratch.blockSize)
-        let (leaf, _) = try standing(at: list.key, writer)
+            to: old, kind: kind, in: scratch.block, capacity: ScratchBuffers.blockSize)
+        let (leaf, _) = try locateForWrite(list.key)
         let bytes = UnsafeRawBufferPointer(start: new.base, count: new.length)
         if new.length > inlineLimit(leaf.cluster, ClusterLimits.inlineList) {
-            return try moveToSequence(list, new, kind, writer)
+            return try moveToSequence(list, new, kind)
         }
         let isGrowing = new.length > old.length && old.count > 0
         let reserve = (isGrowing ? new.length + new.length / 2 : new.length).roundedUpToEight
-        try setHeap(list.key, list.column, bytes, reserve: reserve, isElsewhere: false, writer)
+        try setHeap(list.key, list.column, bytes, reserve: reserve, isExternal: false)
     }
 
-    private func block(of list: ListState, _ writer: TableWriter) throws(StorageError)
+    private func block(of list: ListState) throws(StorageError)
         -> ElementBlock
     {
         if case .block(let block) = list.content { return block }
         _ = try ElementWriter(
-            writer.emptyBlock, capacity: ElementLayout.values, kind: list.column.elementKind,
+            scratch.emptyBlock, capacity: ElementLayout.values, kind: list.column.elementKind,
             count: 0, page: 0)
         return try ElementBlock(
-            writer.emptyBlock, available: ElementLayout.values, kind: list.column.elementKind,
+            scratch.emptyBlock, available: ElementLayout.values, kind: list.column.elementKind,
             page: 0)
     }
 
     private func moveToSequence(
-        _ list: ListState, _ block: ElementBlock, _ kind: ElementKind, _ writer: TableWriter
+        _ list: ListState, _ block: ElementBlock, _ kind: ElementKind
     ) throws(StorageError) {
-        guard let owner else { throw .closed }
-        let id = try owner.newSequence()
-        try owner.sequence(id).fill(from: block, kind: kind)
-        let place =
-            Probe.makes(.staleElementAfterMove) ? writer.element : writer.sequenceID
-        place.storeUInt64(id, at: 0)
-        let bytes = UnsafeRawBufferPointer(start: place, count: ClusterLayout.sequenceIDSize)
+        let (id, sequence) = sequences.create()
+        try sequence.fill(from: block, kind: kind)
+        let memory =
+            Probe.makes(.staleElementAfterMove) ? scratch.element : scratch.sequenceID
+        memory.storeUInt64(id, at: 0)
+        let bytes = UnsafeRawBufferPointer(start: memory, count: ClusterLayout.sequenceIDSize)
         try setHeap(
-            list.key, list.column, bytes, reserve: ClusterLayout.sequenceIDSize, isElsewhere: true,
-            writer)
+            list.key, list.column, bytes, reserve: ClusterLayout.sequenceIDSize, isExternal: true)
     }
 }
 

@@ -1,7 +1,7 @@
 /// No page is written that its own reader refuses. Debug builds and those with trials ask before
 /// each write; release builds do not have this.
 #if DEBUG || TOFT_TRIALS
-extension PageSpace {
+extension PageReader {
     /// Decodes an extent of this transaction as its reader will. Throws `invalidPage` where that
     /// refuses it.
     func checkBeforeWrite(_ extent: DirtyTable.Extent) throws(StorageError) {
@@ -18,7 +18,7 @@ extension PageSpace {
         let ref = Ref(
             page: extent.page, birth: version, checksum: 0,
             pageCount: UInt32(truncatingIfNeeded: Int(extent.pageCount)))
-        try PageSpace.checkHeader(base, ref, extent.type)
+        try Self.checkHeader(base, ref, extent.type)
         switch extent.type {
         case .treeInner:
             let height = base.uint8(at: InnerLayout.height)

@@ -1,47 +1,16 @@
-extension Table {
-    /// Calls `body` for every cluster in key order, all of its pages verified.
-    func forEachLeaf(_ body: (ClusterPage) throws(StorageError) -> Void) throws(StorageError) {
-        let cursor = LeafCursor(space: space, root: root, leafType: .cluster)
-        var route = EdgeRoute(isLast: false)
-        var isThere = try cursor.seek(&route)
-        while isThere {
-            try body(try verifiedCluster(cursor.ref))
-            isThere = try cursor.next()
-        }
-    }
-
-    /// Frees all that the cells of a column have outside their cluster.
-    func freeContents(_ cluster: ClusterPage, _ column: Column) throws(StorageError) {
-        guard let slice = try cluster.slice(ofColumn: column) else { return }
-        for row in 0..<cluster.rowCount { try freeContents(cluster, slice, row, column) }
-    }
-
-    /// Frees every extent of the table, its long values and its lists. It has no rows afterwards;
-    /// keys are still never used again.
-    package func freeAll() throws(StorageError) {
-        writer?.leave()
-        try root.freeNodes(in: space) { (ref) throws(StorageError) in
-            let cluster = try verifiedCluster(ref)
-            for column in columns where column.hasHeap { try freeContents(cluster, column) }
-            try space.free(ref)
-        }
-        root.ref = .nowhere
-        root.height = 0
-        root.count = 0
-    }
-
+extension TableReader {
     /// Checks every node, row, cell, list and long value: order, bounds, counts, checksums. Reports
-    /// each extent and each list's tree to `visitor`; throws at the first damage.
-    package func check(_ visitor: any TreeVisitor) throws(StorageError) {
+    /// each extent and each list's tree to `visitor`; throws at the first damage. O(rows).
+    func check(_ visitor: any TreeVisitor) throws(StorageError) {
         var walker = ClusterWalker(
-            space: space, columns: columns, nextKey: root.nextKey, visitor: visitor)
-        try root.check(&walker, in: space, as: .cluster, visitor)
+            pages: pages, columns: columns, nextKey: root.nextKey, visitor: visitor)
+        try root.check(&walker, in: pages, as: .cluster, visitor)
     }
 }
 
 /// Holds a cluster against all that its layout promises.
 private struct ClusterWalker: LeafWalker {
-    let space: PageSpace
+    let pages: PageReader
     let columns: [Column]
     let nextKey: Int64
     let visitor: any TreeVisitor
@@ -98,9 +67,9 @@ private struct ClusterWalker: LeafWalker {
             let bytes = try cluster.heapBytes(cell)
             if column.type == .list {
                 try checkList(cluster, cell, bytes, column)
-            } else if cell.isElsewhere {
-                let blob = try Table.blobRef(bytes, cluster.page)
-                _ = try space.blob(blob)
+            } else if cell.isExternal {
+                let blob = try Ref(blob: bytes, page: cluster.page)
+                _ = try pages.blob(blob)
                 try visitor.visit(blob, as: .blob)
             }
         }
@@ -109,9 +78,9 @@ private struct ClusterWalker: LeafWalker {
     private func checkList(
         _ cluster: ClusterPage, _ cell: HeapCell, _ bytes: UnsafeRawBufferPointer, _ column: Column
     ) throws(StorageError) {
-        if cell.isElsewhere {
-            return try visitor.visit(sequence: try Table.sequenceID(bytes, cluster.page))
+        if cell.isExternal {
+            return try visitor.visit(sequence: try TableReader.sequenceID(bytes, cluster.page))
         }
-        try Table.block(bytes, cluster.page, column.elementKind).check(in: space, visitor)
+        try TableReader.block(bytes, cluster.page, column.elementKind).check(in: pages, visitor)
     }
 }

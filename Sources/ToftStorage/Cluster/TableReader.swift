@@ -4,33 +4,32 @@ internal import ToftPlatform
 /// below counted inner nodes.
 ///
 /// A column that a cluster does not hold reads as its default: null where nullable, else zero,
-/// false, no bytes, an empty list. So adding a column costs nothing. The same rules for threads,
-/// borrowed bytes and errors as in `OrderedTree`.
-package final class Table: @unchecked Sendable {
-    package let space: PageSpace
-    /// Where the tree begins; the transaction writes it to the catalog.
-    @exclusivity(unchecked) package internal(set) var root: TreeRoot
-    /// The columns in the order of their ids; the transaction writes them to the catalog.
-    @exclusivity(unchecked) package internal(set) var columns: [Column]
-    weak var owner: (any TreeOwner)?
-    @exclusivity(unchecked) var writer: TableWriter?
+/// false, no bytes, an empty list. So adding a column costs nothing. The same rules for threads
+/// and borrowed bytes as in `TreeReader`.
+package final class TableReader: Sendable {
+    let pages: PageReader
+    let head: TreeHead
+    /// Where lists that are too long for their cluster are found.
+    private let catalog: Catalog
 
-    package init(space: PageSpace, root: TreeRoot, columns: [Column], owner: any TreeOwner) {
-        self.space = space
-        self.root = root
-        self.columns = columns.sorted { $0.id < $1.id }
-        self.owner = owner
+    init(pages: PageReader, head: TreeHead, catalog: Catalog) {
+        self.pages = pages
+        self.head = head
+        self.catalog = catalog
     }
 
-    /// Forgets where the transaction that has ended stood.
-    func rest() {
-        writer?.rest()
-    }
+    /// Where the tree begins.
+    @inline(__always)
+    var root: TreeRoot { head.root }
+
+    /// The columns in the order of their ids.
+    @inline(__always)
+    package var columns: [Column] { head.columns }
 
     /// Rows of the table.
     package var rowCount: Int { Int(clamping: root.count) }
 
-    /// What `takeNextKey` gives next: above every key that a row ever had.
+    /// The key of the next new row: above every key that a row ever had.
     package var nextKey: Int64 { root.nextKey }
 
     /// The column with an id.
@@ -40,9 +39,10 @@ package final class Table: @unchecked Sendable {
         return columns[index]
     }
 
-    /// Ids are dense as a rule, so the first guess is right as a rule.
+    /// Column ids are usually dense, so `id - firstID` is usually the index.
     @inline(__always)
     func columnIndex(_ id: UInt32) -> Int? {
+        let columns = columns
         guard let first = columns.first else { return nil }
         let guess = min(Int(id &- first.id), columns.count - 1)
         if columns[guess].id == id { return guess }
@@ -60,33 +60,38 @@ package final class Table: @unchecked Sendable {
     /// The cell of a row. O(log rows). Null for a list: see `list`.
     package func cell(_ key: Int64, _ columnID: UInt32) throws(StorageError) -> Cell {
         let column = try column(columnID)
-        let place = try place(of: key)
-        return try cell(place.leaf, place.row, column)
+        let position = try position(of: key)
+        return try cell(position.leaf, position.row, column)
     }
 
-    /// Where a row lies, for reading several of its cells: one look-up for all. Good as long as
+    /// Where a row lies, for reading several of its cells: one look-up for all. Valid as long as
     /// bytes that are handed out.
-    package struct RowPlace {
+    package struct RowPosition {
         fileprivate let leaf: Leaf
         fileprivate let row: Int
     }
 
     /// Finds a row. O(log rows).
-    package func row(_ key: Int64) throws(StorageError) -> RowPlace {
-        let place = try place(of: key)
-        return RowPlace(leaf: place.leaf, row: place.row)
+    package func row(_ key: Int64) throws(StorageError) -> RowPosition {
+        let position = try position(of: key)
+        return RowPosition(leaf: position.leaf, row: position.row)
     }
 
     /// The cell of a row that was found. O(1). Null for a list.
-    package func cell(_ place: RowPlace, _ columnID: UInt32) throws(StorageError) -> Cell {
-        try cell(place.leaf, place.row, try column(columnID))
+    package func cell(_ position: RowPosition, _ columnID: UInt32) throws(StorageError) -> Cell {
+        try cell(position.leaf, position.row, try column(columnID))
     }
 
     /// The list of a row.
     package func list(_ key: Int64, _ columnID: UInt32) throws(StorageError) -> ListView {
         let column = try listColumn(columnID)
-        let place = try place(of: key)
-        return try list(place.leaf, place.row, column)
+        let position = try position(of: key)
+        return try list(position.leaf, position.row, column)
+    }
+
+    /// Elements of a row's list.
+    package func listCount(_ key: Int64, _ columnID: UInt32) throws(StorageError) -> Int {
+        try list(key, columnID).count
     }
 
     func listColumn(_ id: UInt32) throws(StorageError) -> Column {
@@ -95,7 +100,7 @@ package final class Table: @unchecked Sendable {
         return column
     }
 
-    /// The key of the row at a place in key order. O(log rows).
+    /// The key of the row at a rank in key order. O(log rows).
     package func key(atRank rank: Int) throws(StorageError) -> Int64 {
         let (leaf, row) = try leaf(atRank: rank)
         return leaf.cluster.keys[row]
@@ -104,9 +109,9 @@ package final class Table: @unchecked Sendable {
     /// How many rows have a key below `key`. O(log rows).
     package func rank(of key: Int64) throws(StorageError) -> Int {
         guard !root.isEmpty else { return 0 }
-        var route = RowRoute(key)
-        let (ref, base, before) = try root.rankedLeaf(&route, in: space, as: .cluster)
-        return Int(clamping: before) &+ (try Leaf(ref, base, space).cluster.lowerBound(key))
+        var target = RowTarget(key)
+        let (ref, base, before) = try root.rankedLeaf(&target, in: pages, as: .cluster)
+        return Int(clamping: before) &+ (try Leaf(ref, base, pages).cluster.lowerBound(key))
     }
 
     // MARK: Clusters
@@ -118,7 +123,7 @@ package final class Table: @unchecked Sendable {
         return leaf.cluster.row(of: key) == nil ? nil : ClusterView(table: self, leaf: leaf)
     }
 
-    /// The cluster that holds the row at a place in key order, and which of its rows that is. O(log
+    /// The cluster that holds the row at a rank in key order, and which of its rows that is. O(log
     /// rows).
     package func cluster(atRank rank: Int) throws(StorageError) -> (view: ClusterView, row: Int) {
         let (leaf, row) = try leaf(atRank: rank)
@@ -132,11 +137,11 @@ package final class Table: @unchecked Sendable {
         from key: Int64 = .min, reading columns: [UInt32] = [],
         _ body: (ClusterView) throws(StorageError) -> Bool
     ) throws(StorageError) {
-        let cursor = LeafCursor(space: space, root: root, leafType: .cluster)
-        var route = RowRoute(key)
-        var isThere = try cursor.seek(&route)
+        let cursor = LeafCursor(pages: pages, root: root, leafType: .cluster)
+        var target = RowTarget(key)
+        var isThere = try cursor.seek(&target)
         while isThere, let base = cursor.base {
-            let leaf = try Leaf(cursor.ref, base, space)
+            let leaf = try Leaf(cursor.ref, base, pages)
             if let page = cursor.page(ahead: 2) { prefetch(page, columns, like: leaf.cluster) }
             if leaf.cluster.keys[leaf.cluster.rowCount - 1] >= key {
                 guard try body(ClusterView(table: self, leaf: leaf)) else { return }
@@ -148,12 +153,12 @@ package final class Table: @unchecked Sendable {
     /// Fetches what a scan reads of a cluster: its headers and the beginning of some columns, which
     /// lie as in most others.
     private func prefetch(_ page: UInt64, _ columns: [UInt32], like cluster: ClusterPage) {
-        guard let (base, verified) = space.file.place(page) else { return }
+        guard let (base, verified) = pages.file.place(page) else { return }
         base.prefetch()
         verified.prefetch()
         (base + cluster.header).prefetch()
-        for place in columns.indices {
-            guard let index = cluster.index(ofColumn: columns[place]),
+        for id in columns {
+            guard let index = cluster.index(ofColumn: id),
                 let slice = try? cluster.slice(index)
             else { continue }
             (base + slice.entry).prefetch()
@@ -163,7 +168,7 @@ package final class Table: @unchecked Sendable {
         }
     }
 
-    // MARK: Places
+    // MARK: Finding clusters
 
     /// A cluster and the reference that it was viewed through.
     struct Leaf {
@@ -172,24 +177,24 @@ package final class Table: @unchecked Sendable {
 
         /// Verifies the cluster's header and keys.
         @inline(__always)
-        init(_ ref: Ref, _ base: UnsafeRawPointer, _ space: PageSpace) throws(StorageError) {
+        init(_ ref: Ref, _ base: UnsafeRawPointer, _ pages: PageReader) throws(StorageError) {
             self.ref = ref
             cluster = try ClusterPage(base, page: ref.page, pageCount: ref.pageCount)
             if cluster.columnsStart > Page.size {
-                try space.verify(ref, base, 0..<cluster.columnsStart)
+                try pages.verify(ref, base, 0..<cluster.columnsStart)
             }
         }
     }
 
     @inline(__always)
     func leaf(_ key: Int64) throws(StorageError) -> Leaf {
-        var route = RowRoute(key)
-        let (ref, base) = try root.leaf(&route, in: space, as: .cluster)
-        return try Leaf(ref, base, space)
+        var target = RowTarget(key)
+        let (ref, base) = try root.leaf(&target, in: pages, as: .cluster)
+        return try Leaf(ref, base, pages)
     }
 
     @inline(__always)
-    private func place(of key: Int64) throws(StorageError) -> (leaf: Leaf, row: Int) {
+    private func position(of key: Int64) throws(StorageError) -> (leaf: Leaf, row: Int) {
         guard !root.isEmpty else { throw .noSuchRow(key: key) }
         let leaf = try leaf(key)
         guard let row = leaf.cluster.row(of: key) else { throw .noSuchRow(key: key) }
@@ -200,13 +205,13 @@ package final class Table: @unchecked Sendable {
         guard rank >= 0, rank < rowCount, !root.isEmpty else {
             throw .indexOutOfRange(index: rank, count: rowCount)
         }
-        var route = PositionRoute(remaining: UInt64(rank))
-        let (ref, base) = try root.leaf(&route, in: space, as: .cluster)
-        let leaf = try Leaf(ref, base, space)
-        guard route.remaining < UInt64(leaf.cluster.rowCount) else {
+        var target = PositionTarget(remaining: UInt64(rank))
+        let (ref, base) = try root.leaf(&target, in: pages, as: .cluster)
+        let leaf = try Leaf(ref, base, pages)
+        guard target.remaining < UInt64(leaf.cluster.rowCount) else {
             throw .corrupt(page: ref.page, reason: "a cluster holds fewer rows than are counted")
         }
-        return (leaf, Int(route.remaining))
+        return (leaf, Int(target.remaining))
     }
 
     // MARK: Cells
@@ -217,7 +222,7 @@ package final class Table: @unchecked Sendable {
         guard let slice = try leaf.cluster.slice(ofColumn: column) else {
             return column.defaultCell
         }
-        try space.verify(leaf.ref, leaf.cluster.base, slice.range)
+        try pages.verify(leaf.ref, leaf.cluster.base, slice.range)
         if slice.isNull(row) { return .null }
         if slice.geometry.type == .bytes { return .bytes(try bytes(leaf, slice.heapCell(row))) }
         return slice.fixedCell(row)
@@ -227,33 +232,26 @@ package final class Table: @unchecked Sendable {
     @inline(__always)
     func bytes(_ leaf: Leaf, _ cell: HeapCell) throws(StorageError) -> UnsafeRawBufferPointer {
         let bytes = try leaf.cluster.heapBytes(cell)
-        try space.verify(
+        try pages.verify(
             leaf.ref, leaf.cluster.base,
             Range(uncheckedBounds: (cell.offset, cell.offset &+ cell.length)))
-        guard cell.isElsewhere else { return bytes }
-        return try space.blob(try Table.blobRef(bytes, leaf.cluster.page))
-    }
-
-    static func blobRef(_ bytes: UnsafeRawBufferPointer, _ page: UInt64) throws(StorageError) -> Ref
-    {
-        guard let base = bytes.baseAddress, bytes.count == Ref.size else {
-            throw .corrupt(page: page, reason: "a reference of the wrong size")
-        }
-        return Ref(decoding: base)
+        guard cell.isExternal else { return bytes }
+        return try pages.blob(try Ref(blob: bytes, page: leaf.cluster.page))
     }
 
     /// The list of a row; `row` is below the cluster's row count.
     func list(_ leaf: Leaf, _ row: Int, _ column: Column) throws(StorageError) -> ListView {
-        guard let slice = try leaf.cluster.slice(ofColumn: column) else { return .empty(in: space) }
-        try space.verify(leaf.ref, leaf.cluster.base, slice.range)
+        guard let slice = try leaf.cluster.slice(ofColumn: column) else { return .empty(in: pages) }
+        try pages.verify(leaf.ref, leaf.cluster.base, slice.range)
         let cell = slice.heapCell(row)
-        if cell.raw == 0 { return .empty(in: space) }
+        if cell.raw == 0 { return .empty(in: pages) }
         let bytes = try leaf.cluster.heapBytes(cell)
-        try space.verify(leaf.ref, leaf.cluster.base, cell.offset..<cell.offset + cell.length)
-        if cell.isElsewhere {
-            return ListView(try sequence(bytes, leaf.cluster.page, column.elementKind), in: space)
+        try pages.verify(leaf.ref, leaf.cluster.base, cell.offset..<cell.offset + cell.length)
+        if cell.isExternal {
+            return ListView(try sequence(bytes, leaf.cluster.page, column.elementKind), in: pages)
         }
-        return ListView(try Table.block(bytes, leaf.cluster.page, column.elementKind), in: space)
+        return ListView(
+            try TableReader.block(bytes, leaf.cluster.page, column.elementKind), in: pages)
     }
 
     static func block(_ bytes: UnsafeRawBufferPointer, _ page: UInt64, _ kind: ElementKind)
@@ -267,10 +265,9 @@ package final class Table: @unchecked Sendable {
 
     /// The tree of a list that has one.
     func sequence(_ bytes: UnsafeRawBufferPointer, _ page: UInt64, _ kind: ElementKind)
-        throws(StorageError) -> SequenceTree
+        throws(StorageError) -> SequenceReader
     {
-        guard let owner else { throw .closed }
-        let sequence = try owner.sequence(try Table.sequenceID(bytes, page))
+        let sequence = try catalog.sequence(try TableReader.sequenceID(bytes, page))
         guard try sequence.kind() == kind else {
             throw .corrupt(page: page, reason: "a list's elements are not what its column says")
         }

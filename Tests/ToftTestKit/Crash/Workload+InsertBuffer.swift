@@ -1,9 +1,9 @@
 internal import ToftStorage
 
 extension Workload {
-    /// Entries that wander through the levels of the delta while crashes come.
-    static let delta: [Workload] = [
-        wandering("new entries that wander through the delta") { database, numbers in
+    /// Entries that wander through the levels of the insert buffer while crashes come.
+    static let insertBuffer: [Workload] = [
+        wandering("new entries that wander through the insert buffer") { database, numbers in
             try database.commit { edit in
                 for _ in 0..<2 { try edit.putNew(try edit.makeTree(), [0], []) }
             }
@@ -52,11 +52,11 @@ extension Workload {
         _ body: @escaping @Sendable (RecordedDatabase, inout Seed) throws -> Void
     ) -> Workload {
         var workload = Workload(name, dirtyLimit: dirtyLimit, body)
-        workload.delta.limits = [2, 4, 8, 16, 32]
-        workload.delta.portion = 3
-        workload.delta.smallestTree = 0
-        workload.delta.sparseness = 1
-        workload.delta.density = 1
+        workload.insertBuffer.limits = [2, 4, 8, 16, 32]
+        workload.insertBuffer.compactionBatch = 3
+        workload.insertBuffer.smallestTree = 0
+        workload.insertBuffer.treeToBatchRatio = 1
+        workload.insertBuffer.treeToShareRatio = 1
         return workload
     }
 }

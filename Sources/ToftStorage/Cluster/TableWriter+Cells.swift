@@ -1,8 +1,8 @@
-extension Table {
+extension TableWriter {
     /// Sets a cell to null or to a value of its column's type. O(log rows); O(1) in the row that
     /// was changed last. Lists have calls of their own.
-    package func setCell(_ key: Int64, _ columnID: UInt32, _ cell: Cell) throws(StorageError) {
-        let column = try column(columnID)
+    func setCell(_ key: Int64, _ columnID: UInt32, _ cell: Cell) throws(StorageError) {
+        let column = try reader.column(columnID)
         guard column.accepts(cell) else {
             throw .typeMismatch(
                 "column \(columnID) holds \(column.type)\(column.isNullable ? "" : ", not null")")
@@ -13,22 +13,21 @@ extension Table {
             }
             return try setBytes(key, column, bytes)
         }
-        let writer = activeWriter()
-        let (leaf, row, slice) = try cellPlace(key, column, writer)
-        if slice.geometry.hasHeap { try freeElsewhere(leaf.cluster, slice, row) }
+        let (leaf, row, slice) = try locateCell(key, column)
+        if slice.geometry.hasHeap { try freeExternal(leaf.cluster, slice, row) }
         if case .null = cell { return leaf.editor.setNull(slice, row) }
-        if !leaf.editor.setFixed(slice, row, cell) { try setWide(key, column, cell, writer) }
+        if !leaf.editor.setFixed(slice, row, cell) { try setWide(key, column, cell) }
     }
 
     /// Sets an integer for which its cluster has to be written anew, with more bytes for all
     /// integers of the column.
-    private func setWide(_ key: Int64, _ column: Column, _ cell: Cell, _ writer: TableWriter)
+    private func setWide(_ key: Int64, _ column: Column, _ cell: Cell)
         throws(StorageError)
     {
         let widening = cell.integer.map { Widening(column: column.id, value: $0) }
         for _ in 0..<ClusterLimits.rows {
-            try makeRoom(key, heap: 0, widening, writer)
-            let (leaf, row, slice) = try cellPlace(key, column, writer)
+            try makeRoom(key, heap: 0, widening)
+            let (leaf, row, slice) = try locateCell(key, column)
             if leaf.editor.setFixed(slice, row, cell) { return }
         }
         throw .corrupt(page: root.ref.page, reason: "a cluster cannot be divided")
@@ -37,25 +36,25 @@ extension Table {
     /// Where a cell lies, for changing. A cluster that does not hold the column, or holds it
     /// without nulls where there may be some, is written anew.
     @inline(__always)
-    func cellPlace(_ key: Int64, _ column: Column, _ writer: TableWriter) throws(StorageError) -> (
-        leaf: TableWriter.Leaf, row: Int, slice: ColumnSlice
+    func locateCell(_ key: Int64, _ column: Column) throws(StorageError) -> (
+        leaf: Leaf, row: Int, slice: ColumnSlice
     ) {
-        let (leaf, row) = try standing(at: key, writer)
+        let (leaf, row) = try locateForWrite(key)
         if let slice = try leaf.cluster.slice(ofColumn: column),
             slice.geometry.isNullable == column.isNullable
         {
             return (leaf, row, slice)
         }
-        return try newCellPlace(key, column, writer)
+        return try makeCell(key, column)
     }
 
-    private func newCellPlace(_ key: Int64, _ column: Column, _ writer: TableWriter)
+    private func makeCell(_ key: Int64, _ column: Column)
         throws(StorageError)
-        -> (leaf: TableWriter.Leaf, row: Int, slice: ColumnSlice)
+        -> (leaf: Leaf, row: Int, slice: ColumnSlice)
     {
         for _ in 0..<ClusterLimits.rows {
-            try makeRoom(key, heap: 0, nil, writer)
-            let (leaf, row) = try standing(at: key, writer)
+            try makeRoom(key, heap: 0, nil)
+            let (leaf, row) = try locateForWrite(key)
             if let slice = try leaf.cluster.slice(ofColumn: column),
                 slice.geometry.isNullable == column.isNullable
             {
@@ -68,47 +67,45 @@ extension Table {
     private func setBytes(_ key: Int64, _ column: Column, _ lent: UnsafeRawBufferPointer)
         throws(StorageError)
     {
-        let writer = activeWriter()
         var bytes = lent
-        let (leaf, row, slice) = try cellPlace(key, column, keeping: &bytes, writer)
+        let (leaf, row, slice) = try locateCell(key, column, keeping: &bytes)
         if bytes.count > inlineLimit(leaf.cluster, ClusterLimits.inlineBytes) {
-            let blob = try space.writeBlob(bytes)
-            try freeElsewhere(leaf.cluster, slice, row)
-            blob.encode(to: writer.scratch)
+            let blob = try pages.writeBlob(bytes)
+            try freeExternal(leaf.cluster, slice, row)
+            blob.encode(to: scratch.cell)
             return try setHeap(
-                key, column, UnsafeRawBufferPointer(start: writer.scratch, count: Ref.size),
-                reserve: Ref.size, isElsewhere: true, writer)
+                key, column, UnsafeRawBufferPointer(start: scratch.cell, count: Ref.size),
+                reserve: Ref.size, isExternal: true)
         }
         if bytes.isEmpty {
-            try freeElsewhere(leaf.cluster, slice, row)
+            try freeExternal(leaf.cluster, slice, row)
             return leaf.editor.setEmpty(slice, row)
         }
-        if slice.heapCell(row).isElsewhere {
-            let kept = writer.keep(bytes)
-            try freeElsewhere(leaf.cluster, slice, row)
+        if slice.heapCell(row).isExternal {
+            let kept = scratch.keepCell(bytes)
+            try freeExternal(leaf.cluster, slice, row)
             return try setHeap(
-                key, column, kept, reserve: bytes.count, isElsewhere: false, writer)
+                key, column, kept, reserve: bytes.count, isExternal: false)
         }
-        if try leaf.editor.setHeap(slice, row, bytes, reserve: bytes.count, isElsewhere: false) {
+        if try leaf.editor.setHeap(slice, row, bytes, reserve: bytes.count, isExternal: false) {
             return
         }
-        try setHeap(key, column, bytes, reserve: bytes.count, isElsewhere: false, writer)
+        try setHeap(key, column, bytes, reserve: bytes.count, isExternal: false)
     }
 
-    /// The same as `cellPlace`; bytes that may lie in the cluster are copied to scratch memory
-    /// before it is written anew.
-    private func cellPlace(
-        _ key: Int64, _ column: Column, keeping bytes: inout UnsafeRawBufferPointer,
-        _ writer: TableWriter
-    ) throws(StorageError) -> (leaf: TableWriter.Leaf, row: Int, slice: ColumnSlice) {
-        let (leaf, row) = try standing(at: key, writer)
+    /// The same; bytes that may lie in the cluster are copied to scratch memory before it is
+    /// written anew.
+    private func locateCell(
+        _ key: Int64, _ column: Column, keeping bytes: inout UnsafeRawBufferPointer
+    ) throws(StorageError) -> (leaf: Leaf, row: Int, slice: ColumnSlice) {
+        let (leaf, row) = try locateForWrite(key)
         if let slice = try leaf.cluster.slice(ofColumn: column),
             slice.geometry.isNullable == column.isNullable
         {
             return (leaf, row, slice)
         }
-        if bytes.count <= TableScratch.cellSize { bytes = writer.keep(bytes) }
-        return try newCellPlace(key, column, writer)
+        if bytes.count <= ScratchBuffers.cellSize { bytes = scratch.keepCell(bytes) }
+        return try makeCell(key, column)
     }
 
     /// What fits into a cluster; a single row with very much of its own sends everything elsewhere.
@@ -121,21 +118,21 @@ extension Table {
     /// elsewhere has been freed.
     func setHeap(
         _ key: Int64, _ column: Column, _ bytes: UnsafeRawBufferPointer, reserve: Int,
-        isElsewhere: Bool, _ writer: TableWriter
+        isExternal: Bool
     ) throws(StorageError) {
-        guard bytes.count <= reserve, reserve <= TableScratch.cellSize else {
+        guard bytes.count <= reserve, reserve <= ScratchBuffers.cellSize else {
             throw .invalidPage(
                 page: root.ref.page, kind: "cluster", reason: "a cell of \(reserve) bytes")
         }
-        let kept = writer.keep(bytes)
+        let kept = scratch.keepCell(bytes)
         for _ in 0..<ClusterLimits.rows {
-            let (leaf, row, slice) = try cellPlace(key, column, writer)
+            let (leaf, row, slice) = try locateCell(key, column)
             if try leaf.editor.setHeap(
-                slice, row, kept, reserve: reserve, isElsewhere: isElsewhere)
+                slice, row, kept, reserve: reserve, isExternal: isExternal)
             {
                 return
             }
-            try makeRoom(key, heap: reserve + 8, nil, writer)
+            try makeRoom(key, heap: reserve + 8, nil)
         }
         throw .corrupt(page: root.ref.page, reason: "a cluster cannot be divided")
     }
@@ -146,7 +143,7 @@ extension Table {
         let value: Int64
     }
 
-    func builder(of leaf: TableWriter.Leaf, _ widening: Widening?) throws(StorageError)
+    func builder(of leaf: Leaf, _ widening: Widening?) throws(StorageError)
         -> ClusterBuilder
     {
         var builder = try ClusterBuilder(columns, [ClusterSource(leaf.cluster)])
@@ -156,46 +153,46 @@ extension Table {
 
     /// Writes the cluster of a row anew with more room in its heap or a wider column, or divides
     /// it.
-    private func makeRoom(_ key: Int64, heap: Int, _ widening: Widening?, _ writer: TableWriter)
+    private func makeRoom(_ key: Int64, heap: Int, _ widening: Widening?)
         throws(StorageError)
     {
-        let (leaf, row) = try standing(at: key, writer)
-        try writer.spine.refresh()
+        let (leaf, row) = try locateForWrite(key)
+        try path.refresh()
         let count = leaf.cluster.rowCount
-        if writer.isAtEnd && row == count - 1,
-            try makeRoomInTail(leaf, heap: heap, widening, writer)
+        if isAtEnd && row == count - 1,
+            try makeRoomInTail(leaf, heap: heap, widening)
         {
             return
         }
         let builder = try builder(of: leaf, widening)
         if let shape = builder.grown(rows: count, from: leaf.cluster.rowCapacity, heap: heap) {
-            _ = try rebuild(leaf, builder, shape, writer)
+            _ = try rebuild(leaf, builder, shape)
             return
         }
-        try split(leaf, at: writer.isAtEnd && row == count - 1 ? row : max(1, count / 2), writer)
+        try split(leaf, at: isAtEnd && row == count - 1 ? row : max(1, count / 2))
     }
 
     // MARK: Columns
 
     /// Adds a column; rows that are there read its default. O(1).
-    package func addColumn(_ column: Column) throws(StorageError) {
+    func addColumn(_ column: Column) throws(StorageError) {
         guard column.isSound, !columns.contains(where: { $0.id == column.id }) else {
             throw .typeMismatch("column \(column.id) cannot be added")
         }
         guard columns.count < ClusterLimits.columns else {
             throw .valueTooLong(length: columns.count + 1, limit: ClusterLimits.columns)
         }
-        columns.append(column)
-        columns.sort { $0.id < $1.id }
+        head.columns.append(column)
+        head.columns.sort { $0.id < $1.id }
     }
 
     /// Removes a column with all its values. O(rows) where it has long values or lists, else O(1).
-    package func removeColumn(_ id: UInt32) throws(StorageError) {
-        let column = try column(id)
+    func removeColumn(_ id: UInt32) throws(StorageError) {
+        let column = try reader.column(id)
         if column.hasHeap {
             try forEachLeaf { (leaf) throws(StorageError) in try freeContents(leaf, column) }
         }
-        columns.removeAll { $0.id == id }
+        head.columns.removeAll { $0.id == id }
     }
 }
 

@@ -1,9 +1,9 @@
 /// Rows that are inserted with all their values. At the end of the table, where the last cluster
 /// has room, they are written as they will lie; elsewhere step by step.
-extension Table {
+extension TableWriter {
     /// Inserts a row with values. O(log rows), at the end O(1).
-    package func insertRow(_ key: Int64, _ content: RowContent) throws(StorageError) {
-        if try appendRow(key, content, activeWriter()) { return }
+    func insertRow(_ key: Int64, _ content: RowContent) throws(StorageError) {
+        if try appendRow(key, content) { return }
         try insertRow(key)
         for value in content.values {
             if !value.isList { try setCell(key, value.column, value.cell) }
@@ -13,25 +13,25 @@ extension Table {
         }
     }
 
-    /// Appends a row to the cluster where the writer stands; false, and nothing has changed, where
+    /// Appends a row to the cluster of the last change; false, and nothing has changed, where
     /// that is not the last or has no room.
-    private func appendRow(_ key: Int64, _ content: RowContent, _ writer: TableWriter)
+    private func appendRow(_ key: Int64, _ content: RowContent)
         throws(StorageError) -> Bool
     {
-        guard let leaf = try writer.leafAtFinger(key), writer.isAtEnd else { return false }
+        guard let leaf = try leafAtHint(key), isAtEnd else { return false }
         let cluster = leaf.cluster, row = cluster.rowCount
-        guard row < cluster.rowCapacity, key > cluster.keys[row &- 1], holdsColumns(leaf, writer),
-            let heap = plan(content, cluster, writer), cluster.heapEnd &+ heap <= cluster.byteCount
+        guard row < cluster.rowCapacity, key > cluster.keys[row &- 1], holdsColumns(leaf),
+            let heap = plan(content, cluster), cluster.heapEnd &+ heap <= cluster.byteCount
         else { return false }
-        try writer.spine.refresh()
+        try path.refresh()
         var appended = AppendedRow(leaf.editor, row: row)
         for index in columns.indices {
             let slice = try cluster.slice(index)
-            guard let place = writer.plan.place(index) else {
+            guard let position = rowPlan.value(index) else {
                 appended.putDefault(slice)
                 continue
             }
-            let value = content.values[place]
+            let value = content.values[position]
             if value.isList {
                 try appended.put(content.elements(value), columns[index].elementKind, slice)
             } else {
@@ -39,41 +39,40 @@ extension Table {
             }
         }
         appended.finish(key: key)
-        try writer.spine.addRows(&root, 1)
-        writer.appendedRows &+= 1
+        try path.addRows(&head.root, 1)
+        appendedRows &+= 1
         raiseNextKey(above: key)
         return true
     }
 
     /// Whether a cluster holds exactly the columns of the table: asked once for each cluster.
-    private func holdsColumns(_ leaf: TableWriter.Leaf, _ writer: TableWriter) -> Bool {
+    private func holdsColumns(_ leaf: Leaf) -> Bool {
         guard leaf.cluster.columnCount == columns.count else { return false }
-        if writer.plan.cluster == leaf.ref.page { return true }
+        if rowPlan.cluster == leaf.ref.page { return true }
         for (index, column) in columns.enumerated() {
             guard leaf.cluster.index(ofColumn: column.id) == index,
                 let slice = try? leaf.cluster.slice(index),
                 slice.geometry.type == column.type, slice.geometry.isNullable == column.isNullable
             else { return false }
         }
-        writer.plan.cluster = leaf.ref.page
+        rowPlan.cluster = leaf.ref.page
         return true
     }
 
-    /// Finds the place of each value and returns the bytes of heap that they take; nil where one
+    /// Finds the column of each value and returns the bytes of heap that they take; nil where one
     /// does not fit into a cluster or its column, which the cluster holds like the table.
-    private func plan(_ content: RowContent, _ cluster: ClusterPage, _ writer: TableWriter) -> Int?
-    {
+    private func plan(_ content: RowContent, _ cluster: ClusterPage) -> Int? {
         var heap = 0
-        writer.plan.begin(columns.count)
-        for place in content.values.indices {
-            let value = content.values[place]
-            guard let index = columnIndex(value.column),
+        rowPlan.begin(columns.count)
+        for position in content.values.indices {
+            let value = content.values[position]
+            guard let index = reader.columnIndex(value.column),
                 let size = heapSize(value, content, columns[index])
             else { return nil }
             if let integer = value.cell.integer, cluster.width(index)?.holds(integer) != true {
                 return nil
             }
-            writer.plan.put(place, at: index)
+            rowPlan.put(position, at: index)
             heap &+= size
         }
         return heap
@@ -105,26 +104,26 @@ extension Table {
 
 /// Which value goes to which column of a row that is inserted whole.
 struct RowPlan {
-    /// By the place of the column, where the value is; -1: it gets its default.
-    private var places: ContiguousArray<Int32> = []
+    /// By the index of the column, the index of its value; -1: it gets its default.
+    private var values: ContiguousArray<Int32> = []
     /// The page of the last cluster that was found to hold all columns.
     var cluster: UInt64 = 0
 
     mutating func begin(_ count: Int) {
-        if places.count != count {
-            places = ContiguousArray(repeating: -1, count: count)
+        if values.count != count {
+            values = ContiguousArray(repeating: -1, count: count)
         } else {
-            for index in places.indices { places[index] = -1 }
+            for index in values.indices { values[index] = -1 }
         }
     }
 
     @inline(__always)
-    mutating func put(_ place: Int, at column: Int) {
-        places[column] = Int32(truncatingIfNeeded: place)
+    mutating func put(_ value: Int, at column: Int) {
+        values[column] = Int32(truncatingIfNeeded: value)
     }
 
     @inline(__always)
-    func place(_ column: Int) -> Int? { places[column] >= 0 ? Int(places[column]) : nil }
+    func value(_ column: Int) -> Int? { values[column] >= 0 ? Int(values[column]) : nil }
 }
 
 /// A row on its way into the first free place of a cluster, whose columns are zero there. The heap
@@ -174,7 +173,7 @@ private struct AppendedRow {
 
     @inline(__always)
     private mutating func putHeap(_ slice: ColumnSlice, _ start: Int, _ length: Int) {
-        editor.placeHeap(slice, row, HeapCell(offset: start, length: length, isElsewhere: false))
+        editor.setHeapCell(slice, row, HeapCell(offset: start, length: length, isExternal: false))
         heapEnd = start &+ length
     }
 

@@ -5,23 +5,23 @@ import ToftTestKit
 import ToftPlatform
 @testable import ToftStorage
 
-/// Trees whose new entries wait in the delta, against plain dictionaries.
-@Suite struct DeltaTests {
-    /// A delta so small that entries move on all the time.
+/// Trees whose new entries wait in the insert buffer, against plain dictionaries.
+@Suite struct InsertBufferTests {
+    /// An insert buffer so small that entries move on all the time.
     private static func store(dirtyLimit: Int = StoreLimit.dirtyBytes) throws -> Store {
-        let file = MemoryFile(name: "delta")
+        let file = MemoryFile(name: "insert-buffer")
         try Store.format(file)
         return tight(
             try Store.open(on: file, coordinator: Coordinator.inMemory(), dirtyLimit: dirtyLimit))
     }
 
     private static func tight(_ store: Store) -> Store {
-        store.delta.withLock { state in
+        store.insertBuffer.withLock { state in
             state.policy.limits = [10, 40, 120, 300, 900]
-            state.policy.portion = 8
+            state.policy.compactionBatch = 8
             state.policy.smallestTree = 0
-            state.policy.sparseness = 1
-            state.policy.density = 1
+            state.policy.treeToBatchRatio = 1
+            state.policy.treeToShareRatio = 1
         }
         return store
     }
@@ -48,11 +48,11 @@ import ToftPlatform
             #expect(try store.check().problems == [], "\(seed)")
         }
         #expect(
-            try store.beginRead().hasTree(SystemTree.delta.upperBound),
+            try store.beginRead().hasTree(SystemTree.insertBuffer.upperBound),
             "\(seed): no entry came to the last level")
     }
 
-    @Test func droppedTreesLeaveNothingInTheDelta() throws {
+    @Test func droppedTreesLeaveNothingInTheInsertBuffer() throws {
         let store = try Self.store()
         let transaction = try store.beginWrite()
         let first = try transaction.createOrderedTree(),
@@ -60,9 +60,9 @@ import ToftPlatform
         for number in 0..<2_000 {
             try TreeKey.with(UInt64(number)) { key throws(StorageError) in
                 for id in [first, second] {
-                    try transaction.treePut(
-                        transaction.view.orderedTree(id), id: id, key, key, derived: true,
-                        to: .delta(level: 0))
+                    try transaction.insert(
+                        key, key, in: transaction.trees.orderedTree(id), id: id, bufferLevel: 0,
+                        derived: true)
                 }
             }
         }
@@ -75,7 +75,8 @@ import ToftPlatform
     }
 
     @Test func newEntriesOfALargeTreeRewriteFewPages() throws {
-        let store = try Store.open(StoreConfiguration(location: .memory(name: "delta-large")))
+        let store = try Store.open(
+            StoreConfiguration(location: .memory(name: "insert-buffer-large")))
         var seed = Seed(1)
         var transaction = try store.beginWrite()
         let id = try transaction.createOrderedTree()
@@ -86,27 +87,30 @@ import ToftPlatform
         }
         _ = try transaction.commit()
 
-        func pages(place: (OrderedTree) -> EntryPlace) throws -> Int {
+        func pages(level: (TreeWriter) -> Int?) throws -> Int {
             transaction = try store.beginWrite()
             defer { transaction.rollback() }
-            let tree = try transaction.view.orderedTree(id)
+            let tree = try transaction.trees.orderedTree(id)
             for _ in 0..<200 {
                 try TreeKey.with(UInt64(seed.below(30_000)) << 32 | UInt64(seed.below(1 << 30) + 1))
                 { key throws(StorageError) in
-                    try transaction.treePut(tree, id: id, key, key, derived: true, to: place(tree))
+                    try transaction.insert(
+                        key, key, in: tree, id: id, bufferLevel: level(tree), derived: true)
                 }
             }
-            return transaction.space.dirty.pointee.bytes / Page.size
+            return transaction.pages.working.extents.bytes / Page.size
         }
-        #expect(try pages { _ in .tree } > 100)
-        #expect(try pages { $0.place(forNew: 200) } < 10)
-        let snapshot = try store.beginRead()
-        #expect(try snapshot.orderedTree(id).place(forNew: 30_000) == .tree)
+        #expect(try pages { _ in nil } > 100)
+        #expect(try pages { $0.bufferLevel(forBatchOf: 200) } < 10)
+        transaction = try store.beginWrite()
+        #expect(try transaction.trees.orderedTree(id).bufferLevel(forBatchOf: 30_000) == nil)
+        transaction.rollback()
         #expect(try store.check().problems == [])
     }
 
     @Test func oneNewEntryAfterTheOtherCostsFewPagesEach() throws {
-        let store = try Store.open(StoreConfiguration(location: .memory(name: "delta-one-by-one")))
+        let store = try Store.open(
+            StoreConfiguration(location: .memory(name: "insert-buffer-one-by-one")))
         var seed = Seed(1)
         let first = try store.beginWrite()
         let id = try first.createOrderedTree()
@@ -120,14 +124,12 @@ import ToftPlatform
         var pages: [Int] = []
         for _ in 0..<3_000 {
             let transaction = try store.beginWrite()
-            let tree = try transaction.view.orderedTree(id)
+            let batch = try transaction.entryBatch(of: id, count: 1, derived: true)
             try TreeKey.with(UInt64(seed.below(20_000)) << 32 | UInt64(seed.below(1 << 30) + 1)) {
-                key throws(StorageError) in
-                try transaction.treePut(
-                    tree, id: id, key, key, derived: true, to: tree.place(forNew: 1))
+                key throws(StorageError) in try batch.insert(key, key)
             }
-            try transaction.view.settleDelta()
-            pages.append(transaction.space.dirty.pointee.bytes / Page.size)
+            try transaction.compactInsertBuffer()
+            pages.append(transaction.pages.working.extents.bytes / Page.size)
             _ = try transaction.commit()
         }
         pages.sort()
@@ -135,7 +137,8 @@ import ToftPlatform
         #expect(pages[pages.count * 99 / 100] <= 16, "one of a hundred")
         let snapshot = try store.beginRead()
         for (level, most) in [(0, 80 + 42), (1, 1_024 + 160)] {
-            let count = try snapshot.deltaLevel(level, making: false)?.count ?? 0
+            let id = SystemTree.insertBuffer.lowerBound + UInt64(level)
+            let count = try InsertBufferReader.level(id, in: snapshot.catalog)?.count ?? 0
             #expect(count > 0 && count <= most, "level \(level)")
         }
         #expect(try snapshot.orderedTree(id).count == 23_000)
@@ -146,12 +149,13 @@ import ToftPlatform
 
     @Test func theCheckFindsEntriesThatLieInTwoPlaces() throws {
         try expectProblem("lies elsewhere, too") { transaction, id, key in
-            _ = try transaction.view.orderedTree(id).put(key, key, to: .tree)
-            _ = try transaction.view.orderedTree(id).put(key, key, to: .delta(level: 0))
+            let tree = try transaction.trees.orderedTree(id)
+            try tree.insert(key, key, bufferLevel: nil)
+            try tree.insert(key, key, bufferLevel: 0)
         }
         try expectProblem("lies elsewhere, too") { transaction, id, key in
             for level in [0, 1] {
-                try DeltaKey(tree: id).with(key) { key throws(StorageError) in
+                try BufferKey(tree: id).with(key) { key throws(StorageError) in
                     try Self.put(key, level, transaction)
                 }
             }
@@ -160,7 +164,7 @@ import ToftPlatform
 
     @Test func theCheckFindsEntriesOfNoTree() throws {
         try expectProblem("which is not there") { transaction, id, key in
-            try DeltaKey(tree: id + 1).with(key) { key throws(StorageError) in
+            try BufferKey(tree: id + 1).with(key) { key throws(StorageError) in
                 try Self.put(key, 0, transaction)
             }
         }
@@ -174,8 +178,9 @@ import ToftPlatform
     private static func put(
         _ key: UnsafeRawBufferPointer, _ level: Int, _ transaction: WriteTransaction
     ) throws(StorageError) {
-        for below in 0..<level { _ = try transaction.view.deltaLevel(below, making: true) }
-        _ = try transaction.view.deltaLevel(level, making: true)?.put(key, key)
+        let first = SystemTree.insertBuffer.lowerBound
+        for id in first...first + UInt64(level) { try transaction.trees.ensureSystemTree(id) }
+        try transaction.trees.orderedTree(first + UInt64(level)).put(key, key)
     }
 
     private func expectProblem(
@@ -192,12 +197,12 @@ import ToftPlatform
 
     @Test func keysOfTheDeltaSayTheirTree() throws {
         for id in [16, 255, 256, 65_535, 65_536, UInt64.max] {
-            let key = DeltaKey(tree: id)
+            let key = BufferKey(tree: id)
             try with(Array("abc".utf8)) { own in
                 try key.with(own) { whole throws(StorageError) in
-                    #expect(DeltaKey.split(whole)?.tree == id)
+                    #expect(BufferKey.split(whole)?.tree == id)
                     #expect(key.rest(of: whole).map(Array.init) == Array("abc".utf8))
-                    #expect(DeltaKey(tree: id - 1).rest(of: whole) == nil)
+                    #expect(BufferKey(tree: id - 1).rest(of: whole) == nil)
                     try key.withEnd { end throws(StorageError) in
                         #expect(Array(whole).lexicographicallyPrecedes(Array(end)))
                         #expect(key.rest(of: end) == nil)
@@ -233,7 +238,7 @@ private struct Model {
     private mutating func changeOne(
         _ id: UInt64, _ known: [[UInt8]], _ transaction: WriteTransaction, _ seed: inout Seed
     ) throws {
-        let tree = try transaction.view.orderedTree(id)
+        let tree = try transaction.trees.orderedTree(id)
         var key = seed.bytes(1 + seed.below(3)) + Array("key".utf8)
         if seed.chance(1) { key += seed.bytes(505) }
         if seed.chance(25), let some = seed.pick(known) { key = some }
@@ -241,20 +246,22 @@ private struct Model {
         let value = seed.bytes(seed.chance(1) ? 2_000 : seed.below(30))
         try with(key) { key in
             if wasThere, seed.chance(70) {
-                #expect(try transaction.treeDelete(tree, id: id, key, derived: true), "\(seed)")
+                #expect(try transaction.treeDelete(id, key, derived: true), "\(seed)")
             } else {
-                let place =
-                    wasThere
-                    ? .wherever
-                    : seed.chance(30)
-                        ? EntryPlace.wherever
-                        : seed.chance(20) ? .tree : .delta(level: seed.below(3))
+                let level = seed.chance(20) ? nil : seed.below(3)
                 try with(value) {
-                    try transaction.treePut(tree, id: id, key, $0, derived: true, to: place)
+                    if wasThere || seed.chance(30) {
+                        try transaction.treePut(id, key, $0, derived: true)
+                    } else {
+                        try transaction.insert(
+                            key, $0, in: tree, id: id, bufferLevel: level, derived: true)
+                    }
                 }
             }
         }
-        trees[id]?[key] = try with(key) { try tree.value(forKey: $0).map(Array.init) }
+        trees[id]?[key] = try with(key) {
+            try tree.reader.value(forKey: $0).map(Array.init)
+        }
         #expect(trees[id]?[key] == nil || trees[id]?[key] == value, "\(seed)")
     }
 
@@ -270,7 +277,7 @@ private struct Model {
     }
 
     private func compareOrder(
-        _ tree: OrderedTree, _ keys: [[UInt8]], _ entries: [[UInt8]: [UInt8]], _ comment: Comment
+        _ tree: TreeReader, _ keys: [[UInt8]], _ entries: [[UInt8]: [UInt8]], _ comment: Comment
     ) throws {
         let cursor = try tree.cursor()
         var found: [[UInt8]] = []
@@ -289,7 +296,7 @@ private struct Model {
         #expect(found.isEmpty, comment)
     }
 
-    private func comparePrefix(_ tree: OrderedTree, _ keys: [[UInt8]], _ seed: inout Seed) throws {
+    private func comparePrefix(_ tree: TreeReader, _ keys: [[UInt8]], _ seed: inout Seed) throws {
         let prefix =
             seed.chance(50)
             ? Array((seed.pick(keys) ?? []).prefix(1 + seed.below(8)))
@@ -307,7 +314,7 @@ private struct Model {
     }
 
     /// Goes somewhere and walks to and fro.
-    private func compareWalk(_ tree: OrderedTree, _ keys: [[UInt8]], _ seed: inout Seed) throws {
+    private func compareWalk(_ tree: TreeReader, _ keys: [[UInt8]], _ seed: inout Seed) throws {
         let key = seed.chance(50) ? seed.pick(keys) ?? [] : seed.bytes(2)
         let rank = keys.firstIndex { !$0.lexicographicallyPrecedes(key) } ?? keys.count
         let isThere = rank < keys.count && keys[rank] == key

@@ -1,76 +1,64 @@
-/// The inner nodes between a tree's root and the leaf where its writer stands, all of them this
-/// transaction's own.
+/// The inner nodes from a tree's root to the leaf that its writer changes, all of the version being
+/// made.
 ///
 /// Invariants:
 /// 1. `steps[0..<depth]` lead from the root to the leaf; each holds the reference that its parent
 ///    holds.
-/// 2. The row count of every entry on the way counts what lies below it, between two calls.
+/// 2. The row count of every entry on the path counts what lies below it, between two calls.
 /// 3. After a call that adds or removes nodes the steps no longer describe the tree: descend again.
 ///
-/// One writer uses it; the pointers in it are good until the current operation ends.
-final class Spine {
+/// One writer uses it; the pointers in it are valid until the current operation ends.
+final class TreePath {
     struct Step {
         var ref: Ref
         var base: UnsafeMutableRawPointer
         var slot: Int
     }
 
-    let space: PageSpace
+    private let pages: PageWriter
     private let leafType: ExtentType
     private let steps: UnsafeMutablePointer<Step>
-    /// Divided as `SpineScratch` says.
-    private let scratch: UnsafeMutableRawPointer
-    /// For the leaf that is being rewritten.
-    let leafScratch: UnsafeMutableRawPointer
-    /// For the entry that goes into it.
-    let entryScratch: UnsafeMutableRawPointer
-    /// For the reference of that entry's blob.
-    let blobScratch: UnsafeMutableRawPointer
-    /// For two whole keys.
-    let keyScratch: UnsafeMutableRawPointer
-    @exclusivity(unchecked) private(set) var depth = 0
+    private let scratch: ScratchBuffers
+    @exclusivity(unchecked) private(set) var depth = 0  // read with every change
 
-    init(space: PageSpace, leafType: ExtentType) {
-        self.space = space
+    init(pages: PageWriter, leafType: ExtentType, scratch: ScratchBuffers) {
+        self.pages = pages
         self.leafType = leafType
+        self.scratch = scratch
         steps = .allocate(capacity: InnerLayout.maximumHeight)
-        scratch = .allocate(byteCount: SpineScratch.size, alignment: 16)
-        leafScratch = scratch + SpineScratch.leaf
-        entryScratch = scratch + SpineScratch.entry
-        blobScratch = scratch + SpineScratch.blobRef
-        keyScratch = scratch + SpineScratch.keys
     }
 
-    deinit {
-        steps.deallocate()
-        scratch.deallocate()
-    }
+    deinit { steps.deallocate() }
 
-    // MARK: Standing at a leaf
+    // MARK: Finding a leaf
 
-    /// Stands nowhere from now on.
-    func leave() { depth = 0 }
+    /// Leads nowhere from now on.
+    func reset() { depth = 0 }
 
-    /// Makes the nodes on a route our own, and the leaf at its end. Not for empty trees.
-    func descend<R: Route>(_ root: inout TreeRoot, _ route: inout R) throws(StorageError) -> (
-        ref: Ref, base: UnsafeMutableRawPointer
-    ) {
-        var ref = try approach(&root, &route)
+    /// Makes the nodes that lead to a target editable, and the leaf. Not for empty trees.
+    func descend<Target: SearchTarget>(_ root: inout TreeRoot, _ target: inout Target)
+        throws(StorageError) -> (
+            ref: Ref, base: UnsafeMutableRawPointer
+        )
+    {
+        var ref = try approachLeaf(&root, &target)
         let base = try editLeaf(&root, &ref)
         return (ref, base)
     }
 
-    /// Makes the inner nodes on a route our own, not yet the leaf at its end. Not for empty trees.
+    /// Makes the inner nodes that lead to a target editable, not yet the leaf. Not for empty trees.
     @inline(__always)
-    func approach<R: Route>(_ root: inout TreeRoot, _ route: inout R) throws(StorageError) -> Ref {
+    func approachLeaf<Target: SearchTarget>(_ root: inout TreeRoot, _ target: inout Target)
+        throws(StorageError) -> Ref
+    {
         depth = 0
         var ref = root.ref
         for level in stride(from: root.height, to: 0, by: -1) {
             let child = ref
-            let base = try space.edit(&ref, as: .treeInner)
+            let base = try pages.edit(&ref, as: .treeInner)
             if ref != child { replaceLeaf(&root, by: ref) }
             let node = try InnerNode(base, page: ref.page, height: level)
-            let slot = try route.child(in: node)
+            let slot = try target.child(in: node)
             (steps + depth).initialize(to: Step(ref: ref, base: base, slot: slot))
             depth &+= 1
             ref = node.child(slot)
@@ -78,22 +66,22 @@ final class Spine {
         return ref
     }
 
-    /// Makes the leaf our own that the spine leads to.
+    /// Makes the leaf editable that the path leads to.
     @inline(__always)
     func editLeaf(_ root: inout TreeRoot, _ ref: inout Ref) throws(StorageError)
         -> UnsafeMutableRawPointer
     {
         let clean = ref
-        let base = try space.edit(&ref, as: leafType)
+        let base = try pages.edit(&ref, as: leafType)
         if ref != clean { replaceLeaf(&root, by: ref) }
         return base
     }
 
-    /// Makes the pointers good again in a later operation, where nothing moved since.
+    /// Finds the nodes again in a later operation: their memory may have been given back since.
     func refresh() throws(StorageError) {
         for index in 0..<depth {
             var ref = steps[index].ref
-            steps[index].base = try space.edit(&ref, as: .treeInner)
+            steps[index].base = try pages.edit(&ref, as: .treeInner)
         }
     }
 
@@ -144,7 +132,7 @@ final class Spine {
         depth > 0 ? try node(depth - 1, root).rows(slot) : root.count
     }
 
-    /// Stands at the left neighbour below the same parent from now on.
+    /// Leads to the left neighbour below the same parent from now on.
     func stepLeft() {
         if slot > 0 { steps[depth - 1].slot -= 1 }
     }
@@ -167,8 +155,8 @@ final class Spine {
         if depth > 0 { editor(depth - 1).setChild(slot, ref) } else { root.ref = ref }
     }
 
-    /// Puts the first leaf into an empty tree.
-    func plant(_ root: inout TreeRoot, _ ref: Ref) {
+    /// Makes a leaf the whole of an empty tree.
+    func createRootLeaf(_ root: inout TreeRoot, _ ref: Ref) {
         depth = 0
         root.ref = ref
         root.height = 0
@@ -196,14 +184,16 @@ final class Spine {
             throw .corrupt(page: editor.page, reason: "a row count is wrong")
         }
         editor.setRows(slot, total - rows)
-        if try editor.insert(at: slot + 1, separator, ref, rows: rows, scratch: scratch) { return }
+        if try editor.insert(at: slot + 1, separator, ref, rows: rows, scratch: scratch.node) {
+            return
+        }
 
         let height = root.height - level
-        let (rightRef, rightBase) = try space.allocate(.treeInner, pageCount: 1)
+        let (rightRef, rightBase) = try pages.allocate(.treeInner, pageCount: 1)
         let right = InnerEditor.create(in: rightBase, page: rightRef.page, height: height)
         var promoted = separator
         if slot + 1 == count {
-            guard try right.insert(at: 0, .lowest, ref, rows: rows, scratch: scratch) else {
+            guard try right.insert(at: 0, .lowest, ref, rows: rows, scratch: scratch.node) else {
                 throw .corrupt(page: editor.page, reason: "an inner node is full")
             }
         } else {
@@ -225,15 +215,16 @@ final class Spine {
         let left = editor(level)
         let index = steps[level].slot + 1
         let height = left.height
-        scratch.store(left.base, count: Page.size, at: 0)
-        let old = try InnerNode(scratch, page: left.page, height: height)
+        scratch.node.store(left.base, count: Page.size, at: 0)
+        let old = try InnerNode(scratch.node, page: left.page, height: height)
         let cut = middle(of: old)
         try right.append(cut..<old.count, of: old, first: .lowest)
         _ = InnerEditor.create(in: left.base, page: left.page, height: height)
         try left.append(0..<cut, of: old)
-        let promoted = keep(try old.separator(cut), level)
+        let promoted = copied(try old.separator(cut), level)
         let (target, position) = index <= cut ? (left, index) : (right, index - cut)
-        guard try target.insert(at: position, separator, ref, rows: rows, scratch: scratch) else {
+        guard try target.insert(at: position, separator, ref, rows: rows, scratch: scratch.node)
+        else {
             throw .corrupt(page: left.page, reason: "an inner node is full")
         }
         return promoted
@@ -250,14 +241,13 @@ final class Spine {
         return max(1, node.count - 1)
     }
 
-    /// Copies a separator's tail to scratch memory. A level's own and the one it got from
-    /// below have different places.
-    private func keep(_ separator: Separator, _ level: Int) -> Separator {
+    /// Copies a separator's tail to scratch memory: a level's own to another part than the one that
+    /// it got from below.
+    private func copied(_ separator: Separator, _ level: Int) -> Separator {
         guard let tail = separator.tail else { return separator }
-        let place =
-            scratch + SpineScratch.separators + (level & 1) * SpineScratch.separatorSize
-        place.copyMemory(from: tail, byteCount: separator.tailLength)
-        return Separator(prefix: separator.prefix, length: separator.length, tail: place)
+        let copy = scratch.separators + (level & 1) * ScratchBuffers.separatorSize
+        copy.copyMemory(from: tail, byteCount: separator.tailLength)
+        return Separator(prefix: separator.prefix, length: separator.length, tail: copy)
     }
 
     private func growRoot(
@@ -266,10 +256,12 @@ final class Spine {
         guard root.height < InnerLayout.maximumHeight, rows <= root.count else {
             throw .corrupt(page: root.ref.page, reason: "a tree is too high")
         }
-        let (newRef, newBase) = try space.allocate(.treeInner, pageCount: 1)
+        let (newRef, newBase) = try pages.allocate(.treeInner, pageCount: 1)
         let node = InnerEditor.create(in: newBase, page: newRef.page, height: root.height + 1)
-        guard try node.insert(at: 0, .lowest, root.ref, rows: root.count - rows, scratch: scratch),
-            try node.insert(at: 1, separator, ref, rows: rows, scratch: scratch)
+        guard
+            try node.insert(
+                at: 0, .lowest, root.ref, rows: root.count - rows, scratch: scratch.node),
+            try node.insert(at: 1, separator, ref, rows: rows, scratch: scratch.node)
         else { throw .corrupt(page: root.ref.page, reason: "a root does not fit") }
         root.ref = newRef
         root.height += 1
@@ -300,7 +292,7 @@ final class Spine {
         let editor = editor(level)
         editor.remove(at: slot)
         if editor.count == 0 {
-            try space.free(steps[level].ref)
+            try pages.free(steps[level].ref)
             return try removeEntry(
                 level: level - 1, slot: level > 0 ? steps[level - 1].slot : 0, &root)
         }
@@ -312,17 +304,17 @@ final class Spine {
     private func lowerRoot(_ root: inout TreeRoot) throws(StorageError) {
         while root.height > 0 {
             let node = try InnerNode(
-                try space.view(root.ref, as: .treeInner), page: root.ref.page, height: root.height)
+                try pages.view(root.ref, as: .treeInner), page: root.ref.page, height: root.height)
             guard node.count == 1 else { return }
             let child = node.child(0)
-            try space.free(root.ref)
+            try pages.free(root.ref)
             root.ref = child
             root.height -= 1
         }
     }
 
-    /// Pours a node that fell below a quarter together with a neighbour, where both fit into three
-    /// quarters of one.
+    /// Merges a node that fell below a quarter with a neighbour, where both fit into three quarters
+    /// of one.
     private func mergeSmall(_ level: Int, _ root: inout TreeRoot) throws(StorageError) {
         let own = try node(level, root)
         let parent = try node(level - 1, root)
@@ -332,22 +324,22 @@ final class Spine {
         let height = root.height - level
         var leftRef = parent.child(left)
         let rightRef = parent.child(left + 1)
-        let separator = keep(try parent.separator(left + 1), level)
+        let separator = copied(try parent.separator(left + 1), level)
         let right = try InnerNode(
-            try space.view(rightRef, as: .treeInner), page: rightRef.page, height: height)
+            try pages.view(rightRef, as: .treeInner), page: rightRef.page, height: height)
         let leftView = try InnerNode(
-            try space.view(leftRef, as: .treeInner), page: leftRef.page, height: height)
+            try pages.view(leftRef, as: .treeInner), page: leftRef.page, height: height)
         guard
             leftView.usedBytes + right.usedBytes + separator.tailLength <= InnerLayout.room * 3 / 4
         else { return }
 
-        let leftBase = try space.edit(&leftRef, as: .treeInner)
-        scratch.store(leftBase, count: Page.size, at: 0)
-        let old = try InnerNode(scratch, page: leftRef.page, height: height)
+        let leftBase = try pages.edit(&leftRef, as: .treeInner)
+        scratch.node.store(leftBase, count: Page.size, at: 0)
+        let old = try InnerNode(scratch.node, page: leftRef.page, height: height)
         let joined = InnerEditor.create(in: leftBase, page: leftRef.page, height: height)
         try joined.append(0..<old.count, of: old)
         try joined.append(0..<right.count, of: right, first: separator)
-        try space.free(rightRef)
+        try pages.free(rightRef)
         let above = editor(level - 1)
         above.setChild(left, leftRef)
         try above.addRows(left, Int(truncatingIfNeeded: parent.rows(left + 1)))

@@ -1,0 +1,211 @@
+internal import Synchronization
+internal import ToftPlatform
+
+/// The pages of one version. Any thread, no locks.
+///
+/// The reader of a committed version never changes. The reader of the version that a write
+/// transaction is making sees the extents in `working`, too, and belongs to its thread.
+///
+/// A pointer that it hands out is valid until the snapshot is released; in a write transaction,
+/// until the next change.
+final class PageReader: Sendable {
+    /// Read where there is no `working`.
+    private let committedVersion: UInt64
+    let file: MappedFile
+    /// The extents of the version being made; nil in a committed version.
+    private let working: WorkingExtents?
+
+    /// The pages of a committed version.
+    init(_ file: MappedFile, version: UInt64) {
+        file.beginReading()
+        self.file = file
+        committedVersion = version
+        working = nil
+    }
+
+    /// The pages of the version that is made in `working`, and of those before it. Nothing may be
+    /// read before `begin`.
+    init(_ file: MappedFile, working: WorkingExtents) {
+        self.file = file
+        committedVersion = 0
+        self.working = working
+    }
+
+    deinit {
+        if working?.isReading ?? true { file.endReading() }
+    }
+
+    /// Begins to read for a version that is made. Idempotent.
+    func begin() {
+        guard let working, !working.isReading else { return }
+        file.beginReading()
+        working.isReading = true
+    }
+
+    /// Ends that: nothing may be read until the next `begin`. Idempotent.
+    func end() {
+        guard let working, working.isReading else { return }
+        working.isReading = false
+        file.endReading()
+    }
+
+    /// The version that is read.
+    var version: UInt64 { working?.version ?? committedVersion }
+
+    /// The first byte of an extent, whose first page (of a blob, every page) is verified and whose
+    /// header is what the reference says.
+    ///
+    /// - Throws: `corrupt`, `io`.
+    @inline(__always)
+    func view(_ ref: Ref, as type: ExtentType) throws(StorageError) -> UnsafeRawPointer {
+        if let working, ref.birth == working.version { return try viewWorking(ref, as: type) }
+        let count = try Self.checkedCount(ref, as: type)
+        let (base, verified) = try file.locate(ref.page, count: count)
+        if verified[0].load(ordering: .acquiring) != ref.birth {
+            try verifyFirst(ref, type, base, count)
+        }
+        try Self.checkHeader(base, ref, type)
+        return base
+    }
+
+    /// Verifies the pages that hold `range`, byte offsets from the extent's start. The first page
+    /// is verified by `view`.
+    @inline(__always)
+    func verify(_ ref: Ref, _ base: UnsafeRawPointer, _ range: Range<Int>)
+        throws(StorageError)
+    {
+        guard range.lowerBound >= 0, range.upperBound <= Int(ref.pageCount) &* Page.size else {
+            throw .corrupt(page: ref.page, reason: "an offset leaves its extent")
+        }
+        if range.upperBound <= Page.size { return }
+        if let working, ref.birth == working.version { return }
+        try verifyFurther(
+            ref, base, max(1, range.lowerBound / Page.size)...((range.upperBound - 1) / Page.size))
+    }
+
+    /// The bytes of a long value.
+    func blob(_ ref: Ref) throws(StorageError) -> UnsafeRawBufferPointer {
+        let base = try view(ref, as: .blob)
+        let length = ExtentHeader.payloadLength(of: base)
+        guard length <= Int(ref.pageCount) * Page.size - ExtentHeader.size else {
+            throw .corrupt(page: ref.page, reason: "a long value is longer than its pages")
+        }
+        return UnsafeRawBufferPointer(start: base + ExtentHeader.size, count: length)
+    }
+
+    private func verifyFurther(_ ref: Ref, _ base: UnsafeRawPointer, _ pages: ClosedRange<Int>)
+        throws(StorageError)
+    {
+        guard Int(ref.pageCount) <= ExtentLimit.pages else { return }
+        let (_, verified) = try file.locate(ref.page, count: Int(ref.pageCount))
+        var page = pages.lowerBound
+        while page <= pages.upperBound {
+            if verified[page].load(ordering: .acquiring) == ref.birth {
+                page += 1
+                continue
+            }
+            var end = page + 1
+            while end <= pages.upperBound, verified[end].load(ordering: .relaxed) != ref.birth {
+                end += 1
+            }
+            let run = page..<end
+            try file.admit(ref.page + UInt64(page), count: run.count, birth: ref.birth) {
+                () throws(StorageError) in
+                for page in run { try Self.check(page, of: ref, base) }
+            }
+            page = end
+        }
+    }
+
+    /// Compares a further page of an extent with the table of checksums in its first one.
+    private static func check(_ page: Int, of ref: Ref, _ base: UnsafeRawPointer)
+        throws(StorageError)
+    {
+        let entry = ExtentHeader.size + (page - 1) * ExtentHeader.checksumSize
+        guard
+            Checksum.of(base + page * Page.size, count: Page.size) == base.uint64(at: entry)
+        else {
+            throw .corrupt(
+                page: ref.page + UInt64(page),
+                reason: "its checksum differs from its extent's table")
+        }
+    }
+
+    /// An extent of the version being made: in memory, or spilled to its pages, which nobody else
+    /// can have changed.
+    private func viewWorking(_ ref: Ref, as type: ExtentType) throws(StorageError)
+        -> UnsafeRawPointer
+    {
+        if let extent = working?.extents.find(ref.page) {
+            guard extent.type == type, extent.pageCount == ref.pageCount else {
+                throw .corrupt(
+                    page: ref.page,
+                    reason: "an extent of this transaction has another type than its reference says"
+                )
+            }
+            return UnsafeRawPointer(extent.base)
+        }
+        let count = try Self.checkedCount(ref, as: type)
+        let (base, verified) = try file.locate(ref.page, count: count)
+        if verified[0].load(ordering: .relaxed) != ref.birth {
+            // What was spilled was written by this transaction.
+            try file.admit(ref.page, count: count, birth: ref.birth) {}
+        }
+        try Self.checkHeader(base, ref, type)
+        return base
+    }
+
+    private static func checkedCount(_ ref: Ref, as type: ExtentType) throws(StorageError) -> Int {
+        let limit = type == .blob ? ExtentLimit.blobPages : ExtentLimit.pages
+        guard ref.pageCount >= 1, ref.pageCount <= limit else {
+            throw .corrupt(page: ref.page, reason: "a reference names \(ref.pageCount) pages")
+        }
+        return Int(ref.pageCount)
+    }
+
+    private func verifyFirst(
+        _ ref: Ref, _ type: ExtentType, _ base: UnsafeRawPointer, _ count: Int
+    ) throws(StorageError) {
+        guard ref.birth != 0, ref.birth <= version else {
+            throw .corrupt(
+                page: ref.page,
+                reason: "it was born in version \(ref.birth), after version \(version)")
+        }
+        let pages = type == .blob ? count : 1
+        try file.admit(ref.page, count: pages, birth: ref.birth) { () throws(StorageError) in
+            guard
+                Checksum.of(base, count: pages * Page.size) == ref.checksum
+                    || Probe.makes(.checksumNotCompared)
+            else {
+                throw .corrupt(page: ref.page, reason: "its checksum differs from its parent's")
+            }
+        }
+    }
+
+    @inline(__always)
+    static func checkHeader(_ base: UnsafeRawPointer, _ ref: Ref, _ type: ExtentType)
+        throws(StorageError)
+    {
+        guard base.uint8(at: ExtentHeader.type) == Int(type.rawValue),
+            base.uint32(at: ExtentHeader.pageCount) == Int(ref.pageCount),
+            base.uint64(at: ExtentHeader.page) == ref.page,
+            base.uint64(at: ExtentHeader.birth) == ref.birth
+        else {
+            throw .corrupt(page: ref.page, reason: "its header differs from its parent's reference")
+        }
+    }
+}
+
+/// The extents of the version being made that are in memory.
+///
+/// `@unchecked Sendable`: it is changed by the thread of the write transaction alone, and read by
+/// that thread; those of a version replayed into memory are not changed once they are shared.
+final class WorkingExtents: @unchecked Sendable {
+    /// The version being made.
+    @exclusivity(unchecked) var version: UInt64  // read in every operation
+    @exclusivity(unchecked) var extents = DirtyTable()  // read in every operation
+    /// Whether the file was told that pages are being read.
+    fileprivate var isReading = false
+
+    init(version: UInt64) { self.version = version }
+}

@@ -1,0 +1,268 @@
+internal import ToftPlatform
+
+/// The pages of the version being made: copies an extent at its first change, edits the copy in
+/// memory, and never changes a page that another version can reach.
+///
+/// A store has one, which serves one write transaction after the other. `spill` runs only between
+/// operations, so a pointer is valid until the next one.
+final class PageWriter {
+    /// What the transaction reads: its own extents and those of the version that it builds on.
+    let reader: PageReader
+    let working: WorkingExtents
+    let file: MappedFile
+    /// Whether nothing of the version may reach the file.
+    private let isPrivate: Bool
+    /// Nil between two transactions.
+    var freeSpace: FreeSpace?
+    /// Extents of this version that are already written to their pages, by page.
+    private(set) var spilled: [UInt64: Spilled] = [:]
+
+    struct Spilled {
+        var checksum: UInt64
+        var pageCount: Int32
+        var type: ExtentType
+    }
+
+    init(file: MappedFile, isPrivate: Bool = false) {
+        self.file = file
+        self.isPrivate = isPrivate
+        working = WorkingExtents(version: 0)
+        reader = PageReader(file, working: working)
+    }
+
+    /// The version being made: every extent born in it may be edited.
+    var version: UInt64 { working.version }
+
+    /// Begins a version. `reset` has ended the one before.
+    func begin(_ version: UInt64) {
+        reader.begin()
+        working.version = version
+    }
+
+    /// Forgets all that belonged to a version, after its commit or its rollback.
+    func reset() {
+        freeSpace = nil
+        spilled = [:]
+        working.extents.removeAll()
+        reader.end()
+    }
+
+    @inline(__always)
+    func view(_ ref: Ref, as type: ExtentType) throws(StorageError) -> UnsafeRawPointer {
+        try reader.view(ref, as: type)
+    }
+
+    // MARK: Extents
+
+    /// Memory in which an extent may be changed. A clean extent is copied to another page first,
+    /// and `ref` then names that page.
+    func edit(_ ref: inout Ref, as type: ExtentType) throws(StorageError)
+        -> UnsafeMutableRawPointer
+    {
+        if ref.birth == version {
+            if let extent = working.extents.find(ref.page), extent.type == type,
+                extent.pageCount == ref.pageCount
+            {
+                return extent.base
+            }
+            return try reload(ref, as: type)
+        }
+        let source = try reader.view(ref, as: type)
+        let size = Int(ref.pageCount) * Page.size
+        try reader.verify(ref, source, 0..<size)
+        let copy = try allocatePages(Int(ref.pageCount), insteadOf: ref.birth)
+        let base = working.extents.insert(
+            copy.page, pageCount: Int(ref.pageCount), type: type, isZeroed: false)
+        base.copyMemory(from: source, byteCount: size)
+        ExtentHeader.place(base, page: copy.page, birth: copy.birth)
+        try free(ref)
+        ref = copy
+        return base
+    }
+
+    /// A new extent: zeroed but for its header.
+    func allocate(_ type: ExtentType, pageCount: Int) throws(StorageError) -> (
+        Ref, UnsafeMutableRawPointer
+    ) {
+        let ref = try allocatePages(pageCount)
+        let base = working.extents.insert(ref.page, pageCount: pageCount, type: type)
+        ExtentHeader.write(
+            to: base, type: type, pageCount: pageCount, page: ref.page, birth: version)
+        return (ref, base)
+    }
+
+    /// Frees an extent: at once if it is of this version, else when no version that can reach it is
+    /// pinned any more.
+    func free(_ ref: Ref) throws(StorageError) {
+        guard let freeSpace else { throw .readOnly }
+        // Not every extent is looked at before it is freed.
+        guard Page.isRun(ref.page, count: ref.pageCount), ref.birth <= version else {
+            throw .corrupt(page: ref.page, reason: "a reference names \(ref.pageCount) pages there")
+        }
+        if ref.birth == version || Probe.makes(.pageReusedTooEarly) {
+            working.extents.remove(ref.page)
+            spilled.removeValue(forKey: ref.page)
+            try freeSpace.release(ref.page, count: Int(ref.pageCount), in: self)
+        } else {
+            freeSpace.addFreed(
+                page: ref.page, count: ref.pageCount, birth: ref.birth, death: version)
+        }
+    }
+
+    private func allocatePages(_ count: Int, insteadOf birth: UInt64 = 0) throws(StorageError)
+        -> Ref
+    {
+        guard let freeSpace else { throw .readOnly }
+        let page = try freeSpace.allocate(
+            count, freeSpace.expectedLifetime(after: birth, in: version), in: self)
+        return Ref(page: page, birth: version, checksum: 0, pageCount: UInt32(count))
+    }
+
+    /// Brings a spilled extent back into memory.
+    private func reload(_ ref: Ref, as type: ExtentType) throws(StorageError)
+        -> UnsafeMutableRawPointer
+    {
+        let source = try reader.view(ref, as: type)
+        let base = working.extents.insert(
+            ref.page, pageCount: Int(ref.pageCount), type: type, isZeroed: false)
+        base.copyMemory(from: source, byteCount: Int(ref.pageCount) * Page.size)
+        spilled.removeValue(forKey: ref.page)
+        return base
+    }
+
+    /// Writes a long value to pages of its own, at once.
+    ///
+    /// - Throws: `valueTooLong`, `diskFull`, `io`.
+    func writeBlob(_ bytes: UnsafeRawBufferPointer) throws(StorageError) -> Ref {
+        guard bytes.count <= ExtentLimit.blobBytes else {
+            throw .valueTooLong(length: bytes.count, limit: ExtentLimit.blobBytes)
+        }
+        let pageCount = (ExtentHeader.size + bytes.count + Page.size - 1) / Page.size
+        var ref = try allocatePages(pageCount)
+        let size = pageCount * Page.size
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+        defer { buffer.deallocate() }
+        guard let base = buffer.baseAddress else { throw .addressSpaceExhausted }
+        ExtentHeader.write(
+            to: base, type: .blob, pageCount: pageCount, page: ref.page, birth: version)
+        ExtentHeader.setPayloadLength(bytes.count, of: base)
+        if let source = bytes.baseAddress {
+            (base + ExtentHeader.size).copyMemory(from: source, byteCount: bytes.count)
+        }
+        let used = ExtentHeader.size + bytes.count
+        (base + used).initializeMemory(as: UInt8.self, repeating: 0, count: size - used)
+        ref.checksum = Checksum.of(base, count: size)
+        if isPrivate {
+            working.extents.insert(ref.page, pageCount: pageCount, type: .blob).copyMemory(
+                from: base, byteCount: size)
+            return ref
+        }
+        try file.write(UnsafeRawBufferPointer(buffer), at: ref.page * UInt64(Page.size))
+        spilled[ref.page] = Spilled(
+            checksum: ref.checksum, pageCount: Int32(truncatingIfNeeded: pageCount), type: .blob)
+        return ref
+    }
+
+    // MARK: To the file
+
+    /// Bytes of one write to the data file at most: larger ones make every later small write
+    /// dearer.
+    private static let writeSize = 64 * 1024
+
+    /// Computes the checksum of an extent of this version, after those of its children, and
+    /// returns it. An inner node has to stand lower than `limit`: where a damaged file names the
+    /// version that is being made, its nodes may lead in a circle.
+    func finalizeChecksums(_ ref: Ref, below limit: Int = InnerLayout.maximumHeight + 1)
+        throws(StorageError) -> UInt64
+    {
+        if ref.birth != version { return ref.checksum }
+        if let done = spilled[ref.page] { return done.checksum }
+        guard let extent = working.extents.find(ref.page) else {
+            throw .corrupt(page: ref.page, reason: "an extent of this transaction is lost")
+        }
+        if extent.type == .treeInner { try finalizeChildren(of: extent, below: limit) }
+        return Self.finalize(extent)
+    }
+
+    private func finalizeChildren(of extent: DirtyTable.Extent, below limit: Int)
+        throws(StorageError)
+    {
+        let height = UnsafeRawPointer(extent.base).uint8(at: InnerLayout.height)
+        guard height < limit || Probe.makes(.heightNotChecked) else {
+            throw .corrupt(page: extent.page, reason: "an inner node stands too high")
+        }
+        let count = UnsafeRawPointer(extent.base).uint16(at: InnerLayout.count)
+        guard InnerLayout.entries + count * InnerLayout.entrySize <= Page.size else {
+            throw .corrupt(page: extent.page, reason: "an inner node contradicts itself")
+        }
+        for index in 0..<count {
+            let encoded = extent.base + InnerLayout.childRef(index)
+            guard Ref.birth(decoding: encoded) == version else { continue }
+            var child = Ref(decoding: encoded)
+            child.checksum = try finalizeChecksums(child, below: height)
+            child.encode(to: encoded)
+        }
+    }
+
+    /// Fills an extent's table of checksums and returns the checksum of its first page.
+    private static func finalize(_ extent: DirtyTable.Extent) -> UInt64 {
+        for page in 1..<max(1, Int(extent.pageCount)) {
+            let checksum = Checksum.of(
+                UnsafeRawPointer(extent.base + page * Page.size), count: Page.size)
+            extent.base.storeUInt64(
+                checksum, at: ExtentHeader.size + (page - 1) * ExtentHeader.checksumSize)
+        }
+        return Checksum.of(UnsafeRawPointer(extent.base), count: Page.size)
+    }
+
+    /// Writes every extent that is still in memory. All have their checksums.
+    ///
+    /// They need not be verified when this process reads them: it has just computed their
+    /// checksums.
+    func flush() throws(StorageError) {
+        let extents = working.extents.sorted { _ in true }
+        try write(extents)
+        for extent in extents {
+            file.noteVerified(extent.page, count: Int(extent.pageCount), birth: version)
+        }
+    }
+
+    /// Writes leaves to their pages and gives their memory back, when all extents take more than
+    /// `limit` bytes.
+    func spill(limit: Int) throws(StorageError) {
+        guard working.extents.bytes > limit, !working.extents.isKeeping else { return }
+        let leaves = working.extents.sorted {
+            $0.type == .orderedLeaf || $0.type == .sequenceLeaf || $0.type == .cluster
+        }
+        for leaf in leaves {
+            spilled[leaf.page] = Spilled(
+                checksum: Self.finalize(leaf), pageCount: leaf.pageCount, type: leaf.type)
+        }
+        try write(leaves)
+        for leaf in leaves { working.extents.remove(leaf.page) }
+        Probe.reach(.spilled)
+    }
+
+    /// Writes extents in the order of their pages, neighbours together.
+    private func write(_ extents: [DirtyTable.Extent]) throws(StorageError) {
+        var pieces: [UnsafeRawBufferPointer] = []
+        var start: UInt64 = 0
+        var length = 0
+        for extent in extents {
+            #if DEBUG || TOFT_TRIALS
+            try reader.checkBeforeWrite(extent)
+            #endif
+            let offset = extent.page * UInt64(Page.size)
+            let size = Int(extent.pageCount) * Page.size
+            if length > 0 && (offset != start + UInt64(length) || length + size > Self.writeSize) {
+                try file.write(pieces, at: start)
+                pieces.removeAll(keepingCapacity: true)
+                length = 0
+            }
+            if length == 0 { start = offset }
+            pieces.append(UnsafeRawBufferPointer(start: extent.base, count: size))
+            length += size
+        }
+        if length > 0 { try file.write(pieces, at: start) }
+    }
+}

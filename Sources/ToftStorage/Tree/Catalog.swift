@@ -1,0 +1,136 @@
+internal import Synchronization
+
+/// The tree of trees of one version: finds a tree by its id once, then keeps it.
+///
+/// Any thread may ask that of a committed version. That of the version being made belongs to the
+/// write transaction, and hands out trees as they are now.
+final class Catalog: Sendable {
+    /// Tree ids to roots.
+    let tree: TreeReader
+    private let state = Mutex(State())
+    /// Whether the insert buffer has all its levels, for a writer; else those that hold entries.
+    private let hasAllLevels: Bool
+    /// Pages of the file, as the version's root says.
+    private let filePages: UInt64
+
+    private struct State {
+        var heads: [UInt64: TreeHead] = [:]
+        var buffer: InsertBufferReader?
+    }
+
+    init(pages: PageReader, root: TreeRoot, filePages: UInt64, hasAllLevels: Bool = false) {
+        tree = TreeReader(pages: pages, head: TreeHead(root: root))
+        self.hasAllLevels = hasAllLevels
+        self.filePages = filePages
+    }
+
+    var pages: PageReader { tree.pages }
+
+    // MARK: Reading
+
+    /// Whether there is a tree with this id.
+    func contains(_ id: UInt64) throws(StorageError) -> Bool {
+        if state.withLock({ $0.heads[id] != nil }) { return true }
+        return try TreeKey.with(id) { key throws(StorageError) in try tree.contains(key) }
+    }
+
+    /// The tree with this id. O(log trees) the first time, then one look-up.
+    ///
+    /// - Throws: `noSuchTree`, also where it is of another kind.
+    func head(_ id: UInt64, _ kind: TreeKind) throws(StorageError) -> TreeHead {
+        let head = try head(id)
+        guard head.root.kind == kind else { throw .noSuchTree(id) }
+        return head
+    }
+
+    /// What the tree with this id is.
+    func kind(_ id: UInt64) throws(StorageError) -> TreeKind { try head(id).root.kind }
+
+    private func head(_ id: UInt64) throws(StorageError) -> TreeHead {
+        if let kept = state.withLock({ $0.heads[id] }) { return kept }
+        return try read(id)
+    }
+
+    private func read(_ id: UInt64) throws(StorageError) -> TreeHead {
+        let read = try readAgain(id)
+        return state.withLock { state in
+            if let other = state.heads[id] { return other }
+            state.heads[id] = read
+            return read
+        }
+    }
+
+    /// The tree as the catalog tells of it, not kept: for the check of a file.
+    func readAgain(_ id: UInt64) throws(StorageError) -> TreeHead {
+        let entry = try TreeKey.with(id) { key throws(StorageError) in try tree.value(forKey: key) }
+        guard let entry else { throw .noSuchTree(id) }
+        let head = try TreeHead(decoding: entry, page: tree.root.ref.page)
+        // Pages that the transaction has added count, too: the file's size knows them.
+        var isPossible = head.root.fits(in: filePages)
+        if !isPossible {
+            isPossible = head.root.fits(in: try pages.file.size() / UInt64(Page.size))
+        }
+        guard isPossible else {
+            throw .corrupt(
+                page: tree.root.ref.page,
+                reason: "tree \(id) counts \(head.root.count), more than the file can hold")
+        }
+        return head
+    }
+
+    /// The insert buffer.
+    func insertBuffer() throws(StorageError) -> InsertBufferReader {
+        if let buffer = state.withLock({ $0.buffer }) { return buffer }
+        let opened = try InsertBufferReader(in: self, hasAllLevels: hasAllLevels)
+        return state.withLock { state in
+            if let buffer = state.buffer { return buffer }
+            state.buffer = opened
+            return opened
+        }
+    }
+
+    /// A reader of an ordered tree, with its entries in the insert buffer.
+    func orderedTree(_ id: UInt64) throws(StorageError) -> TreeReader {
+        let head = try head(id, .ordered)
+        guard id >= SystemTree.firstUser else { return TreeReader(pages: pages, head: head) }
+        return TreeReader(
+            pages: pages, head: head,
+            buffered: BufferedEntries(try insertBuffer(), tree: id))
+    }
+
+    // MARK: For the writer
+
+    /// Adds a tree that the catalog's entries do not name yet.
+    func add(_ head: TreeHead, _ id: UInt64) { state.withLock { $0.heads[id] = head } }
+
+    /// Forgets a tree.
+    func remove(_ id: UInt64) { state.withLock { _ = $0.heads.removeValue(forKey: id) } }
+
+    /// Trees that are kept.
+    var count: Int { state.withLock { $0.heads.count } }
+
+    /// The kept trees whose entries are out of date, or all, in the order of their ids.
+    func changedHeads(all: Bool) -> [(id: UInt64, head: TreeHead)] {
+        state.withLock { state in
+            var changed: [(id: UInt64, head: TreeHead)] = []
+            for (id, head) in state.heads where all || head.root != head.rootInCatalog {
+                changed.append((id, head))
+            }
+            return changed.sorted { $0.id < $1.id }
+        }
+    }
+}
+
+/// Keys of the catalog and of the records: a number, big-endian, so that bytes sort as numbers do.
+enum TreeKey {
+    static func with<Result>(
+        _ number: UInt64, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        var bytes = number.bigEndian
+        return try withUnsafeBytes(of: &bytes) { buffer throws(StorageError) in try body(buffer) }
+    }
+
+    static func number(_ key: UnsafeRawBufferPointer) -> UInt64? {
+        key.count == 8 ? UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)) : nil
+    }
+}

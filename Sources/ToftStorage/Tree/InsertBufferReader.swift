@@ -1,0 +1,109 @@
+/// The insert buffer of one version, for reading: see `InsertBuffer`.
+final class InsertBufferReader: Sendable {
+    /// Nil where a level holds no entry, in a committed version.
+    let levels: [TreeReader?]
+
+    /// The levels that `catalog` names; `hasAllLevels`: the others too, as empty trees.
+    init(in catalog: Catalog, hasAllLevels: Bool) throws(StorageError) {
+        var levels: [TreeReader?] = []
+        for id in SystemTree.insertBuffer {
+            var level = try InsertBufferReader.level(id, in: catalog)
+            if hasAllLevels {
+                level = level ?? TreeReader(pages: catalog.pages, head: TreeHead(kind: .ordered))
+            } else if level?.ownCount == 0 {
+                level = nil
+            }
+            levels.append(level)
+        }
+        self.levels = levels
+    }
+
+    /// A level; nil where the catalog does not name it.
+    static func level(_ id: UInt64, in catalog: Catalog) throws(StorageError) -> TreeReader? {
+        do {
+            return TreeReader(pages: catalog.pages, head: try catalog.head(id, .ordered))
+        } catch .noSuchTree {
+            return nil
+        }
+    }
+
+    /// The value of an entry; nil where it is in no level. The last level holds the most.
+    func value(forKey key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
+        for case let level? in levels.reversed() where level.ownCount > 0 {
+            if let value = try level.value(forKey: key) { return value }
+        }
+        return nil
+    }
+
+    /// The levels that may hold keys that begin with `prefix`.
+    func levels(within prefix: UnsafeRawBufferPointer) throws(StorageError) -> [TreeReader] {
+        var found: [TreeReader] = []
+        for case let level? in levels {
+            if try level.mayHold(prefix: prefix) { found.append(level) }
+        }
+        return found
+    }
+}
+
+/// The entries of one tree in the insert buffer, by the tree's own keys.
+struct BufferedEntries: Sendable {
+    private let buffer: InsertBufferReader
+    /// What stands before the tree's own keys there.
+    let prefix: BufferKey
+
+    init(_ buffer: InsertBufferReader, tree id: UInt64) {
+        self.buffer = buffer
+        prefix = BufferKey(tree: id)
+    }
+
+    private static var noKey: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+
+    /// Entries in all levels. O(log entries of the buffer).
+    var count: Int {
+        get throws(StorageError) {
+            var sum = 0
+            for index in buffer.levels.indices { sum += try count(index) }
+            return sum
+        }
+    }
+
+    /// Entries in a level.
+    func count(_ index: Int) throws(StorageError) -> Int {
+        guard let level = buffer.levels[index], level.ownCount > 0 else { return 0 }
+        let first = try prefix.with(Self.noKey) { first throws(StorageError) in
+            try level.rank(of: first)
+        }
+        return try prefix.withEnd { end throws(StorageError) in try level.rank(of: end) } - first
+    }
+
+    /// The levels that may hold any.
+    var levels: [TreeReader] {
+        get throws(StorageError) { try levels(within: Self.noKey) }
+    }
+
+    /// The levels that may hold keys that begin with `own`.
+    func levels(within own: UnsafeRawBufferPointer) throws(StorageError) -> [TreeReader] {
+        guard prefix.isFitting(own.count) else { return [] }
+        return try prefix.with(own) { key throws(StorageError) in try buffer.levels(within: key) }
+    }
+
+    func value(forKey own: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
+        guard prefix.isFitting(own.count) else { return nil }
+        return try prefix.with(own) { key throws(StorageError) in try buffer.value(forKey: key) }
+    }
+
+    /// How many keys in all levels are before `own`.
+    func rank(of own: UnsafeRawBufferPointer) throws(StorageError) -> Int {
+        var rank = 0
+        for level in try levels {
+            let first = try prefix.with(Self.noKey) { first throws(StorageError) in
+                try level.rank(of: first)
+            }
+            rank +=
+                try prefix.with(own) { key throws(StorageError) in try level.rank(of: key) } - first
+        }
+        return rank
+    }
+}

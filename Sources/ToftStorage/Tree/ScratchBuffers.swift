@@ -1,0 +1,84 @@
+/// Memory that the writers of a store's trees use within one operation, one after the other.
+/// Nothing in it is valid between two operations.
+///
+/// Parts do not overlap, and each is as large as the longest that the limits allow.
+final class ScratchBuffers {
+    /// The inner node that is being rewritten.
+    let node: UnsafeMutableRawPointer
+    /// Two tails of separators on their way up, `separatorSize` bytes each.
+    let separators: UnsafeMutableRawPointer
+    /// The leaf that is being rewritten: two pages, for a list's block that does not fit into one.
+    let leaf: UnsafeMutableRawPointer
+    /// The entry that is being inserted: key and stored value.
+    let entry: UnsafeMutableRawPointer
+    /// The reference of that entry's blob.
+    let blobRef: UnsafeMutableRawPointer
+    /// Two whole keys.
+    let keys: UnsafeMutableRawPointer
+    /// The whole key of an entry that goes from one tree to another.
+    let movingKey: UnsafeMutableRawPointer
+    /// Bytes on their way to a cell's heap, the longest that a cell can name.
+    let cell: UnsafeMutableRawPointer
+    /// The element of a list that is being inserted, moved or exchanged.
+    let element: UnsafeMutableRawPointer
+    /// The other of two elements that are being exchanged.
+    let otherElement: UnsafeMutableRawPointer
+    /// The id of a list's sequence. Not shared: a list becomes a sequence while elements are kept.
+    let sequenceID: UnsafeMutableRawPointer
+    /// The changed block of a list, `blockSize` bytes.
+    let block: UnsafeMutableRawPointer
+    /// A block without elements.
+    let emptyBlock: UnsafeMutableRawPointer
+
+    static let separatorSize = TreeLimits.key
+    static let leafSize = 2 * Page.size
+    static let entrySize = TreeLimits.key + max(TreeLimits.inlineValue, Ref.size)
+    static let cellSize = ClusterLayout.cellLengthMask & ~7
+    /// An element that lies in a block: a short value, or the reference of a blob.
+    static let elementSize = max(TreeLimits.inlineValue, Ref.size.roundedUpToEight)
+    /// The longest block that a cell can name, with one more element.
+    static let blockSize = (cellSize + ElementLayout.slotSize + elementSize).roundedUpToEight
+
+    private let memory: UnsafeMutableRawPointer
+
+    init() {
+        var sizes: [Int] = []
+        func part(_ size: Int) -> Int {
+            defer { sizes.append(size.roundedUpToEight) }
+            return sizes.reduce(0, +)
+        }
+        let offsets = (
+            node: part(Page.size), separators: part(2 * Self.separatorSize),
+            leaf: part(Self.leafSize),
+            entry: part(Self.entrySize),
+            blobRef: part(Ref.size), keys: part(2 * OrderedLeafRewrite.keySize),
+            movingKey: part(OrderedLeafRewrite.keySize), cell: part(Self.cellSize),
+            element: part(Self.elementSize), otherElement: part(Self.elementSize),
+            sequenceID: part(ClusterLayout.sequenceIDSize), block: part(Self.blockSize),
+            emptyBlock: part(ElementLayout.values)
+        )
+        memory = .allocate(byteCount: sizes.reduce(0, +), alignment: 16)
+        node = memory + offsets.node
+        separators = memory + offsets.separators
+        leaf = memory + offsets.leaf
+        entry = memory + offsets.entry
+        blobRef = memory + offsets.blobRef
+        keys = memory + offsets.keys
+        movingKey = memory + offsets.movingKey
+        cell = memory + offsets.cell
+        element = memory + offsets.element
+        otherElement = memory + offsets.otherElement
+        sequenceID = memory + offsets.sequenceID
+        block = memory + offsets.block
+        emptyBlock = memory + offsets.emptyBlock
+    }
+
+    deinit { memory.deallocate() }
+
+    /// Bytes of one cell that may lie in a cluster which is about to be written anew, copied to
+    /// `cell`: at most `cellSize`.
+    func keepCell(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        if let source = bytes.baseAddress { cell.store(source, count: bytes.count, at: 0) }
+        return UnsafeRawBufferPointer(start: cell, count: bytes.count)
+    }
+}

@@ -1,0 +1,165 @@
+internal import ToftPlatform
+
+/// An ordered tree: bytes to bytes, keys in the order of unsigned bytes, each key once.
+///
+/// Any thread may read a tree of a committed version. Bytes that are handed out borrow from the
+/// pages: until the snapshot is released, in a write transaction until its next change.
+package final class TreeReader: Sendable {
+    let pages: PageReader
+    let head: TreeHead
+    /// Entries that wait in the insert buffer; nil in the trees of the engine itself.
+    let buffered: BufferedEntries?
+
+    init(pages: PageReader, head: TreeHead, buffered: BufferedEntries? = nil) {
+        self.pages = pages
+        self.head = head
+        self.buffered = buffered
+    }
+
+    /// Where the tree begins.
+    @inline(__always)
+    var root: TreeRoot { head.root }
+
+    /// Entries that lie in the tree itself.
+    var ownCount: Int { Int(clamping: root.count) }
+
+    /// Entries of the tree. O(log entries of the insert buffer).
+    package var count: Int {
+        get throws(StorageError) { ownCount + (try buffered?.count ?? 0) }
+    }
+
+    // MARK: Look-ups
+
+    /// The value of a key; nil where there is none. O(log entries).
+    package func value(forKey key: UnsafeRawBufferPointer) throws(StorageError)
+        -> UnsafeRawBufferPointer?
+    {
+        guard let entry = try entry(forKey: key) else { return try buffered?.value(forKey: key) }
+        return try value(of: entry)
+    }
+
+    /// Whether the tree holds a key. O(log entries).
+    package func contains(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+        if try isOwn(key) { return true }
+        return try buffered?.value(forKey: key) != nil
+    }
+
+    /// Whether a key lies in the tree itself.
+    func isOwn(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+        try entry(forKey: key) != nil
+    }
+
+    private func entry(forKey key: UnsafeRawBufferPointer) throws(StorageError) -> OrderedLeaf
+        .Entry?
+    {
+        guard !root.isEmpty else { return nil }
+        var target = KeyTarget(key: Separator(key: key))
+        let (ref, base) = try root.leaf(&target, in: pages, as: .orderedLeaf)
+        let leaf = try OrderedLeaf(base, page: ref.page)
+        let (index, found) = try leaf.search(key)
+        return found ? try leaf.entry(index) : nil
+    }
+
+    /// The value of an entry, from its blob where it has one.
+    func value(of entry: OrderedLeaf.Entry) throws(StorageError) -> UnsafeRawBufferPointer {
+        guard entry.isBlob, let stored = entry.stored.baseAddress else { return entry.stored }
+        return try pages.blob(Ref(decoding: stored))
+    }
+
+    /// How many keys are before `key`. O(log entries).
+    package func rank(of key: UnsafeRawBufferPointer) throws(StorageError) -> Int {
+        try ownRank(of: key) + (try buffered?.rank(of: key) ?? 0)
+    }
+
+    private func ownRank(of key: UnsafeRawBufferPointer) throws(StorageError) -> Int {
+        guard !root.isEmpty else { return 0 }
+        var target = KeyTarget(key: Separator(key: key))
+        let (ref, base, before) = try root.rankedLeaf(&target, in: pages, as: .orderedLeaf)
+        let index = try OrderedLeaf(base, page: ref.page).search(key).index
+        return Int(clamping: before) &+ index
+    }
+
+    // MARK: Cursors
+
+    /// A cursor that stands nowhere yet.
+    package func cursor() throws(StorageError) -> TreeCursor {
+        try cursor(buffered?.levels)
+    }
+
+    /// A cursor for the entries whose keys begin with `prefix`; it may leave others out.
+    package func cursor(within prefix: UnsafeRawBufferPointer) throws(StorageError) -> TreeCursor {
+        try cursor(buffered?.levels(within: prefix))
+    }
+
+    private func cursor(_ levels: [TreeReader]?) throws(StorageError) -> TreeCursor {
+        let own = LeafEntryCursor(tree: self)
+        guard let buffered, let levels, !levels.isEmpty else { return TreeCursor(own, merged: nil) }
+        var children = [PrefixCursor(own, prefix: nil)]
+        for level in levels {
+            children.append(PrefixCursor(LeafEntryCursor(tree: level), prefix: buffered.prefix))
+        }
+        return TreeCursor(own, merged: MergingCursor(children))
+    }
+
+    /// Whether the tree itself may hold keys that begin with `prefix`: false is certain.
+    func mayHold(prefix: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+        guard !root.isEmpty else { return false }
+        var target = KeyTarget(key: Separator(key: prefix))
+        let (ref, base) = try root.leaf(&target, in: pages, as: .orderedLeaf)
+        let leaf = try OrderedLeaf(base, page: ref.page)
+        let (index, found) = try leaf.search(prefix)
+        guard !found, index < leaf.count else { return true }
+        let entry = try leaf.entry(index)
+        return withUnsafeTemporaryAllocation(byteCount: OrderedLeafRewrite.keySize, alignment: 8) {
+            memory in
+            guard let base = memory.baseAddress else { return true }
+            return commonPrefix(leaf.key(of: entry, in: base), prefix) == prefix.count
+        }
+    }
+
+    // MARK: The check
+
+    /// Checks every node, entry and blob: order, bounds, counts, checksums. Reports each extent to
+    /// `visitor`; throws at the first damage. O(entries).
+    func check(_ visitor: any TreeVisitor) throws(StorageError) {
+        var walker = OrderedLeafWalker(pages: pages, visitor: visitor)
+        try root.check(&walker, in: pages, as: .orderedLeaf, visitor)
+    }
+}
+
+private struct OrderedLeafWalker: LeafWalker {
+    let pages: PageReader
+    let visitor: any TreeVisitor
+
+    func leaf(_ ref: Ref, _ base: UnsafeRawPointer, from low: Separator?, below high: Separator?)
+        throws(StorageError) -> UInt64
+    {
+        let leaf = try OrderedLeaf(base, page: ref.page)
+        try PageCheck.check(leaf)
+        // Its keys ascend: the first and the last stand for all.
+        let keys = UnsafeMutableRawPointer.allocate(
+            byteCount: 2 * OrderedLeafRewrite.keySize, alignment: 8)
+        defer { keys.deallocate() }
+        let first = Separator(key: leaf.key(of: try leaf.entry(0), in: keys))
+        let last = Separator(
+            key: leaf.key(
+                of: try leaf.entry(leaf.count - 1), in: keys + OrderedLeafRewrite.keySize))
+        guard low.map({ $0.compare(first) <= 0 }) ?? true,
+            high.map({ last.compare($0) < 0 }) ?? true
+        else {
+            throw .corrupt(
+                page: ref.page, reason: "the keys of a leaf lie outside of its separators")
+        }
+        for index in 0..<leaf.count {
+            if let blob = try leaf.entry(index).blob { try check(blob) }
+        }
+        return UInt64(leaf.count)
+    }
+
+    private func check(_ blob: Ref) throws(StorageError) {
+        guard try pages.blob(blob).count > TreeLimits.inlineValue else {
+            throw .corrupt(page: blob.page, reason: "a blob is too short to be one")
+        }
+        try visitor.visit(blob, as: .blob)
+    }
+}
