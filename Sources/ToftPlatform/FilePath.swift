@@ -52,7 +52,6 @@ package enum FilePath {
         let descriptor = try checked(
             "open", directory, platform_open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
         defer { _ = platform_close(descriptor) }
-        if Probe.makes(.directoryNotSynced) { return }
         let result = platform_sync(descriptor)
         Probe.reach(.directorySynced)
         // Some file systems cannot sync a directory and say so.

@@ -1,13 +1,8 @@
-#if TOFT_TRIALS
-internal import Glibc
-#endif
-
-/// Where trials look into the engine: moments at which they stop, kill or overtake it, and mistakes
-/// that they make on purpose, one at a time, to see that the tests find them.
+/// Failpoints: the moments at which trials stop, kill or overtake the engine.
 ///
-/// Production knows nothing of it. Only `swift build -Xswiftc -DTOFT_TRIALS` gives these calls a
-/// body; without it they are empty, every question is answered with no, and the compiler takes them
-/// out (of other modules too, so they are inlinable).
+/// Only `swift build -Xswiftc -DTOFT_TRIALS` gives these calls a body; without it they are empty,
+/// every question is answered with no, and the compiler removes them (they are inlinable, for other
+/// modules too).
 package enum Probe {
     /// Moments, in the order in which a database lives through them.
     package enum Moment: Int, CaseIterable, Sendable {
@@ -24,29 +19,6 @@ package enum Probe {
         case leavingLast, cleanWritten
     }
 
-    /// Mistakes, each of which some test must find.
-    package enum Mistake: String, CaseIterable, Sendable {
-        case noSyncBeforeMeta, metaNotDurable, metaBeforePages, publishedBeforeMeta
-        case syncErrorIgnored, syncTriedAgain, poisonForgotten, diskFullIgnored,
-            shortWriteTakenAsWhole
-        case pageReusedTooEarly, pinsIgnored, pinStoredWithoutLookingAgain, deadOwnerByNumberOnly
-        case versionReusedAfterRollback, othersCommitOverlooked
-        case checksumNotCompared, growthForgotten, olderMetaRefused
-        case recoveryOverwritesItsMeta, recoveryTrustsTheCache, deadWriterNotTakenOver
-        case directoryNotSynced
-        case logNotDurable, publishedBeforeLog, previousVersionNotChecked, saltKept, lostLogNotSeen,
-            lostMetaNotSeen
-        case deferredNotCovered, logTailIgnored, inDoubtMetaForgotten, checkpointNotPinned,
-            checkpointNotSynced
-        case copyNotVerified, segmentNotListed, tornRecordBelieved, derivedNotReplayed
-        case entryLostOnTheWay, versionOfBirthNotPinned, durableVersionReadFirst
-        case clusterRowsOffByOne, staleElementAfterMove
-        case upsertSkipsIndex, backlinkForgotten, longTextTakenAsShort, elementLostInSplit,
-            elementLostInMerge, boundsNotWidened, observerMissesRow, staleResults
-        case referenceBoundsNotChecked, heightNotChecked, keyOrderNotChecked
-        case flushForgetsPoison, closeErrorSwallowed, groupFailureHidden
-    }
-
     #if TOFT_TRIALS
     package static let isCompiledIn = true
     /// Called at every moment, on the thread that reached it. To be set before the first database
@@ -54,10 +26,6 @@ package enum Probe {
     nonisolated(unsafe) package static var observer: (@Sendable (Moment) -> Void)?
     /// Bytes of one system call at most: a kernel may write less than it was asked to.
     nonisolated(unsafe) package static var writeLimit = Int.max
-    /// The mistake that the environment asks for.
-    package static let mistake: Mistake? = getenv("TOFT_SEED_BUG").flatMap {
-        Mistake(rawValue: String(cString: $0))
-    }
 
     /// What a trial wants to happen on its own thread, where it is everybody: interruptions, and
     /// deaths.
@@ -93,16 +61,12 @@ package enum Probe {
         defer { script.hasOwnerDied = false }
         return script.hasOwnerDied
     }
-
-    package static func makes(_ mistake: Mistake) -> Bool { self.mistake == mistake }
     #else
     package static let isCompiledIn = false
-    package static let mistake: Mistake? = nil
 
     @inlinable @inline(__always) package static func reach(_ moment: Moment) {}
     @inlinable @inline(__always) package static func dies(at moment: Moment) -> Bool { false }
     @inlinable @inline(__always) package static func takeOwnersDeath() -> Bool { false }
-    @inlinable @inline(__always) package static func makes(_ mistake: Mistake) -> Bool { false }
     @inlinable @inline(__always) package static var writeLimit: Int { .max }
     #endif
 }

@@ -39,8 +39,8 @@ enum Trials {
         case "interleavings": return try InterleavingTrials.run()
         case "files": return try FileTrials.run()
         case "model": return try ModelTrial.run(arguments)
-        case "mistakes": return try MistakeTrials.run(arguments.first)
-        case "hunt": return try MistakeTrials.hunt(arguments.first ?? "")
+        case "mutants": return try MutantTrials.run(arguments.first)
+        case "hunt": return try MutantTrials.hunt(arguments.first ?? "")
         case "soak":
             return try SoakTrial.run(commits: number(0, 12_000), seed: UInt64(number(1, 1)))
         case "kills": return try KillTrial.run(kills: number(0, 50), seed: UInt64(number(1, 1)))
@@ -78,7 +78,7 @@ enum Trials {
                     + "faults [stride [pairs]] "
                     + "| model [--seed N | --commands N --sequences N | --minutes N] "
                     + "| interleavings | files | members [commits] | kills [kills [seed]] | "
-                    + "soak [commits [seed]] | mistakes [one] | damage [files [seed]] "
+                    + "soak [commits [seed]] | mutants [one] | damage [files [seed]] "
                     + "| damage-again CORPUS CLASS NUMBER | all"
             )
             return false

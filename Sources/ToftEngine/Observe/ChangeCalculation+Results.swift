@@ -1,5 +1,4 @@
 internal import ToftModel
-internal import ToftPlatform
 internal import ToftStorage
 
 extension ChangeCalculation {
@@ -108,10 +107,7 @@ extension ChangeCalculation {
         change.insertions = try ranks(of: rows.inserted, in: tables.new)
         let test = try test(of: classID, watching: paths, rowCount: tables.new.rowCount)
         let modified = test.isEmpty ? IndexRanges() : try modified(of: classID, by: test)
-        var stayed = modified.subtracting(rows.inserted)
-        if Probe.makes(.observerMissesRow), let last = stayed.runs.last {
-            stayed = stayed.subtracting(IndexRanges(last.upperBound - 1..<last.upperBound))
-        }
+        let stayed = modified.subtracting(rows.inserted)
         change.modifications = try ranks(of: stayed, in: tables.old)
         change.modificationsNew = try ranks(of: stayed, in: tables.new)
         return change

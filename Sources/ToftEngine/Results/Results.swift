@@ -1,6 +1,5 @@
 internal import Synchronization
 package import ToftModel
-internal import ToftPlatform
 package import ToftQuery
 internal import ToftStorage
 
@@ -44,7 +43,7 @@ package final class Results {
         if let order, checked == session.stamps.now { return order }
         let last = session.stamps.last(of: recipe.watched)
         checked = session.stamps.now
-        if let order, stamp == last || Probe.makes(.staleResults) { return order }
+        if let order, stamp == last { return order }
         let found = try recipe.order(in: session.view)
         order = found
         stamp = last

@@ -1,4 +1,3 @@
-internal import ToftPlatform
 internal import ToftStorage
 
 /// Builds a key of an index, a primary key tree or a backlink tree in memory that the caller owns.
@@ -97,8 +96,7 @@ struct KeyBytes {
     }
 
     private mutating func put(text: UnsafeRawBufferPointer) {
-        let isLong =
-            text.count > Self.textLimit + (Probe.makes(.longTextTakenAsShort) ? 1 : 0)
+        let isLong = text.count > Self.textLimit
         putStart(of: text)
         put(byte: 0)
         put(byte: isLong ? 1 : 0)

@@ -1,4 +1,3 @@
-internal import ToftPlatform
 internal import ToftStorage
 
 /// Lists. Every edit is recorded with its index; an edit of links changes the backlinks, too.
@@ -182,7 +181,6 @@ extension ModelTransaction {
         }
         guard case .int64(let old) = was, case .int64(let new) = cell, old != new else { return }
         try removeBacklink(property, target: old, source: key)
-        if Probe.makes(.backlinkForgotten) { return }
         try addBacklink(property, target: new, source: key)
     }
 

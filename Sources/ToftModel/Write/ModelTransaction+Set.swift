@@ -1,4 +1,3 @@
-internal import ToftPlatform
 internal import ToftStorage
 
 extension ModelTransaction {
@@ -54,9 +53,6 @@ extension ModelTransaction {
         if element.isList { return try assign(element.list, to: key, property, policy: policy) }
         if policy == .modified, try view.cell(key, property).isIdentical(to: element.cell) {
             return
-        }
-        if Probe.makes(.upsertSkipsIndex), property.isIndexed {
-            return try putCell(element.cell, to: key, property, derived: false)
         }
         try put(element.cell, to: key, property)
     }

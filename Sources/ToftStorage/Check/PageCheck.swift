@@ -1,5 +1,3 @@
-internal import ToftPlatform
-
 /// What the bytes of one page promise by themselves: order, counts, offsets, lengths, room. The
 /// check of a file asks it of every page that it reaches. Debug builds ask it of every page before
 /// it is written.
@@ -52,7 +50,6 @@ enum PageCheck {
             guard
                 before.hint < suffix.hint
                     || before.hint == suffix.hint && before.compareRest(suffix) < 0
-                    || Probe.makes(.keyOrderNotChecked)
             else { throw damage(leaf.page, "the keys of a leaf are out of order") }
         }
     }

@@ -1,5 +1,3 @@
-internal import ToftPlatform
-
 /// A cluster that a writer changes in place. Every function verifies the columns that it touches.
 struct ClusterEditor {
     let base: UnsafeMutableRawPointer
@@ -255,7 +253,7 @@ struct ClusterEditor {
         if value < Int64(bitPattern: slice.low) {
             base.storeInt64(value, at: slice.entry &+ ClusterLayout.entryLow)
         }
-        if value > Int64(bitPattern: slice.high), !Probe.makes(.boundsNotWidened) {
+        if value > Int64(bitPattern: slice.high) {
             base.storeInt64(value, at: slice.entry &+ ClusterLayout.entryHigh)
         }
     }

@@ -1,5 +1,3 @@
-internal import ToftPlatform
-
 /// How large a new cluster shall be.
 struct ClusterShape {
     var rowCapacity: Int
@@ -24,7 +22,7 @@ extension ClusterBuilder {
     /// Room for `rows` rows and `heap` more bytes, and for as much again where that fits; nil where
     /// the cluster has to be split, or has `ClusterLimits.rows` rows already.
     func grown(rows: Int, from capacity: Int, heap: Int) -> ClusterShape? {
-        guard rows <= ClusterLimits.rows || Probe.makes(.clusterRowsOffByOne) else { return nil }
+        guard rows <= ClusterLimits.rows else { return nil }
         let wantedCapacity =
             rows > capacity ? min(ClusterLimits.rows, max(8, capacity * 2)) : capacity
         let least = liveHeap + heap

@@ -1,5 +1,3 @@
-internal import ToftPlatform
-
 /// Changes of lists. An index is that of the element; where the list has no such element,
 /// `indexOutOfRange` is thrown and nothing has changed.
 extension TableWriter {
@@ -221,10 +219,9 @@ extension TableWriter {
     ) throws(StorageError) {
         let (id, sequence) = sequences.create()
         try sequence.fill(from: block, kind: kind)
-        let memory =
-            Probe.makes(.staleElementAfterMove) ? scratch.element : scratch.sequenceID
-        memory.storeUInt64(id, at: 0)
-        let bytes = UnsafeRawBufferPointer(start: memory, count: ClusterLayout.sequenceIDSize)
+        scratch.sequenceID.storeUInt64(id, at: 0)
+        let bytes = UnsafeRawBufferPointer(
+            start: scratch.sequenceID, count: ClusterLayout.sequenceIDSize)
         try setHeap(
             list.key, list.column, bytes, reserve: ClusterLayout.sequenceIDSize, isExternal: true)
     }

@@ -1,5 +1,3 @@
-internal import ToftPlatform
-
 /// Changes a sequence of the version being made.
 ///
 /// It moves elements as they are stored: the blobs of long ones are made and freed by the list, but
@@ -118,8 +116,7 @@ final class SequenceWriter {
     ) throws(StorageError) {
         let cut = atEnd ? edited.count - 1 : try middle(of: edited)
         let (rightRef, rightBase) = try pages.allocate(.sequenceLeaf, pageCount: 1)
-        let lost = Probe.makes(.elementLostInSplit) ? 1 : 0
-        try write(edited, 0..<cut - lost, to: base)
+        try write(edited, 0..<cut, to: base)
         try write(edited, cut..<edited.count, to: rightBase)
         try path.insertLeafRight(&head.root, .lowest, rightRef, rows: UInt64(edited.count - cut))
     }
@@ -173,13 +170,12 @@ final class SequenceWriter {
     private func merge(
         _ left: ElementBlock, _ right: ElementBlock, into base: UnsafeMutableRawPointer
     ) throws(StorageError) {
-        let lost = Probe.makes(.elementLostInMerge) ? 1 : 0
-        let count = left.count + right.count - lost
+        let count = left.count + right.count
         var writer = try ElementWriter(
             scratch.leaf, capacity: SequenceLeafLayout.room, kind: try reader.kind(), count: count,
             page: left.page)
         try writer.append(0..<left.count, of: left)
-        try writer.append(0..<right.count - lost, of: right)
+        try writer.append(0..<right.count, of: right)
         base.store(scratch.leaf, count: writer.length, at: SequenceLeafLayout.block)
     }
 

@@ -1,5 +1,3 @@
-internal import ToftPlatform
-
 /// What stands in a log, read whole: for recovery, and for readers of a file that nobody has
 /// recovered.
 struct LogContent {
@@ -60,11 +58,9 @@ struct LogContent {
             point = frame.after
         }
         // A lost meta may have begun the log anew, with another salt.
-        if !Probe.makes(.lostMetaNotSeen) { try expectNoCheckpoint(after: meta.version) }
+        try expectNoCheckpoint(after: meta.version)
         try forEachHeader { frame throws(StorageError) in
-            if frame.salt == map.salt, frame.durablePosition > point.position, isInPlace(frame),
-                !Probe.makes(.lostLogNotSeen)
-            {
+            if frame.salt == map.salt, frame.durablePosition > point.position, isInPlace(frame) {
                 throw .corrupt(
                     page: page(of: point.position),
                     reason:
@@ -126,7 +122,7 @@ struct LogContent {
             frame.before.sequence == point.sequence, frame.before.hash == point.hash
         else { return nil }
         return frame.kind == .marker || frame.previousVersion == version
-            || Probe.makes(.previousVersionNotChecked) ? frame : nil
+            ? frame : nil
     }
 
     private var capacity: UInt64 { UInt64(bytes.count) }

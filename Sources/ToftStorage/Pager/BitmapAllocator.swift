@@ -1,5 +1,3 @@
-internal import ToftPlatform
-
 /// Takes pages from the bitmaps of the regions, which it reads as it needs them.
 final class BitmapAllocator {
     struct Region {
@@ -218,10 +216,7 @@ final class BitmapAllocator {
     }
 
     private func grow(to pages: UInt64) throws(StorageError) {
-        if Probe.makes(.growthForgotten) { return }
-        do throws(StorageError) {
-            try file.grow(to: pages * UInt64(Page.size))
-        } catch  where Probe.makes(.diskFullIgnored) {}
+        try file.grow(to: pages * UInt64(Page.size))
     }
 
     private func bitmap(_ index: Int, in space: PageWriter) throws(StorageError) -> Bitmap {

@@ -1,5 +1,3 @@
-internal import ToftPlatform
-
 /// The free space of one version, while a writer changes it.
 ///
 /// A page is in one of four states: free (its bit is 0), in use (its bit is 1 and the root reaches
@@ -225,8 +223,7 @@ final class FreeSpace {
 
     /// The lowest pin in [birth, death). `pins` ascend. O(log pins).
     static func pin(from birth: UInt64, before death: UInt64, of pins: [UInt64]) -> UInt64? {
-        let isBirthLeftOut = Probe.makes(.versionOfBirthNotPinned) && birth < .max
-        let index = Self.index(ofPinFrom: isBirthLeftOut ? birth + 1 : birth, in: pins)
+        let index = Self.index(ofPinFrom: birth, in: pins)
         return index < pins.count && pins[index] < death ? pins[index] : nil
     }
 

@@ -242,7 +242,7 @@ package final class MappedFile: @unchecked Sendable {
             let present =
                 size > start
                 ? Int(min((size - start) / UInt64(Page.size), UInt64(Page.perRegion))) : 0
-            guard present >= pages || Probe.makes(.referenceBoundsNotChecked) else {
+            guard present >= pages else {
                 throw .corrupt(page: page, reason: "the file ends before this page")
             }
             let base = try memory(of: region)

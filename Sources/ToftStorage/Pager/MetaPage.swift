@@ -1,5 +1,3 @@
-internal import ToftPlatform
-
 /// Meta pages to and from the file.
 enum MetaPage {
     static func write(_ meta: Meta, slot: UInt64, to file: MappedFile) throws(StorageError) {
@@ -10,9 +8,6 @@ enum MetaPage {
         #if DEBUG || TOFT_TRIALS
         try checkBeforeWrite(meta, page, slot: slot, path: file.path)
         #endif
-        if Probe.makes(.metaNotDurable) {
-            return try file.write(UnsafeRawBufferPointer(page), at: slot * UInt64(Page.size))
-        }
         try file.writeDurably(UnsafeRawBufferPointer(page), at: slot * UInt64(Page.size))
     }
 
@@ -37,11 +32,6 @@ enum MetaPage {
     )? {
         let first = try read(slot: 0, fromDevice: fromDevice, of: file)
         let second = try read(slot: 1, fromDevice: fromDevice, of: file)
-        if Probe.makes(.olderMetaRefused), first == nil || second == nil,
-            try file.size() > UInt64(16 * Page.size)
-        {
-            return nil
-        }
         if let first, first.version > second?.version ?? 0 { return (first, 0) }
         return second.map { ($0, 1) }
     }

@@ -99,7 +99,7 @@ final class PageWriter {
         guard Page.isRun(ref.page, count: ref.pageCount), ref.birth <= version else {
             throw .corrupt(page: ref.page, reason: "a reference names \(ref.pageCount) pages there")
         }
-        if ref.birth == version || Probe.makes(.pageReusedTooEarly) {
+        if ref.birth == version {
             working.extents.remove(ref.page)
             spilled.removeValue(forKey: ref.page)
             try freeSpace.release(ref.page, count: Int(ref.pageCount), in: self)
@@ -188,7 +188,7 @@ final class PageWriter {
         throws(StorageError)
     {
         let height = UnsafeRawPointer(extent.base).uint8(at: InnerLayout.height)
-        guard height < limit || Probe.makes(.heightNotChecked) else {
+        guard height < limit else {
             throw .corrupt(page: extent.page, reason: "an inner node stands too high")
         }
         let count = UnsafeRawPointer(extent.base).uint16(at: InnerLayout.count)

@@ -343,9 +343,7 @@ package final class Coordinator: Sendable {
         do {
             try makeDurable()
         } catch {
-            if Probe.makes(.syncErrorIgnored) { return }
-            if Probe.makes(.syncTriedAgain), (try? makeDurable()) != nil { return }
-            if !Probe.makes(.poisonForgotten) { poison() }
+            poison()
             throw .poisoned
         }
     }

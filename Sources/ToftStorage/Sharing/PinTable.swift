@@ -59,7 +59,7 @@ final class PinTable: Sendable {
                 version.pointee.store(published.version, ordering: .relaxed)
                 Probe.reach(.pinStored)
                 atomicMemoryFence(ordering: .sequentiallyConsistent)
-                if ring.token == token || Probe.makes(.pinStoredWithoutLookingAgain) {
+                if ring.token == token {
                     local.held[published.version] = Held(place: place, count: 1)
                     return published
                 }

@@ -57,9 +57,6 @@ struct ProcessTable: Sendable {
         let incarnation = words.process(owner.index, LockFileLayout.Process.incarnation).pointee
             .load(ordering: .acquiring)
         guard incarnation & Self.incarnationMask == owner.incarnation else { return true }
-        if Probe.makes(.deadOwnerByNumberOnly) {
-            return identity(of: owner.index).hasEnded(seenBy: me)
-        }
         guard let locks, let isHeld = try? locks.isHeldByOthers(LockByte.process(owner.index))
         else { return false }
         return !isHeld || identity(of: owner.index).hasEnded(seenBy: me)

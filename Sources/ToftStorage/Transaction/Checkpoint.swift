@@ -39,12 +39,12 @@ struct Checkpoint {
         defer { coordinator.unpin(pin) }
         let published = pin.published
         guard published.version > coordinator.durableVersion else { return false }
-        coordinator.checkpointVersion = Probe.makes(.checkpointNotPinned) ? 0 : published.version
+        coordinator.checkpointVersion = published.version
         try Probe.pass(.checkpointPinned)
         // 3. Its pages, in slices, so that commits need not wait behind all of it; then the sync,
         //    which has little left to do.
         try writeOut(published, work)
-        if !Probe.makes(.checkpointNotSynced) { try sync() }
+        try sync()
         try Probe.pass(.checkpointSynced)
         // 4. The meta.
         try coordinator.orPoison { () throws(StorageError) in
@@ -64,7 +64,7 @@ struct Checkpoint {
             throw .corrupt(page: 0, reason: "neither meta page is valid")
         }
         if newest.version > coordinator.published.version { return false }
-        if newest.version > coordinator.durableVersion && !Probe.makes(.inDoubtMetaForgotten) {
+        if newest.version > coordinator.durableVersion {
             try sync()
             coordinator.setDurable(newest.version, logTail: newest.log.position)
         }

@@ -37,7 +37,7 @@ struct Commit {
 
     func run(_ durability: Durability) throws(StorageError) -> PublishedVersion {
         // A checkpoint may have failed since the transaction began.
-        if store.coordinator.isPoisoned && !Probe.makes(.poisonForgotten) { throw .poisoned }
+        if store.coordinator.isPoisoned { throw .poisoned }
         let record = transaction.record.pointee.finish(
             version: pages.version, previousVersion: transaction.baseVersion,
             recordBytes: transaction.baseRoot.recordBytes)
@@ -59,7 +59,6 @@ struct Commit {
         try pages.flush()
         try mapRoot(of: published)
         try Probe.pass(.pagesWritten)
-        if Probe.makes(.publishedBeforeLog) { store.coordinator.publish(published) }
         published.log = frame.after
         store.noteLogged(
             effects: transaction.record.pointee.effectCount,
@@ -98,19 +97,14 @@ struct Commit {
         if added != nil || map.salt == 0 { map.base = transaction.base.log.position }
         if map.salt == 0 { map.salt = try LogMap.newSalt(of: store.template.databaseID) }
         var published = try builder.build(record, total: total)
-        let listed = added != nil && Probe.makes(.segmentNotListed) ? store.coordinator.log : map
-        if Probe.makes(.metaBeforePages) { try store.writeMeta(published, log: map) }
         try pages.flush()
         try mapRoot(of: published)
         if let added { try clear(added) }
         try Probe.pass(.pagesWritten)
         // 3. Sync, then the meta: durable or unknown.
-        if !Probe.makes(.noSyncBeforeMeta) {
-            try orPoison { () throws(StorageError) in try store.file.sync() }
-        }
+        try orPoison { () throws(StorageError) in try store.file.sync() }
         try Probe.pass(.pagesSynced)
-        if Probe.makes(.publishedBeforeMeta) { store.coordinator.publish(published) }
-        try orPoison { () throws(StorageError) in try store.writeMeta(published, log: listed) }
+        try orPoison { () throws(StorageError) in try store.writeMeta(published, log: map) }
         try Probe.pass(.metaWritten)
         store.coordinator.setLog(map, tail: published.log.position)
         store.coordinator.setDurable(published.version, logTail: published.log.position)

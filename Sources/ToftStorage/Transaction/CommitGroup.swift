@@ -108,7 +108,7 @@ final class CommitGroup: Sendable {
         let seen = turn.word.pointee.load(ordering: .sequentiallyConsistent)
         return state.withLock { state in
             if state.published >= version { return .done }
-            if state.hasFailed { return Probe.makes(.groupFailureHidden) ? .done : .failed }
+            if state.hasFailed { return .failed }
             guard !state.isWriting, let newest = state.newest else {
                 state.hasSleepers = true
                 return .wait(seen)

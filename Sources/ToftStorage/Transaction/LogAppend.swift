@@ -1,5 +1,3 @@
-internal import ToftPlatform
-
 /// A frame that is about to be appended to the log: where it goes, and how it gets there.
 struct LogAppend {
     private let map: LogMap
@@ -27,7 +25,6 @@ struct LogAppend {
         let base = transaction.base
         guard let start = map.start(of: length, from: base.log.position),
             start + length - store.coordinator.logTail <= map.capacity
-                || Probe.makes(.logTailIgnored)
         else {
             transaction.isLogTooShort = true
             return nil
@@ -81,7 +78,7 @@ struct LogAppend {
         guard let first = frames.first, let start = first.map.place(of: first.frame.before.position)
         else { return }
         let deferred = LogDeferred(
-            map: first.map, from: Probe.makes(.deferredNotCovered) ? first.end : first.durable,
+            map: first.map, from: first.durable,
             to: first.end)
         var bytes = try deferred.rewrite(to: file, upTo: start.offset)
         var offset = start.offset - UInt64(bytes.count)
@@ -95,11 +92,6 @@ struct LogAppend {
                 offset = place.offset
             }
             bytes += frame.bytes
-        }
-        if Probe.makes(.logNotDurable) {
-            return try bytes.withBytes { bytes throws(StorageError) in
-                try file.write(bytes, at: offset)
-            }
         }
         try bytes.withBytes { bytes throws(StorageError) in try file.writeDurably(bytes, at: offset)
         }

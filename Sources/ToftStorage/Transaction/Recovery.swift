@@ -59,7 +59,7 @@ enum Recovery {
         try file.sync()
         guard
             let (meta, slot) = try MetaPage.newest(
-                fromDevice: !Probe.makes(.recoveryTrustsTheCache), of: file)
+                fromDevice: true, of: file)
         else { throw noMeta }
         let cached = try MetaPage.newest(fromDevice: false, of: file)?.meta
         var found = try checked(meta, file)
@@ -88,12 +88,10 @@ enum Recovery {
         found.isClosedCleanly = false
         found.log = .start
         found.logMap.base = 0
-        if !Probe.makes(.saltKept) {
-            found.logMap.salt =
-                found.logMap.segments.isEmpty ? 0 : try LogMap.newSalt(of: found.databaseID)
-        }
+        found.logMap.salt =
+            found.logMap.segments.isEmpty ? 0 : try LogMap.newSalt(of: found.databaseID)
         try MetaPage.write(
-            found, slot: Probe.makes(.recoveryOverwritesItsMeta) ? slot : 1 - slot, to: file)
+            found, slot: 1 - slot, to: file)
         Probe.reach(.recoveryRenewed)
         return found
     }
@@ -163,7 +161,7 @@ enum Recovery {
     private static func checked(_ meta: Meta, _ file: MappedFile) throws(StorageError) -> Meta {
         try checkPresent(meta, file)
         let identity = try file.identity()
-        if meta.identity != identity && !meta.isClosedCleanly && !Probe.makes(.copyNotVerified) {
+        if meta.identity != identity && !meta.isClosedCleanly {
             try checkWhole(meta, file)
         }
         var found = meta
@@ -176,7 +174,7 @@ enum Recovery {
     private static func checkNewest(
         _ meta: Meta, _ slot: UInt64, fromDevice: Bool, _ file: MappedFile
     ) throws(StorageError) {
-        guard meta.isClosedCleanly, !Probe.makes(.lostMetaNotSeen) else { return }
+        guard meta.isClosedCleanly else { return }
         let isTwice = try MetaPage.read(slot: 1 - slot, fromDevice: fromDevice, of: file) == meta
         for segment in try segments(of: meta, isTwice: isTwice, file) {
             let map = LogMap(salt: 0, base: 0, segments: [segment])

@@ -1,5 +1,3 @@
-internal import ToftPlatform
-
 /// Does again what commit records say was done: literally, with no schema and no model. What is
 /// stored then is what was stored.
 struct Replay {
@@ -45,7 +43,6 @@ struct Replay {
     private func apply(_ effect: Effect, _ record: CommitRecord, _ raw: UnsafeRawBufferPointer)
         throws(StorageError)
     {
-        if effect.isDerived && Probe.makes(.derivedNotReplayed) { return }
         let trees = transaction.trees
         func table() throws(StorageError) -> TableWriter {
             try trees.table(effect.tree, abandonedKeys: [:])

@@ -1,7 +1,5 @@
 // What a store does with its log, besides committing.
 
-internal import ToftPlatform
-
 extension Store {
     /// Whether small commits go through the log.
     var usesLog: Bool { firstLogPages > 0 }
@@ -37,11 +35,7 @@ extension Store {
         let end = transaction.base.log.position
         let rest = LogDeferred(
             map: coordinator.log, from: coordinator.durableLog(of: transaction.base), to: end)
-        if Probe.makes(.flushForgetsPoison) {
-            try rest.rewrite(to: file)
-        } else {
-            try coordinator.orPoison { () throws(StorageError) in try rest.rewrite(to: file) }
-        }
+        try coordinator.orPoison { () throws(StorageError) in try rest.rewrite(to: file) }
         coordinator.setFlushedLog(end)
     }
 

@@ -167,7 +167,7 @@ package final class Store: Sendable {
                 failure = failure ?? error
             }
         }
-        if let failure, !Probe.makes(.closeErrorSwallowed) { throw failure }
+        if let failure { throw failure }
     }
 
     /// Makes deferred commits durable, without the write lock: the log has them, and a sync of the
@@ -268,7 +268,7 @@ package final class Store: Sendable {
         do {
             if coordinator.isPoisoned { throw StorageError.poisoned }
             try checkNotReplaced()
-            if previousOwnerDied && !Probe.makes(.deadWriterNotTakenOver) {
+            if previousOwnerDied {
                 try Recovery.takeOver(self)
                 coordinator.finishTakeover()
             }
@@ -299,15 +299,12 @@ package final class Store: Sendable {
     /// gone when they are read, the durable version, read last, is the checkpoint's. Read the other
     /// way round, both would be missed.
     private func pins(_ visible: UInt64, _ beingWritten: UInt64?) throws(StorageError) -> [UInt64] {
-        let isOutOfOrder = Probe.makes(.durableVersionReadFirst)
-        let durableAtFirst = isOutOfOrder ? coordinator.durableVersion : 0
         Probe.reach(.pinsBegun)
         let checkpoint = coordinator.checkpointVersion
         let readers = try coordinator.pinnedVersions()
         let oldest = readers.first ?? visible
         writer.withLock { $0.oldestPin = oldest }
-        if Probe.makes(.pinsIgnored) { return [] }
-        let durable = isOutOfOrder ? durableAtFirst : coordinator.durableVersion
+        let durable = coordinator.durableVersion
         var pins = readers
         for pin in [visible, beingWritten ?? 0, checkpoint, durable] where pin != 0 {
             let index = FreeSpace.index(ofPinFrom: pin, in: pins)
@@ -317,7 +314,7 @@ package final class Store: Sendable {
     }
 
     private func claimVersion(after newest: UInt64) -> UInt64 {
-        Probe.makes(.versionReusedAfterRollback) ? newest + 1 : coordinator.claimVersion()
+        coordinator.claimVersion()
     }
 
     /// Gives the write lock back: to the next thread of this process only, as long as its group of

@@ -1,5 +1,3 @@
-internal import ToftPlatform
-
 /// All that a store has for changing it: pages, free space, and the writers of the trees that were
 /// changed lately.
 ///
@@ -43,7 +41,7 @@ final class Writer: @unchecked Sendable {
         try freeSpace.reclaim(pins: pins, in: pages)
         if let unlisted { try freeSpace.setAside(unlisted, in: pages) }
         defer { kept = nil }
-        let isCurrent = committedVersion == base.version || Probe.makes(.othersCommitOverlooked)
+        let isCurrent = committedVersion == base.version
         if isCurrent, let kept, kept.policy == policy { return (root, kept) }
         return (root, TreeWriters(root: root, pages: pages, scratch: scratch, policy: policy))
     }

@@ -1,5 +1,3 @@
-internal import ToftPlatform
-
 /// Changes an ordered tree of the version being made. A caller's mistake throws before anything has
 /// changed; after any other error the transaction must be rolled back.
 ///
@@ -306,8 +304,7 @@ final class TreeWriter {
         let first = min(
             try start.withBytes { key throws(StorageError) in try leaf.search(key).index },
             leaf.count - count)
-        let lost = Probe.makes(.entryLostOnTheWay) ? 1 : 0
-        for index in first..<first + count - lost {
+        for index in first..<first + count {
             try body(try leaf.whole(index, in: scratch.movingKey))
         }
         let next =

@@ -1,0 +1,73 @@
+internal import Glibc
+internal import ToftPlatform
+internal import ToftTestKit
+
+/// The tests of the tests: for each mutant the trial that owns it is run on the engine with that
+/// one mistake, and has to find it. Only a build of the copy that `Tests/mutants.py` makes has
+/// mutants.
+enum MutantTrials {
+    /// Whether this process runs with a mutant.
+    static var isOneOn: Bool {
+        #if TOFT_MUTANTS
+        Mutant.chosen != nil
+        #else
+        false
+        #endif
+    }
+
+    /// Runs all, or the one that is named.
+    static func run(_ name: String?) throws -> Bool {
+        #if TOFT_MUTANTS
+        let mutants = Mutant.allCases.filter { name == nil || $0.rawValue == name }
+        var found = 0
+        var counts: [Int] = []
+        for mutant in mutants {
+            let start = MonotonicClock.nanoseconds
+            setenv("TOFT_MUTANT", mutant.rawValue, 1)
+            let child = try ChildProcess(Trials.executable, ["hunt", mutant.trial])
+            unsetenv("TOFT_MUTANT")
+            // The alarm of the hunt ends a wait.
+            var lines: [String] = []
+            while let line = child.line(timeoutMilliseconds: -1) { lines.append(line) }
+            let code = child.wait()
+            // A hunt ends with 1 when it has found something wrong. A signal would mean that the
+            // engine fell over the mutant, or hung.
+            let isFound = code == 1
+            if isFound { found += 1 }
+            let seconds = Double(MonotonicClock.nanoseconds - start) / 1e9
+            let violation =
+                lines.first { $0.hasPrefix("VIOLATION") }?.dropFirst(10).prefix(150)
+                ?? (code < 0 ? "ended by signal \(-code)" : "")
+            let cases = lines.first { $0.hasPrefix("cases ") }?.dropFirst(6) ?? "?"
+            if isFound, let count = Int(cases) { counts.append(count) }
+            print(
+                "\(isFound ? "found" : "NOT FOUND") \(mutant.rawValue) by \(mutant.trial), "
+                    + "\(cases) cases, \(Int(seconds * 1_000)) ms: \(violation)")
+        }
+        counts.sort()
+        print(
+            "mutants found \(found)/\(mutants.count), median of cases until then "
+                + "\(counts.isEmpty ? 0 : counts[counts.count / 2])")
+        return found == mutants.count && !mutants.isEmpty
+        #else
+        print("this build has no mutants: see Tests/mutants.py")
+        return false
+        #endif
+    }
+
+    /// Runs a trial until something is wrong. True: nothing was.
+    static func hunt(_ name: String) throws -> Bool {
+        // Against a hang; a machine that others load takes a minute for the slowest.
+        alarm(180)
+        switch name {
+        case "crash": return try CrashTrials.hunt()
+        case "faults": return try FaultTrials.run(stride: 1, violationLimit: 1)
+        case "kills": return try KillTrial.run(kills: 300, seed: 1)
+        case "interleavings": return try InterleavingTrials.run()
+        case "files": return try FileTrials.run()
+        case "model": return ModelTrial.hunt()
+        case "damage": return try DamageTrial.run(cases: 12_000, seed: 1, violationLimit: 1)
+        default: throw Failure("no trial \(name)")
+        }
+    }
+}

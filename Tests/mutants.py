@@ -1,0 +1,745 @@
+#!/usr/bin/env python3
+"""Plants the mutants: python3 Tests/mutants.py DESTINATION.
+
+A mutant is the engine with one deliberate mistake, to prove that a trial finds it. The sources know
+nothing of mutants: this script copies the package to DESTINATION and edits the copy, in which
+`Mutant.isOn(.name)` asks the environment which one is on (TOFT_MUTANT). A text to edit that is not
+there exactly once ends the script: an edit follows the code that it is about.
+"""
+
+import re
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+# The trial that has to find each mutant.
+TRIALS: dict[str, list[str]] = {
+    "crash": [
+        "noSyncBeforeMeta",
+        "metaNotDurable",
+        "metaBeforePages",
+        "pageReusedTooEarly",
+        "pinsIgnored",
+        "versionReusedAfterRollback",
+        "checksumNotCompared",
+        "othersCommitOverlooked",
+        "growthForgotten",
+        "olderMetaRefused",
+        "recoveryOverwritesItsMeta",
+        "logNotDurable",
+        "previousVersionNotChecked",
+        "saltKept",
+        "deferredNotCovered",
+        "logTailIgnored",
+        "inDoubtMetaForgotten",
+        "checkpointNotPinned",
+        "checkpointNotSynced",
+        "entryLostOnTheWay",
+        "segmentNotListed",
+        "tornRecordBelieved",
+        "derivedNotReplayed",
+        "versionOfBirthNotPinned",
+    ],
+    "faults": [
+        "syncErrorIgnored",
+        "syncTriedAgain",
+        "poisonForgotten",
+        "diskFullIgnored",
+        "recoveryTrustsTheCache",
+        "flushForgetsPoison",
+        "closeErrorSwallowed",
+        "groupFailureHidden",
+    ],
+    "model": [
+        "clusterRowsOffByOne",
+        "staleElementAfterMove",
+        "upsertSkipsIndex",
+        "backlinkForgotten",
+        "longTextTakenAsShort",
+        "elementLostInSplit",
+        "elementLostInMerge",
+        "boundsNotWidened",
+        "observerMissesRow",
+        "staleResults",
+    ],
+    "interleavings": [
+        "publishedBeforeMeta",
+        "publishedBeforeLog",
+        "pinStoredWithoutLookingAgain",
+        "durableVersionReadFirst",
+    ],
+    "kills": [
+        "deadWriterNotTakenOver",
+    ],
+    "files": [
+        "deadOwnerByNumberOnly",
+        "shortWriteTakenAsWhole",
+        "directoryNotSynced",
+        "copyNotVerified",
+        "lostLogNotSeen",
+        "lostMetaNotSeen",
+    ],
+    "damage": [
+        "referenceBoundsNotChecked",
+        "heightNotChecked",
+        "keyOrderNotChecked",
+    ],
+}
+
+
+class Edit(NamedTuple):
+    """A text of one file, and what stands there in the copy."""
+
+    path: str
+    text: str
+    mutated: str
+
+
+EDITS = [
+    Edit(
+        "Sources/ToftEngine/Observe/ChangeCalculation+Results.swift",
+        """\
+        let stayed = modified.subtracting(rows.inserted)
+""",
+        """\
+        var stayed = modified.subtracting(rows.inserted)
+        if Mutant.isOn(.observerMissesRow), let last = stayed.runs.last {
+            stayed = stayed.subtracting(IndexRanges(last.upperBound - 1..<last.upperBound))
+        }
+""",
+    ),
+    Edit(
+        "Sources/ToftEngine/Results/Results.swift",
+        """\
+        if let order, stamp == last { return order }
+""",
+        """\
+        if let order, stamp == last || Mutant.isOn(.staleResults) { return order }
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Index/KeyBytes.swift",
+        """\
+        let isLong = text.count > Self.textLimit
+""",
+        """\
+        let isLong =
+            text.count > Self.textLimit + (Mutant.isOn(.longTextTakenAsShort) ? 1 : 0)
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/ModelTransaction+Lists.swift",
+        """\
+        try removeBacklink(property, target: old, source: key)
+""",
+        """\
+        try removeBacklink(property, target: old, source: key)
+        if Mutant.isOn(.backlinkForgotten) { return }
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/ModelTransaction+Set.swift",
+        """\
+            return
+        }
+""",
+        """\
+            return
+        }
+        if Mutant.isOn(.upsertSkipsIndex), property.isIndexed {
+            return try putCell(element.cell, to: key, property, derived: false)
+        }
+""",
+    ),
+    Edit(
+        "Sources/ToftPlatform/FilePath.swift",
+        """\
+        defer { _ = platform_close(descriptor) }
+""",
+        """\
+        defer { _ = platform_close(descriptor) }
+        if Mutant.isOn(.directoryNotSynced) { return }
+""",
+    ),
+    Edit(
+        "Sources/ToftPlatform/PosixFile.swift",
+        """\
+            done += try checked("pwrite", path, count)
+""",
+        """\
+            done += try checked("pwrite", path, count)
+            if Mutant.isOn(.shortWriteTakenAsWhole) { return }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Check/PageCheck.swift",
+        """\
+                    || before.hint == suffix.hint && before.compareRest(suffix) < 0
+""",
+        """\
+                    || before.hint == suffix.hint && before.compareRest(suffix) < 0
+                    || Mutant.isOn(.keyOrderNotChecked)
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Cluster/ClusterEditor.swift",
+        """\
+        if value > Int64(bitPattern: slice.high) {
+""",
+        """\
+        if value > Int64(bitPattern: slice.high), !Mutant.isOn(.boundsNotWidened) {
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Cluster/ClusterShape.swift",
+        """\
+        guard rows <= ClusterLimits.rows else { return nil }
+""",
+        """\
+        guard rows <= ClusterLimits.rows || Mutant.isOn(.clusterRowsOffByOne) else { return nil }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Cluster/TableWriter+Lists.swift",
+        """\
+        scratch.sequenceID.storeUInt64(id, at: 0)
+        let bytes = UnsafeRawBufferPointer(
+            start: scratch.sequenceID, count: ClusterLayout.sequenceIDSize)
+""",
+        """\
+        let memory =
+            Mutant.isOn(.staleElementAfterMove) ? scratch.element : scratch.sequenceID
+        memory.storeUInt64(id, at: 0)
+        let bytes = UnsafeRawBufferPointer(start: memory, count: ClusterLayout.sequenceIDSize)
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/List/SequenceWriter.swift",
+        """\
+        try write(edited, 0..<cut, to: base)
+""",
+        """\
+        let lost = Mutant.isOn(.elementLostInSplit) ? 1 : 0
+        try write(edited, 0..<cut - lost, to: base)
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/List/SequenceWriter.swift",
+        """\
+        let count = left.count + right.count
+""",
+        """\
+        let lost = Mutant.isOn(.elementLostInMerge) ? 1 : 0
+        let count = left.count + right.count - lost
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/List/SequenceWriter.swift",
+        """\
+        try writer.append(0..<right.count, of: right)
+""",
+        """\
+        try writer.append(0..<right.count - lost, of: right)
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Log/LogContent.swift",
+        """\
+        try expectNoCheckpoint(after: meta.version)
+        try forEachHeader { frame throws(StorageError) in
+            if frame.salt == map.salt, frame.durablePosition > point.position, isInPlace(frame) {
+""",
+        """\
+        if !Mutant.isOn(.lostMetaNotSeen) { try expectNoCheckpoint(after: meta.version) }
+        try forEachHeader { frame throws(StorageError) in
+            if frame.salt == map.salt, frame.durablePosition > point.position, isInPlace(frame),
+                !Mutant.isOn(.lostLogNotSeen)
+            {
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Log/LogContent.swift",
+        """\
+            ? frame : nil
+""",
+        """\
+            || Mutant.isOn(.previousVersionNotChecked) ? frame : nil
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Log/LogFrame.swift",
+        """\
+                == Checksum.of(payload)
+""",
+        """\
+                == Checksum.of(payload)
+                || Mutant.isOn(.tornRecordBelieved)
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Pager/BitmapAllocator.swift",
+        """\
+        try file.grow(to: pages * UInt64(Page.size))
+""",
+        """\
+        if Mutant.isOn(.growthForgotten) { return }
+        do throws(StorageError) {
+            try file.grow(to: pages * UInt64(Page.size))
+        } catch  where Mutant.isOn(.diskFullIgnored) {}
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Pager/FreeSpace.swift",
+        """\
+        let index = Self.index(ofPinFrom: birth, in: pins)
+""",
+        """\
+        let isBirthLeftOut = Mutant.isOn(.versionOfBirthNotPinned) && birth < .max
+        let index = Self.index(ofPinFrom: isBirthLeftOut ? birth + 1 : birth, in: pins)
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Pager/MappedFile.swift",
+        """\
+            guard present >= pages else {
+""",
+        """\
+            guard present >= pages || Mutant.isOn(.referenceBoundsNotChecked) else {
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Pager/MetaPage.swift",
+        """\
+        #endif
+""",
+        """\
+        #endif
+        if Mutant.isOn(.metaNotDurable) {
+            return try file.write(UnsafeRawBufferPointer(page), at: slot * UInt64(Page.size))
+        }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Pager/MetaPage.swift",
+        """\
+        let second = try read(slot: 1, fromDevice: fromDevice, of: file)
+""",
+        """\
+        let second = try read(slot: 1, fromDevice: fromDevice, of: file)
+        if Mutant.isOn(.olderMetaRefused), first == nil || second == nil,
+            try file.size() > UInt64(16 * Page.size)
+        {
+            return nil
+        }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Pager/PageReader.swift",
+        """\
+                Checksum.of(base, count: pages * Page.size) == ref.checksum
+""",
+        """\
+                Checksum.of(base, count: pages * Page.size) == ref.checksum
+                    || Mutant.isOn(.checksumNotCompared)
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Pager/PageWriter.swift",
+        """\
+        }
+        if ref.birth == version {
+""",
+        """\
+        }
+        if ref.birth == version || Mutant.isOn(.pageReusedTooEarly) {
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Pager/PageWriter.swift",
+        """\
+        guard height < limit else {
+""",
+        """\
+        guard height < limit || Mutant.isOn(.heightNotChecked) else {
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Sharing/Coordinator.swift",
+        """\
+            poison()
+""",
+        """\
+            if Mutant.isOn(.syncErrorIgnored) { return }
+            if Mutant.isOn(.syncTriedAgain), (try? makeDurable()) != nil { return }
+            if !Mutant.isOn(.poisonForgotten) { poison() }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Sharing/PinTable.swift",
+        """\
+                if ring.token == token {
+""",
+        """\
+                if ring.token == token || Mutant.isOn(.pinStoredWithoutLookingAgain) {
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Sharing/ProcessTable.swift",
+        """\
+        guard incarnation & Self.incarnationMask == owner.incarnation else { return true }
+""",
+        """\
+        guard incarnation & Self.incarnationMask == owner.incarnation else { return true }
+        if Mutant.isOn(.deadOwnerByNumberOnly) {
+            return identity(of: owner.index).hasEnded(seenBy: me)
+        }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Checkpoint.swift",
+        """\
+        coordinator.checkpointVersion = published.version
+""",
+        """\
+        coordinator.checkpointVersion = Mutant.isOn(.checkpointNotPinned) ? 0 : published.version
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Checkpoint.swift",
+        """\
+        try writeOut(published, work)
+        try sync()
+""",
+        """\
+        try writeOut(published, work)
+        if !Mutant.isOn(.checkpointNotSynced) { try sync() }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Checkpoint.swift",
+        """\
+        if newest.version > coordinator.durableVersion {
+""",
+        """\
+        if newest.version > coordinator.durableVersion && !Mutant.isOn(.inDoubtMetaForgotten) {
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Commit.swift",
+        """\
+        if store.coordinator.isPoisoned { throw .poisoned }
+""",
+        """\
+        if store.coordinator.isPoisoned && !Mutant.isOn(.poisonForgotten) { throw .poisoned }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Commit.swift",
+        """\
+        try mapRoot(of: published)
+        try Probe.pass(.pagesWritten)
+""",
+        """\
+        try mapRoot(of: published)
+        try Probe.pass(.pagesWritten)
+        if Mutant.isOn(.publishedBeforeLog) { store.coordinator.publish(published) }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Commit.swift",
+        """\
+        if map.salt == 0 { map.salt = try LogMap.newSalt(of: store.template.databaseID) }
+        var published = try builder.build(record, total: total)
+""",
+        """\
+        if map.salt == 0 { map.salt = try LogMap.newSalt(of: store.template.databaseID) }
+        var published = try builder.build(record, total: total)
+        let listed = added != nil && Mutant.isOn(.segmentNotListed) ? store.coordinator.log : map
+        if Mutant.isOn(.metaBeforePages) { try store.writeMeta(published, log: map) }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Commit.swift",
+        """\
+        try orPoison { () throws(StorageError) in try store.file.sync() }
+        try Probe.pass(.pagesSynced)
+        try orPoison { () throws(StorageError) in try store.writeMeta(published, log: map) }
+""",
+        """\
+        if !Mutant.isOn(.noSyncBeforeMeta) {
+            try orPoison { () throws(StorageError) in try store.file.sync() }
+        }
+        try Probe.pass(.pagesSynced)
+        if Mutant.isOn(.publishedBeforeMeta) { store.coordinator.publish(published) }
+        try orPoison { () throws(StorageError) in try store.writeMeta(published, log: listed) }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/CommitGroup.swift",
+        """\
+            if state.hasFailed { return .failed }
+""",
+        """\
+            if state.hasFailed { return Mutant.isOn(.groupFailureHidden) ? .done : .failed }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/LogAppend.swift",
+        """\
+            start + length - store.coordinator.logTail <= map.capacity
+""",
+        """\
+            start + length - store.coordinator.logTail <= map.capacity
+                || Mutant.isOn(.logTailIgnored)
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/LogAppend.swift",
+        """\
+            map: first.map, from: first.durable,
+""",
+        """\
+            map: first.map, from: Mutant.isOn(.deferredNotCovered) ? first.end : first.durable,
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/LogAppend.swift",
+        """\
+            bytes += frame.bytes
+""",
+        """\
+            bytes += frame.bytes
+        }
+        if Mutant.isOn(.logNotDurable) {
+            return try bytes.withBytes { bytes throws(StorageError) in
+                try file.write(bytes, at: offset)
+            }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Recovery.swift",
+        """\
+                fromDevice: true, of: file)
+""",
+        """\
+                fromDevice: !Mutant.isOn(.recoveryTrustsTheCache), of: file)
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Recovery.swift",
+        """\
+        found.logMap.salt =
+            found.logMap.segments.isEmpty ? 0 : try LogMap.newSalt(of: found.databaseID)
+        try MetaPage.write(
+            found, slot: 1 - slot, to: file)
+""",
+        """\
+        if !Mutant.isOn(.saltKept) {
+            found.logMap.salt =
+                found.logMap.segments.isEmpty ? 0 : try LogMap.newSalt(of: found.databaseID)
+        }
+        try MetaPage.write(
+            found, slot: Mutant.isOn(.recoveryOverwritesItsMeta) ? slot : 1 - slot, to: file)
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Recovery.swift",
+        """\
+        if meta.identity != identity && !meta.isClosedCleanly {
+""",
+        """\
+        if meta.identity != identity && !meta.isClosedCleanly && !Mutant.isOn(.copyNotVerified) {
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Recovery.swift",
+        """\
+        guard meta.isClosedCleanly else { return }
+""",
+        """\
+        guard meta.isClosedCleanly, !Mutant.isOn(.lostMetaNotSeen) else { return }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Replay.swift",
+        """\
+    private func apply(_ effect: Effect, _ record: CommitRecord, _ raw: UnsafeRawBufferPointer)
+        throws(StorageError)
+    {
+""",
+        """\
+    private func apply(_ effect: Effect, _ record: CommitRecord, _ raw: UnsafeRawBufferPointer)
+        throws(StorageError)
+    {
+        if effect.isDerived && Mutant.isOn(.derivedNotReplayed) { return }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Store+Log.swift",
+        """\
+        try coordinator.orPoison { () throws(StorageError) in try rest.rewrite(to: file) }
+""",
+        """\
+        if Mutant.isOn(.flushForgetsPoison) {
+            try rest.rewrite(to: file)
+        } else {
+            try coordinator.orPoison { () throws(StorageError) in try rest.rewrite(to: file) }
+        }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Store.swift",
+        """\
+        if let failure { throw failure }
+""",
+        """\
+        if let failure, !Mutant.isOn(.closeErrorSwallowed) { throw failure }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Store.swift",
+        """\
+            if previousOwnerDied {
+""",
+        """\
+            if previousOwnerDied && !Mutant.isOn(.deadWriterNotTakenOver) {
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Store.swift",
+        """\
+    private func pins(_ visible: UInt64, _ beingWritten: UInt64?) throws(StorageError) -> [UInt64] {
+""",
+        """\
+    private func pins(_ visible: UInt64, _ beingWritten: UInt64?) throws(StorageError) -> [UInt64] {
+        let isOutOfOrder = Mutant.isOn(.durableVersionReadFirst)
+        let durableAtFirst = isOutOfOrder ? coordinator.durableVersion : 0
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Store.swift",
+        """\
+        let durable = coordinator.durableVersion
+""",
+        """\
+        if Mutant.isOn(.pinsIgnored) { return [] }
+        let durable = isOutOfOrder ? durableAtFirst : coordinator.durableVersion
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Store.swift",
+        """\
+        coordinator.claimVersion()
+""",
+        """\
+        Mutant.isOn(.versionReusedAfterRollback) ? newest + 1 : coordinator.claimVersion()
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Writer.swift",
+        """\
+        let isCurrent = committedVersion == base.version
+""",
+        """\
+        let isCurrent = committedVersion == base.version || Mutant.isOn(.othersCommitOverlooked)
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Tree/TreeWriter.swift",
+        """\
+        for index in first..<first + count {
+""",
+        """\
+        let lost = Mutant.isOn(.entryLostOnTheWay) ? 1 : 0
+        for index in first..<first + count - lost {
+""",
+    ),
+]
+
+PARTS = ["Package.swift", "Package.resolved", "Sources", "Tests", "include", "bindings/c"]
+DECLARATION = "Sources/ToftPlatform/Mutant.swift"
+
+
+def planted(path: str, text: str) -> str:
+    """The text of a file with its mutants."""
+    for edit in EDITS:
+        if edit.path != path:
+            continue
+        if text.count(edit.text) != 1:
+            sys.exit(f"{path}: this text is there {text.count(edit.text)} times:\n{edit.text}")
+        text = text.replace(edit.text, edit.mutated)
+    if "import ToftPlatform\n" not in text and not path.startswith("Sources/ToftPlatform/"):
+        text = "internal import ToftPlatform\n" + text
+    return text
+
+
+def declaration() -> str:
+    """The Swift file that declares all mutants."""
+    lines = [
+        "internal import Glibc",
+        "",
+        "/// The engine with one deliberate mistake.",
+        "package enum Mutant: String, CaseIterable, Sendable {",
+    ]
+    for names in TRIALS.values():
+        lines += [f"    case {name}" for name in names]
+    lines += [
+        "",
+        "    /// The one that the environment asks for.",
+        '    package static let chosen = getenv("TOFT_MUTANT").flatMap {',
+        "        Mutant(rawValue: String(cString: $0))",
+        "    }",
+        "",
+        "    package static func isOn(_ mutant: Mutant) -> Bool { chosen == mutant }",
+        "",
+        "    /// The trial that has to find it.",
+        "    package var trial: String {",
+        "        switch self {",
+    ]
+    for trial, names in TRIALS.items():
+        cases = ", ".join(f".{name}" for name in names)
+        lines.append(f'        case {cases}: "{trial}"')
+    lines += ["        }", "    }", "}", ""]
+    return "\n".join(lines)
+
+
+def write(path: Path, content: bytes) -> None:
+    """Writes a file unless it is what it should be, so that the next build is a short one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_bytes() != content:
+        path.write_bytes(content)
+
+
+def main() -> None:
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    root = Path(__file__).resolve().parent.parent
+    destination = Path(sys.argv[1])
+    named = {name for edit in EDITS for name in re.findall(r"isOn\(\.(\w+)\)", edit.mutated)}
+    declared = {name for names in TRIALS.values() for name in names}
+    if named != declared:
+        sys.exit(f"without an edit, or without a trial: {sorted(named ^ declared)}")
+    edited = {edit.path for edit in EDITS}
+    kept = {DECLARATION}
+    write(destination / DECLARATION, declaration().encode())
+    for part in PARTS:
+        for file in [root / part] if (root / part).is_file() else (root / part).rglob("*"):
+            path = str(file.relative_to(root))
+            if not file.is_file() or "__pycache__" in path:
+                continue
+            content = file.read_bytes()
+            if path in edited:
+                content = planted(path, content.decode()).encode()
+                edited.remove(path)
+            write(destination / path, content)
+            kept.add(path)
+    if edited:
+        sys.exit(f"these files are gone: {sorted(edited)}")
+    for part in ["Sources", "Tests"]:
+        for file in (destination / part).rglob("*"):
+            if file.is_file() and str(file.relative_to(destination)) not in kept:
+                file.unlink()
+
+
+if __name__ == "__main__":
+    main()
