@@ -467,8 +467,10 @@ def test_a_second_transaction_of_the_same_thread_is_an_error_at_once(
 
 
 _WAITING = """
-import sys, threading, toft
+import signal, sys, threading, toft
 from models import ALL
+# A shell starts background jobs, and their children, with SIGINT ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 is_held = threading.Event()
 def hold():
     realm = toft.open(sys.argv[1], ALL)
@@ -498,11 +500,14 @@ def test_ctrl_c_ends_a_wait(path: Path) -> None:
     )
     assert waiting.stdout is not None
     with waiting:
-        assert waiting.stdout.readline() == "waiting\n"
-        time.sleep(0.2)
-        waiting.send_signal(signal.SIGINT)
-        assert waiting.wait(5) == 0
-        assert waiting.stdout.readline() == "interrupted\n"
+        try:
+            assert waiting.stdout.readline() == "waiting\n"
+            time.sleep(0.2)
+            waiting.send_signal(signal.SIGINT)
+            assert waiting.wait(20) == 0
+            assert waiting.stdout.readline() == "interrupted\n"
+        finally:
+            waiting.kill()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
