@@ -96,19 +96,21 @@ struct Inspection {
     }
 
     private mutating func note(_ error: any Error, _ question: UInt32) {
-        let code: ErrorCode?
+        let reported: EngineError?
         switch error {
-        case let error as EngineError: code = error.code
-        case let error as SystemError: code = EngineError(StorageError(error)).code
-        case let error as StorageError: code = EngineError(error).code
-        case let error as ModelError: code = EngineError(error).code
-        default: code = nil
+        case let error as EngineError: reported = error
+        case let error as SystemError: reported = EngineError(StorageError(error))
+        case let error as StorageError: reported = EngineError(error)
+        case let error as ModelError: reported = EngineError(error)
+        default: reported = nil
         }
-        let text = "question \(base + question): \(error)"
-        switch code {
+        // As a program would read it.
+        let message = reported?.message ?? ""
+        let text = "question \(base + question): \(error): \(message)"
+        switch reported?.code {
         case .fileAccess, .diskFull, .permissionDenied, .addressSpaceExhausted, nil:
             wrongErrors.append(text)
-        case _ where text.utf8.count < 40: wrongErrors.append(text)
+        case _ where message.utf8.count < 20: wrongErrors.append(text)
         case .corrupt, .notADatabase, .unsupportedFormat, .internalError:
             if refusals.isEmpty { firstError = "\(error)" }
             refusals.append(base + question)
