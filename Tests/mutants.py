@@ -97,6 +97,15 @@ class Edit(NamedTuple):
 
 EDITS = [
     Edit(
+        "Package.swift",
+        """\
+        .target(name: "ToftModel", dependencies: ["ToftStorage"]),
+""",
+        """\
+        .target(name: "ToftModel", dependencies: ["ToftStorage", "ToftPlatform"]),
+""",
+    ),
+    Edit(
         "Sources/ToftEngine/Observe/ChangeCalculation+Results.swift",
         """\
         let stayed = modified.subtracting(rows.inserted)
@@ -668,7 +677,8 @@ def planted(path: str, text: str) -> str:
         if text.count(edit.text) != 1:
             sys.exit(f"{path}: this text is there {text.count(edit.text)} times:\n{edit.text}")
         text = text.replace(edit.text, edit.mutated)
-    if "import ToftPlatform\n" not in text and not path.startswith("Sources/ToftPlatform/"):
+    is_outside = path.startswith("Sources/") and not path.startswith("Sources/ToftPlatform/")
+    if is_outside and "import ToftPlatform\n" not in text:
         text = "internal import ToftPlatform\n" + text
     return text
 

@@ -84,13 +84,13 @@ package final class Database: Sendable {
     }
 
     /// Notes the thread of a session that has begun a write transaction.
-    func writerCame(_ thread: ThreadToken?) {
+    func noteWriteBegun(by thread: ThreadToken?) {
         guard let thread else { return }
         writer.withLock { $0 = thread }
     }
 
     /// Notes that a session has ended its write transaction; another may have begun since.
-    func writerWent(_ thread: ThreadToken?) {
+    func noteWriteEnded(by thread: ThreadToken?) {
         guard let thread else { return }
         writer.withLock { if $0 === thread { $0 = nil } }
     }

@@ -129,15 +129,13 @@ package final class Session {
 
     func enterTransaction(_ entered: ModelTransaction) {
         transaction = entered
-        database.writerCame(owner)
+        database.noteWriteBegun(by: owner)
     }
 
-    /// The transaction, which the session is no longer in.
-    func leaveTransaction() -> ModelTransaction? {
-        guard let left = transaction else { return nil }
+    /// The session is no longer in its transaction, which somebody else ends.
+    func leaveTransaction() {
         transaction = nil
-        database.writerWent(owner)
-        return left
+        database.noteWriteEnded(by: owner)
     }
 
     // MARK: The end
@@ -169,7 +167,10 @@ package final class Session {
         // In a forked child the parent's threads are gone, with whatever lock they held.
         guard (try? database.store.checkProcess()) != nil else { return }
         stamps.noteEverything()
-        leaveTransaction()?.rollback()
+        if let transaction {
+            leaveTransaction()
+            transaction.rollback()
+        }
         if let channel {
             database.notifier.remove(channel)
             channel.close()

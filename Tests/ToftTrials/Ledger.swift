@@ -156,10 +156,8 @@ struct Ledger {
 
         /// The same in every process that has the same content.
         var fingerprint: UInt64 {
-            var state: UInt64 = 14_695_981_039_346_656_037
-            func mix(_ value: Int64) {
-                state = (state ^ UInt64(bitPattern: value)) &* 1_099_511_628_211
-            }
+            var digest = Digest()
+            func mix(_ value: Int64) { digest.add(UInt64(bitPattern: value)) }
             for (key, value) in balances.sorted(by: { $0.key < $1.key }) {
                 mix(key)
                 mix(value)
@@ -168,7 +166,7 @@ struct Ledger {
                 mix(key)
                 values.forEach(mix)
             }
-            return state
+            return digest.value
         }
     }
 }

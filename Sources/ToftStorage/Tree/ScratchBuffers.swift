@@ -1,7 +1,7 @@
 /// Memory that the writers of a store's trees use within one operation, one after the other.
 /// Nothing in it is valid between two operations.
 ///
-/// Parts do not overlap, and each is as large as the longest that the limits allow.
+/// Each part is an allocation of its own, as large as the longest that the limits allow.
 final class ScratchBuffers {
     /// The inner node that is being rewritten.
     let node: UnsafeMutableRawPointer
@@ -39,41 +39,33 @@ final class ScratchBuffers {
     /// The longest block that a cell can name, with one more element.
     static let blockSize = (cellSize + ElementLayout.slotSize + elementSize).roundedUpToEight
 
-    private let memory: UnsafeMutableRawPointer
+    private let parts: [UnsafeMutableRawPointer]
 
     init() {
-        var sizes: [Int] = []
-        func part(_ size: Int) -> Int {
-            defer { sizes.append(size.roundedUpToEight) }
-            return sizes.reduce(0, +)
+        var parts: [UnsafeMutableRawPointer] = []
+        func part(_ size: Int) -> UnsafeMutableRawPointer {
+            parts.append(.allocate(byteCount: size.roundedUpToEight, alignment: 16))
+            return parts[parts.count - 1]
         }
-        let offsets = (
-            node: part(Page.size), separators: part(2 * Self.separatorSize),
-            leaf: part(Self.leafSize),
-            entry: part(Self.entrySize),
-            blobRef: part(Ref.size), keys: part(2 * OrderedLeafRewrite.keySize),
-            movingKey: part(OrderedLeafRewrite.keySize), cell: part(Self.cellSize),
-            element: part(Self.elementSize), otherElement: part(Self.elementSize),
-            sequenceID: part(ClusterLayout.sequenceIDSize), block: part(Self.blockSize),
-            emptyBlock: part(ElementLayout.values)
-        )
-        memory = .allocate(byteCount: sizes.reduce(0, +), alignment: 16)
-        node = memory + offsets.node
-        separators = memory + offsets.separators
-        leaf = memory + offsets.leaf
-        entry = memory + offsets.entry
-        blobRef = memory + offsets.blobRef
-        keys = memory + offsets.keys
-        movingKey = memory + offsets.movingKey
-        cell = memory + offsets.cell
-        element = memory + offsets.element
-        otherElement = memory + offsets.otherElement
-        sequenceID = memory + offsets.sequenceID
-        block = memory + offsets.block
-        emptyBlock = memory + offsets.emptyBlock
+        node = part(Page.size)
+        separators = part(2 * Self.separatorSize)
+        leaf = part(Self.leafSize)
+        entry = part(Self.entrySize)
+        blobRef = part(Ref.size)
+        keys = part(2 * OrderedLeafRewrite.keySize)
+        movingKey = part(OrderedLeafRewrite.keySize)
+        cell = part(Self.cellSize)
+        element = part(Self.elementSize)
+        otherElement = part(Self.elementSize)
+        sequenceID = part(ClusterLayout.sequenceIDSize)
+        block = part(Self.blockSize)
+        emptyBlock = part(ElementLayout.values)
+        self.parts = parts
     }
 
-    deinit { memory.deallocate() }
+    deinit {
+        for part in parts { part.deallocate() }
+    }
 
     /// Bytes of one cell that may lie in a cluster which is about to be written anew, copied to
     /// `cell`: at most `cellSize`.

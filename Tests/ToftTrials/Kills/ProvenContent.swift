@@ -56,10 +56,9 @@ enum ProvenContent {
         }
     }
 
-    /// FNV-1a: the same in each process.
     private static func hash(_ bytes: [UInt8]) -> UInt64 {
-        var state: UInt64 = 14_695_981_039_346_656_037
-        for byte in bytes { state = (state ^ UInt64(byte)) &* 1_099_511_628_211 }
-        return state
+        var digest = Digest()
+        bytes.withUnsafeBytes { digest.add($0) }
+        return digest.value
     }
 }
