@@ -50,3 +50,15 @@ package enum StorageError: Error, Sendable, Equatable {
     /// and the caller did not insist.
     case unsupportedFileSystem(path: String, name: String)
 }
+
+extension StorageError {
+    /// Whether it may come in the middle of a change; the others come before anything has changed.
+    var mayLeaveHalf: Bool {
+        switch self {
+        case .io, .corrupt, .invalidPage, .fileTruncated, .diskFull, .fileTooLarge,
+            .addressSpaceExhausted, .poisoned, .tooManyFreedRuns:
+            true
+        default: false
+        }
+    }
+}

@@ -6,8 +6,8 @@ internal import Synchronization
 /// for the records, passes here and leaves an entry in the commit record.
 ///
 /// 1. It belongs to one thread at a time.
-/// 2. Until `commit` has returned nobody else sees anything of it; after an error of any call it
-///    should be rolled back.
+/// 2. Until `commit` has returned nobody else sees anything of it. After an error of the file or of
+///    memory in the middle of a change `commit` throws that error, and nothing is committed.
 /// 3. `derived` marks consequences: index and backlink entries, nullified links, cascades.
 package final class WriteTransaction {
     private enum State {
@@ -40,6 +40,8 @@ package final class WriteTransaction {
     /// Whether the log had no room for this commit.
     var isLogTooShort = false
     private var state = State.active
+    /// The first error that may have left a change half done: nothing can be committed after it.
+    private var failure: StorageError?
 
     /// The transaction of a store's writer, which makes `version` on top of `published`.
     ///
@@ -123,7 +125,10 @@ package final class WriteTransaction {
     /// Drops a tree and all that it holds. O(its extents).
     package func dropTree(_ id: UInt64) throws(StorageError) {
         try beginStructure()
-        try trees.drop(id, abandonedKeys: abandonedKeys)
+        do throws(StorageError) { try trees.drop(id, abandonedKeys: abandonedKeys) } catch {
+            noteFailure(error)
+            throw error
+        }
         view.forget(id)
         record.pointee.tree(.treeDrop, id)
     }
@@ -166,10 +171,15 @@ package final class WriteTransaction {
             }
         } catch {
             record.pointee.undo(to: mark)
+            noteFailure(error)
             throw error
         }
         try pages.spill(limit: store.dirtyLimit)
         return true
+    }
+
+    private func noteFailure(_ error: StorageError) {
+        if failure == nil, error.mayLeaveHalf { failure = error }
     }
 
     /// Makes changes that a reader asks for, such as have been kept back: what was lent before
@@ -405,6 +415,7 @@ package final class WriteTransaction {
         let published: PublishedVersion
         do throws(StorageError) {
             defer { state = .ended }
+            if let failure { throw failure }
             try compactInsertBuffer()
             published = hasChanges ? try Commit(self).run(durability) : base
             look(published)
