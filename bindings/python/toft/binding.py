@@ -48,7 +48,9 @@ def _stored_bindings(realm: Realm) -> Iterator[Binding]:
         for each in stored[key].values():
             inverse = {other.key: other.name for other in stored.get(each.target, {}).values()}
             target, origin = names.get(each.target, ""), inverse.get(each.target_property, "")
-            made = stored_property(each.name, each.type, each.flags, target, origin)
+            made = stored_property(
+                each.name, each.type, each.flags, target, origin, Object._toft_reserved
+            )
             properties[made.name] = made
         yield _binding(realm, class_of_stored(name, properties), key, properties, stored[key])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
 
 from . import _values as values
 from ._ffi import TOFT_NO_INDEX
@@ -17,12 +17,12 @@ from .errors import (
     TypeMismatchError,
 )
 from .objects import live_object
+from .observe import Callback, Observation
+from .query import Results
 from .rows import Block, BoundProperty
 
 if TYPE_CHECKING:
     from .database import Realm
-    from .observe import Callback, Observation
-    from .query import Results
 
 T = TypeVar("T")
 
@@ -37,6 +37,8 @@ class List(MutableSequence[T], Generic[T]):
     """
 
     __slots__ = ("_handle", "_place", "_property", "_realm", "__weakref__")
+
+    _toft_is_list: ClassVar[bool] = True  # by this schema.py knows the annotation
 
     def __init__(
         self, realm: Realm, handle: Handle, property: BoundProperty, place: object
@@ -182,8 +184,6 @@ class List(MutableSequence[T], Generic[T]):
     @property
     def results(self) -> Results[T]:
         """The list as live results, to filter, sort and sum."""
-        from .query import Results
-
         address = ctypes.c_void_p()
         library().toft_list_results(self._handle.address, ctypes.byref(address))
         return Results(self._realm, Handle(address.value, library().toft_results_release))
@@ -194,8 +194,6 @@ class List(MutableSequence[T], Generic[T]):
 
     def observe(self, callback: Callback | None = None) -> Observation:
         """Tells what changes in the list, down to the indices. See `Realm.observe`."""
-        from .observe import Observation
-
         return Observation(self._realm, "toft_list_observe", self._handle, callback, {})
 
     # ----------------------------------------------------------------------------------------------

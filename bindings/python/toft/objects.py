@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from _thread import get_ident
+from collections.abc import Set
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from .errors import Error, InvalidArgumentError, NoSuchPropertyError, WrongRealmError
+from .observe import Callback, Observation
 from .rows import Draft, Live, Rows, Single
 from .schema import MISSING, Field, Property, is_property, own_annotations, properties_of
 
 if TYPE_CHECKING:
     from .database import Realm
-    from .observe import Callback, Observation
 
 Self = TypeVar("Self", bound="Object")
 
@@ -113,6 +114,7 @@ class Object(metaclass=ObjectType):
     _rows: Rows
     _row: int
     _toft_declared: ClassVar[dict[str, tuple[Any, Any]]] = {}
+    _toft_reserved: ClassVar[Set[str]] = frozenset()
 
     def __new__(cls: type[Self], *_: Any, **__: Any) -> Self:
         if cls is Object:
@@ -152,8 +154,6 @@ class Object(metaclass=ObjectType):
 
         See `Realm.observe`.
         """
-        from .observe import Observation
-
         single = live(self).single(self)
         return Observation(
             single.realm, "toft_object_observe", single.handle(), callback, single.binding.names
@@ -217,6 +217,12 @@ class Object(metaclass=ObjectType):
                 f"This {type(self).__name__} belongs to another realm: say realm.resolve(object)."
             )
         return rows.key(self._row), rows.binding.key
+
+
+# The names that no property can have.
+type.__setattr__(
+    Object, "_toft_reserved", frozenset(name for base in Object.__mro__ for name in vars(base))
+)
 
 
 def live(instance: Object) -> Live:

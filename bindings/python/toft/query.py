@@ -23,11 +23,11 @@ from .errors import (
     WrongRealmError,
 )
 from .objects import live_object
+from .observe import Callback, Observation
 from .rows import Binding, Block, BoundProperty, Single
 
 if TYPE_CHECKING:
     from .database import Realm
-    from .observe import Callback, Observation
 
 T = TypeVar("T")
 
@@ -214,8 +214,6 @@ class Results(Collection[T], Generic[T]):
 
     def observe(self, callback: Callback | None = None) -> Observation:
         """Tells which come, go and change, down to the indices. See `Realm.observe`."""
-        from .observe import Observation
-
         return Observation(self._realm, "toft_results_observe", self._handle, callback, {})
 
     # ----------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, TypeVar, Union, overload
@@ -220,20 +220,14 @@ def properties_of(cls: type[Object]) -> dict[str, Property]:
     return typing.cast("dict[str, Property]", known)
 
 
-def attribute_name(stored_name: str) -> str:
+def attribute_name(stored_name: str, reserved: Set[str]) -> str:
     """The attribute for a property that no program declared.
 
-    What Python or `Object` uses gets an underscore at its end: `class_`, `realm_`.
+    What Python or `Object` uses gets an underscore at its end: `class_`, `realm_`. `reserved`: the
+    names that `Object` uses.
     """
-    is_taken = keyword.iskeyword(stored_name) or _is_used(stored_name)
+    is_taken = keyword.iskeyword(stored_name) or stored_name in reserved
     return f"{stored_name}_" if is_taken else stored_name
-
-
-def _is_used(name: str) -> bool:
-    """Whether `Object` has an attribute of that name."""
-    from .objects import Object
-
-    return any(name in vars(base) for base in Object.__mro__)
 
 
 def _read_properties(cls: type[Object]) -> tuple[dict[str, Property], list[str]]:
@@ -241,7 +235,7 @@ def _read_properties(cls: type[Object]) -> tuple[dict[str, Property], list[str]]
     problems = []
     for base in reversed(cls.__mro__):
         for name, (annotation, default) in base.__dict__.get("_toft_declared", {}).items():
-            if _is_used(name):
+            if name in cls._toft_reserved:
                 problems.append(
                     f"{cls.__name__}.{name}: toft.Object uses this name: say {name}_: ... = "
                     f'toft.field(name="{name}")'
@@ -287,7 +281,7 @@ def _evaluated(annotation: Any, names: _Names) -> Any:
 def _meaning(annotation: Any, names: _Names) -> tuple[int, bool, bool, str]:
     """Type, optional, list and target class of an annotation."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
-    if origin in _list_origins():
+    if origin in (list, MutableSequence) or hasattr(origin, "_toft_is_list"):
         kind, is_optional, is_list, target = _meaning(_evaluated(arguments[0], names), names)
         if is_list:
             raise _Problem("a list of lists cannot be stored")
@@ -330,12 +324,6 @@ def _scalar(annotation: Any) -> tuple[int, str]:
         f"int, float, toft.Float32, str, bytes, "
         "datetime, a class or a list of one of these"
     )
-
-
-def _list_origins() -> tuple[Any, ...]:
-    from .lists import List
-
-    return (list, List, MutableSequence)
 
 
 # ---------------------------------------------------------------------------- To the library's form
@@ -409,12 +397,15 @@ def _lent(text: str, kept: list[Any]) -> Any:
 
 
 def stored_property(
-    name: str, kind: int, flags: int, target: str, origin_property: str
+    name: str, kind: int, flags: int, target: str, origin_property: str, reserved: Set[str]
 ) -> Property:
-    """A property as the file has it, for classes that no program declared."""
+    """A property as the file has it, for classes that no program declared.
+
+    `reserved`: see `attribute_name`.
+    """
     known = toft_property_flags
     return Property(
-        attribute_name(name),
+        attribute_name(name, reserved),
         kind,
         is_optional=bool(flags & known.NULLABLE),
         is_list=bool(flags & known.LIST),
