@@ -82,7 +82,7 @@ def test_what_is_not_given_is_the_class_default_then_the_type_default(realm: tof
             None,
         )
         assert cat.born == datetime(1970, 1, 1, tzinfo=timezone.utc)
-        added = cats.add(Cat(lives=7))
+        added = cats.add(Cat(lives=7, weight=1.0, born=NOON))
         assert (added.name, added.lives, added.tags) == ("Tom", 7, ["soft"])
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import ClassVar
 
 import pytest
 import toft
 from models import Dog, Everything, Person
 from toft import _values as values
-from toft.schema import Property, properties_of
+from toft.schema import PropertySchema, properties_of
 
 pytestmark = pytest.mark.no_library
 
 
 def shape(cls: type[toft.Object], name: str) -> tuple[int, bool, bool, str]:
-    found: Property = properties_of(cls)[name]
+    found: PropertySchema = properties_of(cls)[name]
     return found.type, found.is_optional, found.is_list, found.target
 
 
@@ -83,7 +82,7 @@ def test_every_problem_of_a_class_is_told_at_once() -> None:
         d: list
         e: list[int] | None
         f = toft.field(indexed=True)
-        g: list[int] = []
+        g: dict = {}
         h: "list["
 
     with pytest.raises(toft.InvalidSchemaError) as raised:
@@ -101,23 +100,44 @@ def test_an_object_in_no_database_is_a_plain_object() -> None:
     assert rex.is_valid and rex.realm is None
     assert repr(rex) == "Dog(name='Rex', age=1)"
     assert rex == rex and rex != Dog(name="Rex", tags=["good"])
-    assert Everything().born == datetime(1970, 1, 1, tzinfo=values.EPOCH.tzinfo)
 
 
 def test_objects_do_not_share_their_lists() -> None:
     class Box(toft.Object):
         things: list[str]
         made: list[str] = toft.field(default_factory=lambda: ["x"])
+        given: list[str] = ["w"]
 
     one, other = Box(), Box()
     one.things.append("a")
     one.made.append("y")
-    assert other.things == [] and other.made == ["x"]
+    one.given.append("z")
+    assert other.things == [] and other.made == ["x"] and other.given == ["w"]
+
+
+def test_the_constructor_asks_for_what_has_no_default_as_that_of_a_dataclass() -> None:
+    class Cat(toft.Object):
+        name: str
+        lives: int = 9
+        weight: float
+        nick: str | None
+        owner: Cat | None
+        tags: list[str]
+        kittens = toft.linking_objects("Cat", "owner")
+
+    with pytest.raises(TypeError, match=r"Cat\(\) must be given name, weight"):
+        Cat()
+    with pytest.raises(TypeError, match="weight"):
+        Cat(name="Tom")
+    with pytest.raises(TypeError, match=r"by name: Cat\(name='Tom'\)"):
+        Cat("Tom")
+    tom = Cat(name="Tom", weight=3.5)
+    assert (tom.lives, tom.nick, tom.owner, tom.tags) == (9, None, None, [])
 
 
 def test_a_mistyped_name_is_an_error_everywhere() -> None:
     with pytest.raises(AttributeError):
-        Dog(nmae="Rex")
+        Dog(name="Rex", nmae="Rex")
     rex = Dog(name="Rex")
     with pytest.raises(AttributeError):
         rex.nmae = "Max"  # type: ignore[attr-defined]

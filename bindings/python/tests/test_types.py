@@ -34,7 +34,7 @@ def test_wrong_programs_are_told_so(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.py"
     wrong.write_text(
         "import toft\n"
-        "from typed_program import Owner, Pet\n"
+        "from typed_program import Owner, Pet, Toy\n"
         "def program(realm: toft.Realm, pet: Pet) -> None:\n"
         "    pet.age = 'old'\n"
         "    pet.nmae\n"
@@ -42,6 +42,16 @@ def test_wrong_programs_are_told_so(tmp_path: Path) -> None:
         "    owner: Owner = realm.objects(Pet)[0]\n"
         "    pet.owner.name\n"
         "    realm.write(durability='soon')\n"
+        "    Pet(name=3, weight=1.0, owner=None, tags=[])\n"
+        "    Pet(name='Rex', weight=1.0, owner=None, tags=[], aeg=3)\n"
+        "    Toy(price=1.0)\n"
+        "    Toy('ball')\n"
+        "    Toy(name='ball', wholes=[])\n"
+        "    Toy.price > 'much'\n"
+        "    Toy.price.startswith('a')\n"
+        "    Toy.name.startwith('a')\n"
+        "    Toy.labels.contains(3)\n"
+        "    realm.objects(Toy).where(Toy(name='a').price > 3)\n"
     )
     result = mypy("--strict", "--config-file=", wrong)
     lines = [
@@ -49,9 +59,10 @@ def test_wrong_programs_are_told_so(tmp_path: Path) -> None:
         for line in result.stdout.splitlines()
         if ": error:" in line and "wrong.py" in line
     ]
-    assert sorted(set(lines)) == [4, 5, 6, 7, 8, 9], result.stdout
+    assert sorted(set(lines)) == list(range(4, 20)), result.stdout
 
 
 def test_the_typed_program_runs() -> None:
-    with toft.open_in_memory([typed_program.Owner, typed_program.Pet]) as realm:
+    classes = [typed_program.Owner, typed_program.Pet, typed_program.Toy]
+    with toft.open_in_memory(classes) as realm:
         assert typed_program.program(realm) == ["Rex"]

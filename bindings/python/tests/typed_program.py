@@ -21,13 +21,43 @@ class Pet(toft.Object):
     born: datetime = datetime(2020, 1, 1, tzinfo=timezone.utc)
     owner: Owner | None
     tags: list[str]
-    friends: toft.List[Pet]
+    friends: toft.List[Pet] = toft.field(default_factory=list)
+
+
+class Toy(toft.Object):
+    """Its properties have types also where they are read from the class."""
+
+    name: toft.Property[str] = toft.field(primary_key=True)
+    price: toft.Property[float] = toft.field(default=1.0)
+    color: toft.Property[str | None] = toft.field(default=None)
+    owner: toft.Property[Pet | None] = toft.field(default=None)
+    labels: toft.Property[list[str]] = toft.field(default_factory=list)
+    parts: toft.Property[list[Toy]] = toft.field(default_factory=list)
+    wholes: toft.Property[toft.Results[Toy]] = toft.linking_objects("Toy", "parts")
+
+
+def toys(realm: toft.Realm, pet: Pet) -> list[str]:
+    with realm.write():
+        ball = realm.add(Toy(name="ball", price=2, owner=pet, labels=["round"]))
+        realm.add(Toy(name="bag", color="red", parts=[ball]))
+        ball.price += 0.5
+        ball.labels = ["round", "new"]
+        ball.labels.move(0, 1)
+    price: toft.Expression[float] = Toy.price
+    dear: toft.Condition = (price > 2.0) & Toy.name.startswith("b") & Toy.color.is_none()
+    found: toft.Results[Toy] = realm.objects(Toy).where(dear, Toy.owner.name == "Rex")
+    assert found.where(Toy.labels.contains("new"), Toy.labels.length() == 2).count() == 1
+    assert realm.objects(Toy).where(Toy.parts.any().price.between(2, 3)).count() == 1
+    assert found.where(Toy.wholes.any(Toy.color.in_(["red", None]))).count() == 1
+    highest: float | None = found.max(Toy.price)
+    assert highest == 2.5
+    return [each.name for each in realm.objects(Toy).sort(Toy.price.desc(), Toy.name)]
 
 
 def program(realm: toft.Realm) -> list[str]:
     with realm.write():
         ada: Owner = realm.create(Owner, name="Ada")
-        rex: Pet = realm.add(Pet(name="Rex", owner=ada, tags=["good"]))
+        rex: Pet = realm.add(Pet(name="Rex", weight=1.5, owner=ada, tags=["good"]))
         upserted: Owner = realm.upsert(Owner, {"name": "Ada"}, update="modified")
         rex.age += 1
         rex.weight = 3.5
@@ -58,4 +88,5 @@ def program(realm: toft.Realm) -> list[str]:
     except toft.Error as error:
         assert "nmae" in error.message
     assert first == one == untyped and len(friends) == 1 and part and columns
+    assert toys(realm, rex) == ["ball", "bag"]
     return names

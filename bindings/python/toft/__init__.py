@@ -9,7 +9,7 @@
     with toft.open("dogs.toft", [Dog]) as realm:
         with realm.write():
             realm.create(Dog, name="Rex", age=3)
-        for dog in realm.objects(Dog).where("age > $0", 2).sort("name"):
+        for dog in realm.objects(Dog).where(Dog.age > 2).sort(Dog.name):
             print(dog.name)
 
 Objects, lists and results are live: they always show the version of the data that their realm
@@ -25,8 +25,9 @@ from ._lib import handle_count
 from ._lib import version as library_version
 from .database import CheckReport, Info, Realm, open, open_in_memory
 from .errors import *  # noqa: F403
+from .expressions import Condition, Expression, Order, text
 from .lists import List
-from .objects import Object
+from .objects import Object, Property
 from .observe import Changes, Observation
 from .query import Results
 from .schema import Float32, field, linking_objects
@@ -35,11 +36,15 @@ __all__ = [
     "ChangeKind",
     "Changes",
     "CheckReport",
+    "Condition",
+    "Expression",
     "Float32",
     "Info",
     "List",
     "Object",
     "Observation",
+    "Order",
+    "Property",
     "Realm",
     "Results",
     "Status",
@@ -51,5 +56,6 @@ __all__ = [
     "linking_objects",
     "open",
     "open_in_memory",
+    "text",
 ]
 __all__ += errors.__all__

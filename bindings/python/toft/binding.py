@@ -11,7 +11,7 @@ from ._ffi import toft_class_info, toft_property_flags, toft_property_info
 from ._lib import borrowed, library, text_of
 from .objects import Object, class_of_stored
 from .rows import Binding, BoundProperty
-from .schema import Property, primary_key_of, properties_of, stored_property
+from .schema import PropertySchema, primary_key_of, properties_of, stored_property
 
 if TYPE_CHECKING:
     from .database import Realm
@@ -59,7 +59,7 @@ def _binding(
     realm: Realm,
     cls: type[Object],
     key: int,
-    properties: dict[str, Property],
+    properties: dict[str, PropertySchema],
     stored: dict[str, _Stored],
 ) -> Binding:
     bound = []

@@ -16,6 +16,7 @@ from .errors import (
     NullNotAllowedError,
     TypeMismatchError,
 )
+from .expressions import Condition
 from .objects import live_object
 from .observe import Callback, Observation
 from .query import Results
@@ -188,7 +189,11 @@ class List(MutableSequence[T], Generic[T]):
         library().toft_list_results(self._handle.address, ctypes.byref(address))
         return Results(self._realm, Handle(address.value, library().toft_results_release))
 
-    def where(self, query: str, *arguments: Any) -> Results[T]:
+    @overload
+    def where(self, query: Condition, *more: Condition) -> Results[T]: ...
+    @overload
+    def where(self, query: str, *arguments: Any) -> Results[T]: ...
+    def where(self, query: Any, *arguments: Any) -> Results[T]:
         """Those elements that match a query. See `Results.where`."""
         return self.results.where(query, *arguments)
 

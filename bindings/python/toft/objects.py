@@ -4,30 +4,70 @@ from __future__ import annotations
 
 from _thread import get_ident
 from collections.abc import Set
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
 
 from .errors import Error, InvalidArgumentError, NoSuchPropertyError, WrongRealmError
+from .expressions import Expression
 from .observe import Callback, Observation
-from .rows import Draft, Live, Rows, Single
-from .schema import MISSING, Field, Property, is_property, own_annotations, properties_of
+from .rows import Draft, Live, Rows
+from .schema import (
+    MISSING,
+    Field,
+    PropertySchema,
+    field,
+    is_property,
+    linking_objects,
+    own_annotations,
+    properties_of,
+    required_of,
+)
 
 if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+
     from .database import Realm
+    from .lists import List
+    from .query import Results
+else:  # what it tells is for type checkers
+
+    def dataclass_transform(**_: Any) -> Any:
+        return lambda cls: cls
+
 
 Self = TypeVar("Self", bound="Object")
+T = TypeVar("T")
+E = TypeVar("E")
 
 
-class Attribute:
-    """One property of a class as an attribute of its objects."""
+class Property(Generic[T]):
+    """One property of a class: read from an object its value, read from the class an `Expression`.
+
+    As an annotation it tells type checkers so: `age: toft.Property[int]` is stored as `age: int`
+    is, and `Dog.age > 3` has a type.
+    """
 
     __slots__ = ("__name__",)
+
+    _toft_is_property: ClassVar[bool] = True  # by this schema.py knows the annotation
 
     def __init__(self, name: str) -> None:
         self.__name__ = name
 
-    def __get__(self, instance: Object | None, owner: Any = None) -> Any:
+    @overload
+    def __get__(self: Property[List[E]], instance: None, owner: type) -> Expression[list[E]]: ...
+    @overload
+    def __get__(self: Property[Results[E]], instance: None, owner: type) -> Expression[list[E]]: ...
+    @overload
+    def __get__(self, instance: None, owner: type) -> Expression[T]: ...
+    @overload
+    def __get__(
+        self: Property[list[E]], instance: Object, owner: type | None = None
+    ) -> List[E]: ...
+    @overload
+    def __get__(self, instance: Object, owner: type | None = None) -> T: ...
+    def __get__(self, instance: Object | None, owner: type | None = None) -> Any:
         if instance is None:
-            return self
+            return Expression(cast("type[Object]", owner), (self.__name__,))
         rows = instance._rows
         realm = rows.realm
         if (
@@ -38,7 +78,7 @@ class Attribute:
                 return column[instance._row]
         return rows.read(instance, self.__name__)
 
-    def __set__(self, instance: Object, value: Any) -> None:
+    def __set__(self, instance: Object, value: T) -> None:
         instance._rows.write(instance, self.__name__, value)
 
     def __delete__(self, instance: Object) -> None:
@@ -73,7 +113,7 @@ class ObjectType(type):
     def _install(cls, declared: dict[str, tuple[Any, Any]]) -> None:
         type.__setattr__(cls, "_toft_declared", declared)
         for name in declared:
-            type.__setattr__(cls, name, Attribute(name))
+            type.__setattr__(cls, name, Property(name))
 
 
 def _declared(namespace: dict[str, Any], annotations: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -93,6 +133,9 @@ def _without(namespace: dict[str, Any], declared: dict[str, tuple[Any, Any]]) ->
     return {name: value for name, value in namespace.items() if name not in declared}
 
 
+@dataclass_transform(
+    kw_only_default=True, eq_default=False, field_specifiers=(field, linking_objects)
+)
 class Object(metaclass=ObjectType):
     """The base of all models.
 
@@ -104,6 +147,9 @@ class Object(metaclass=ObjectType):
     `Dog(name="Rex")` is an object in no database, until `realm.add` takes it. From then on, like
     each object that a realm gives, it is live: its attributes are read from the database and, in a
     write transaction, written to it. It belongs to the thread of its realm.
+
+    The constructor takes properties by name, as that of a dataclass with `kw_only`. One without a
+    default must be given, unless it is optional, a link or a list, which are then None or empty.
 
     Two live objects are equal when they are the same object of the same realm. One that is in no
     database equals only itself; adding it changes its hash.
@@ -124,8 +170,19 @@ class Object(metaclass=ObjectType):
         instance._row = 0
         return instance
 
-    def __init__(self, **properties: Any) -> None:
-        known = properties_of(type(self))
+    def __init__(self, *positional: Any, **properties: Any) -> None:
+        cls = type(self)
+        known = properties_of(cls)
+        if positional:
+            first = next(iter(known), "name")
+            raise TypeError(
+                f"{cls.__name__} takes its properties by name: "
+                f"{cls.__name__}({first}={positional[0]!r:.40})"
+            )
+        if missing := [name for name in required_of(cls) if name not in properties]:
+            raise TypeError(
+                f"{cls.__name__}() must be given {', '.join(missing)}: there is no default"
+            )
         for name, value in properties.items():
             if name not in known:
                 raise NoSuchPropertyError(
@@ -242,7 +299,7 @@ def live_object(cls: type[Self], rows: Rows, row: int = 0) -> Self:
     return instance
 
 
-def class_of_stored(name: str, properties: dict[str, Property]) -> type[Object]:
+def class_of_stored(name: str, properties: dict[str, PropertySchema]) -> type[Object]:
     """A class for what a file has and no program declared."""
     cls = cast(
         "type[Object]",
@@ -253,13 +310,10 @@ def class_of_stored(name: str, properties: dict[str, Property]) -> type[Object]:
     return cls
 
 
-def _is_shown(declared: Property) -> bool:
+def _is_shown(declared: PropertySchema) -> bool:
     return not declared.is_list and not declared.target
 
 
-def _shown(instance: Object, declared: Property) -> str:
+def _shown(instance: Object, declared: PropertySchema) -> str:
     text = repr(getattr(instance, declared.name))
     return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-__all__ = ["Attribute", "Object", "ObjectType", "Single", "class_of_stored", "live", "live_object"]

@@ -22,6 +22,7 @@ from .errors import (
     UnsupportedAggregateError,
     WrongRealmError,
 )
+from .expressions import Condition, Expression, Order, Query, bound_path
 from .objects import live_object
 from .observe import Callback, Observation
 from .rows import Binding, Block, BoundProperty, Single
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from .database import Realm
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 _FIRST_BLOCK = 32
 _LARGEST_BLOCK = 2048
@@ -57,33 +59,40 @@ class Results(Collection[T], Generic[T]):
     # ----------------------------------------------------------------------------------------------
     # Chaining
 
-    def where(self, query: str, *arguments: Any) -> Results[T]:
-        """Those that match:
+    @overload
+    def where(self, query: Condition, *more: Condition) -> Results[T]: ...
+    @overload
+    def where(self, query: str, *arguments: Any) -> Results[T]: ...
+    def where(self, query: str | Condition, *arguments: Any) -> Results[T]:
+        """Those that match, by conditions or by a text of the query language:
 
+        `where((Dog.age > 3) & Dog.name.startswith("R"))`, `where(Dog.age > 3, Dog.age < 9)` (both),
         `where("age > $0 AND name BEGINSWITH $1", 3, "R")`. A list is an argument too: `where("age
         IN $0", [1, 2])`.
         """
+        if not isinstance(query, str):
+            written = Query(self._objects_only())
+            query = " AND ".join(_condition(each)._write(written) for each in (query, *arguments))
+            arguments = tuple(written.arguments)
         text, memory = _text(query)
         with self._realm._arguments() as lent:
             for argument in arguments:
                 lent.add(argument, self._realm)
             return self._made("toft_results_filter", text, lent.address, lent.count)
 
-    def sort(self, *key_paths: str) -> Results[T]:
-        """Sorted, the first path being the most significant; a minus sign turns one around:
-
-        `sort("owner.name", "-age")`.
+    def sort(self, *keys: str | Expression[Any] | Order) -> Results[T]:
+        """Sorted, the first key being the most significant: `sort(Dog.owner.name, Dog.age.desc())`,
+        or by key paths, where a minus sign turns the order around: `sort("owner.name", "-age")`.
         """
-        kept = [_text(path.removeprefix("-")) for path in key_paths]
-        pairs = zip(kept, key_paths)
+        kept = [(*_text(path), is_descending) for path, is_descending in map(self._order, keys)]
         criteria = (toft_sort * max(1, len(kept)))(
-            *(toft_sort(text, int(path.startswith("-")), 0) for (text, _), path in pairs)
+            *(toft_sort(text, is_descending, 0) for text, _, is_descending in kept)
         )
         return self._made("toft_results_sort", ctypes.byref(criteria), len(kept))
 
-    def distinct(self, *key_paths: str) -> Results[T]:
-        """The first for each combination of values."""
-        kept = [_text(path) for path in key_paths]
+    def distinct(self, *keys: str | Expression[Any]) -> Results[T]:
+        """The first for each combination of values at key paths or expressions."""
+        kept = [_text(self._order(key)[0]) for key in keys]
         texts = (toft_string * max(1, len(kept)))(*(text for text, _ in kept))
         return self._made("toft_results_distinct", ctypes.byref(texts), len(kept))
 
@@ -162,7 +171,7 @@ class Results(Collection[T], Generic[T]):
         except Error as error:
             return f"<Results of {kind}: {error.message}>"
 
-    def columns(self, *names: str) -> dict[str, Any]:
+    def columns(self, *names: str | Expression[Any]) -> dict[str, Any]:
         """Properties of all objects at once, by name (all that hold one value, when none is named):
         NumPy arrays when NumPy is there, else lists.
 
@@ -176,28 +185,36 @@ class Results(Collection[T], Generic[T]):
             return self.lists(*names)
         return read_arrays(self._handle.address, len(self), self._column_properties(names))
 
-    def lists(self, *names: str) -> dict[str, list[Any]]:
+    def lists(self, *names: str | Expression[Any]) -> dict[str, list[Any]]:
         """`columns` as lists of Python's values, also where NumPy is."""
         return read_lists(self._handle.address, len(self), self._column_properties(names))
 
     # ----------------------------------------------------------------------------------------------
     # Aggregates
 
-    def min(self, name: str | None = None) -> Any:
+    @overload
+    def min(self, name: Expression[V]) -> V | None: ...
+    @overload
+    def min(self, name: str | None = None) -> Any: ...
+    def min(self, name: str | Expression[Any] | None = None) -> Any:
         """The least value of a property (of the values themselves, for results of values), None
         when there is none. Nulls do not count.
         """
         return self._aggregate("toft_results_minimum", name)
 
-    def max(self, name: str | None = None) -> Any:
+    @overload
+    def max(self, name: Expression[V]) -> V | None: ...
+    @overload
+    def max(self, name: str | None = None) -> Any: ...
+    def max(self, name: str | Expression[Any] | None = None) -> Any:
         """The greatest value, None when there is none."""
         return self._aggregate("toft_results_maximum", name)
 
-    def sum(self, name: str | None = None) -> Any:
+    def sum(self, name: str | Expression[Any] | None = None) -> Any:
         """The sum, 0 when there is no value."""
         return self._aggregate("toft_results_sum", name)
 
-    def average(self, name: str | None = None) -> Any:
+    def average(self, name: str | Expression[Any] | None = None) -> Any:
         """The mean, None when there is no value."""
         return self._aggregate("toft_results_average", name)
 
@@ -304,13 +321,32 @@ class Results(Collection[T], Generic[T]):
             cursor.position += 1
             yield values.decode(memory, 0, self._realm)
 
-    def _aggregate(self, function: str, name: str | None) -> Any:
+    def _order(self, key: str | Expression[Any] | Order) -> tuple[str, bool]:
+        """The key path of a criterion, and whether it descends."""
+        if isinstance(key, str):
+            return key.removeprefix("-"), key.startswith("-")
+        if not isinstance(key, (Expression, Order)):
+            raise TypeError(f"a key path or an expression is due, not {key!r:.80}")
+        expression = key.expression if isinstance(key, Order) else key
+        names, _ = bound_path(self._objects_only(), expression)
+        return ".".join(names), isinstance(key, Order) and key.is_descending
+
+    def _property(self, name: str | Expression[Any]) -> BoundProperty:
+        binding = self._objects_only()
+        if isinstance(name, str):
+            return binding.property(name)
+        names, last = bound_path(binding, name)
+        if len(names) > 1:
+            raise InvalidArgumentError(f"{name!r} is a path: only properties of the objects here.")
+        return last
+
+    def _aggregate(self, function: str, name: str | Expression[Any] | None) -> Any:
         key = 0
         if name is not None:
-            each = self._objects_only().property(name)
+            each = self._property(name)
             if not each.is_plain:
                 raise UnsupportedAggregateError(
-                    f"{name} has no such aggregate: it holds more than one value."
+                    f"{each.name} has no such aggregate: it holds more than one value."
                 )
             key = each.key
         elif self._binding:
@@ -319,11 +355,11 @@ class Results(Collection[T], Generic[T]):
         getattr(library(), function)(self._handle.address, key, memory)
         return values.decode(memory, 0, self._realm)
 
-    def _column_properties(self, names: tuple[str, ...]) -> list[BoundProperty]:
+    def _column_properties(self, names: tuple[str | Expression[Any], ...]) -> list[BoundProperty]:
         binding = self._objects_only()
         if not names:
             return [each for each in binding.properties.values() if each.is_plain]
-        found = [binding.property(name) for name in names]
+        found = [self._property(name) for name in names]
         for each in found:
             if not each.is_plain or each.type not in LAYOUTS:
                 raise TypeMismatchError(f"{each.name} has no column: it holds more than one value.")
@@ -400,6 +436,16 @@ def _object_in(block: Block, position: int) -> Any:
 def _steps(span: range, position: int) -> int:
     """The index in `span` of its first member at or after a position."""
     return max(0, min(len(span), -(-(position - span.start) // span.step)))
+
+
+def _condition(value: object) -> Condition:
+    if isinstance(value, Condition):
+        return value
+    hint = " It comes from comparing an object's value: compare the class's, as in Dog.age > 3."
+    raise TypeError(
+        f"where() takes conditions or a text, not {value!r:.80}."
+        f"{hint if isinstance(value, bool) else ''}"
+    )
 
 
 def _text(text: str) -> tuple[toft_string, Any]:

@@ -29,7 +29,7 @@ from .errors import (
     ObjectDeletedError,
     ReadOnlyPropertyError,
 )
-from .schema import Property, properties_of
+from .schema import PropertySchema, properties_of
 
 if TYPE_CHECKING:
     from .database import Realm
@@ -46,12 +46,14 @@ class BoundProperty:
         "is_nullable",
         "key",
         "name",
+        "stored_name",
         "target",
         "type",
     )
 
-    def __init__(self, declared: Property, key: int, is_nullable: bool, target: int) -> None:
+    def __init__(self, declared: PropertySchema, key: int, is_nullable: bool, target: int) -> None:
         self.name = declared.name
+        self.stored_name = declared.stored_name
         self.key = key
         self.type = declared.type
         self.is_list = declared.is_list

@@ -15,7 +15,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, TypeVar, Union, overload
+from typing import Annotated, Any, Literal, TypeVar, Union, overload
 
 from . import _values as values
 from ._ffi import toft_class_schema, toft_property_flags, toft_property_schema
@@ -76,19 +76,22 @@ def field(
 
 
 @overload
-def linking_objects(origin: type[T], property: str) -> Results[T]: ...
+def linking_objects(
+    origin: type[T], property: str, *, init: Literal[False] = False
+) -> Results[T]: ...
 @overload
-def linking_objects(origin: str, property: str) -> Any: ...
-def linking_objects(origin: Any, property: str) -> Any:
+def linking_objects(origin: str, property: str, *, init: Literal[False] = False) -> Any: ...
+def linking_objects(origin: Any, property: str, *, init: Literal[False] = False) -> Any:
     """The objects of class `origin` whose `property` links here:
 
-    `dogs = toft.linking_objects("Dog", "owner")`. Live, read-only.
+    `dogs = toft.linking_objects("Dog", "owner")`. Live, read-only. `init`: by this type checkers
+    know that the constructor does not take it.
     """
     return Field(linked_class=origin, linked_property=property)
 
 
 @dataclass(frozen=True)
-class Property:
+class PropertySchema:
     """A property of a class, as it is declared. `name` is that of the attribute."""
 
     name: str
@@ -121,13 +124,19 @@ class Property:
         if self.field.default_factory is not None:
             return self.field.default_factory()
         if self.field.default is not MISSING:
-            return self.field.default
+            return list(self.field.default) if self.is_list else self.field.default
         return [] if self.is_list else _ZEROS.get(self.type) if not self.is_optional else None
 
     @property
     def has_default(self) -> bool:
         """Whether the class says a default, which the library does not know of."""
         return self.field.default is not MISSING or self.field.default_factory is not None
+
+    @property
+    def is_required(self) -> bool:
+        """Whether a new object must be given it: nothing else says what it would be."""
+        is_empty = self.is_optional or self.is_list or self.type in _EMPTY
+        return not (is_empty or self.has_default)
 
 
 _ZEROS: dict[int, Any] = {
@@ -140,6 +149,8 @@ _ZEROS: dict[int, Any] = {
     values.DATE: values.EPOCH,
     values.LINKING_OBJECTS: (),
 }
+
+_EMPTY = (values.LINK, values.LINKING_OBJECTS)
 
 _SCALARS: dict[Any, int] = {
     bool: values.BOOL,
@@ -205,7 +216,7 @@ def is_property(name: str, annotation: Any, default: Any) -> bool:
     return not (isinstance(annotation, str) and _CLASS_VARIABLE.match(annotation.strip()))
 
 
-def properties_of(cls: type[Object]) -> dict[str, Property]:
+def properties_of(cls: type[Object]) -> dict[str, PropertySchema]:
     """The properties of a class, those of its bases first.
 
     Raises InvalidSchemaError with every problem.
@@ -217,7 +228,15 @@ def properties_of(cls: type[Object]) -> dict[str, Property]:
                 f"The class {cls.__name__} cannot be stored.", detail="\n".join(problems)
             )
         type.__setattr__(cls, "_toft_properties", known)
-    return typing.cast("dict[str, Property]", known)
+    return typing.cast("dict[str, PropertySchema]", known)
+
+
+def required_of(cls: type[Object]) -> tuple[str, ...]:
+    """The properties that a new object must be given."""
+    if (known := cls.__dict__.get("_toft_required")) is None:
+        known = tuple(each.name for each in properties_of(cls).values() if each.is_required)
+        type.__setattr__(cls, "_toft_required", known)
+    return typing.cast("tuple[str, ...]", known)
 
 
 def attribute_name(stored_name: str, reserved: Set[str]) -> str:
@@ -230,8 +249,8 @@ def attribute_name(stored_name: str, reserved: Set[str]) -> str:
     return f"{stored_name}_" if is_taken else stored_name
 
 
-def _read_properties(cls: type[Object]) -> tuple[dict[str, Property], list[str]]:
-    found: dict[str, Property] = {}
+def _read_properties(cls: type[Object]) -> tuple[dict[str, PropertySchema], list[str]]:
+    found: dict[str, PropertySchema] = {}
     problems = []
     for base in reversed(cls.__mro__):
         for name, (annotation, default) in base.__dict__.get("_toft_declared", {}).items():
@@ -248,12 +267,12 @@ def _read_properties(cls: type[Object]) -> tuple[dict[str, Property], list[str]]
     return found, problems
 
 
-def _property(name: str, annotation: Any, default: Any, names: _Names) -> Property:
+def _property(name: str, annotation: Any, default: Any, names: _Names) -> PropertySchema:
     declared = default if isinstance(default, Field) else Field(default=default)
     if declared.linked_property is not None:
         target = declared.linked_class
         text = target if isinstance(target, str) else target.__name__
-        return Property(
+        return PropertySchema(
             name,
             values.LINKING_OBJECTS,
             target=text,
@@ -263,9 +282,9 @@ def _property(name: str, annotation: Any, default: Any, names: _Names) -> Proper
     if annotation is MISSING:
         raise _Problem(f"say its type: {name}: int = toft.field(...)")
     kind, is_optional, is_list, target = _meaning(_evaluated(annotation, names), names)
-    if isinstance(declared.default, (list, dict, set)):
+    if isinstance(declared.default, (list, dict, set)) and not is_list:
         raise _Problem("objects would share this default: say toft.field(default_factory=...)")
-    return Property(name, kind, is_optional, is_list, target, field=declared)
+    return PropertySchema(name, kind, is_optional, is_list, target, field=declared)
 
 
 def _evaluated(annotation: Any, names: _Names) -> Any:
@@ -281,6 +300,8 @@ def _evaluated(annotation: Any, names: _Names) -> Any:
 def _meaning(annotation: Any, names: _Names) -> tuple[int, bool, bool, str]:
     """Type, optional, list and target class of an annotation."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if hasattr(origin, "_toft_is_property"):
+        return _meaning(_evaluated(arguments[0], names), names)
     if origin in (list, MutableSequence) or hasattr(origin, "_toft_is_list"):
         kind, is_optional, is_list, target = _meaning(_evaluated(arguments[0], names), names)
         if is_list:
@@ -356,11 +377,11 @@ def schema_handle(classes: Iterable[type[Object]]) -> Handle:
     return Handle(handle.value, library().toft_schema_release)
 
 
-def _is_plain_link(declared: Property) -> bool:
+def _is_plain_link(declared: PropertySchema) -> bool:
     return declared.type == values.LINK and not declared.is_list and not declared.is_optional
 
 
-def _plain_link(cls: type, declared: Property) -> str:
+def _plain_link(cls: type, declared: PropertySchema) -> str:
     return (
         f"{cls.__name__}.{declared.name}: a link is None when its object is deleted: "
         f'say "{declared.target} | None"'
@@ -370,7 +391,7 @@ def _plain_link(cls: type, declared: Property) -> str:
 def _fill_class(
     row: toft_class_schema,
     name: str,
-    properties: list[Property],
+    properties: list[PropertySchema],
     stored_names: Mapping[tuple[str, str], str],
     kept: list[Any],
 ) -> None:
@@ -398,13 +419,13 @@ def _lent(text: str, kept: list[Any]) -> Any:
 
 def stored_property(
     name: str, kind: int, flags: int, target: str, origin_property: str, reserved: Set[str]
-) -> Property:
+) -> PropertySchema:
     """A property as the file has it, for classes that no program declared.
 
     `reserved`: see `attribute_name`.
     """
     known = toft_property_flags
-    return Property(
+    return PropertySchema(
         attribute_name(name, reserved),
         kind,
         is_optional=bool(flags & known.NULLABLE),
@@ -419,6 +440,6 @@ def stored_property(
     )
 
 
-def primary_key_of(properties: Mapping[str, Property]) -> str | None:
+def primary_key_of(properties: Mapping[str, PropertySchema]) -> str | None:
     """The name of the primary key, if the class has one."""
     return next((each.name for each in properties.values() if each.field.primary_key), None)

@@ -1,0 +1,508 @@
+"""Queries as expressions of Python: `(Dog.age > 3) & Dog.owner.name.startswith("A")`.
+
+A property that is read from its class is an `Expression`. Comparing it gives a `Condition`, and
+conditions are joined with `&`, `|` and `~`. `Results.where` lets a condition write itself as text
+of the query language, with what it compares with as arguments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
+
+from . import _values as values
+from .errors import InvalidQueryError, NoSuchPropertyError
+
+if TYPE_CHECKING:
+    from .objects import Object
+    from .rows import Binding, BoundProperty
+
+T = TypeVar("T")
+E = TypeVar("E")
+
+_HOW_TO_JOIN = (
+    "join conditions with &, | and ~, each comparison in parentheses: "
+    "(Dog.age > 3) & ~(Dog.name == 'Rex'); for 1 < x < 5 write x.between(...) or two comparisons; "
+    "for x in list write x.in_(list)"
+)
+
+
+class Condition:
+    """What objects must fulfil: made by comparing expressions, or by `toft.text`."""
+
+    __slots__ = ()
+
+    def __and__(self, other: Condition) -> Condition:
+        return _Joined("AND", self, _condition(other))
+
+    def __or__(self, other: Condition) -> Condition:
+        return _Joined("OR", self, _condition(other))
+
+    def __invert__(self) -> Condition:
+        return _Not(self)
+
+    if not TYPE_CHECKING:
+
+        def __rand__(self, other: object) -> NoReturn:
+            _condition(other)
+
+        __ror__ = __rand__
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(f"a condition is neither true nor false: {_HOW_TO_JOIN}")
+
+    def __repr__(self) -> str:
+        return f"<condition {self._write(_Shown())}>"
+
+    def _write(self, query: Query) -> str:
+        """The text of this condition."""
+        raise NotImplementedError
+
+
+class Order:
+    """One criterion of a sort: `Dog.age.desc()`."""
+
+    __slots__ = ("expression", "is_descending")
+
+    def __init__(self, expression: Expression[Any], is_descending: bool) -> None:
+        self.expression = expression
+        self.is_descending = is_descending
+
+    def __repr__(self) -> str:
+        return f"<order {self.expression._text(_Shown())}{' DESC' if self.is_descending else ''}>"
+
+
+class Expression(Generic[T]):
+    """A property of objects in a query, or one at the end of links: `Dog.age`, `Dog.owner.name`."""
+
+    __slots__ = ("_cls", "_is_length", "_names", "_quantifier")
+
+    def __init__(
+        self,
+        cls: type[Object],
+        names: tuple[str, ...],
+        quantifier: str = "",
+        is_length: bool = False,
+    ) -> None:
+        self._cls = cls
+        self._names = names
+        self._quantifier = quantifier
+        self._is_length = is_length
+
+    def __getattr__(self, name: str) -> Expression[Any]:
+        """A property of the object that is linked to."""
+        if self._is_length or name.startswith("__") or (name[0] == "_" == name[-1]):
+            raise AttributeError(f"{self!r} has no attribute {name!r}")
+        return Expression(self._cls, (*self._names, name), self._quantifier)
+
+    # ----------------------------------------------------------------------------------------------
+    # Comparisons
+
+    def __eq__(self, other: T | Expression[T]) -> Condition:  # type: ignore[override]
+        return _Comparison(self, "==", other)
+
+    def __ne__(self, other: T | Expression[T]) -> Condition:  # type: ignore[override]
+        return _Comparison(self, "!=", other)
+
+    __hash__ = object.__hash__
+
+    def __lt__(self, other: T | Expression[T]) -> Condition:
+        return _Comparison(self, "<", other)
+
+    def __le__(self, other: T | Expression[T]) -> Condition:
+        return _Comparison(self, "<=", other)
+
+    def __gt__(self, other: T | Expression[T]) -> Condition:
+        return _Comparison(self, ">", other)
+
+    def __ge__(self, other: T | Expression[T]) -> Condition:
+        return _Comparison(self, ">=", other)
+
+    def in_(self, members: Iterable[T]) -> Condition:
+        """Whether it is one of these."""
+        return _Comparison(self, "IN", list(members))
+
+    def between(self, least: T, greatest: T) -> Condition:
+        """Whether it lies between these two or is one of them."""
+        return _Between(self, least, greatest)
+
+    def is_none(self) -> Condition:
+        """Whether there is no value; `== None` says the same."""
+        return _Comparison(self, "==", None)
+
+    # ----------------------------------------------------------------------------------------------
+    # Text. The names that begin with an i ignore the case of letters.
+
+    def startswith(self: Expression[str] | Expression[str | None], prefix: str) -> Condition:
+        """Whether it begins with this text."""
+        return _Comparison(self, "BEGINSWITH", prefix)
+
+    def istartswith(self: Expression[str] | Expression[str | None], prefix: str) -> Condition:
+        """`startswith`, whatever the case of letters."""
+        return _Comparison(self, "BEGINSWITH[c]", prefix)
+
+    def endswith(self: Expression[str] | Expression[str | None], suffix: str) -> Condition:
+        """Whether it ends with this text."""
+        return _Comparison(self, "ENDSWITH", suffix)
+
+    def iendswith(self: Expression[str] | Expression[str | None], suffix: str) -> Condition:
+        """`endswith`, whatever the case of letters."""
+        return _Comparison(self, "ENDSWITH[c]", suffix)
+
+    @overload
+    def contains(self: Expression[str] | Expression[str | None], part: str) -> Condition: ...
+    @overload
+    def contains(self: Expression[list[E]], part: E) -> Condition: ...
+    def contains(self: Expression[Any], part: Any) -> Condition:
+        """Whether this text, or this element of a list, is in it."""
+        return _Contains(self, part)
+
+    def icontains(self: Expression[str] | Expression[str | None], part: str) -> Condition:
+        """Whether this text is in it, whatever the case of letters."""
+        return _Comparison(self, "CONTAINS[c]", part)
+
+    def like(self: Expression[str] | Expression[str | None], pattern: str) -> Condition:
+        """Whether it matches a pattern: ? stands for a character, * for any number of them."""
+        return _Comparison(self, "LIKE", pattern)
+
+    def ilike(self: Expression[str] | Expression[str | None], pattern: str) -> Condition:
+        """`like`, whatever the case of letters."""
+        return _Comparison(self, "LIKE[c]", pattern)
+
+    def iequals(self: Expression[str] | Expression[str | None], text: str) -> Condition:
+        """Whether it is this text, whatever the case of letters."""
+        return _Comparison(self, "==[c]", text)
+
+    # ----------------------------------------------------------------------------------------------
+    # Lists and linking objects
+
+    @overload
+    def any(self: Expression[list[E]]) -> Expression[E]: ...
+    @overload
+    def any(self, condition: Condition) -> Condition: ...
+    def any(self: Expression[Any], condition: Condition | None = None) -> Any:
+        """At least one element: `Dog.tags.any() == "good"`, `Person.dogs.any().age > 3`.
+
+        With a condition: whether one element fulfils all of it: `Person.dogs.any((Dog.age > 3) &
+        (Dog.name == "Rex"))`.
+        """
+        return self._quantified("ANY", condition, "> 0")
+
+    @overload
+    def all(self: Expression[list[E]]) -> Expression[E]: ...
+    @overload
+    def all(self, condition: Condition) -> Condition: ...
+    def all(self: Expression[Any], condition: Condition | None = None) -> Any:
+        """Every element, also of an empty list. See `any`."""
+        return self._quantified("ALL", None if condition is None else ~condition, "== 0")
+
+    @overload
+    def none(self: Expression[list[E]]) -> Expression[E]: ...
+    @overload
+    def none(self, condition: Condition) -> Condition: ...
+    def none(self: Expression[Any], condition: Condition | None = None) -> Any:
+        """No element. See `any`."""
+        return self._quantified("NONE", condition, "== 0")
+
+    def length(self) -> Expression[int]:
+        """How many elements a list has, or bytes a text: `Dog.tags.length() > 2`."""
+        return Expression(self._cls, self._names, self._quantifier, is_length=True)
+
+    def _quantified(self, quantifier: str, condition: Condition | None, count: str) -> Any:
+        if condition is None:
+            return Expression(self._cls, self._names, quantifier)
+        return _Subquery(self, _condition(condition), count)
+
+    # ----------------------------------------------------------------------------------------------
+    # Sorting
+
+    def asc(self) -> Order:
+        """Sorted by it, the least first."""
+        return Order(self, False)
+
+    def desc(self) -> Order:
+        """Sorted by it, the greatest first."""
+        return Order(self, True)
+
+    # ----------------------------------------------------------------------------------------------
+    # What cannot be asked
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            f"{self!r} is a property of a class and neither true nor false: compare it, as in "
+            f"{self!r} == True; and {_HOW_TO_JOIN}"
+        )
+
+    if not TYPE_CHECKING:  # so that a type checker refuses these
+
+        def __call__(self, *_: object) -> NoReturn:
+            raise TypeError(f"expressions have no method {self._names[-1]!r}")
+
+        def __contains__(self, value: object) -> NoReturn:
+            raise TypeError(f"write {self!r}.contains({value!r})")
+
+        def __iter__(self) -> NoReturn:
+            raise TypeError(f"{self!r} is a property of a class; read it from an object")
+
+        def __and__(self, other: object) -> NoReturn:
+            raise TypeError(f"{self!r} is a property and not a condition: {_HOW_TO_JOIN}")
+
+        __rand__ = __or__ = __ror__ = __and__
+
+        def __invert__(self) -> NoReturn:
+            self & None
+
+    def __repr__(self) -> str:
+        return self._text(_Shown(self._cls.__name__ + "."))
+
+    def _text(self, query: Query) -> str:
+        path, last = query.path(self)
+        quantifier = f"{self._quantifier} " if self._quantifier else ""
+        if not self._is_length:
+            return f"{quantifier}{path}"
+        holds_many = last is None or last.is_list or last.type == values.LINKING_OBJECTS
+        return f"{quantifier}{path}.{'@count' if holds_many else '@size'}"
+
+
+def text(query: str, *arguments: Any) -> Condition:
+    """A text of the query language as a condition, to be joined with others:
+    `toft.text("dogs.@avg.age > $0", 3) & (Person.name == "Ada")`.
+    """
+    return _Text(query, arguments)
+
+
+# -------------------------------------------------------------------------------------- Conditions
+
+
+class _Comparison(Condition):
+    __slots__ = ("_left", "_operator", "_right")
+
+    def __init__(self, left: Expression[Any], operator: str, right: Any) -> None:
+        self._left = left
+        self._operator = operator
+        self._right = right
+
+    def _write(self, query: Query) -> str:
+        return f"{self._left._text(query)} {self._operator} {query.operand(self._right)}"
+
+
+class _Between(Condition):
+    __slots__ = ("_expression", "_greatest", "_least")
+
+    def __init__(self, expression: Expression[Any], least: Any, greatest: Any) -> None:
+        self._expression = expression
+        self._least = least
+        self._greatest = greatest
+
+    def _write(self, query: Query) -> str:
+        text = self._expression._text(query)
+        return f"{text} BETWEEN {{{query.operand(self._least)}, {query.operand(self._greatest)}}}"
+
+
+class _Contains(Condition):
+    """A part of a text, or an element of a list: which, only the property tells."""
+
+    __slots__ = ("_expression", "_part")
+
+    def __init__(self, expression: Expression[Any], part: Any) -> None:
+        self._expression = expression
+        self._part = part
+
+    def _write(self, query: Query) -> str:
+        path, last = query.path(self._expression)
+        if last is not None and (last.is_list or last.type == values.LINKING_OBJECTS):
+            return f"ANY {path} == {query.operand(self._part)}"
+        return f"{self._expression._text(query)} CONTAINS {query.operand(self._part)}"
+
+
+class _Joined(Condition):
+    """Conditions joined by AND or by OR. A chain of one word has one level of parentheses."""
+
+    __slots__ = ("_parts", "_word")
+
+    def __init__(self, word: str, *parts: Condition) -> None:
+        self._word = word
+        self._parts: list[Condition] = []
+        for part in parts:
+            same = isinstance(part, _Joined) and part._word == word
+            self._parts += part._parts if isinstance(part, _Joined) and same else [part]
+
+    def _write(self, query: Query) -> str:
+        return f"({f' {self._word} '.join(part._write(query) for part in self._parts)})"
+
+
+class _Not(Condition):
+    __slots__ = ("_condition",)
+
+    def __init__(self, condition: Condition) -> None:
+        self._condition = condition
+
+    def _write(self, query: Query) -> str:
+        return f"NOT ({self._condition._write(query)})"
+
+    def __invert__(self) -> Condition:
+        return self._condition
+
+
+class _Subquery(Condition):
+    """How many elements fulfil a condition."""
+
+    __slots__ = ("_collection", "_condition", "_count")
+
+    def __init__(self, collection: Expression[Any], condition: Condition, count: str) -> None:
+        self._collection = collection
+        self._condition = condition
+        self._count = count
+
+    def _write(self, query: Query) -> str:
+        subquery = query.subquery(self._collection, self._condition._write)
+        return f"{subquery}.@count {self._count}"
+
+
+class _Text(Condition):
+    __slots__ = ("_arguments", "_query")
+
+    # An argument, or a constant, in which a dollar sign means nothing.
+    _WORDS = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|\$(K?)(\d+)""", re.DOTALL)
+
+    def __init__(self, query: str, arguments: tuple[Any, ...]) -> None:
+        self._query = query
+        self._arguments = arguments
+
+    def _write(self, query: Query) -> str:
+        query.refuse_in_subquery()
+        numbered: dict[int, str] = {}
+
+        def renumbered(word: re.Match[str]) -> str:
+            if word[2] is None:
+                return word[0]
+            number = int(word[2])
+            if number >= len(self._arguments):
+                raise InvalidQueryError(
+                    f"The text has no argument for {word[0]}: {self._query!r} was given "
+                    f"{len(self._arguments)}."
+                )
+            if number not in numbered:
+                numbered[number] = query.operand(self._arguments[number])
+            operand = numbered[number]
+            return operand.replace("$", "$K", 1) if word[1] else operand
+
+        return f"({self._WORDS.sub(renumbered, self._query)})"
+
+
+def _condition(value: object) -> Condition:
+    if isinstance(value, Condition):
+        return value
+    raise TypeError(f"{value!r} is not a condition: {_HOW_TO_JOIN}")
+
+
+# ------------------------------------------------------------------------------ Writing the queries
+
+
+class Query:
+    """A query that conditions write: the objects that they are about, and its arguments."""
+
+    def __init__(self, binding: Binding) -> None:
+        self.arguments: list[Any] = []
+        self._variables = 0
+        # What stands before a path, and the class of the objects: of the query, of each subquery.
+        self._scopes: list[tuple[str, Binding]] = [("", binding)]
+
+    def operand(self, value: Any) -> str:
+        """What is compared with: another property, or an argument."""
+        if isinstance(value, Expression):
+            return value._text(self)
+        if isinstance(value, Condition):
+            raise TypeError(f"{value!r} is compared: {_HOW_TO_JOIN}")
+        self.arguments.append(value)
+        return f"${len(self.arguments) - 1}"
+
+    def path(self, expression: Expression[Any]) -> tuple[str, BoundProperty | None]:
+        """The key path of an expression, and the property at its end."""
+        prefix, binding = self._scope(expression)
+        names, last = bound_path(binding, expression)
+        path = ".".join(names)
+        return prefix + (path if _is_plain(names) else self._named(path)), last
+
+    def subquery(self, collection: Expression[Any], write: Callable[[Query], str]) -> str:
+        """The elements of a collection of objects that fulfil what `write` writes."""
+        path, last = self.path(collection)
+        if last is None or last.type not in (values.LINK, values.LINKING_OBJECTS):
+            raise InvalidQueryError(
+                f"{collection!r} holds no objects: write {collection!r}.any() == value."
+            )
+        self._variables += 1
+        variable = f"$v{self._variables}"
+        target = self._scopes[0][1].realm._binding_of_key(last.target)
+        self._scopes.append((f"{variable}.", target))
+        try:
+            return f"SUBQUERY({path}, {variable}, {write(self)})"
+        finally:
+            self._scopes.pop()
+
+    def refuse_in_subquery(self) -> None:
+        """To be called by what cannot stand in one."""
+        if len(self._scopes) > 1:
+            raise InvalidQueryError("toft.text(...) cannot stand in any(...), all(...), none(...).")
+
+    def _scope(self, expression: Expression[Any]) -> tuple[str, Binding]:
+        name = expression._cls.__name__
+        for prefix, binding in reversed(self._scopes):
+            if any(base.__name__ == name for base in binding.cls.__mro__):
+                return prefix, binding
+        asked = self._scopes[-1][1].cls.__name__
+        raise InvalidQueryError(f"{expression!r} is no property of {asked}, which is asked here.")
+
+    def _named(self, path: str) -> str:
+        """A path with names that are words of the query language: as an argument."""
+        self.arguments.append(path)
+        return f"$K{len(self.arguments) - 1}"
+
+
+class _Shown(Query):
+    """Writes for people to read: with values in place of arguments, names as the class has them."""
+
+    def __init__(self, prefix: str = "") -> None:
+        self._prefix = prefix
+
+    def operand(self, value: Any) -> str:
+        return value._text(self) if isinstance(value, Expression) else repr(value)
+
+    def path(self, expression: Expression[Any]) -> tuple[str, BoundProperty | None]:
+        return self._prefix + ".".join(expression._names), None
+
+    def subquery(self, collection: Expression[Any], write: Callable[[Query], str]) -> str:
+        return f"SUBQUERY({self.path(collection)[0]}, {write(self)})"
+
+    def refuse_in_subquery(self) -> None:
+        pass
+
+
+def bound_path(binding: Binding, expression: Expression[Any]) -> tuple[list[str], BoundProperty]:
+    """The names that the file has for the steps of a path, and the property at its end."""
+    names: list[str] = []
+    last: BoundProperty | None = None
+    for name in expression._names:
+        if last is not None:
+            if not last.target:
+                raise NoSuchPropertyError(
+                    f"{binding.cls.__name__}.{last.name} is no link: it has no property {name!r}, "
+                    f"and expressions have no such method."
+                )
+            binding = binding.realm._binding_of_key(last.target)
+        last = binding.property(name)
+        names.append(last.stored_name)
+    assert last is not None
+    return names, last
+
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+_WORDS = frozenset(
+    "and or not any some all none true false null nil inf infinity nan truepredicate "
+    "falsepredicate subquery obj between in".split()
+)
+
+
+def _is_plain(names: list[str]) -> bool:
+    return all(_PLAIN.fullmatch(name) and name.lower() not in _WORDS for name in names)
