@@ -26,6 +26,7 @@ from ._lib import version as library_version
 from .database import CheckReport, Info, Realm, open, open_in_memory
 from .errors import *  # noqa: F403
 from .expressions import Condition, Expression, Order, text
+from .grouping import Groups
 from .lists import List
 from .objects import Object, Property
 from .observe import Changes, Observation
@@ -39,6 +40,7 @@ __all__ = [
     "Condition",
     "Expression",
     "Float32",
+    "Groups",
     "Info",
     "List",
     "Object",

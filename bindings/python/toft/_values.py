@@ -10,8 +10,9 @@ from __future__ import annotations
 import ctypes
 import math
 import struct
-from collections.abc import Iterable, Mapping, Set
-from datetime import datetime, timedelta, timezone
+from collections.abc import Mapping, Set
+from datetime import date, datetime, timedelta, timezone
+from enum import Enum
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,8 @@ NULL, BOOL, INT, FLOAT, DOUBLE, STRING, DATA, DATE, LINK, LINKING_OBJECTS, LIST 
     int(kind) for kind in toft_type if kind <= toft_type.LIST
 )
 
-EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+UTC = timezone.utc
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _HEAP_SIZE = 16384
 
@@ -86,10 +88,14 @@ class Arguments:
     def __enter__(self) -> Arguments:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def clear(self) -> None:
+        """Makes room for the values of the next call."""
         self.count = self._used = 0
         if self._kept:
             self._kept = []
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
         if self._spares is not None:
             self._spares.append(self)
 
@@ -117,8 +123,6 @@ class Arguments:
 
     def add_list(self, values: Any, realm: Realm, wanted: int = NULL) -> None:
         """Appends a whole list as one value; `wanted`: the type of its elements."""
-        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-            raise TypeMismatchError(f"A list is due, not {values!r:.80}")
         if self._is_in_list:
             raise TypeMismatchError(f"A list has no lists in it: {values!r:.80}")
         items = list(values)
@@ -142,10 +146,20 @@ class Arguments:
         self._words(LIST, ctypes.addressof(inner), len(items))
 
     def _other(self, value: Any, realm: Realm, wanted: int) -> None:
+        kind = type(value).__name__
         if (link := getattr(type(value), "_toft_link", None)) is not None:
             self._words(LINK, *link(value, realm))
+        elif kind in ("NAType", "NaTType"):  # pandas' ways to say None
+            self._words(NULL, 0, 0)
         elif isinstance(value, datetime):
             self._words(DATE, *date_words(value))
+        elif isinstance(value, date):
+            self._words(DATE, *date_words(datetime(value.year, value.month, value.day, tzinfo=UTC)))
+        elif kind == "datetime64":  # NumPy's, which are UTC
+            moment = value.astype("M8[us]").item()
+            self.add(None if moment is None else moment.replace(tzinfo=UTC), realm, wanted)
+        elif isinstance(value, Enum):
+            self.add(value.value, realm, wanted)
         elif isinstance(value, str):
             self._text(str.__str__(value))
         elif isinstance(value, (bytes, bytearray, memoryview)):
@@ -154,7 +168,7 @@ class Arguments:
             self._integer(int(value), wanted)
         elif isinstance(value, Real):
             self._number(float(value), wanted)
-        elif type(value).__name__ in ("bool_", "bool"):  # NumPy's
+        elif kind in ("bool_", "bool"):  # NumPy's
             self._words(BOOL, bool(value), 0)
         elif isinstance(value, (list, tuple, Set)) or _is_listlike(value):
             self.add_list(value, realm)

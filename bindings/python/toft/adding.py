@@ -40,7 +40,7 @@ class Adding:
         Defaults that the class declares hold for an object that is new.
         """
         missing = [each for each in binding.defaults if each.name not in given]
-        if missing and not self._exists(binding, given):
+        if missing and not self.exists(binding, given):
             given = {**given, **{each.name: each.default() for each in missing}}
         return self._create(binding, given, self._policy)
 
@@ -64,7 +64,7 @@ class Adding:
             for draft in drafts:
                 self._link(draft, made)
         except BaseException:
-            self._take_back()
+            self.take_back()
             raise
         for draft in drafts:
             draft._rows = made[id(draft)]
@@ -98,7 +98,8 @@ class Adding:
         if self._policy != MODIFIED or single.read(_NOBODY, each.name) != value:
             single.set(each.name, value)
 
-    def _exists(self, binding: Binding, given: Mapping[str, Any]) -> bool:
+    def exists(self, binding: Binding, given: Mapping[str, Any]) -> bool:
+        """Whether an object with the primary key that is given is there to be updated."""
         key = given.get(binding.primary_key) if binding.primary_key else None
         return (
             self._policy != toft_update_policy.ERROR
@@ -111,10 +112,7 @@ class Adding:
         address, link, is_new = ctypes.c_void_p(), toft_link(), ctypes.c_bool()
         with self._realm._arguments() as arguments:
             for each, value in zip(properties, given.values()):
-                if each.is_list:
-                    arguments.add_list(value, self._realm, each.type)
-                else:
-                    arguments.add(value, self._realm, each.type)
+                each.lend(value, arguments, self._realm)
             self._realm._changing()
             library().toft_realm_create_object(
                 self._realm._address,
@@ -134,7 +132,8 @@ class Adding:
             self._created.append(single)
         return single
 
-    def _take_back(self) -> None:
+    def take_back(self) -> None:
+        """Deletes what was created."""
         for single in reversed(self._created):
             try:
                 self._realm._changing()

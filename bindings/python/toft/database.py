@@ -32,6 +32,7 @@ from ._ffi import (
 from ._lib import Handle, borrowed, library
 from .adding import Adding
 from .binding import bindings
+from .bulk import Rows, insert
 from .errors import (
     ClosedError,
     Error,
@@ -408,6 +409,22 @@ class Realm:
         sets "all" of the properties given, or those that are "modified".
         """
         return self._create(cls, _policy(update), {**(values or {}), **properties})
+
+    def insert_many(
+        self,
+        cls: type[Object] | str,
+        rows: Rows | Mapping[str, Iterable[Any]] | Any,
+        *,
+        update: Update | None = None,
+    ) -> int:
+        """Creates an object from each row, all or none, and returns how many rows there were.
+
+        `rows`: any iterable of mappings or of objects; columns by name, such as `results.columns()`
+        gives; or a DataFrame of pandas or polars, whose missing values are None. What a row does
+        not have is its class's default. `update`: as in `add`; rows that update stay when a later
+        one fails, so cancel the transaction then.
+        """
+        return insert(self, self._binding(cls), _policy(update), rows)
 
     def delete(self, *things: Object | Results[Any] | List[Any] | Iterable[Object]) -> None:
         """Deletes objects, or all objects of results, of a list or of any iterable."""

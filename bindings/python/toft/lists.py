@@ -66,7 +66,8 @@ class List(MutableSequence[T], Generic[T]):
             return self._slice(range(*index.indices(len(self))))
         memory = ctypes.create_string_buffer(values.VALUE_SIZE)
         library().toft_list_get(self._handle.address, self._position(index), memory)
-        return cast(T, values.decode(memory, 0, self._realm))
+        [value] = self._property.converted([values.decode(memory, 0, self._realm)])
+        return cast(T, value)
 
     def __iter__(self) -> Iterator[T]:
         """Goes by index, like Python's own lists:
@@ -220,10 +221,12 @@ class List(MutableSequence[T], Generic[T]):
         library().toft_list_get_values(
             self._handle.address, first, memory, capacity, ctypes.byref(count)
         )
-        return [
-            values.decode(memory, row * values.VALUE_SIZE, self._realm)
-            for row in range(count.value)
-        ]
+        return self._property.converted(
+            [
+                values.decode(memory, row * values.VALUE_SIZE, self._realm)
+                for row in range(count.value)
+            ]
+        )
 
     def _reader(self) -> Callable[[int, int], list[T]]:
         """`_read`; for a list of links one whose objects are read by columns: see rows.py."""
@@ -255,7 +258,7 @@ class List(MutableSequence[T], Generic[T]):
         found = ctypes.c_uint64()
         try:
             with self._realm._arguments() as arguments:
-                arguments.add(value, self._realm, self._property.type)
+                self._property.lend_element(value, arguments, self._realm)
                 library().toft_list_find(
                     self._handle.address, arguments.address, ctypes.byref(found)
                 )
@@ -300,7 +303,7 @@ class List(MutableSequence[T], Generic[T]):
     ) -> None:
         with self._realm._arguments() as arguments:
             for item in items:
-                arguments.add(item, self._realm, self._property.type)
+                self._property.lend_element(item, arguments, self._realm)
             before = () if index is None else (index,)
             after = () if count is None else (count,)
             self._call(function, *before, arguments.address, *after)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 from . import _values as values
 from ._ffi import TOFT_NO_INDEX, toft_sort, toft_string
 from ._lib import Handle, borrowed, library
+from .bulk import update
 from .columns import LAYOUTS, read_arrays, read_lists
 from .errors import (
     Error,
@@ -23,6 +24,7 @@ from .errors import (
     WrongRealmError,
 )
 from .expressions import Condition, Expression, Order, Query, bound_path
+from .grouping import Groups
 from .objects import live_object
 from .observe import Callback, Observation
 from .rows import Binding, Block, BoundProperty, Single
@@ -187,7 +189,9 @@ class Results(Collection[T], Generic[T]):
 
     def lists(self, *names: str | Expression[Any]) -> dict[str, list[Any]]:
         """`columns` as lists of Python's values, also where NumPy is."""
-        return read_lists(self._handle.address, len(self), self._column_properties(names))
+        properties = self._column_properties(names)
+        columns = read_lists(self._handle.address, len(self), properties)
+        return {each.name: each.converted(columns[each.name]) for each in properties}
 
     # ----------------------------------------------------------------------------------------------
     # Aggregates
@@ -200,7 +204,7 @@ class Results(Collection[T], Generic[T]):
         """The least value of a property (of the values themselves, for results of values), None
         when there is none. Nulls do not count.
         """
-        return self._aggregate("toft_results_minimum", name)
+        return self._converted(name, self._aggregate("toft_results_minimum", name))
 
     @overload
     def max(self, name: Expression[V]) -> V | None: ...
@@ -208,7 +212,7 @@ class Results(Collection[T], Generic[T]):
     def max(self, name: str | None = None) -> Any: ...
     def max(self, name: str | Expression[Any] | None = None) -> Any:
         """The greatest value, None when there is none."""
-        return self._aggregate("toft_results_maximum", name)
+        return self._converted(name, self._aggregate("toft_results_maximum", name))
 
     def sum(self, name: str | Expression[Any] | None = None) -> Any:
         """The sum, 0 when there is no value."""
@@ -217,6 +221,34 @@ class Results(Collection[T], Generic[T]):
     def average(self, name: str | Expression[Any] | None = None) -> Any:
         """The mean, None when there is no value."""
         return self._aggregate("toft_results_average", name)
+
+    @overload
+    def group_by(self, key: str | Expression[Any], /) -> Groups: ...
+    @overload
+    def group_by(self, *keys: str | Expression[Any]) -> Groups: ...
+    def group_by(self, *keys: str | Expression[Any]) -> Groups:
+        """Groups of objects with equal values: `group_by("shop").sum("amount")` is a dictionary
+        from shops to sums. Also `count`, `average`, `min`, `max`.
+        """
+        if not keys:
+            raise InvalidArgumentError("Say by what: group_by('shop').")
+        return Groups(self, keys)
+
+    # -------------------------------------------------------------------------------------------
+    # Changing all of them
+
+    def update(self, **properties: Any) -> int:
+        """Sets properties of all objects to the same values: `results.update(age=3)`. Needs a write
+        transaction. Returns how many there were.
+        """
+        return update(self._realm, self._objects_only(), self.snapshot()._handle, properties)
+
+    def delete(self) -> int:
+        """Deletes all objects. Needs a write transaction. Returns how many there were."""
+        count = len(self)
+        self._realm._changing()
+        library().toft_results_delete_all(self._handle.address)
+        return count
 
     # -------------------------------------------------------------------------------------------
     # Asking and observing
@@ -339,6 +371,9 @@ class Results(Collection[T], Generic[T]):
         if len(names) > 1:
             raise InvalidArgumentError(f"{name!r} is a path: only properties of the objects here.")
         return last
+
+    def _converted(self, name: str | Expression[Any] | None, value: Any) -> Any:
+        return value if name is None else self._property(name).converted([value])[0]
 
     def _aggregate(self, function: str, name: str | Expression[Any] | None) -> Any:
         key = 0

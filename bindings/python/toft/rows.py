@@ -17,6 +17,7 @@ again. So a live object never shows anything that the library would not say at t
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from . import _values as values
@@ -28,6 +29,7 @@ from .errors import (
     NoSuchPropertyError,
     ObjectDeletedError,
     ReadOnlyPropertyError,
+    TypeMismatchError,
 )
 from .schema import PropertySchema, properties_of
 
@@ -40,11 +42,12 @@ class BoundProperty:
     """A property of a class in one realm."""
 
     __slots__ = (
+        "conversion",
         "default",
-        "has_default",
         "is_list",
         "is_nullable",
         "key",
+        "must_be_given",
         "name",
         "stored_name",
         "target",
@@ -59,13 +62,35 @@ class BoundProperty:
         self.is_list = declared.is_list
         self.is_nullable = is_nullable
         self.target = target  # class key
-        self.has_default = declared.has_default
+        self.must_be_given = declared.must_be_given
         self.default = declared.default
+        self.conversion = declared.conversion
 
     @property
     def is_plain(self) -> bool:
         """Whether it holds one value: no list, not computed."""
         return not self.is_list and self.type != values.LINKING_OBJECTS
+
+    def lend(self, value: Any, arguments: values.Arguments, realm: Realm) -> None:
+        """Appends a value of this property to those lent to a call."""
+        if not self.is_list:
+            self.lend_element(value, arguments, realm)
+        elif isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+            raise TypeMismatchError(f"A list is due, not {value!r:.80}")
+        elif self.conversion is None:
+            arguments.add_list(value, realm, self.type)
+        else:
+            arguments.add_list(map(self.conversion.stored, value), realm, self.type)
+
+    def lend_element(self, value: Any, arguments: values.Arguments, realm: Realm) -> None:
+        """Appends the one value, or an element of a list, that the property holds."""
+        if self.conversion is not None:
+            value = self.conversion.stored(value)
+        arguments.add(value, realm, self.type)
+
+    def converted(self, column: list[Any]) -> list[Any]:
+        """Stored values as Python has them."""
+        return column if self.conversion is None else [*map(self.conversion.read, column)]
 
 
 class Binding:
@@ -85,7 +110,7 @@ class Binding:
         self.properties = {each.name: each for each in properties}
         self.names = {each.key: each.name for each in properties}
         self.primary_key = primary_key
-        self.defaults = [each for each in properties if each.has_default]
+        self.defaults = [each for each in properties if each.must_be_given]
         self._named: dict[tuple[str, ...], tuple[Any, list[BoundProperty]]] = {}
 
     def property(self, name: str) -> BoundProperty:
@@ -224,8 +249,7 @@ class Single(Live):
             self.columns, self.now = {}, self.realm._now
         memory = ctypes.create_string_buffer(values.VALUE_SIZE)
         library().toft_object_get(self.handle().address, each.key, memory)
-        value = values.decode(memory, 0, self.realm)
-        self.columns[name] = [value]
+        [value] = self.columns[name] = each.converted([values.decode(memory, 0, self.realm)])
         return value
 
     def place(self, each: BoundProperty) -> tuple[Binding, int, int]:
@@ -236,12 +260,9 @@ class Single(Live):
         """Writes one property."""
         each = self.binding.property(name)
         with self.realm._arguments() as arguments:
-            if not each.is_list:
-                arguments.add(value, self.realm, each.type)
-            elif getattr(value, "_place", None) == self.place(each):
+            if each.is_list and getattr(value, "_place", None) == self.place(each):
                 return  # what `dog.tags += ["x"]` does at its end
-            else:
-                arguments.add_list(value, self.realm, each.type)
+            each.lend(value, arguments, self.realm)
             address = self.handle().address
             self.realm._changing()
             library().toft_object_set(address, each.key, arguments.address)
@@ -301,4 +322,4 @@ class Block(Live):
         if each.type == values.LINK:
             linked, target = self.realm._linked, each.target
             return [None if key is None else linked(key, target) for key in column]
-        return column
+        return each.converted(column)

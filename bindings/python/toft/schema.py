@@ -13,13 +13,14 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar, Union, overload
 
 from . import _values as values
 from ._ffi import toft_class_schema, toft_property_flags, toft_property_schema
 from ._lib import Handle, borrowed, library
+from .conversions import Conversion, conversion_of
 from .errors import InvalidSchemaError
 
 if typing.TYPE_CHECKING:
@@ -101,6 +102,7 @@ class PropertySchema:
     target: str = ""
     origin_property: str = ""
     field: Field = Field()
+    conversion: Conversion | None = None
 
     @property
     def stored_name(self) -> str:
@@ -125,12 +127,20 @@ class PropertySchema:
             return self.field.default_factory()
         if self.field.default is not MISSING:
             return list(self.field.default) if self.is_list else self.field.default
-        return [] if self.is_list else _ZEROS.get(self.type) if not self.is_optional else None
+        if self.is_list or self.is_optional:
+            return [] if self.is_list else None
+        return self.conversion.zero if self.conversion else _ZEROS.get(self.type)
 
     @property
     def has_default(self) -> bool:
         """Whether the class says a default, which the library does not know of."""
         return self.field.default is not MISSING or self.field.default_factory is not None
+
+    @property
+    def must_be_given(self) -> bool:
+        """Whether the library's own default is not that of a new object."""
+        is_empty = self.is_list or self.is_optional
+        return self.has_default or (self.conversion is not None and not is_empty)
 
     @property
     def is_required(self) -> bool:
@@ -281,10 +291,10 @@ def _property(name: str, annotation: Any, default: Any, names: _Names) -> Proper
         )
     if annotation is MISSING:
         raise _Problem(f"say its type: {name}: int = toft.field(...)")
-    kind, is_optional, is_list, target = _meaning(_evaluated(annotation, names), names)
-    if isinstance(declared.default, (list, dict, set)) and not is_list:
+    meaning = _meaning(_evaluated(annotation, names), names)
+    if isinstance(declared.default, (list, dict, set)) and not meaning.is_list:
         raise _Problem("objects would share this default: say toft.field(default_factory=...)")
-    return PropertySchema(name, kind, is_optional, is_list, target, field=declared)
+    return replace(meaning, name=name, field=declared)
 
 
 def _evaluated(annotation: Any, names: _Names) -> Any:
@@ -297,53 +307,55 @@ def _evaluated(annotation: Any, names: _Names) -> Any:
     return annotation
 
 
-def _meaning(annotation: Any, names: _Names) -> tuple[int, bool, bool, str]:
-    """Type, optional, list and target class of an annotation."""
+def _meaning(annotation: Any, names: _Names) -> PropertySchema:
+    """What an annotation says, of a property that has no name yet."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if hasattr(origin, "_toft_is_property"):
         return _meaning(_evaluated(arguments[0], names), names)
     if origin in (list, MutableSequence) or hasattr(origin, "_toft_is_list"):
-        kind, is_optional, is_list, target = _meaning(_evaluated(arguments[0], names), names)
-        if is_list:
+        element = _meaning(_evaluated(arguments[0], names), names)
+        if element.is_list:
             raise _Problem("a list of lists cannot be stored")
-        if is_optional and kind == values.LINK:
-            raise _Problem(f"a list of links has no None in it: say list[{target}]")
-        return kind, is_optional, True, target
+        if element.is_optional and element.type == values.LINK:
+            raise _Problem(f"a list of links has no None in it: say list[{element.target}]")
+        return replace(element, is_list=True)
     if origin in (Union, types.UnionType):
-        kind, is_list, target = _of_union(
-            [_evaluated(argument, names) for argument in arguments], names
-        )
-        return kind, True, is_list, target
-    kind, target = _scalar(annotation)
-    return kind, False, False, target
+        return _of_union([_evaluated(argument, names) for argument in arguments], names)
+    return _scalar(annotation)
 
 
-def _of_union(members: Sequence[Any], names: _Names) -> tuple[int, bool, str]:
+def _of_union(members: Sequence[Any], names: _Names) -> PropertySchema:
     others = [member for member in members if member not in (None, type(None))]
     if len(others) != 1 or len(others) == len(members):
         raise _Problem("a property has one type, or one type and None")
-    kind, _, is_list, target = _meaning(others[0], names)
-    if is_list:
+    meaning = _meaning(others[0], names)
+    if meaning.is_list:
         raise _Problem("a list is never None: it is empty")
-    return kind, is_list, target
+    return replace(meaning, is_optional=True)
 
 
-def _scalar(annotation: Any) -> tuple[int, str]:
+def _scalar(annotation: Any) -> PropertySchema:
     if typing.get_origin(annotation) is Annotated:
         base, *extras = typing.get_args(annotation)
-        return (values.FLOAT, "") if _FLOAT32 in extras else _scalar(base)
+        return PropertySchema("", values.FLOAT) if _FLOAT32 in extras else _scalar(base)
     if annotation in _SCALARS:
-        return _SCALARS[annotation], ""
+        return PropertySchema("", _SCALARS[annotation])
+    try:
+        conversion = conversion_of(annotation)
+    except TypeError as problem:
+        raise _Problem(str(problem)) from None
+    if conversion is not None:
+        return PropertySchema("", conversion.type, conversion=conversion)
     if isinstance(annotation, type) and (
         issubclass(annotation, _Unresolved) or hasattr(annotation, "_toft_declared")
     ):
-        return values.LINK, annotation.__name__
+        return PropertySchema("", values.LINK, target=annotation.__name__)
     if annotation in (list, MutableSequence, Sequence):
         raise _Problem("say what the list holds: list[str]")
     raise _Problem(
         f"{getattr(annotation, '__name__', annotation)} cannot be stored: a property is bool, "
-        f"int, float, toft.Float32, str, bytes, "
-        "datetime, a class or a list of one of these"
+        f"int, float, toft.Float32, str, bytes, datetime, date, an Enum, a class or a list of one "
+        f"of these"
     )
 
 

@@ -1,0 +1,224 @@
+"""Many objects at once: inserted from rows and columns, updated, deleted, grouped."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+import toft
+from models import Dog, Everything, Person
+
+NOON = datetime(2024, 2, 29, 12, 30, tzinfo=timezone.utc)
+
+
+class Sale(toft.Object):
+    id: int = toft.field(primary_key=True)
+    shop: str | None
+    amount: int | None
+    price: float = 2.5
+    day: datetime | None
+    labels: list[str] = toft.field(default_factory=lambda: ["new"])
+    seller: Sale | None
+
+
+@pytest.fixture
+def sales(path: Path) -> Any:
+    with toft.open(path, [Sale]) as realm:
+        yield realm
+        if realm.is_writing:
+            realm.cancel()
+
+
+def rows(count: int) -> list[dict[str, Any]]:
+    return [
+        {"id": number, "shop": "ab"[number % 2], "amount": number, "day": NOON}
+        for number in range(count)
+    ]
+
+
+def test_rows_become_objects_and_defaults_hold(sales: toft.Realm) -> None:
+    with sales.write():
+        assert sales.insert_many(Sale, rows(1000)) == 1000
+        assert sales.insert_many(Sale, (row for row in [{"id": -1, "price": 1.0}])) == 1
+        assert sales.insert_many(Sale, []) == 0
+    assert len(sales.objects(Sale)) == 1001
+    last = sales.object(Sale, 999)
+    assert last is not None
+    assert (last.shop, last.amount, last.price, last.day) == ("b", 999, 2.5, NOON)
+    assert last.labels == ["new"]
+    odd = sales.object(Sale, -1)
+    assert odd is not None and (odd.shop, odd.price, odd.labels) == (None, 1.0, ["new"])
+
+
+def test_rows_may_have_different_properties_links_and_lists(sales: toft.Realm) -> None:
+    with sales.write():
+        boss = sales.create(Sale, id=0)
+        sales.insert_many(
+            Sale,
+            [
+                {"id": 1, "seller": boss},
+                {"labels": ["x", "y"], "id": 2},
+                Sale(id=3, seller=Sale(id=4, amount=1)),
+            ],
+        )
+    one, two, three = (sales.object(Sale, number) for number in (1, 2, 3))
+    assert one is not None and two is not None and three is not None
+    assert one.seller == boss and two.labels == ["x", "y"]
+    assert three.seller is not None and three.seller.amount == 1
+
+
+def test_rows_update_what_exists(sales: toft.Realm) -> None:
+    with sales.write():
+        sales.insert_many(Sale, rows(10))
+        sales.insert_many(Sale, [{"id": 3, "amount": 7}, {"id": 30, "amount": 8}], update="all")
+        with pytest.raises(toft.DuplicatePrimaryKeyError, match="Row 0"):
+            sales.insert_many(Sale, [{"id": 3}])
+    three, thirty = sales.object(Sale, 3), sales.object(Sale, 30)
+    assert three is not None and (three.shop, three.amount) == ("b", 7)
+    assert thirty is not None and (thirty.amount, thirty.price) == (8, 2.5)
+    assert len(sales.objects(Sale)) == 11
+
+
+def test_all_rows_are_inserted_or_none(sales: toft.Realm) -> None:
+    wrong: list[Any] = [*rows(5), {"id": 5, "amount": "x"}]
+    with sales.write():
+        sales.insert_many(Sale, [{"id": 100}])
+        with pytest.raises(toft.TypeMismatchError, match="Row 5: .*amount"):
+            sales.insert_many(Sale, wrong)
+        with pytest.raises(toft.NoSuchPropertyError, match="Row 1: .*nope"):
+            sales.insert_many(Sale, [{"id": 1}, {"id": 2, "nope": 3}])
+        with pytest.raises(ZeroDivisionError):
+            sales.insert_many(Sale, ({"id": 1 // number} for number in (1, 0)))
+        with pytest.raises(toft.DuplicatePrimaryKeyError):
+            sales.insert_many(Sale, [Sale(id=1), Sale(id=1)])
+    assert [each.id for each in sales.objects(Sale)] == [100]
+    with pytest.raises(toft.NotInTransactionError):
+        sales.insert_many(Sale, rows(1))
+
+
+def test_columns_become_objects_and_what_columns_gives_can_be_inserted(sales: toft.Realm) -> None:
+    pytest.importorskip("numpy")
+    with sales.write():
+        sales.insert_many(Sale, {"id": [1, 2], "shop": ("a", None), "amount": [None, 2**62 + 1]})
+        sales.insert_many(Sale, rows(50)[10:])
+        columns = sales.objects(Sale).columns("id", "shop", "amount", "price", "day")
+        before = sales.objects(Sale).lists()
+        assert sales.objects(Sale).delete() == 42
+        assert sales.insert_many(Sale, columns) == 42
+        with pytest.raises(toft.InvalidArgumentError, match="id: 2, shop: 1"):
+            sales.insert_many(Sale, {"id": [100, 101], "shop": ["a"]})
+        with pytest.raises(toft.NoSuchPropertyError):
+            sales.insert_many(Sale, {"nope": [1]})
+    assert sales.objects(Sale).lists() == before
+
+
+def test_a_data_frame_of_pandas_becomes_objects(sales: toft.Realm) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {
+            "id": [1, 2, 3],
+            "shop": ["a", None, "c"],
+            "amount": [1.0, float("nan"), 3.0],  # pandas' way to have an optional int
+            "price": [1.5, 2.5, float("inf")],
+            "day": pandas.to_datetime(["2024-02-29 12:30", None, "2024-03-01 00:00"]),
+        }
+    )
+    aware = frame.assign(id=[4, 5, 6], day=frame.day.dt.tz_localize("UTC"))
+    nullable = frame.assign(id=[7, 8, 9], amount=frame.amount.astype("Int64"))
+    with sales.write():
+        for each in (frame, aware, nullable):
+            assert sales.insert_many(Sale, each) == 3
+    found = sales.objects(Sale).lists()
+    assert found["shop"] == ["a", None, "c"] * 3
+    assert found["amount"] == [1, None, 3] * 3
+    midnight = datetime(2024, 3, 1, tzinfo=timezone.utc)
+    assert found["day"] == [NOON, None, midnight] * 3
+    assert found["price"] == [1.5, 2.5, float("inf")] * 3
+
+
+def test_a_data_frame_of_polars_becomes_objects(sales: toft.Realm) -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"id": [1, 2], "amount": [None, 2], "day": [NOON, None]})
+    with sales.write():
+        assert sales.insert_many(Sale, frame) == 2
+    found = sales.objects(Sale).lists("amount", "day")
+    assert found == {"amount": [None, 2], "day": [NOON, None]}
+
+
+def test_all_results_are_updated_at_once(realm: toft.Realm) -> None:
+    with realm.write():
+        realm.insert_many(Dog, [{"name": str(age), "age": age} for age in range(10)])
+        ada = realm.create(Person, name="Ada")
+        dogs = realm.objects(Dog)
+        young = dogs.where(Dog.age < 4)
+        assert young.update(age=5, owner=ada, tags=["x"]) == 4
+        assert len(young) == 0 and young.update(age=1) == 0
+        assert dogs.update(owner=Person(name="Ben")) == 10
+        with pytest.raises(toft.NoSuchPropertyError):
+            dogs.update(nmae="x")
+        with pytest.raises(toft.TypeMismatchError):
+            dogs.update(age="x")
+    assert sorted(dog.age for dog in dogs) == [4, 5, 5, 5, 5, 5, 6, 7, 8, 9]
+    assert [dog.tags for dog in dogs.where(Dog.tags.length() == 1)] == [["x"]] * 4
+    assert {dog.owner.name for dog in dogs if dog.owner} == {"Ben"}
+    with pytest.raises(toft.NotInTransactionError):
+        dogs.update(age=1)
+
+
+def test_all_results_are_deleted_at_once(realm: toft.Realm) -> None:
+    with realm.write():
+        realm.insert_many(Dog, [{"name": str(age), "age": age} for age in range(10)])
+        assert realm.objects(Dog).where(Dog.age > 6).delete() == 3
+        assert realm.objects(Dog).where(Dog.age > 6).delete() == 0
+    assert len(realm.objects(Dog)) == 7
+    with pytest.raises(toft.NotInTransactionError):
+        realm.objects(Dog).delete()
+
+
+def test_groups_have_counts_sums_means_and_ends(sales: toft.Realm) -> None:
+    with sales.write():
+        sales.insert_many(Sale, rows(10))
+        sales.create(Sale, id=10, shop=None, amount=4)
+        boss = sales.create(Sale, id=11, shop="c")
+        sales.objects(Sale).where(Sale.id < 2).update(seller=boss)
+    by_shop = sales.objects(Sale).group_by("shop")
+    assert by_shop.count() == {"a": 5, "b": 5, None: 1, "c": 1}
+    assert by_shop.sum("amount") == {"a": 20, "b": 25, None: 4, "c": 0}
+    assert by_shop.average(Sale.amount) == {"a": 4.0, "b": 5.0, None: 4.0, "c": None}
+    assert by_shop.min("amount") == {"a": 0, "b": 1, None: 4, "c": None}
+    assert by_shop.max("day") == {"a": NOON, "b": NOON, None: None, "c": None}
+    assert list(by_shop.count()) == ["a", "b", None, "c"]
+    both = sales.objects(Sale).where(Sale.amount < 3).group_by(Sale.shop, "amount").count()
+    assert both == {("a", 0): 1, ("b", 1): 1, ("a", 2): 1}
+    assert sales.objects(Sale).group_by("seller").count() == {boss: 2, None: 10}
+    with pytest.raises(toft.UnsupportedAggregateError):
+        by_shop.sum("shop")
+    with pytest.raises(toft.NoSuchPropertyError):
+        sales.objects(Sale).group_by("nope")
+    with pytest.raises(toft.TypeMismatchError):
+        sales.objects(Sale).group_by("labels").count()
+    with pytest.raises(toft.InvalidArgumentError):
+        sales.objects(Sale).group_by()
+
+
+def test_what_columns_read_can_be_written_back_one_by_one(realm: toft.Realm) -> None:
+    numpy = pytest.importorskip("numpy")
+    with realm.write():
+        item = realm.create(Everything, id=1, born=NOON)
+        [born] = realm.objects(Everything).columns("born")["born"]
+        assert isinstance(born, numpy.datetime64)
+        item.maybe_born = born
+        assert item.maybe_born == NOON
+        item.maybe_born = numpy.datetime64("NaT")
+        assert item.maybe_born is None
+        with pytest.raises(toft.TypeMismatchError, match="time zone"):
+            item.born = datetime(2024, 1, 1)
+
+
+def test_the_missing_values_of_pandas_are_none(realm: toft.Realm) -> None:
+    pandas = pytest.importorskip("pandas")
+    with realm.write():
+        item = realm.create(Everything, id=1, maybe_count=pandas.NA, maybe_born=pandas.NaT)
+    assert item.maybe_count is None and item.maybe_born is None
