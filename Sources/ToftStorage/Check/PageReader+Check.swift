@@ -25,13 +25,12 @@ extension PageReader {
             guard height >= 1, height <= InnerLayout.maximumHeight else {
                 throw .corrupt(page: ref.page, reason: "an inner node of height \(height)")
             }
-            try PageCheck.check(
-                try InnerNode(base, page: ref.page, height: height), isSequence: nil)
-        case .orderedLeaf: try PageCheck.check(try OrderedLeaf(base, page: ref.page))
+            try InnerNode(base, page: ref.page, height: height).check(isSequence: nil)
+        case .orderedLeaf: try OrderedLeaf(base, page: ref.page).check()
         case .cluster:
-            try PageCheck.check(try ClusterPage(base, page: ref.page, pageCount: ref.pageCount))
+            try ClusterPage(base, page: ref.page, pageCount: ref.pageCount).check()
         case .sequenceLeaf:
-            try PageCheck.checkBlock(
+            try ElementBlock.check(
                 base + SequenceLeafLayout.block, available: SequenceLeafLayout.room,
                 page: ref.page)
         case .root:

@@ -20,7 +20,7 @@ private struct ClusterWalker: LeafWalker {
     {
         let cluster = try ClusterPage(base, page: ref.page, pageCount: ref.pageCount)
         try checkKeys(cluster, low, high)
-        try PageCheck.check(cluster)
+        try cluster.check()
         for index in 0..<cluster.columnCount {
             let id = UInt32(
                 truncatingIfNeeded: base.uint32(at: cluster.entry(index) + ClusterLayout.entryID))

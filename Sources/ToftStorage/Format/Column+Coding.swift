@@ -61,9 +61,4 @@ extension Column {
         )
         base.storeUInt8(Int(elementType?.rawValue ?? 0), at: ColumnLayout.elementType)
     }
-
-    /// What the elements of a list column are.
-    var elementKind: ElementKind {
-        ElementKind(type: elementType ?? .bool, isNullable: elementIsNullable)
-    }
 }

@@ -38,3 +38,10 @@ struct ElementKind: Equatable {
     @inline(__always)
     func nullBytes(_ count: Int) -> Int { (count + 63) / 64 * 8 }
 }
+
+extension Column {
+    /// What the elements of a list column are.
+    var elementKind: ElementKind {
+        ElementKind(type: elementType ?? .bool, isNullable: elementIsNullable)
+    }
+}

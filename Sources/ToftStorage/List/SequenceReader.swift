@@ -83,7 +83,7 @@ extension Catalog {
 extension ElementBlock {
     /// Checks every element, and reports the blobs.
     func check(in pages: PageReader, _ visitor: any TreeVisitor) throws(StorageError) {
-        try PageCheck.check(self)
+        try check()
         guard kind.type == .bytes else { return }
         for index in 0..<count {
             guard case .blob(let bytes) = try element(index), let base = bytes.baseAddress else {

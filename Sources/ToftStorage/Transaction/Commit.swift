@@ -12,16 +12,19 @@ package enum Durability: Sendable {
     case deferred
 }
 
-/// A commit, told in order. It goes one of two ways; both leave the same kind of version behind.
+/// A commit, in the steps of the page on commits. It goes one of two ways, which leave the same kind
+/// of version behind.
 ///
-/// - A **logged commit**: write the changed extents, unsynced; append one record to the log, by one
-///   durable write; publish.
-/// - A **checkpoint-commit**: write the changed extents, sync, write the idle meta, sync, publish.
-///   The way of bulk transactions, of changes of structure, of a full log and of the first commit
-///   after the file was closed cleanly.
+/// - `logged`: small transactions. The extents are written, unsynced; the record becomes durable by
+///   one write to the log.
+/// - `checkpoint`: bulk transactions, changes of structure, a full log, and the first commit after
+///   the file was closed cleanly. The extents are synced, then a meta names the version.
 ///
-/// Every step up to the first durable write can fail and leave the last version as it was; a
-/// failing sync can't be taken back, so it poisons the database for all processes.
+/// Steps 1 and 2 are over when it begins: `Store.beginWrite` took the write lock and claimed the
+/// version, and `PageWriter` has copied what was changed.
+///
+/// Every step before the first durable write can fail and leave the last version as it was. A sync
+/// that fails poisons the database for all processes, because it must not be tried again.
 struct Commit {
     private let transaction: WriteTransaction
     private let store: Store
@@ -43,39 +46,60 @@ struct Commit {
             recordBytes: transaction.baseRoot.recordBytes)
         let total = transaction.baseRoot.recordBytes &+ UInt64(record.count)
         if let frame = try LogAppend(record, of: transaction) {
-            return try log(frame, record, total, durability)
+            return try logged(frame, record, total, durability)
         }
-        return try checkpoint(record, total)
+        if store.usesLog { return try checkpoint(record, total) }
+        return try checkpointWithoutLog(record, total)
     }
 
     // MARK: The logged commit
 
-    private func log(
+    private func logged(
         _ frame: LogAppend, _ record: [UInt8], _ total: UInt64, _ durability: Durability
     ) throws(StorageError) -> PublishedVersion {
-        // 1. The version, and its bytes to the file, where other processes see them through the
-        //    page cache.
-        var published = try builder.build(record, total: total)
+        // 3. The record joins the version; checksums are computed from the leaves up to the root.
+        var version = try builder.build(record, total: total)
+        // 4. The extents are written, not synced: other processes see them through the page cache.
         try pages.flush()
-        try mapRoot(of: published)
+        try mapRoot(of: version)
         try Probe.pass(.pagesWritten)
-        published.log = frame.after
+        version.log = frame.after
         store.noteLogged(
             effects: transaction.record.pointee.effectCount,
             bytes: UInt64(pages.working.extents.bytes))
-        // 2. The record: alone, or with those of other threads. From here on the commit is durable
-        //    or unknown.
         if durability == .deferred && store.group.isIdle {
+            // 5. The record is appended to the log; a later durable write of the log covers it.
             try frame.write(to: store.file)
             try Probe.pass(.logWritten)
-            publish(published)
+            // 6. The version is published.
+            Self.publish(version, store.coordinator)
         } else {
-            store.group.add(frame, published)
-            // 3. Published by whoever writes it; for a group that is after the write lock was given
-            //    to the next.
-            if durability != .group { try store.group.finish(published.version) }
+            // 5 and 6, for all commits that wait: `appendAndPublish`. With `group` that is done
+            // after the write lock was given to the next thread.
+            store.group.add(frame, version)
+            if durability != .group { try store.group.finish(version.version) }
         }
-        return published
+        return version
+    }
+
+    /// Steps 5 and 6 of the commits of a group, or of one alone, by the thread that leads the group;
+    /// it need not have the write lock.
+    ///
+    /// - Parameter newest: the version of the last frame.
+    /// - Throws: after an error the outcome of all of them is unknown.
+    static func appendAndPublish(
+        _ frames: [LogAppend], _ newest: PublishedVersion, to file: MappedFile,
+        _ coordinator: Coordinator
+    ) throws(StorageError) {
+        // 5. The records are appended to the log, durably.
+        try coordinator.orPoison { () throws(StorageError) in
+            try LogAppend.writeDurably(frames, to: file)
+        }
+        try Probe.pass(.logWritten)
+        // 6. The newest version is published, and with it those before.
+        var version = newest
+        version.durableLog = newest.log.position
+        publish(version, coordinator)
     }
 
     // MARK: The checkpoint-commit
@@ -83,56 +107,59 @@ struct Commit {
     private func checkpoint(_ record: [UInt8], _ total: UInt64) throws(StorageError)
         -> PublishedVersion
     {
-        guard store.usesLog else { return try checkpointWithoutLog(record, total) }
         try store.coordinator.lockCheckpoint()
         defer { store.coordinator.unlockCheckpoint() }
-        // 1. What it builds on is published, and what a dead checkpoint left in doubt becomes
-        //    certain.
+        // What it builds on is published, and what a dead checkpoint left in doubt becomes certain.
         try store.group.drain()
         guard try Checkpoint(store).adoptInDoubt() else {
             throw .corrupt(page: 0, reason: "a meta page is newer than the newest version")
         }
-        // 2. The log may grow, or begin: it is zeros before a meta lists it.
-        var (map, added) = try nextLog()
-        if added != nil || map.salt == 0 { map.base = transaction.base.log.position }
-        if map.salt == 0 { map.salt = try LogMap.newSalt(of: store.template.databaseID) }
-        var published = try builder.build(record, total: total)
+        var (log, added) = try nextLog()
+        if added != nil || log.salt == 0 { log.base = transaction.base.log.position }
+        if log.salt == 0 { log.salt = try LogMap.newSalt(of: store.template.databaseID) }
+        // 3. The record joins the version; checksums are computed from the leaves up to the root.
+        var version = try builder.build(record, total: total)
+        // 4. The extents are written, and a new segment of the log as zeros. Then the sync.
         try pages.flush()
-        try mapRoot(of: published)
+        try mapRoot(of: version)
         if let added { try clear(added) }
         try Probe.pass(.pagesWritten)
-        // 3. Sync, then the meta: durable or unknown.
         try orPoison { () throws(StorageError) in try store.file.sync() }
         try Probe.pass(.pagesSynced)
-        try orPoison { () throws(StorageError) in try store.writeMeta(published, log: map) }
+        // 5. The meta is written, durably. A marker in the log follows, for the chain of records to
+        //    pass through: the next durable write of the log covers it.
+        try orPoison { () throws(StorageError) in try store.writeMeta(version, log: log) }
         try Probe.pass(.metaWritten)
-        store.coordinator.setLog(map, tail: published.log.position)
-        store.coordinator.setDurable(published.version, logTail: published.log.position)
+        store.coordinator.setLog(log, tail: version.log.position)
+        store.coordinator.setDurable(version.version, logTail: version.log.position)
         store.coordinator.removeWaiting(store.coordinator.waiting)
         try Probe.pass(.durableStored)
-        // 4. A marker, for the chain of records to pass through: the next durable write of the log
-        //    covers it.
-        published.durableLog = published.log.position
+        version.durableLog = version.log.position
         let marker = LogAppend(
-            markerOf: published, previousVersion: transaction.baseVersion, map: map)
-        if let marker, (try? marker.write(to: store.file)) != nil { published.log = marker.after }
+            markerOf: version, previousVersion: transaction.baseVersion, map: log)
+        if let marker, (try? marker.write(to: store.file)) != nil { version.log = marker.after }
         try Probe.pass(.markerWritten)
-        // 5. Now everyone may see it.
-        publish(published)
-        return published
+        // 6. The version is published.
+        Self.publish(version, store.coordinator)
+        return version
     }
 
+    /// The same for a store without a log: a database in memory.
     private func checkpointWithoutLog(_ record: [UInt8], _ total: UInt64) throws(StorageError)
         -> PublishedVersion
     {
-        let published = try builder.build(record, total: total)
+        // 3.
+        let version = try builder.build(record, total: total)
+        // 4.
         try pages.flush()
-        try mapRoot(of: published)
+        try mapRoot(of: version)
         try orPoison { () throws(StorageError) in try store.file.sync() }
-        try orPoison { () throws(StorageError) in try store.writeMeta(published, log: .none) }
-        store.coordinator.durableVersion = published.version
-        publish(published)
-        return published
+        // 5.
+        try orPoison { () throws(StorageError) in try store.writeMeta(version, log: .none) }
+        store.coordinator.durableVersion = version.version
+        // 6.
+        Self.publish(version, store.coordinator)
+        return version
     }
 
     /// The log's map from this commit on, and the segment that it gets new: the first, or another
@@ -174,10 +201,10 @@ struct Commit {
         _ = try store.file.locate(published.root.page, count: 1)
     }
 
-    private func publish(_ version: PublishedVersion) {
-        store.coordinator.publish(version)
+    private static func publish(_ version: PublishedVersion, _ coordinator: Coordinator) {
+        coordinator.publish(version)
         Probe.reach(.published)
-        store.coordinator.wake()
+        coordinator.wake()
     }
 
     private func orPoison(_ step: () throws(StorageError) -> Void) throws(StorageError) {

@@ -7,8 +7,8 @@ internal import ToftPlatform
 /// 1. A commit joins under the write lock, its extents written. Its version may then be built upon,
 ///    by threads of this process only: it is not published, so the process keeps the write lock's
 ///    byte until the group is empty.
-/// 2. Whoever waits and finds nobody writing leads: it writes the frames of all that have joined by
-///    one durable write, publishes the newest, and wakes the others. Meanwhile further commits
+/// 2. Whoever waits and finds nobody writing leads: it does steps 5 and 6 of `Commit` for all that
+///    have joined, by one durable write, and wakes the others. Meanwhile further commits
 ///    join; the next leader takes them all.
 /// 3. If the write fails, the database is poisoned, and the outcome of every commit of the group is
 ///    unknown.
@@ -120,18 +120,8 @@ final class CommitGroup: Sendable {
     }
 
     private func lead(_ frames: [LogAppend], _ newest: PublishedVersion) {
-        let isDurable =
-            (try? coordinator.orPoison { () throws(StorageError) in
-                try LogAppend.writeDurably(frames, to: file)
-            }) != nil
-        let isWritten = isDurable && (try? Probe.pass(.logWritten)) != nil
-        if isWritten {
-            var published = newest
-            published.durableLog = newest.log.position
-            coordinator.publish(published)
-            Probe.reach(.published)
-            coordinator.wake()
-        }
+        let isWritten =
+            (try? Commit.appendAndPublish(frames, newest, to: file, coordinator)) != nil
         let hasSleepers = state.withLock { state in
             state.beingWritten = nil
             state.hasFailed = !isWritten

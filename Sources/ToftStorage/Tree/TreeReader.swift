@@ -1,5 +1,3 @@
-internal import ToftPlatform
-
 /// An ordered tree: bytes to bytes, keys in the order of unsigned bytes, each key once.
 ///
 /// Any thread may read a tree of a committed version. Bytes that are handed out borrow from the
@@ -135,7 +133,7 @@ private struct OrderedLeafWalker: LeafWalker {
         throws(StorageError) -> UInt64
     {
         let leaf = try OrderedLeaf(base, page: ref.page)
-        try PageCheck.check(leaf)
+        try leaf.check()
         // Its keys ascend: the first and the last stand for all.
         let keys = UnsafeMutableRawPointer.allocate(
             byteCount: 2 * OrderedLeafRewrite.keySize, alignment: 8)

@@ -79,7 +79,7 @@ private struct NodeCheck {
         _ walker: inout W
     ) throws(StorageError) -> UInt64 {
         let node = try InnerNode(base, page: ref.page, height: height)
-        try PageCheck.check(node, isSequence: isSequence)
+        try node.check(isSequence: isSequence)
         var sum: UInt64 = 0
         for index in 0..<node.count {
             let from = index > 0 ? try node.separator(index) : low
