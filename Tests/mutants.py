@@ -181,7 +181,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Check/PageCheck.swift",
+        "Sources/ToftStorage/Tree/OrderedLeaf+Check.swift",
         """\
                     || before.hint == suffix.hint && before.compareRest(suffix) < 0
 """,
@@ -384,7 +384,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Sharing/PinTable.swift",
+        "Sources/ToftStorage/Sharing/ReaderTable.swift",
         """\
                 if ring.token == token {
 """,
@@ -445,26 +445,30 @@ EDITS = [
     Edit(
         "Sources/ToftStorage/Transaction/Commit.swift",
         """\
-        try mapRoot(of: published)
+        try mapRoot(of: version)
         try Probe.pass(.pagesWritten)
+        version.log = frame.after
 """,
         """\
-        try mapRoot(of: published)
+        try mapRoot(of: version)
         try Probe.pass(.pagesWritten)
-        if Mutant.isOn(.publishedBeforeLog) { store.coordinator.publish(published) }
+        if Mutant.isOn(.publishedBeforeLog) { store.coordinator.publish(version) }
+        version.log = frame.after
 """,
     ),
     Edit(
         "Sources/ToftStorage/Transaction/Commit.swift",
         """\
-        if map.salt == 0 { map.salt = try LogMap.newSalt(of: store.template.databaseID) }
-        var published = try builder.build(record, total: total)
+        if log.salt == 0 { log.salt = try LogRing.newSalt(of: store.template.databaseID) }
+        // 3. The record joins the version; checksums are computed from the leaves up to the root.
+        var version = try builder.build(record, total: total)
 """,
         """\
-        if map.salt == 0 { map.salt = try LogMap.newSalt(of: store.template.databaseID) }
-        var published = try builder.build(record, total: total)
-        let listed = added != nil && Mutant.isOn(.segmentNotListed) ? store.coordinator.log : map
-        if Mutant.isOn(.metaBeforePages) { try store.writeMeta(published, log: map) }
+        if log.salt == 0 { log.salt = try LogRing.newSalt(of: store.template.databaseID) }
+        // 3. The record joins the version; checksums are computed from the leaves up to the root.
+        var version = try builder.build(record, total: total)
+        let listed = added != nil && Mutant.isOn(.segmentNotListed) ? store.coordinator.log : log
+        if Mutant.isOn(.metaBeforePages) { try store.writeMeta(version, log: log) }
 """,
     ),
     Edit(
@@ -472,15 +476,19 @@ EDITS = [
         """\
         try orPoison { () throws(StorageError) in try store.file.sync() }
         try Probe.pass(.pagesSynced)
-        try orPoison { () throws(StorageError) in try store.writeMeta(published, log: map) }
+        // 5. The meta is written, durably. A marker in the log follows, for the chain of records to
+        //    pass through: the next durable write of the log covers it.
+        try orPoison { () throws(StorageError) in try store.writeMeta(version, log: log) }
 """,
         """\
         if !Mutant.isOn(.noSyncBeforeMeta) {
             try orPoison { () throws(StorageError) in try store.file.sync() }
         }
         try Probe.pass(.pagesSynced)
-        if Mutant.isOn(.publishedBeforeMeta) { store.coordinator.publish(published) }
-        try orPoison { () throws(StorageError) in try store.writeMeta(published, log: listed) }
+        if Mutant.isOn(.publishedBeforeMeta) { store.coordinator.publish(version) }
+        // 5. The meta is written, durably. A marker in the log follows, for the chain of records to
+        //    pass through: the next durable write of the log covers it.
+        try orPoison { () throws(StorageError) in try store.writeMeta(version, log: listed) }
 """,
     ),
     Edit(
@@ -538,14 +546,14 @@ EDITS = [
         "Sources/ToftStorage/Transaction/Recovery.swift",
         """\
         found.logMap.salt =
-            found.logMap.segments.isEmpty ? 0 : try LogMap.newSalt(of: found.databaseID)
+            found.logMap.segments.isEmpty ? 0 : try LogRing.newSalt(of: found.databaseID)
         try MetaPage.write(
             found, slot: 1 - slot, to: file)
 """,
         """\
         if !Mutant.isOn(.saltKept) {
             found.logMap.salt =
-                found.logMap.segments.isEmpty ? 0 : try LogMap.newSalt(of: found.databaseID)
+                found.logMap.segments.isEmpty ? 0 : try LogRing.newSalt(of: found.databaseID)
         }
         try MetaPage.write(
             found, slot: Mutant.isOn(.recoveryOverwritesItsMeta) ? slot : 1 - slot, to: file)

@@ -27,9 +27,7 @@ ORDER = {
 }
 # Arrows that still point up: (target, folder, type of a later folder). None may be added; one that
 # is gone must be removed here.
-KNOWN: set[tuple[str, str, str]] = {
-    ("ToftStorage", "Format", "Pin"),
-}
+KNOWN: set[tuple[str, str, str]] = set()
 DECLARATION = re.compile(
     r"^(?:@[\w()]+ +)*(?:(?:package|internal|public|final|indirect|private|fileprivate|nonisolated"
     r"|open|private\(set\)) +)*(?:struct|class|enum|protocol|typealias|actor) +([A-Z]\w*)",

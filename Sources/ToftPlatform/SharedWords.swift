@@ -39,6 +39,8 @@ package final class SharedWords: @unchecked Sendable {
 }
 
 /// A 32-bit word that threads, of any process, can sleep on.
+///
+/// `@unchecked Sendable`: the word is atomic; whoever made it keeps it allocated.
 package struct Futex: @unchecked Sendable {
     package let word: UnsafeMutablePointer<Atomic<UInt32>>
     /// Whether only threads of this process sleep on it.

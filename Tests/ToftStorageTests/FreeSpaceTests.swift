@@ -167,7 +167,7 @@ import ToftPlatform
             get throws {
                 let snapshot = try store.beginRead()
                 defer { snapshot.release() }
-                let runs = try RootTail.runs(of: snapshot.rootRef, in: snapshot.pages)
+                let runs = try RootPayload.runs(of: snapshot.rootRef, in: snapshot.pages)
                 return runs.reduce(into: (0, 0)) {
                     if $1.isReclaimable { $0.0 += Int($1.count) } else { $0.1 += Int($1.count) }
                 }
@@ -333,11 +333,11 @@ import ToftPlatform
         let base = try #require(page.baseAddress)
         base.copyMemory(
             from: try snapshot.pages.view(snapshot.rootRef, as: .root), byteCount: Page.size)
-        let runs = try RootTail.runs(of: snapshot.rootRef, in: snapshot.pages)
+        let runs = try RootPayload.runs(of: snapshot.rootRef, in: snapshot.pages)
         var run = try #require(runs.first { $0.isReclaimable })
         run.page += UInt64(run.count) - 1
         run.count = 1
-        try RootTail.write(runs + [run], [], to: base)
+        try RootPayload.write(runs + [run], [], to: base)
         try database.file.write(
             UnsafeRawBufferPointer(page), at: snapshot.rootRef.page * UInt64(Page.size))
         snapshot.release()

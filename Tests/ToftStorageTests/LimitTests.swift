@@ -75,7 +75,7 @@ import Testing
         #expect(RecordLayout.limit + RecordLayout.effects <= TreeLimits.value)
         #expect(
             TreeRootLayout.size + ClusterLimits.columns * ColumnLayout.size <= TreeLimits.value)
-        #expect(RootTail.runLimit(besides: RootTail.longestRecord) > 0)
+        #expect(RootPayload.runLimit(besides: RootPayload.longestRecord) > 0)
         #expect(
             ExtentHeader.payloadStart(.regionDirectory, pageCount: ExtentLimit.pages)
                 + ExtentLimit.regions * RegionEntry.size <= ExtentLimit.pages * Page.size)
@@ -241,15 +241,15 @@ import Testing
 
     @Test func `Memory that was given back reads as poison`() throws {
         #if DEBUG
-        var blocks = FreeBlocks()
+        var blocks = BlockPool()
         defer { blocks.deallocate() }
         let block = blocks.take(pageCount: 1)
         block.initializeMemory(as: UInt8.self, repeating: 1, count: Page.size)
         blocks.give(block, pageCount: 1)
         let again = blocks.take(pageCount: 1)
         #expect(again == block)
-        #expect(again.reading.uint8(at: 8) == Int(FreeBlocks.poison))
-        #expect(again.reading.uint8(at: Page.size - 1) == Int(FreeBlocks.poison))
+        #expect(again.reading.uint8(at: 8) == Int(BlockPool.poison))
+        #expect(again.reading.uint8(at: Page.size - 1) == Int(BlockPool.poison))
         blocks.give(again, pageCount: 1)
         #endif
     }

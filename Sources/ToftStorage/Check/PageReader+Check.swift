@@ -4,7 +4,7 @@
 extension PageReader {
     /// Decodes an extent of this transaction as its reader will. Throws `invalidPage` where that
     /// refuses it.
-    func checkBeforeWrite(_ extent: DirtyTable.Extent) throws(StorageError) {
+    func checkBeforeWrite(_ extent: DirtyPages.Extent) throws(StorageError) {
         do throws(StorageError) {
             try check(extent)
         } catch {
@@ -13,7 +13,7 @@ extension PageReader {
         }
     }
 
-    private func check(_ extent: DirtyTable.Extent) throws(StorageError) {
+    private func check(_ extent: DirtyPages.Extent) throws(StorageError) {
         let base = UnsafeRawPointer(extent.base)
         let ref = Ref(
             page: extent.page, birth: version, checksum: 0,
@@ -35,7 +35,7 @@ extension PageReader {
                 page: ref.page)
         case .root:
             _ = try Root(reading: ref, in: self)
-            _ = try RootTail.runs(of: ref, in: self)
+            _ = try RootPayload.runs(of: ref, in: self)
         case .regionDirectory: _ = try FreeSpaceReader.regions(ref, in: self)
         case .batchList: _ = try FreeSpaceReader.batches(ref, in: self)
         case .freedBatch: _ = try FreeSpaceReader.batch(ref, in: self)

@@ -131,7 +131,7 @@ package struct StoreCheck {
         if snapshot.root.batchList != .nowhere {
             visit(snapshot.root.batchList, "the list of batches")
         }
-        var runs = try RootTail.runs(of: snapshot.rootRef, in: pages)
+        var runs = try RootPayload.runs(of: snapshot.rootRef, in: pages)
         for batch in try FreeSpaceReader.batches(snapshot.root.batchList, in: pages) {
             visit(batch.ref, "a batch of freed runs")
             runs += try FreeSpaceReader.batch(batch.ref, in: pages)

@@ -74,8 +74,8 @@ package enum LockFileLayout {
         static let bootID = pidNamespace + 8
     }
 
-    /// Words of a pin.
-    enum Pin {
+    /// Words of a reader slot, where a pin is kept.
+    enum ReaderSlot {
         static let owner = 0
         static let version = owner + 8
     }

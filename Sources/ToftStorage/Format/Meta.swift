@@ -18,9 +18,9 @@ struct Meta: Equatable {
     var isClosedCleanly: Bool
     var identity: FileIdentity
     /// Where the log lies. Its salt is 0 where none is open.
-    var logMap = LogMap.none
+    var logMap = LogRing.none
     /// Where the log stands after this version.
-    var log = LogPoint.start
+    var log = LogPosition.start
 
     static func == (left: Meta, right: Meta) -> Bool {
         left.databaseID == right.databaseID && left.version == right.version
@@ -78,7 +78,7 @@ struct Meta: Equatable {
         isClosedCleanly = base.uint64(at: MetaLayout.flags) & MetaLayout.closedCleanly != 0
         identity = FileIdentity(
             device: base.uint64(at: MetaLayout.device), inode: base.uint64(at: MetaLayout.inode))
-        log = LogPoint(
+        log = LogPosition(
             position: base.uint64(at: MetaLayout.logPosition),
             sequence: base.uint64(at: MetaLayout.logSequence),
             hash: base.uint64(at: MetaLayout.logHash))
@@ -93,7 +93,7 @@ struct Meta: Equatable {
             let offset = MetaLayout.logSegments + index * MetaLayout.logSegmentSize
             return LogSegment(page: base.uint64(at: offset), pageCount: base.uint64(at: offset + 8))
         }
-        logMap = LogMap(
+        logMap = LogRing(
             salt: base.uint64(at: MetaLayout.logSalt), base: base.uint64(at: MetaLayout.logBase),
             segments: segments)
         try logMap.check(pageCount: pageCount, position: log.position)

@@ -1,7 +1,7 @@
 /// What stands in a log, read whole: for recovery, and for readers of a file that nobody has
 /// recovered.
 struct LogContent {
-    private let map: LogMap
+    private let map: LogRing
     private let databaseID: (UInt64, UInt64)
     /// The bytes of the segments, one behind the other.
     private let bytes: [UInt8]
@@ -9,7 +9,7 @@ struct LogContent {
     /// Reads the log; that of a file which was closed cleanly is empty, unless what it was before
     /// is asked for.
     init(
-        of map: LogMap, databaseID: (UInt64, UInt64), evenIfClosed: Bool = false, fromDevice: Bool,
+        of map: LogRing, databaseID: (UInt64, UInt64), evenIfClosed: Bool = false, fromDevice: Bool,
         of file: MappedFile
     ) throws(StorageError) {
         self.map = map
@@ -75,7 +75,7 @@ struct LogContent {
     /// Looks for proof, in frames of any log of this database, that a later meta was durable.
     func expectNoCheckpoint(after version: UInt64) throws(StorageError) {
         try forEachHeader { frame throws(StorageError) in
-            if frame.durableCheckpoint > version, LogMap.isSalt(frame.salt, of: databaseID) {
+            if frame.durableCheckpoint > version, LogRing.isSalt(frame.salt, of: databaseID) {
                 throw Self.lostMeta(frame.durableCheckpoint)
             }
         }
@@ -98,7 +98,7 @@ struct LogContent {
 
     // MARK: Frames
 
-    private func next(after point: LogPoint, _ version: UInt64) -> LogFrame? {
+    private func next(after point: LogPosition, _ version: UInt64) -> LogFrame? {
         // Where it had no room at the end of a segment it begins a later one, perhaps behind one
         // that is too short.
         var position = point.position
@@ -110,7 +110,9 @@ struct LogContent {
         return nil
     }
 
-    private func frame(at position: UInt64, after point: LogPoint, _ version: UInt64) -> LogFrame? {
+    private func frame(at position: UInt64, after point: LogPosition, _ version: UInt64)
+        -> LogFrame?
+    {
         guard let place = map.place(of: position), capacity > 0 else { return nil }
         let offset = Int((position - map.base) % capacity)
         let frame = bytes.withUnsafeBytes { bytes in

@@ -11,7 +11,7 @@ struct LogFrame {
     var version: UInt64
     var previousVersion: UInt64
     /// The log before this frame.
-    var before: LogPoint
+    var before: LogPosition
     var durablePosition: UInt64
     var durableCheckpoint: UInt64
     /// Header and payload.
@@ -26,8 +26,8 @@ struct LogFrame {
     }
 
     /// The log behind this frame.
-    var after: LogPoint {
-        LogPoint(
+    var after: LogPosition {
+        LogPosition(
             position: before.position + Self.paddedLength(payload: Int(length) - LogLayout.payload),
             sequence: before.sequence + 1, hash: hash)
     }
@@ -48,7 +48,7 @@ struct LogFrame {
         guard length >= LogLayout.payload, length <= room else { return nil }
         version = base.uint64(at: LogLayout.version)
         previousVersion = base.uint64(at: LogLayout.previousVersion)
-        before = LogPoint(
+        before = LogPosition(
             position: base.uint64(at: LogLayout.position),
             sequence: base.uint64(at: LogLayout.sequence),
             hash: base.uint64(at: LogLayout.previousHash))
@@ -78,7 +78,7 @@ struct LogFrame {
 
     /// Makes the bytes of a frame, padded with zeros.
     init(
-        _ kind: Kind, version: UInt64, previousVersion: UInt64, before: LogPoint,
+        _ kind: Kind, version: UInt64, previousVersion: UInt64, before: LogPosition,
         durablePosition: UInt64, durableCheckpoint: UInt64,
         salt: UInt64, payload: [UInt8], into bytes: inout [UInt8]
     ) {

@@ -102,7 +102,7 @@ final class FreeSpace {
         bitmapSupply = root.bitmapSupply
         source = .reclaimable(ReclaimablePages())
         batches = try FreeSpaceReader.batches(root.batchList, in: space.reader)
-        freed = try RootTail.runs(of: rootRef, in: space.reader)
+        freed = try RootPayload.runs(of: rootRef, in: space.reader)
     }
 
     /// Pages that the file has.

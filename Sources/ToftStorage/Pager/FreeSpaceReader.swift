@@ -65,7 +65,7 @@ enum FreeSpaceReader {
                 else { throw FreeSpace.notInUse(run.page) }
             }
         }
-        try release(try RootTail.runs(of: version.root, in: space))
+        try release(try RootPayload.runs(of: version.root, in: space))
         for batch in try batches(root.batchList, in: space) {
             try release(try self.batch(batch.ref, in: space))
         }

@@ -20,6 +20,8 @@ package import ToftPlatform
 ///    file have to be changed before they are pages (a cipher), `fill` is the place.
 /// 5. `buffered`: memory holds at most what the open snapshots have read. When the last of the
 ///    process goes and more than `keptBytes` are filled, all is given back.
+///
+/// `@unchecked Sendable`: an entry of `regions` is published by its atomic word of `presentPages`.
 package final class MappedFile: @unchecked Sendable {
     private struct Region {
         var memory: Reservation?

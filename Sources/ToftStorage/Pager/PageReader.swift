@@ -201,7 +201,7 @@ final class PageReader: Sendable {
 final class WorkingExtents: @unchecked Sendable {
     /// The version being made.
     @exclusivity(unchecked) var version: UInt64  // read in every operation
-    @exclusivity(unchecked) var extents = DirtyTable()  // read in every operation
+    @exclusivity(unchecked) var extents = DirtyPages()  // read in every operation
     /// Whether the file was told that pages are being read.
     fileprivate var isReading = false
 

@@ -184,7 +184,7 @@ final class PageWriter {
         return Self.finalize(extent)
     }
 
-    private func finalizeChildren(of extent: DirtyTable.Extent, below limit: Int)
+    private func finalizeChildren(of extent: DirtyPages.Extent, below limit: Int)
         throws(StorageError)
     {
         let height = UnsafeRawPointer(extent.base).uint8(at: InnerLayout.height)
@@ -205,7 +205,7 @@ final class PageWriter {
     }
 
     /// Fills an extent's table of checksums and returns the checksum of its first page.
-    private static func finalize(_ extent: DirtyTable.Extent) -> UInt64 {
+    private static func finalize(_ extent: DirtyPages.Extent) -> UInt64 {
         for page in 1..<max(1, Int(extent.pageCount)) {
             let checksum = Checksum.of(
                 UnsafeRawPointer(extent.base + page * Page.size), count: Page.size)
@@ -244,7 +244,7 @@ final class PageWriter {
     }
 
     /// Writes extents in the order of their pages, neighbours together.
-    private func write(_ extents: [DirtyTable.Extent]) throws(StorageError) {
+    private func write(_ extents: [DirtyPages.Extent]) throws(StorageError) {
         var pieces: [UnsafeRawBufferPointer] = []
         var start: UInt64 = 0
         var length = 0

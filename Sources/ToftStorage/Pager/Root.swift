@@ -45,7 +45,7 @@ struct Root {
         bitmapSupply = []
     }
 
-    /// Writes the fields; what follows them is `RootTail`'s.
+    /// Writes the fields; what follows them is `RootPayload`'s.
     func write(to base: UnsafeMutableRawPointer) {
         base.storeUInt64(version, at: RootLayout.version)
         base.storeUInt64(previousVersion, at: RootLayout.previousVersion)

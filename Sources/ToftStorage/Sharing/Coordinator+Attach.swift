@@ -13,7 +13,7 @@ extension Coordinator {
     {
         let locks = FileLocks(file: file)
         let deadline = Deadline(timeoutMilliseconds: timeoutMilliseconds)
-        var patience = Patience()
+        var patience = Backoff()
         while true {
             if try system(locks.takeExclusive(LockByte.attach)) {
                 return try releasing(locks) { () throws(StorageError) in try begin(file, locks) }
@@ -49,7 +49,7 @@ extension Coordinator {
     ) throws(StorageError) -> Coordinator {
         let locks = FileLocks(file: file)
         let members = MemberWords(file: file, locks: locks)
-        let pins = GuestPins(locks: locks) { () throws(StorageError) in
+        let pins = ReadOnlyAttachments(locks: locks) { () throws(StorageError) in
             if let published = try members.published() { return published }
             return try newestDurable()
         }
@@ -69,9 +69,9 @@ extension Coordinator {
     }
 
     private static func join(_ words: SharedWords, _ locks: FileLocks) throws(StorageError)
-        -> PinTable
+        -> ReaderTable
     {
-        try PinTable(words: words, processes: ProcessTable(words: words, locks: locks))
+        try ReaderTable(words: words, processes: ProcessTable(words: words, locks: locks))
     }
 
     /// Gives the attach lock back if the body throws.
@@ -88,7 +88,7 @@ extension Coordinator {
 }
 
 /// Pauses between attempts, longer and longer, not all alike.
-private struct Patience {
+private struct Backoff {
     private var pauses = 0
     private let word = ThreadLock.neverWoken
     private let end = Deadline(timeoutMilliseconds: 2_000)

@@ -11,20 +11,20 @@ internal import Synchronization
 
 extension Coordinator {
     /// Where the log lies.
-    var log: LogMap {
+    var log: LogRing {
         let count = Int(
             min(load(LockFileLayout.logSegmentCount), UInt64(LockFileLayout.logSegmentLimit)))
         let segments = (0..<count).map { index in
             let offset = LockFileLayout.logSegments + index * LockFileLayout.logSegmentSize
             return LogSegment(page: load(offset), pageCount: load(offset + 8))
         }
-        return LogMap(
+        return LogRing(
             salt: load(LockFileLayout.logMap), base: load(LockFileLayout.logBase),
             segments: segments)
     }
 
     /// Tells where the log lies from now on, and from which position on it is needed.
-    func setLog(_ map: LogMap, tail: UInt64) {
+    func setLog(_ map: LogRing, tail: UInt64) {
         store(0, LockFileLayout.logSegmentCount)
         for (index, segment) in map.segments.prefix(LockFileLayout.logSegmentLimit).enumerated() {
             let offset = LockFileLayout.logSegments + index * LockFileLayout.logSegmentSize

@@ -15,8 +15,8 @@ package struct Pin: Sendable {
 ///    to attach holds the attach lock exclusively, builds the lock file anew, recovers, and calls
 ///    `open(published:)`, which lets the others in. A first that dies before that leaves the attach
 ///    lock to the next.
-/// 2. A **guest** only reads, and writes nothing at all. It needs no lock file: see `GuestPins`.
-///    Where members are, it reads their words.
+/// 2. A **guest** only reads, and writes nothing at all. It needs no lock file: see
+///    `ReadOnlyAttachments`. Where members are, it reads their words.
 /// 3. The coordinator of an **in-memory** database has words of its own, and no locks but those of
 ///    its process.
 /// 4. Whoever finds the attach lock held but the lock file missing, foreign or of another build
@@ -27,8 +27,8 @@ package struct Pin: Sendable {
 ///    `usedAfterFork` or has no effect.
 package final class Coordinator: Sendable {
     enum Role {
-        case member(PinTable)
-        case guest(GuestPins)
+        case member(ReaderTable)
+        case guest(ReadOnlyAttachments)
     }
 
     let words: SharedWords
@@ -41,8 +41,8 @@ package final class Coordinator: Sendable {
     /// For the first: the newest version of those who had the file open before and died. Its pages
     /// are there as long as the machine has not been restarted.
     let abandoned: PublishedVersion?
-    private let writerLock: TurnLock
-    private let checkpointLock: TurnLock
+    private let writerLock: InterprocessLock
+    private let checkpointLock: InterprocessLock
     private let isBuilding: Atomic<Bool>
     private let isDetached = Atomic<Bool>(false)
     private let generation = ForkGuard.generation
@@ -57,9 +57,9 @@ package final class Coordinator: Sendable {
         self.role = role
         ring = VersionRing(words: words)
         stamp = words.word(LockFileLayout.stamp).pointee.load(ordering: .relaxed)
-        writerLock = TurnLock(
+        writerLock = InterprocessLock(
             words: words, offset: LockFileLayout.writerLock, locks: locks, byte: LockByte.writer)
-        checkpointLock = TurnLock(
+        checkpointLock = InterprocessLock(
             words: words, offset: LockFileLayout.checkpointLock, locks: locks,
             byte: LockByte.checkpoint)
         isBuilding = Atomic(isFirst)
@@ -68,7 +68,7 @@ package final class Coordinator: Sendable {
     /// For a database in memory; the caller is the first, and stays alone.
     package static func inMemory() throws(StorageError) -> Coordinator {
         let words = SharedWords(byteCount: LockFileLayout.size)
-        let pins = try PinTable(words: words, processes: ProcessTable(words: words, locks: nil))
+        let pins = try ReaderTable(words: words, processes: ProcessTable(words: words, locks: nil))
         return Coordinator(words: words, locks: nil, role: .member(pins), isFirst: true)
     }
 
@@ -91,7 +91,7 @@ package final class Coordinator: Sendable {
 
     /// Ends the time as the first: the version that recovery found is published, it counts as
     /// durable, and others may attach.
-    package func open(published: PublishedVersion, log: LogMap = .none) throws(StorageError) {
+    package func open(published: PublishedVersion, log: LogRing = .none) throws(StorageError) {
         try checkUsable()
         guard isBuilding.load(ordering: .acquiring) else { return }
         if case .member = role {
@@ -235,7 +235,7 @@ package final class Coordinator: Sendable {
         try checkUsable()
         guard case .member(let pins) = role else { return [] }
         var versions = pins.versions()
-        if let locks { versions += try GuestPins.versions(locks) }
+        if let locks { versions += try ReadOnlyAttachments.versions(locks) }
         guard versions.count > 1 else { return versions }
         versions.sort()
         var unique = 1
@@ -255,7 +255,7 @@ package final class Coordinator: Sendable {
     /// The versions that guests look at; the first to attach asks, before it recovers.
     func guestVersions() throws(StorageError) -> [UInt64] {
         guard let locks else { return [] }
-        return try GuestPins.versions(locks).sorted()
+        return try ReadOnlyAttachments.versions(locks).sorted()
     }
 
     // MARK: Locks

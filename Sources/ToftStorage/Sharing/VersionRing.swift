@@ -74,7 +74,7 @@ struct VersionRing: Sendable {
         return PublishedVersion(
             version: load(offset + LockFileLayout.Descriptor.version), root: root,
             fileSize: load(offset + LockFileLayout.Descriptor.fileSize),
-            log: LogPoint(
+            log: LogPosition(
                 position: load(offset + LockFileLayout.Descriptor.logPosition),
                 sequence: load(offset + LockFileLayout.Descriptor.logSequence),
                 hash: load(offset + LockFileLayout.Descriptor.logHash)),

@@ -93,7 +93,8 @@ struct Checkpoint {
 
     /// Writes the meta of a version to the idle page, durably.
     static func writeMeta(
-        _ published: PublishedVersion, _ template: Meta, log: LogMap, isClosedCleanly: Bool = false,
+        _ published: PublishedVersion, _ template: Meta, log: LogRing,
+        isClosedCleanly: Bool = false,
         to file: MappedFile
     ) throws(StorageError) {
         var meta = template

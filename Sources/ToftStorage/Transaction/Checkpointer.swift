@@ -18,17 +18,17 @@ final class Checkpointer: Sendable {
     private let call = Call()
 
     /// What the thread sleeps on, and why it was woken.
-    private final class Call: @unchecked Sendable {
+    private final class Call: Sendable {
         static let asleep: UInt32 = 0
         static let watching: UInt32 = 1
         static let due: UInt32 = 2
         static let stopping: UInt32 = 3
 
-        let word: UnsafeMutablePointer<Atomic<UInt32>>
-        var futex: Futex { Futex(word: word, isPrivate: true) }
+        let futex: Futex
+        var word: UnsafeMutablePointer<Atomic<UInt32>> { futex.word }
 
         init() {
-            word = .allocate(capacity: 1)
+            futex = Futex(word: .allocate(capacity: 1), isPrivate: true)
             word.initialize(to: Atomic(Self.asleep))
         }
 

@@ -12,8 +12,8 @@ package enum Durability: Sendable {
     case deferred
 }
 
-/// A commit, in the steps of the page on commits. It goes one of two ways, which leave the same kind
-/// of version behind.
+/// A commit, in the steps of the page on commits. It goes one of two ways, which leave the same
+/// kind of version behind.
 ///
 /// - `logged`: small transactions. The extents are written, unsynced; the record becomes durable by
 ///   one write to the log.
@@ -82,8 +82,8 @@ struct Commit {
         return version
     }
 
-    /// Steps 5 and 6 of the commits of a group, or of one alone, by the thread that leads the group;
-    /// it need not have the write lock.
+    /// Steps 5 and 6 of the commits of a group, or of one alone, by the thread that leads the
+    /// group; it need not have the write lock.
     ///
     /// - Parameter newest: the version of the last frame.
     /// - Throws: after an error the outcome of all of them is unknown.
@@ -116,7 +116,7 @@ struct Commit {
         }
         var (log, added) = try nextLog()
         if added != nil || log.salt == 0 { log.base = transaction.base.log.position }
-        if log.salt == 0 { log.salt = try LogMap.newSalt(of: store.template.databaseID) }
+        if log.salt == 0 { log.salt = try LogRing.newSalt(of: store.template.databaseID) }
         // 3. The record joins the version; checksums are computed from the leaves up to the root.
         var version = try builder.build(record, total: total)
         // 4. The extents are written, and a new segment of the log as zeros. Then the sync.
@@ -164,7 +164,7 @@ struct Commit {
 
     /// The log's map from this commit on, and the segment that it gets new: the first, or another
     /// one where the log is too short.
-    private func nextLog() throws(StorageError) -> (LogMap, added: LogSegment?) {
+    private func nextLog() throws(StorageError) -> (LogRing, added: LogSegment?) {
         var map = store.coordinator.log
         let have = map.capacity / UInt64(Page.size)
         var wanted = have == 0 ? store.firstLogPages : have

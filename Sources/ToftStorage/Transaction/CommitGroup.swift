@@ -35,12 +35,15 @@ final class CommitGroup: Sendable {
     /// Counts the writes that have ended.
     private let turn = Turn()
 
-    private final class Turn: @unchecked Sendable {
-        let word: UnsafeMutablePointer<Atomic<UInt32>>
+    private final class Turn: Sendable {
+        let futex: Futex
+        var word: UnsafeMutablePointer<Atomic<UInt32>> { futex.word }
+
         init() {
-            word = .allocate(capacity: 1)
+            futex = Futex(word: .allocate(capacity: 1), isPrivate: true)
             word.initialize(to: Atomic(0))
         }
+
         deinit { word.deallocate() }
     }
 
@@ -79,7 +82,7 @@ final class CommitGroup: Sendable {
             case .done: return
             case .failed: throw .commitOutcomeUnknown(version: version)
             case .wait(let seen):
-                Futex(word: turn.word, isPrivate: true).wait(while: seen, nanoseconds: -1)
+                turn.futex.wait(while: seen, nanoseconds: -1)
             case .lead(let frames, let newest): lead(frames, newest)
             }
         }
@@ -131,6 +134,6 @@ final class CommitGroup: Sendable {
             return state.hasSleepers
         }
         turn.word.pointee.add(1, ordering: .sequentiallyConsistent)
-        if hasSleepers { Futex(word: turn.word, isPrivate: true).wake(.max) }
+        if hasSleepers { turn.futex.wake(.max) }
     }
 }

@@ -1,6 +1,6 @@
 /// A frame that is about to be appended to the log: where it goes, and how it gets there.
 struct LogAppend {
-    private let map: LogMap
+    private let map: LogRing
     private let frame: LogFrame
     private let bytes: [UInt8]
     /// The log is durable up to here; what follows was deferred.
@@ -9,7 +9,7 @@ struct LogAppend {
     private let end: UInt64
 
     /// The log behind the frame.
-    var after: LogPoint { frame.after }
+    var after: LogPosition { frame.after }
 
     /// The record of a transaction. Nil where it cannot be logged, and has to be a
     /// checkpoint-commit.
@@ -35,7 +35,7 @@ struct LogAppend {
         var bytes: [UInt8] = []
         frame = LogFrame(
             .record, version: transaction.version, previousVersion: transaction.baseVersion,
-            before: LogPoint(position: start, sequence: base.log.sequence, hash: base.log.hash),
+            before: LogPosition(position: start, sequence: base.log.sequence, hash: base.log.hash),
             durablePosition: durable,
             durableCheckpoint: store.coordinator.durableVersion, salt: map.salt, payload: record,
             into: &bytes)
@@ -46,7 +46,7 @@ struct LogAppend {
     }
 
     /// The marker of a checkpoint-commit whose meta is durable.
-    init?(markerOf published: PublishedVersion, previousVersion: UInt64, map: LogMap) {
+    init?(markerOf published: PublishedVersion, previousVersion: UInt64, map: LogRing) {
         guard let start = map.start(of: UInt64(LogLayout.unit), from: published.log.position) else {
             return nil
         }
@@ -56,7 +56,7 @@ struct LogAppend {
         var bytes: [UInt8] = []
         frame = LogFrame(
             .marker, version: published.version, previousVersion: previousVersion,
-            before: LogPoint(
+            before: LogPosition(
                 position: start, sequence: published.log.sequence, hash: published.log.hash),
             durablePosition: durable,
             durableCheckpoint: published.version, salt: map.salt, payload: [], into: &bytes)
@@ -77,7 +77,7 @@ struct LogAppend {
     static func writeDurably(_ frames: [LogAppend], to file: MappedFile) throws(StorageError) {
         guard let first = frames.first, let start = first.map.place(of: first.frame.before.position)
         else { return }
-        let deferred = LogDeferred(
+        let deferred = UnsyncedTail(
             map: first.map, from: first.durable,
             to: first.end)
         var bytes = try deferred.rewrite(to: file, upTo: start.offset)
@@ -99,8 +99,8 @@ struct LogAppend {
 }
 
 /// The end of the log that was written but is not durable.
-struct LogDeferred {
-    let map: LogMap
+struct UnsyncedTail {
+    let map: LogRing
     let from: UInt64
     let to: UInt64
 

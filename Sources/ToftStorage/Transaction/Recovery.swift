@@ -27,13 +27,13 @@ enum Recovery {
         pages.freeSpace = freeSpace
         let (rootRef, rootBase) = try pages.allocate(.root, pageCount: 1)
         let (directory, batchList) = try freeSpace.finish(
-            replacing: nil, runLimit: RootTail.runLimit(besides: 0), in: pages)
+            replacing: nil, runLimit: RootPayload.runLimit(besides: 0), in: pages)
         var root = Root(
             version: 1, previousVersion: 0, catalog: TreeRoot(kind: .ordered), directory: directory,
             batchList: batchList)
         root.pageCount = try file.size() / UInt64(Page.size)
         root.write(to: rootBase)
-        try RootTail.write(freeSpace.runsOfRoot, [], to: rootBase)
+        try RootPayload.write(freeSpace.runsOfRoot, [], to: rootBase)
         var meta = Meta(
             databaseID: (try system(RandomBytes.uint64()), try system(RandomBytes.uint64())),
             replicaID: try system(RandomBytes.uint64()), version: 1, root: rootRef,
@@ -89,7 +89,7 @@ enum Recovery {
         found.log = .start
         found.logMap.base = 0
         found.logMap.salt =
-            found.logMap.segments.isEmpty ? 0 : try LogMap.newSalt(of: found.databaseID)
+            found.logMap.segments.isEmpty ? 0 : try LogRing.newSalt(of: found.databaseID)
         try MetaPage.write(
             found, slot: 1 - slot, to: file)
         Probe.reach(.recoveryRenewed)
@@ -177,7 +177,7 @@ enum Recovery {
         guard meta.isClosedCleanly else { return }
         let isTwice = try MetaPage.read(slot: 1 - slot, fromDevice: fromDevice, of: file) == meta
         for segment in try segments(of: meta, isTwice: isTwice, file) {
-            let map = LogMap(salt: 0, base: 0, segments: [segment])
+            let map = LogRing(salt: 0, base: 0, segments: [segment])
             try LogContent(
                 of: map, databaseID: meta.databaseID, evenIfClosed: true, fromDevice: fromDevice,
                 of: file

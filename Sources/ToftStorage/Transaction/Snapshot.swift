@@ -139,7 +139,9 @@ package final class Snapshot: Sendable {
                 isThere = try cursor.next()
             }
         }
-        if let newest = try RootTail.record(of: rootRef, in: pages), try !add(newest) { return nil }
+        if let newest = try RootPayload.record(of: rootRef, in: pages), try !add(newest) {
+            return nil
+        }
         return reached == version ? records : nil
     }
 }

@@ -33,7 +33,7 @@ extension Store {
         defer { transaction.rollback() }
         try group.drain()
         let end = transaction.base.log.position
-        let rest = LogDeferred(
+        let rest = UnsyncedTail(
             map: coordinator.log, from: coordinator.durableLog(of: transaction.base), to: end)
         try coordinator.orPoison { () throws(StorageError) in try rest.rewrite(to: file) }
         coordinator.setFlushedLog(end)
@@ -49,7 +49,7 @@ extension Store {
     }
 
     /// Writes the meta of a version, durably.
-    func writeMeta(_ published: PublishedVersion, log: LogMap) throws(StorageError) {
+    func writeMeta(_ published: PublishedVersion, log: LogRing) throws(StorageError) {
         try Checkpoint.writeMeta(published, template, log: log, to: file)
     }
 }

@@ -45,7 +45,7 @@ extension Store {
     private func freeSize(of snapshot: Snapshot) throws(StorageError) -> UInt64 {
         let size = try file.size()
         let pages = size / UInt64(Page.size)
-        var free = try RootTail.runs(of: snapshot.rootRef, in: snapshot.pages).reduce(0) {
+        var free = try RootPayload.runs(of: snapshot.rootRef, in: snapshot.pages).reduce(0) {
             $0 + ($1.isReclaimable ? UInt64($1.count) : 0)
         }
         for (index, region) in try FreeSpaceReader.regions(

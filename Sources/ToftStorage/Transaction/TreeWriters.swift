@@ -10,8 +10,10 @@ final class TreeWriters {
     private var orderedTrees: [UInt64: TreeWriter] = [:]
     private var insertBuffer: InsertBuffer?
     /// The writers that were asked for last: most changes go where the one before went.
-    @exclusivity(unchecked) private var lastTable: (id: UInt64, writer: TableWriter)?
-    @exclusivity(unchecked) private var lastTree: (id: UInt64, writer: TreeWriter)?
+    @exclusivity(unchecked) private var lastTable:  // asked for every change
+        (id: UInt64, writer: TableWriter)?
+    @exclusivity(unchecked) private var lastTree:  // asked for every change
+        (id: UInt64, writer: TreeWriter)?
 
     /// The trees of the version with `root`.
     init(

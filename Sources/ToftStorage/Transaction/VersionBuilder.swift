@@ -18,7 +18,7 @@ struct VersionBuilder {
     func build(_ record: [UInt8], total: UInt64) throws(StorageError) -> PublishedVersion {
         // 1. The record, where it does not lie in the root.
         try keepRecordOfBase(total: total)
-        let recordOfRoot = record.count <= RootTail.longestRecord ? record : []
+        let recordOfRoot = record.count <= RootPayload.longestRecord ? record : []
         if recordOfRoot.isEmpty { try keep(record, of: pages.version) }
         try dropOldRecords(total: total)
         Probe.reach(.recordKept)
@@ -31,7 +31,7 @@ struct VersionBuilder {
         guard let freeSpace = pages.freeSpace else { throw .readOnly }
         let (directory, batchList) = try freeSpace.finish(
             replacing: transaction.baseRoot,
-            runLimit: RootTail.runLimit(besides: recordOfRoot.count), in: pages)
+            runLimit: RootPayload.runLimit(besides: recordOfRoot.count), in: pages)
         // 4. The root names them all.
         var root = Root(
             version: pages.version, previousVersion: transaction.baseVersion, catalog: catalog,
@@ -41,7 +41,7 @@ struct VersionBuilder {
         root.recordBytes = total
         root.bitmapSupply = freeSpace.bitmapSupply
         root.write(to: rootBase)
-        try RootTail.write(freeSpace.runsOfRoot, recordOfRoot, to: rootBase)
+        try RootPayload.write(freeSpace.runsOfRoot, recordOfRoot, to: rootBase)
         var published = PublishedVersion(
             version: pages.version, root: rootRef, fileSize: root.pageCount * UInt64(Page.size),
             log: transaction.base.log,
@@ -73,7 +73,7 @@ struct VersionBuilder {
     /// needs it still.
     private func keepRecordOfBase(total: UInt64) throws(StorageError) {
         guard
-            let record = try RootTail.record(
+            let record = try RootPayload.record(
                 of: transaction.base.root, in: pages.reader)
         else { return }
         let version = try RecordHeader.version(record)

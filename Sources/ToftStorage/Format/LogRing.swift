@@ -9,7 +9,7 @@ package struct LogSegment: Equatable, Sendable {
 }
 
 /// Where the log's positions lie in the file: the segments in their order, as a ring.
-package struct LogMap: Equatable, Sendable {
+package struct LogRing: Equatable, Sendable {
     package var salt: UInt64
     /// The position that the first byte of the first segment had when the ring got its present
     /// segments.
@@ -17,7 +17,7 @@ package struct LogMap: Equatable, Sendable {
     package var segments: [LogSegment]
 
     /// A file that has no log yet.
-    package static let none = LogMap(salt: 0, base: 0, segments: [])
+    package static let none = LogRing(salt: 0, base: 0, segments: [])
 
     var capacity: UInt64 { segments.reduce(0) { $0 &+ $1.byteCount } }
     var longestSegment: UInt64 { segments.reduce(0) { max($0, $1.byteCount) } }
@@ -82,7 +82,7 @@ package struct LogMap: Equatable, Sendable {
     }
 }
 
-extension LogMap {
+extension LogRing {
     /// A salt for a log that begins anew: random, and its upper half names the database.
     ///
     /// - Throws: `io` where the system gives no random numbers.
@@ -99,12 +99,12 @@ extension LogMap {
 }
 
 /// Where the log stands after a version: what the next frame has to name.
-package struct LogPoint: Equatable, Sendable {
+package struct LogPosition: Equatable, Sendable {
     package var position: UInt64
     package var sequence: UInt64
     package var hash: UInt64
 
-    package static let start = LogPoint(position: 0, sequence: 0, hash: 0)
+    package static let start = LogPosition(position: 0, sequence: 0, hash: 0)
 }
 
 /// Limits of the log, in one place.

@@ -8,7 +8,7 @@ internal import ToftPlatform
 /// To pin: read which version is the newest, lock its byte, look whether it is still the newest. A
 /// writer publishes, then asks the kernel. So either the guest sees the new version, or the writer
 /// sees the lock. A killed guest's locks go with it.
-final class GuestPins: Sendable {
+final class ReadOnlyAttachments: Sendable {
     private let locks: FileLocks
     private let newest: @Sendable () throws(StorageError) -> PublishedVersion
     private let counts = Mutex<[UInt64: Int]>([:])

@@ -2,7 +2,7 @@
 /// commit after the other uses the same blocks, which the processor's cache still holds.
 ///
 /// Each kept block begins with the address of the next of its length.
-struct FreeBlocks {
+struct BlockPool {
     /// Pages of the longest blocks that are kept.
     private static let longest = 16
     /// What fills a kept block in debug builds.

@@ -2,7 +2,7 @@
 /// reference counting on look-up.
 ///
 /// Used by one thread at a time, the writer's.
-struct DirtyTable: ~Copyable {
+struct DirtyPages: ~Copyable {
     struct Extent {
         /// 0 marks an empty slot, 1 a removed one; data pages begin at 2.
         var page: UInt64
@@ -27,7 +27,7 @@ struct DirtyTable: ~Copyable {
     /// is given back with the next removal.
     var isKeeping = false
     private var kept: [Extent] = []
-    private var blocks = FreeBlocks()
+    private var blocks = BlockPool()
 
     init(capacity: Int = 64) {
         self.capacity = capacity

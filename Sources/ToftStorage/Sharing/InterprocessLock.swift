@@ -17,7 +17,7 @@ internal import ToftPlatform
 /// 5. The thread that unlocks need not be the one that locked.
 /// 6. A process may keep the byte when a thread gives the lock back (`handOn`): its other threads
 ///    then take turns, until one finds that the byte can go, or that another process wants it.
-final class TurnLock: Sendable {
+final class InterprocessLock: Sendable {
     private enum Phase {
         static let idle: UInt64 = 0
         static let working: UInt64 = 1

@@ -1,6 +1,6 @@
 /// What a root page holds behind its fields: the newest freed runs, and the commit record where it
 /// is short. So a small commit writes neither a list nor a tree for them.
-enum RootTail {
+enum RootPayload {
     /// Bytes of the longest record that lies in its root.
     static let longestRecord = 1024
     private static let room = Page.size - RootLayout.tail

@@ -14,7 +14,7 @@ internal import ToftPlatform
 /// 5. The places of a dead process are given back by swapping its owner word for 0: (index,
 ///    incarnation) names it alone, so a place that has been given back and taken anew cannot be
 ///    hit. A version left behind is harmless: too much is pinned for a moment.
-final class PinTable: Sendable {
+final class ReaderTable: Sendable {
     private struct Held {
         var place: Int
         var count: Int
@@ -55,7 +55,7 @@ final class PinTable: Sendable {
                 Probe.reach(.versionRead)
                 let place: Int
                 if let spare = local.spare.popLast() { place = spare } else { place = try claim() }
-                let version = words.pin(place, LockFileLayout.Pin.version)
+                let version = words.pin(place, LockFileLayout.ReaderSlot.version)
                 version.pointee.store(published.version, ordering: .relaxed)
                 Probe.reach(.pinStored)
                 atomicMemoryFence(ordering: .sequentiallyConsistent)
@@ -80,7 +80,7 @@ final class PinTable: Sendable {
             }
             let place: Int
             if let spare = local.spare.popLast() { place = spare } else { place = try claim() }
-            words.pin(place, LockFileLayout.Pin.version).pointee.store(
+            words.pin(place, LockFileLayout.ReaderSlot.version).pointee.store(
                 wanted, ordering: .sequentiallyConsistent)
             local.held[wanted] = Held(place: place, count: 1)
         }
@@ -94,11 +94,12 @@ final class PinTable: Sendable {
                 return
             }
             local.held[version] = nil
-            words.pin(held.place, LockFileLayout.Pin.version).pointee.store(0, ordering: .releasing)
+            words.pin(held.place, LockFileLayout.ReaderSlot.version).pointee.store(
+                0, ordering: .releasing)
             if local.spare.count < Self.spareLimit {
                 local.spare.append(held.place)
             } else {
-                words.pin(held.place, LockFileLayout.Pin.owner).pointee.store(
+                words.pin(held.place, LockFileLayout.ReaderSlot.owner).pointee.store(
                     0, ordering: .releasing)
             }
         }
@@ -117,8 +118,10 @@ final class PinTable: Sendable {
     func leave() {
         local.withLock { local in
             for place in local.held.values.map(\.place) + local.spare {
-                words.pin(place, LockFileLayout.Pin.version).pointee.store(0, ordering: .releasing)
-                words.pin(place, LockFileLayout.Pin.owner).pointee.store(0, ordering: .releasing)
+                words.pin(place, LockFileLayout.ReaderSlot.version).pointee.store(
+                    0, ordering: .releasing)
+                words.pin(place, LockFileLayout.ReaderSlot.owner).pointee.store(
+                    0, ordering: .releasing)
             }
             local = Local(isEnded: true)
         }
@@ -134,14 +137,14 @@ final class PinTable: Sendable {
 
     private func tryClaim() -> Int? {
         for place in 0..<LockFileLayout.pinLimit {
-            let word = words.pin(place, LockFileLayout.Pin.owner)
+            let word = words.pin(place, LockFileLayout.ReaderSlot.owner)
             guard word.pointee.load(ordering: .relaxed) == 0,
                 word.pointee.compareExchange(
                     expected: 0, desired: owner.word, ordering: .acquiringAndReleasing
                 ).exchanged
             else { continue }
             // Whoever had it may have left a version behind.
-            words.pin(place, LockFileLayout.Pin.version).pointee.store(0, ordering: .relaxed)
+            words.pin(place, LockFileLayout.ReaderSlot.version).pointee.store(0, ordering: .relaxed)
             words.word(LockFileLayout.pinEnd).pointee.max(
                 UInt64(place + 1), ordering: .sequentiallyConsistent)
             return place
@@ -177,7 +180,7 @@ final class PinTable: Sendable {
 
     private static func clear(_ words: SharedWords, _ isGone: (ProcessTable.Owner) -> Bool) {
         for place in 0..<end(words) {
-            let word = words.pin(place, LockFileLayout.Pin.owner)
+            let word = words.pin(place, LockFileLayout.ReaderSlot.owner)
             let owner = word.pointee.load(ordering: .acquiring)
             guard owner != 0, isGone(ProcessTable.Owner(word: owner)) else { continue }
             _ = word.pointee.compareExchange(
@@ -188,12 +191,13 @@ final class PinTable: Sendable {
     private static func forEach(_ words: SharedWords, _ body: (ProcessTable.Owner, UInt64) -> Void)
     {
         for place in 0..<end(words) {
-            let owner = words.pin(place, LockFileLayout.Pin.owner).pointee.load(
+            let owner = words.pin(place, LockFileLayout.ReaderSlot.owner).pointee.load(
                 ordering: .acquiring)
             guard owner != 0 else { continue }
             body(
                 ProcessTable.Owner(word: owner),
-                words.pin(place, LockFileLayout.Pin.version).pointee.load(ordering: .acquiring))
+                words.pin(place, LockFileLayout.ReaderSlot.version).pointee.load(
+                    ordering: .acquiring))
         }
     }
 
