@@ -38,7 +38,7 @@ import ToftTestKit
 
     private func link(_ key: Int64) -> Value { .link(ObjectRef(classID: 1, key: key)) }
 
-    @Test func anErasedObjectIsGoneAtOnceForWhoeverAsks() throws {
+    @Test func `An erased object is gone at once for whoever asks`() throws {
         let database = try ModelDatabase(Self.person)
         let keys = try makePeople(500, in: database)
         let owner = try database.handle("Person")
@@ -78,7 +78,7 @@ import ToftTestKit
         try database.check()
     }
 
-    @Test func aLinkThatWasSetToSomethingElseStays() throws {
+    @Test func `A link that was set to something else stays`() throws {
         let database = try ModelDatabase(Self.person)
         let keys = try makePeople(10, in: database)
         try database.write { transaction throws in
@@ -94,7 +94,7 @@ import ToftTestKit
         try database.check()
     }
 
-    @Test func aPrimaryKeyIsFreeAsSoonAsItsObjectIsErased() throws {
+    @Test func `A primary key is free as soon as its object is erased`() throws {
         let database = try ModelDatabase(Self.person)
         let keys = try makePeople(50, in: database)
         try database.write { transaction throws in
@@ -113,7 +113,7 @@ import ToftTestKit
     }
 
     @Test(arguments: [false, true])
-    func aClassCanBeEmptiedAndFilledAgain(isTight: Bool) throws {
+    func `A class can be emptied and filled again`(isTight: Bool) throws {
         let database = try ModelDatabase(Self.person, isTight: isTight)
         _ = try makePeople(700, in: database)
         let owner = try database.handle("Person")
@@ -126,7 +126,9 @@ import ToftTestKit
         try database.check()
     }
 
-    @Test func theRecordTellsOfEveryErasedObjectAndOfEveryLinkThatItTookAlong() throws {
+    @Test func `The record tells of every erased object and of every link that it took along`()
+        throws
+    {
         let database = try ModelDatabase(Self.person)
         let keys = try makePeople(6, in: database)
         let before = try database.view()
@@ -157,7 +159,7 @@ import ToftTestKit
         try database.check()
     }
 
-    @Test func whatWasErasedIsThereAgainAfterARollback() throws {
+    @Test func `What was erased is there again after a rollback`() throws {
         let database = try ModelDatabase(Self.person)
         let keys = try makePeople(20, in: database)
         try database.rolledBack { transaction throws in
@@ -168,7 +170,7 @@ import ToftTestKit
         try database.check()
     }
 
-    @Test func bytesThatWereLentOutStayWhereTheyAreWhileOthersRead() throws {
+    @Test func `Bytes that were lent out stay where they are while others read`() throws {
         let database = try ModelDatabase(Self.person, isTight: true)
         let keys = try makePeople(600, in: database)
         let owner = try database.handle("Person"), name = try database.property("Person", "name")

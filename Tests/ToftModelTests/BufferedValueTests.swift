@@ -18,7 +18,7 @@ import ToftTestKit
         }
     }
 
-    @Test func whatWasSetIsReadAtOnceAndTheLastValueStays() throws {
+    @Test func `What was set is read at once and the last value stays`() throws {
         let database = try ModelDatabase(Self.counter)
         let keys = try makeCounters(600, in: database)
         try database.write { transaction throws in
@@ -43,7 +43,7 @@ import ToftTestKit
         try database.check()
     }
 
-    @Test func aScanOfTheTransactionSeesWhatWasSet() throws {
+    @Test func `A scan of the transaction sees what was set`() throws {
         let database = try ModelDatabase(Self.counter)
         let keys = try makeCounters(300, in: database)
         try database.write { transaction throws in
@@ -61,7 +61,7 @@ import ToftTestKit
         try database.check()
     }
 
-    @Test func whatWasSetGoesWithTheObjectThatIsErased() throws {
+    @Test func `What was set goes with the object that is erased`() throws {
         let database = try ModelDatabase(Self.counter)
         let keys = try makeCounters(300, in: database)
         try database.write { transaction throws in
@@ -85,7 +85,7 @@ import ToftTestKit
         try database.check()
     }
 
-    @Test func whatWasSetIsForgottenWithTheTransaction() throws {
+    @Test func `What was set is forgotten with the transaction`() throws {
         let database = try ModelDatabase(Self.counter)
         let keys = try makeCounters(20, in: database)
         try database.rolledBack { transaction throws in

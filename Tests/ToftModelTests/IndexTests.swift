@@ -46,7 +46,9 @@ import ToftTestKit
     }
 
     @Test(arguments: [PropertyType.int, .bool, .string, .date], [false, true])
-    func anIndexFindsExactlyTheObjectsWithAValueInEveryRange(type: PropertyType, isOptional: Bool)
+    func `An index finds exactly the objects with a value in every range`(
+        type: PropertyType, isOptional: Bool
+    )
         throws
     {
         var seed = Seed.random()
@@ -125,7 +127,7 @@ import ToftTestKit
         kind == 0 ? .unbounded : kind == 1 ? .including(cell) : .excluding(cell)
     }
 
-    @Test func anIndexAddedLaterKnowsTheObjectsThatWereThere() throws {
+    @Test func `An index added later knows the objects that were there`() throws {
         let database = try ModelDatabase(Self.indexed(false))
         let keys = try database.write { transaction throws in
             try (0..<500).map {

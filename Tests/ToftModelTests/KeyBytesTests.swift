@@ -28,7 +28,7 @@ import ToftTestKit
     }
 
     @Test(arguments: [PropertyType.int, .bool, .string, .date], [false, true])
-    func bytesSortAsValuesDo(type: PropertyType, isOptional: Bool) {
+    func `Bytes sort as values do`(type: PropertyType, isOptional: Bool) {
         var seed = Seed.random()
         for _ in 0..<5_000 {
             let left = isOptional && seed.chance(10) ? .null : IndexTests.sample(type, &seed)
@@ -54,13 +54,13 @@ import ToftTestKit
             && left.utf8.prefix(200).elementsEqual(right.utf8.prefix(200))
     }
 
-    @Test func noKeyIsLongerThanATreeTakes() {
+    @Test func `No key is longer than a tree takes`() {
         let worst = bytes(.string(String(repeating: "\u{0}", count: 100_000)), optional: true)
         #expect(worst.count + 8 <= 512 && worst.count == 415)
     }
 
     /// The bytes are format: a change of them makes files unreadable.
-    @Test func theBytesOfSomeValuesAreThese() {
+    @Test func `The bytes of some values are these`() {
         #expect(bytes(.int(1), optional: false) == [0x80, 0, 0, 0, 0, 0, 0, 1])
         #expect(bytes(.int(-1), optional: true) == [1, 0x7F, 255, 255, 255, 255, 255, 255, 255])
         #expect(bytes(.null, optional: true) == [0])

@@ -20,7 +20,7 @@ import ToftStorage
         .link(ObjectRef(classID: try database.handle(name).id, key: key))
     }
 
-    @Test func aLinkIsSetReadAndClearedAndItsInverseFollows() throws {
+    @Test func `A link is set read and cleared and its inverse follows`() throws {
         let database = try database()
         let (ann, bob) = try database.write { transaction throws in
             (try transaction.create("Person"), try transaction.create("Person"))
@@ -38,7 +38,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func linksLeadToObjectsThatAreThereAndOfTheRightClass() throws {
+    @Test func `Links lead to objects that are there and of the right class`() throws {
         let database = try database()
         try database.write { transaction throws in
             let ann = try transaction.create("Person"), rex = try transaction.create("Dog")
@@ -66,7 +66,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func erasingAnObjectMakesLinksToItNullAndTakesItOutOfLists() throws {
+    @Test func `Erasing an object makes links to it null and takes it out of lists`() throws {
         let database = try database()
         let (ann, bob, cy) = try database.write { transaction throws in
             let keys = try (0..<3).map { _ in try transaction.create("Person") }
@@ -91,7 +91,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func whatErasingDoesToOthersIsRecordedAsDerived() throws {
+    @Test func `What erasing does to others is recorded as derived`() throws {
         let database = try database()
         let (ann, bob) = try database.write { transaction throws in
             let ann = try transaction.create("Person"), bob = try transaction.create("Person")
@@ -120,7 +120,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func anInverseHasAnEntryForEachLink() throws {
+    @Test func `An inverse has an entry for each link`() throws {
         let database = try database()
         try database.write { transaction throws in
             let ann = try transaction.create("Person"), bob = try transaction.create("Person"),
@@ -140,7 +140,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func anInverseLinkCannotBeSet() throws {
+    @Test func `An inverse link cannot be set`() throws {
         let database = try database()
         try database.write { transaction throws in
             let ann = try transaction.create("Person")
@@ -154,7 +154,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func linksOfAHiddenPropertyAreKeptUpToo() throws {
+    @Test func `Links of a hidden property are kept up too`() throws {
         let database = try database()
         let (ann, bob) = try database.write { transaction throws in
             let ann = try transaction.create("Person"), bob = try transaction.create("Person")
@@ -173,7 +173,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func erasingAllObjectsOfAClassLeavesTheOthersWithoutLinks() throws {
+    @Test func `Erasing all objects of a class leaves the others without links`() throws {
         let database = try database()
         try database.write { transaction throws in
             var last = Value.null

@@ -13,7 +13,7 @@ import ToftStorage
 
     func ints(_ values: Int64...) -> [Value] { values.map { .int($0) } }
 
-    @Test func listsHoldEveryTypeWithNullsOnlyWhereTheyAreOptional() throws {
+    @Test func `Lists hold every type with nulls only where they are optional`() throws {
         let database = try ModelDatabase(Self.lists)
         try database.write { transaction throws in
             let key = try transaction.create("Lists")
@@ -39,7 +39,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func elementsAreInsertedReplacedMovedSwappedAndRemoved() throws {
+    @Test func `Elements are inserted replaced moved swapped and removed`() throws {
         let database = try ModelDatabase(Self.lists)
         try database.write { transaction throws in
             let key = try transaction.create("Lists"), list = try database.property("Lists", "int")
@@ -64,7 +64,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func indexesOutOfRangeAreErrorsAndChangeNothing() throws {
+    @Test func `Indexes out of range are errors and change nothing`() throws {
         let database = try ModelDatabase(Self.lists)
         try database.write { transaction throws in
             let key = try transaction.create("Lists"), list = try database.property("Lists", "int")
@@ -92,7 +92,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func aListIsNoValueAndAValueIsNoList() throws {
+    @Test func `A list is no value and a value is no list`() throws {
         let database = try ModelDatabase(Self.lists)
         try database.write { transaction throws in
             let key = try transaction.create("Lists")
@@ -112,7 +112,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func valuesAreInsertedAllOrNone() throws {
+    @Test func `Values are inserted all or none`() throws {
         let database = try ModelDatabase(Self.lists)
         try database.write { transaction throws in
             let key = try transaction.create("Lists"), list = try database.property("Lists", "int")
@@ -129,7 +129,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func longListsWorkAsShortOnesDo() throws {
+    @Test func `Long lists work as short ones do`() throws {
         let database = try ModelDatabase(Self.lists)
         try database.write { transaction throws in
             let key = try transaction.create("Lists"),
@@ -151,7 +151,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func assigningAListReplacesItOrChangesWhatDiffers() throws {
+    @Test func `Assigning a list replaces it or changes what differs`() throws {
         let database = try ModelDatabase(Self.lists)
         try database.write { transaction throws in
             let key = try transaction.create("Lists"), list = try database.property("Lists", "int")

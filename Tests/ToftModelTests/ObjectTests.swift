@@ -15,7 +15,7 @@ import ToftStorage
         ("date", .date(Timestamp(seconds: -5, nanoseconds: -999_999_999))),
     ]
 
-    @Test func aNewObjectHasNullsAndZeros() throws {
+    @Test func `A new object has nulls and zeros`() throws {
         let database = try ModelDatabase(Self.everything)
         let key = try database.write { try $0.create("Everything") }
         try database.read { view throws in
@@ -35,7 +35,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func everyTypeReadsBackWhatWasSetAndCanBeNullWhereItIsOptional() throws {
+    @Test func `Every type reads back what was set and can be null where it is optional`() throws {
         let database = try ModelDatabase(Self.everything)
         let key = try database.write { transaction throws in
             let key = try transaction.create("Everything")
@@ -64,7 +64,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func nullForWhatIsNotOptionalAndOtherTypesAreRefused() throws {
+    @Test func `Null for what is not optional and other types are refused`() throws {
         let database = try ModelDatabase(Self.everything)
         try database.write { transaction throws in
             let key = try transaction.create("Everything")
@@ -82,7 +82,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func aValueMayFillItsLimitAndNotOneByteMore() throws {
+    @Test func `A value may fill its limit and not one byte more`() throws {
         let database = try ModelDatabase(
             ClassSchema(
                 "A",
@@ -117,7 +117,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func textThatIsNotUTF8IsRefused() throws {
+    @Test func `Text that is not UTF-8 is refused`() throws {
         let database = try ModelDatabase(ClassSchema("A", [PropertySchema("text", .string)]))
         try database.write { transaction throws in
             let key = try transaction.create("A"), text = try database.property("A", "text")
@@ -135,7 +135,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func datesHaveNanosecondsOfTheSignOfTheirSeconds() throws {
+    @Test func `Dates have nanoseconds of the sign of their seconds`() throws {
         let database = try ModelDatabase(ClassSchema("A", [PropertySchema("date", .date)]))
         try database.write { transaction throws in
             let key = try transaction.create("A")
@@ -157,7 +157,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func unknownClassesPropertiesAndObjectsAreNamed() throws {
+    @Test func `Unknown classes properties and objects are named`() throws {
         let database = try ModelDatabase(ClassSchema("A", [PropertySchema("x", .int)]))
         try database.write { transaction throws in
             #expect(message { try transaction.create("B") } == "The schema has no class 'B'.")
@@ -177,7 +177,10 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func keysAreNeverUsedAgainEvenAfterTheLastObjectWentAndTheFileWasReopened() throws {
+    @Test
+    func `Keys are never used again even after the last object went and the file was reopened`()
+        throws
+    {
         let database = try ModelDatabase(ClassSchema("A"))
         var seen = Set<Int64>()
         for _ in 0..<20 {
@@ -193,7 +196,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func settingSeveralPropertiesIsAllOrNothing() throws {
+    @Test func `Setting several properties is all or nothing`() throws {
         let database = try ModelDatabase(
             ClassSchema(
                 "A",
@@ -219,7 +222,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func aRolledBackTransactionLeavesNothing() throws {
+    @Test func `A rolled back transaction leaves nothing`() throws {
         let database = try ModelDatabase(
             ClassSchema("A", [PropertySchema("x", .int, isPrimaryKey: true)]))
         try database.write { try $0.create("A", ["x": .int(1)]) }
@@ -234,7 +237,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func aReaderKeepsItsVersionWhileObjectsChange() throws {
+    @Test func `A reader keeps its version while objects change`() throws {
         let database = try ModelDatabase(
             ClassSchema("A", [PropertySchema("x", .int, isIndexed: true)]))
         let key = try database.write { try $0.create("A", ["x": .int(1)]) }
@@ -250,7 +253,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func bytesThatComeFromTheDatabaseItselfCanBeSet() throws {
+    @Test func `Bytes that come from the database itself can be set`() throws {
         let database = try ModelDatabase(
             ClassSchema("A", [PropertySchema("text", .string, isIndexed: true)]))
         try database.write { transaction throws in

@@ -11,7 +11,7 @@ import ToftStorage
             PropertySchema("tags", .string, collection: .list),
         ])
 
-    @Test func objectsAreFoundByTheirPrimaryKey() throws {
+    @Test func `Objects are found by their primary key`() throws {
         let database = try ModelDatabase(
             Self.user, ClassSchema("Tag", [PropertySchema("name", .string, isPrimaryKey: true)]))
         try database.write { transaction throws in
@@ -38,7 +38,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func aPrimaryKeyIsGivenAtCreationAndOnlyOnce() throws {
+    @Test func `A primary key is given at creation and only once`() throws {
         let database = try ModelDatabase(Self.user)
         try database.write { transaction throws in
             let key = try transaction.create("User", ["id": .int(1), "name": .string("Ann")])
@@ -68,7 +68,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func anErasedPrimaryKeyMayBeUsedAgain() throws {
+    @Test func `An erased primary key may be used again`() throws {
         let database = try ModelDatabase(Self.user)
         let first = try database.write { try $0.create("User", ["id": .int(1)]) }
         let second = try database.write { transaction throws in
@@ -80,7 +80,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func nullIsAPrimaryKeyOfItsOwnWhereItIsOptional() throws {
+    @Test func `Null is a primary key of its own where it is optional`() throws {
         let database = try ModelDatabase(
             ClassSchema("I", [PropertySchema("id", .int, isOptional: true, isPrimaryKey: true)]),
             ClassSchema("S", [PropertySchema("id", .string, isOptional: true, isPrimaryKey: true)]))
@@ -98,7 +98,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func longPrimaryKeysAreToldApartByTheirLastByte() throws {
+    @Test func `Long primary keys are told apart by their last byte`() throws {
         let database = try ModelDatabase(
             ClassSchema("S", [PropertySchema("id", .string, isPrimaryKey: true)]))
         let base = String(repeating: "k", count: 199)
@@ -122,7 +122,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func lookingUpWithTheWrongTypeOrWithoutAPrimaryKeyIsAnError() throws {
+    @Test func `Looking up with the wrong type or without a primary key is an error`() throws {
         let database = try ModelDatabase(Self.user, ClassSchema("Plain"))
         try database.read { view throws in
             #expect(
@@ -135,7 +135,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func anUpsertCreatesWhatIsMissingAndKeepsWhatIsNotGiven() throws {
+    @Test func `An upsert creates what is missing and keeps what is not given`() throws {
         let database = try ModelDatabase(Self.user)
         try database.write { transaction throws in
             for policy in [UpdatePolicy.all, .modified] {
@@ -152,7 +152,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func anUpsertNeedsAPrimaryKey() throws {
+    @Test func `An upsert needs a primary key`() throws {
         let database = try ModelDatabase(Self.user, ClassSchema("Plain"))
         try database.write { transaction throws in
             #expect(
@@ -179,7 +179,10 @@ import ToftStorage
         return found
     }
 
-    @Test func anUpsertOfAllRecordsEveryPropertyAndOneOfModifiedOnlyThoseThatDiffer() throws {
+    @Test
+    func `An upsert of all records every property and one of modified only those that differ`()
+        throws
+    {
         let database = try ModelDatabase(Self.user)
         try database.write {
             try $0.create("User", ["id": .int(1), "name": .string("Ann"), "age": .int(3)])
@@ -204,7 +207,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func anUpsertOfListsFillsThemAgainOrChangesOnlyWhatDiffers() throws {
+    @Test func `An upsert of lists fills them again or changes only what differs`() throws {
         let database = try ModelDatabase(Self.user)
         let owner = try database.handle("User"), id = try owner.property(named: "id"),
             tags = try owner.property(named: "tags")

@@ -31,7 +31,7 @@ import ToftTestKit
         scalars.map { PropertySchema("\($0)", $0, isOptional: true, isIndexed: $0.canBeIndexed) }
             + [.links("plains", to: "Plain")])
 
-    @Test func randomCommandsSurviveClosingAndOpeningTheFile() throws {
+    @Test func `Random commands survive closing and opening the file`() throws {
         var run = RandomRun(seed: Seed.random())
         try withTemporaryDirectory { directory in
             for _ in 0..<6 {
@@ -48,7 +48,7 @@ import ToftTestKit
     }
 
     @Test(arguments: [1, 2, 3, 0, 0, 0], [false, true])
-    func randomCommandsLeaveWhatAPlainModelHolds(given: UInt64, isTight: Bool) throws {
+    func `Random commands leave what a plain model holds`(given: UInt64, isTight: Bool) throws {
         let seed = given == 0 ? Seed.random() : Seed(given)
         let database = try ModelDatabase(Self.person, Self.dog, Self.plain, isTight: isTight)
         var run = RandomRun(seed: seed)

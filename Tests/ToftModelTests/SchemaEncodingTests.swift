@@ -11,7 +11,7 @@ import Testing
         return read
     }
 
-    @Test func aSchemaReadsBackAsItWasWritten() throws {
+    @Test func `A schema reads back as it was written`() throws {
         var schema = try SchemaPlanTests.stored()
         schema.generation = 77
         schema.classes[0].properties[2].isHidden = true
@@ -19,7 +19,7 @@ import Testing
         #expect(try decoded(schema) == schema)
     }
 
-    @Test func fieldsOfALaterVersionAreSkipped() throws {
+    @Test func `Fields of a later version are skipped`() throws {
         let schema = try SchemaPlanTests.stored()
         #expect(
             try StoredClass(decoding: schema.classes[0].encoded() + [1, 2, 3]) == schema.classes[0])
@@ -28,14 +28,14 @@ import Testing
                 == schema.nextClassID)
     }
 
-    @Test func aRecordThatEndsEarlyIsAnError() throws {
+    @Test func `A record that ends early is an error`() throws {
         let record = try SchemaPlanTests.stored().classes[0].encoded()
         for length in record.indices {
             #expect(throws: ModelError.self) { try StoredClass(decoding: Array(record[..<length])) }
         }
     }
 
-    @Test func noByteOfARecordMakesTheReaderTrap() throws {
+    @Test func `No byte of a record makes the reader trap`() throws {
         let schema = try SchemaPlanTests.stored()
         for position in schema.classes[0].encoded().indices {
             for value in [UInt8.min, 1, 0x7F, 0x80, .max] {
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func typesOfALaterVersionAreNamed() throws {
+    @Test func `Types of a later version are named`() throws {
         var writer = SchemaWriter()
         writer.put(SchemaEncoding.encodingVersion)
         writer.put(UInt8(1))
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func contradictionsBetweenRecordsAreFound() throws {
+    @Test func `Contradictions between records are found`() throws {
         func reason(_ edit: (inout StoredSchema) -> Void) throws -> String? {
             var schema = try SchemaPlanTests.stored()
             edit(&schema)

@@ -6,7 +6,7 @@ import ToftStorage
     static let dog = ClassSchema(
         "Dog", [PropertySchema("name", .string, isPrimaryKey: true), PropertySchema("age", .int)])
 
-    @Test func aSchemaIsThereAfterReopeningWithTheSameIds() throws {
+    @Test func `A schema is there after reopening with the same ids`() throws {
         let database = try ModelDatabase(
             Self.dog, SchemaPlanTests.people.classes[0], ClassSchema("Cat"), version: 3)
         let first = database.schema.stored
@@ -20,7 +20,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func openingWithTheSameSchemaWritesNothing() throws {
+    @Test func `Opening with the same schema writes nothing`() throws {
         let database = try ModelDatabase(Self.dog)
         let version = database.store.latestVersion
         try database.reopen(Self.dog)
@@ -30,7 +30,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func newPropertiesOfObjectsThatAreThereHaveTheirDefaults() throws {
+    @Test func `New properties of objects that are there have their defaults`() throws {
         let database = try ModelDatabase(Self.dog)
         let key = try database.write {
             try $0.create("Dog", ["name": .string("Rex"), "age": .int(7)])
@@ -59,7 +59,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func anOpenSessionSeesWhatAnotherAddsOnlyWhenItDeclaredIt() throws {
+    @Test func `An open session sees what another adds only when it declared it`() throws {
         let database = try ModelDatabase(Self.dog)
         let mine = database.schema
         try database.reopen(Self.dog, ClassSchema("Cat", [.link("enemy", to: "Dog")]))
@@ -72,7 +72,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func aSchemaThatIsNotValidOpensNothing() throws {
+    @Test func `A schema that is not valid opens nothing`() throws {
         let database = try ModelDatabase(Self.dog)
         #expect(
             message {
@@ -87,7 +87,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func aMismatchListsEveryDifferenceAndLeavesTheFile() throws {
+    @Test func `A mismatch lists every difference and leaves the file`() throws {
         let database = try ModelDatabase(Self.dog)
         let version = database.store.latestVersion
         let other = ClassSchema(
@@ -103,7 +103,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func aLowerSchemaVersionIsAnError() throws {
+    @Test func `A lower schema version is an error`() throws {
         let database = try ModelDatabase(Self.dog, version: 5)
         #expect(
             message { try database.reopen(Self.dog, version: 4) }
@@ -115,7 +115,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func aFileWithoutAnySchemaOpensEmpty() throws {
+    @Test func `A file without any schema opens empty`() throws {
         let database = try ModelDatabase()
         #expect(database.schema.classes.isEmpty)
         #expect(
@@ -124,7 +124,7 @@ import ToftStorage
         try database.check()
     }
 
-    @Test func namesOfTheirFullLengthWork() throws {
+    @Test func `Names of their full length work`() throws {
         let name = String(repeating: "n", count: 57),
             property = String(repeating: "é", count: 31) + "p"
         let database = try ModelDatabase(

@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func anEmptyFileGetsEveryClass() throws {
+    @Test func `An empty file gets every class`() throws {
         let plan = try StoredSchema().plan(for: Self.people, version: 3)
         #expect(
             plan.changes == [
@@ -74,11 +74,11 @@ import Testing
             plan.target.storedClass(named: "Dog")?.property(named: "owners")?.originPropertyID == 5)
     }
 
-    @Test func theSameSchemaNeedsNothing() throws {
+    @Test func `The same schema needs nothing`() throws {
         #expect(try Self.stored().plan(for: Self.people, version: 3).isEmpty)
     }
 
-    @Test func aLowerVersionThanTheFilesIsAnErrorAndAHigherOneIsStored() throws {
+    @Test func `A lower version than the files is an error and a higher one is stored`() throws {
         let stored = try Self.stored()
         #expect(throws: ModelError.schemaVersionTooLow(stored: 3, given: 2)) {
             _ = try stored.plan(for: Self.people, version: 2)
@@ -86,7 +86,7 @@ import Testing
         #expect(try stored.plan(for: Self.people, version: 9).changes == [.setVersion(9)])
     }
 
-    @Test func classesPropertiesAndIndexesAreAddedWithoutAVersionChange() throws {
+    @Test func `Classes properties and indexes are added without a version change`() throws {
         let plan = try Self.stored().plan(
             for: changed {
                 $0.classes.append(ClassSchema("Cat", [.link("owner", to: "Person")]))
@@ -104,7 +104,7 @@ import Testing
             ])
     }
 
-    @Test func aSubsetOfTheSchemaIsFineAndChangesNothing() throws {
+    @Test func `A subset of the schema is fine and changes nothing`() throws {
         let stored = try Self.stored()
         let subset = changed {
             $0.classes[0].properties.removeAll { ["age", "dog"].contains($0.name) }
@@ -120,7 +120,7 @@ import Testing
         #expect(seen.storedClass(named: "Person")?.property(named: "age") == nil)
     }
 
-    @Test func whatAHigherVersionDropsIsHiddenAndComesBackUnderItsOldId() throws {
+    @Test func `What a higher version drops is hidden and comes back under its old id`() throws {
         let stored = try Self.stored()
         let dropped = changed { $0.classes[0].properties.remove(at: 2) }
         let plan = try stored.plan(for: dropped, version: 4)
@@ -132,7 +132,7 @@ import Testing
         #expect(back.target.storedClass(named: "Person")?.property(named: "age")?.id == 3)
     }
 
-    @Test func anIndexThatIsNoLongerDeclaredIsDropped() throws {
+    @Test func `An index that is no longer declared is dropped`() throws {
         let stored = try Self.stored()
         let tree = try #require(
             stored.storedClass(named: "Person")?.property(named: "name")?.indexTree)
@@ -143,7 +143,7 @@ import Testing
             plan.target.storedClass(named: "Person")?.property(named: "name")?.isIndexed == false)
     }
 
-    @Test func anInverseLinkMayFollowAnotherLink() throws {
+    @Test func `An inverse link may follow another link`() throws {
         let plan = try Self.stored().plan(
             for: changed {
                 $0.classes[0].properties.append(.links("dogs", to: "Dog"))
@@ -154,7 +154,7 @@ import Testing
             plan.target.storedClass(named: "Dog")?.property(named: "owners")?.originPropertyID == 6)
     }
 
-    @Test func everyDifferenceThatWouldLoseDataIsNamedWhateverTheVersion() throws {
+    @Test func `Every difference that would lose data is named whatever the version`() throws {
         let found = try differences {
             $0.classes[0].properties[0].isPrimaryKey = false
             $0.classes[0].properties[1].type = .data
@@ -181,7 +181,7 @@ import Testing
             ])
     }
 
-    @Test func aStoredNameLetsThePropertyBeCalledOtherwise() throws {
+    @Test func `A stored name lets the property be called otherwise`() throws {
         let renamed = changed {
             $0.classes[0].name = "Human"
             $0.classes[0].properties[1].name = "fullName"

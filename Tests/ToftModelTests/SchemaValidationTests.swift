@@ -7,7 +7,7 @@ import Testing
         Schema(classes).problems().map(\.description)
     }
 
-    @Test func aSchemaOfEveryKindOfPropertyIsValid() {
+    @Test func `A schema of every kind of property is valid`() {
         let scalars: [PropertyType] = [.bool, .int, .float, .double, .string, .data, .date]
         var properties = scalars.map { PropertySchema("\($0)", $0) }
         properties += scalars.map { PropertySchema("optional_\($0)", $0, isOptional: true) }
@@ -27,7 +27,7 @@ import Testing
         #expect(problems(ClassSchema("All", properties)) == [])
     }
 
-    @Test func everyProblemIsReportedAtOnceWithItsClassAndProperty() {
+    @Test func `Every problem is reported at once with its class and property`() {
         let found = problems(
             ClassSchema(
                 "Dog",
@@ -48,7 +48,7 @@ import Testing
             ])
     }
 
-    @Test func namesThatDifferOnlyInCaseOrInUnicodeSpellingAreDifferentNames() {
+    @Test func `Names that differ only in case or in unicode spelling are different names`() {
         #expect(problems(ClassSchema("Dog"), ClassSchema("dog")) == [])
         #expect(
             problems(
@@ -57,7 +57,7 @@ import Testing
                 == [])
     }
 
-    @Test func aNameMayFillItsLimitAndNotOneByteMore() {
+    @Test func `A name may fill its limit and not one byte more`() {
         let longest = String(repeating: "é", count: 28) + "x",
             property = String(repeating: "é", count: 31) + "x"
         #expect(longest.utf8.count == 57 && property.utf8.count == 63)
@@ -74,7 +74,7 @@ import Testing
         ("a b", "contains U+20"), ("a.b", "contains '.'"), ("a\u{0}b", "contains U+0"),
         ("a\nb", "contains U+A"), ("a[0]", "contains '['"),
     ])
-    func aNameThatQueriesCouldNotSpellIsRefused(name: String, reason: String) {
+    func `A name that queries could not spell is refused`(name: String, reason: String) {
         let asClass = problems(ClassSchema(name)),
             asProperty = problems(ClassSchema("A", [PropertySchema(name, .int)]))
         let asStored = problems(ClassSchema("A", [PropertySchema("a", .int, persistedName: name)]))
@@ -84,14 +84,14 @@ import Testing
         #expect(asStored.first?.contains(reason) == true)
     }
 
-    @Test func twoPropertiesMayNotShareAStoredName() {
+    @Test func `Two properties may not share a stored name`() {
         let found = problems(
             ClassSchema(
                 "A", [PropertySchema("a", .int), PropertySchema("b", .int, persistedName: "a")]))
         #expect(found == ["property 'A.a' is the stored name of two properties"])
     }
 
-    @Test func primaryKeysAreOneIntOrStringAndNoList() {
+    @Test func `Primary keys are one int or string and no list`() {
         let key = { (type: PropertyType, collection: CollectionKind) in
             self.problems(
                 ClassSchema(
@@ -112,7 +112,7 @@ import Testing
         #expect(several == ["class 'A' has several primary keys: 'a', 'b'"])
     }
 
-    @Test func indexesAreOfIntBoolStringAndDateAndOfNoList() {
+    @Test func `Indexes are of int bool string and date and of no list`() {
         for type in [PropertyType.float, .double, .data] {
             #expect(
                 problems(ClassSchema("A", [PropertySchema("a", type, isIndexed: true)])).count == 1)
@@ -129,7 +129,7 @@ import Testing
             ).count == 1)
     }
 
-    @Test func linksNameATargetAndOnlyLinksDo() {
+    @Test func `Links name a target and only links do`() {
         #expect(
             problems(ClassSchema("A", [PropertySchema("a", .link, isOptional: true)])) == [
                 "property 'A.a' names no target class"
@@ -146,7 +146,7 @@ import Testing
                 == ["property 'A.a' is a list of links, whose elements can't be optional"])
     }
 
-    @Test func anInverseLinkNeedsALinkToItsOwnClass() {
+    @Test func `An inverse link needs a link to its own class`() {
         let person = ClassSchema(
             "Person", [.links("dogs", to: "Dog"), PropertySchema("age", .int)])
         #expect(

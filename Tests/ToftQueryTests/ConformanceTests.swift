@@ -54,7 +54,8 @@ import ToftTestKit
         }
     }
 
-    @Test(arguments: [false, true]) func everyQueryHasTheAnswerOfRealm(indexed: Bool) throws {
+    @Test(arguments: [false, true]) func `Every query has the answer of realm`(indexed: Bool) throws
+    {
         let data = try ConformanceData(indexed: indexed)
         var (run, outOfScope, quirks, failed) = (0, 0, 0, 0)
         for row in Fixtures.rows {

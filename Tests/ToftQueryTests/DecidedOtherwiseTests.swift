@@ -83,7 +83,7 @@ import ToftStorage
         }
     }
 
-    @Test func nanEqualsNaNAndIsNeitherLessNorGreater() throws {
+    @Test func `Nan equals NaN and is neither less nor greater`() throws {
         #expect(try ids("height == NaN") == [1])
         #expect(try ids("height IN {1.5, NaN}") == [1, 2])
         #expect(try ids("height < 1") == [5])
@@ -93,72 +93,72 @@ import ToftStorage
             "null, then NaN, then numbers")
     }
 
-    @Test func anIntegerBeyond64BitsIsComparedExactly() throws {
+    @Test func `An integer beyond 64 bits is compared exactly`() throws {
         #expect(try ids("age == 99999999999999999999") == [])
         #expect(try ids("age < 99999999999999999999") == [1, 2, 3, 4, 5])
         #expect(try ids("age == 9223372036854775807") == [3])
     }
 
-    @Test func aLeadingZeroMeansNothingAnd0xIsHexadecimal() throws {
+    @Test func `A leading zero means nothing and 0 x is hexadecimal`() throws {
         #expect(try ids("age == 010") == [2])
         #expect(try ids("age == 0x1F") == [4])
     }
 
-    @Test func nullIsNotLessThanAnyTextAndMatchesNoTextOperator() throws {
+    @Test func `Null is not less than any text and matches no text operator`() throws {
         #expect(try ids("nickname < 'b'") == [1])
         #expect(try ids("nickname BEGINSWITH null") == [])
         #expect(try ids("nickname CONTAINS null") == [])
         #expect(try ids("nickname LIKE null") == [2, 5])
     }
 
-    @Test func aPathThroughANullLinkIsNull() throws {
+    @Test func `A path through a null link is null`() throws {
         #expect(try ids("TRUEPREDICATE SORT(boss.age ASC)") == [2, 4, 5, 1, 3])
         #expect(try ids("TRUEPREDICATE SORT(boss.age DESC)") == [3, 1, 2, 4, 5])
         #expect(try ids("TRUEPREDICATE DISTINCT(boss.age)") == [1, 2, 3])
     }
 
-    @Test func listsEqualAsAWholeAndINMeansAnyElement() throws {
+    @Test func `Lists equal as a whole and IN means any element`() throws {
         #expect(try ids("ints == {1, 2}") == [1])
         #expect(try ids("ints != {1, 2}") == [2, 3, 4, 5])
         #expect(try ids("ints IN {1, 2}") == [1, 2, 4])
     }
 
-    @Test func divisionByZeroAndOverflowAreNull() throws {
+    @Test func `Division by zero and overflow are null`() throws {
         #expect(try ids("age / 0 == null") == [1, 2, 3, 4, 5])
         #expect(try ids("age + 1 == null") == [3])
         #expect(try ids("age + 1 < 0") == [])
     }
 
-    @Test func ignoringCaseIsHonouredInLists() throws {
+    @Test func `Ignoring case is honoured in lists`() throws {
         #expect(try ids("name IN[c] {'BOB', 'ANN'}") == [1, 2])
         #expect(try ids("name ==[c] $0", [.value(.string("BOB"))]) == [2])
     }
 
-    @Test func aDateOutOfRangeIsAnErrorAndOneBefore1900IsNot() throws {
+    @Test func `A date out of range is an error and one before 1900 is not`() throws {
         #expect(code("born == 2019-13-01@00:00:00") == .querySyntax)
         #expect(try ids("born < 1900-01-01@00:00:00") == [2])
         #expect(try ids("born > 2019-12-31@00:00:00") == [3])
     }
 
-    @Test func escapesMeanWhatTheySay() throws {
+    @Test func `Escapes mean what they say`() throws {
         #expect(try ids(#"name == 'it\'s'"#) == [3])
         #expect(try ids(#"name LIKE 'a\*b'"#) == [4])
         #expect(try ids("name LIKE 'a*b'") == [4, 5])
         #expect(try ids("name LIKE '**'") == [1, 2, 3, 4, 5])
     }
 
-    @Test func aSignIsArithmeticAndANumberIsNoPrefixOfAText() throws {
+    @Test func `A sign is arithmetic and a number is no prefix of a text`() throws {
         #expect(try ids("age+1==19") == [1])
         #expect(code("age == '18abc'") == .queryTypeMismatch)
         #expect(code("age IN {,1}") == .querySyntax)
     }
 
-    @Test func anElementOfAnotherNumericTypeIsComparedByValue() throws {
+    @Test func `An element of another numeric type is compared by value`() throws {
         #expect(try ids("height IN {42}") == [4])
         #expect(try ids("age IN {10.0, 1.5}") == [2])
     }
 
-    @Test func anInnerSubquerySeesTheOuterVariable() throws {
+    @Test func `An inner subquery sees the outer variable`() throws {
         #expect(
             try ids(
                 "SUBQUERY(friends, $x, SUBQUERY(friends, $y, $y.age < $x.age).@count == 0).@count "
@@ -166,7 +166,7 @@ import ToftStorage
             ) == [1])
     }
 
-    @Test func whatIsAskedOfOneObjectAndThePlanAreTold() throws {
+    @Test func `What is asked of one object and the plan are told`() throws {
         let owner = try session.classHandle(named: "Person")
         let results = try session.results(of: owner.id).filter(
             "id == 3 AND age > 5 SORT(name DESC) LIMIT(2)")
@@ -179,7 +179,7 @@ import ToftStorage
                 "scan 5 objects of Person"))
     }
 
-    @Test func conditionsAreExplainedInTheOrderInWhichTheyAreTested() throws {
+    @Test func `Conditions are explained in the order in which they are tested`() throws {
         let owner = try session.classHandle(named: "Person")
         let plan = try session.results(of: owner.id).filter(
             "ANY friends.age > 1 AND name == 'a' AND age > 5"

@@ -6,7 +6,7 @@ import ToftModel
 
 /// Queries that nobody would write: each is answered or refused, and none stops the process.
 @Suite struct MutatedQueryTests {
-    @Test func mutatedQueriesAreAnsweredOrRefused() throws {
+    @Test func `Mutated queries are answered or refused`() throws {
         let seed = UInt64.random(in: 0...UInt64(UInt32.max))
         print("mutated queries, seed \(seed)")
         var random = Mutations(seed: seed)
@@ -31,7 +31,7 @@ import ToftModel
         #expect(answered > 0 && refused > 0)
     }
 
-    @Test func nestingWithoutEndIsAnErrorNotAnOverflow() throws {
+    @Test func `Nesting without end is an error not an overflow`() throws {
         let data = try ConformanceData(indexed: false)
         let owner = try data.session.classHandle(named: "Person")
         let all = try data.session.results(of: owner.id)

@@ -19,7 +19,7 @@ import ToftStorage
         try Parser.parse(text, hyphenatedNames: hyphenatedNames).predicate.drawn
     }
 
-    @Test func notBindsTighterThanAndBindsTighterThanOr() throws {
+    @Test func `Not binds tighter than and binds tighter than or`() throws {
         #expect(
             try drawn("NOT a == 1 AND b == 2 OR c == 3")
                 == "((NOT (a == 1) AND (b == 2)) OR (c == 3))")
@@ -30,19 +30,21 @@ import ToftStorage
                 == "((a == 1) OR ((b == 2) AND (c == 3)) OR (d == 4))")
     }
 
-    @Test func multiplicationBindsTighterThanAdditionAndBothFromTheLeft() throws {
+    @Test func `Multiplication binds tighter than addition and both from the left`() throws {
         #expect(try drawn("a + 2 * b - 3 == 4") == "(((a + (2 * b)) - 3) == 4)")
         #expect(try drawn("a / 2 * 2 == a") == "(((a / 2) * 2) == a)")
     }
 
-    @Test func parenthesesMayHoldConditionsOrValues() throws {
+    @Test func `Parentheses may hold conditions or values`() throws {
         #expect(try drawn("((age)) > (18)") == "(age > 18)")
         #expect(
             try drawn("(age + 1) * 2 > 3 AND ((name == 'x'))")
                 == "((((age + 1) * 2) > 3) AND (name == 'x'))")
     }
 
-    @Test func aSignTouchesItsNumberWhereAValueIsExpectedAndSubtractsElsewhere() throws {
+    @Test func `A sign touches its number where a value is expected and subtracts elsewhere`()
+        throws
+    {
         #expect(try drawn("age+1==19") == "((age + 1) == 19)")
         #expect(try drawn("age -1 == -17") == "((age - 1) == -17)")
         #expect(try drawn("age - -1 == +2") == "((age - -1) == 2)")
@@ -51,7 +53,7 @@ import ToftStorage
         #expect(failure("-age == 1")?.kind == .syntax)
     }
 
-    @Test func aHyphenBelongsToANameOnlyIfTheSchemaHasSuchAName() throws {
+    @Test func `A hyphen belongs to a name only if the schema has such a name`() throws {
         #expect(
             try drawn("first-name == 'x'", hyphenatedNames: ["first-name"]) == "(first-name == 'x')"
         )
@@ -59,11 +61,11 @@ import ToftStorage
         #expect(try drawn("age-1 == 17") == "((age - 1) == 17)")
     }
 
-    @Test func blanksInANameAreEscaped() throws {
+    @Test func `Blanks in a name are escaped`() throws {
         #expect(try drawn(#"full\ name == 1"#) == "(full name == 1)")
     }
 
-    @Test func mostKeywordsMayNameAProperty() throws {
+    @Test func `Most keywords may name a property`() throws {
         for name in [
             "contains", "like", "between", "in", "sort", "distinct", "limit", "asc", "desc", "text",
             "binary", "first", "last", "size",
@@ -79,7 +81,7 @@ import ToftStorage
         #expect(try drawn("contains CONTAINS 'x'") == "(contains CONTAINS 'x')")
     }
 
-    @Test func someKeywordsCountOnlyInOneCase() throws {
+    @Test func `Some keywords count only in one case`() throws {
         #expect(
             try drawn("a In == 1 AND b == 2".replacing("a In", with: "iN"))
                 == "((iN == 1) AND (b == 2))")
@@ -88,7 +90,7 @@ import ToftStorage
         #expect(try drawn("age BeTwEeN {1, 2}") == "(age BETWEEN {1, 2})")
     }
 
-    @Test func numbersAreDecimalUnlessTheyBeginWith0x() throws {
+    @Test func `Numbers are decimal unless they begin with 0 x`() throws {
         #expect(try drawn("a == 010") == "(a == 10)")
         #expect(try drawn("a == 0x1F") == "(a == 31)")
         #expect(try drawn("a == 18446744073709551615") == "(a == 18446744073709551615)")
@@ -103,7 +105,7 @@ import ToftStorage
         #expect(failure("a == 0b11")?.kind == .syntax)
     }
 
-    @Test func escapesInTextMeanWhatTheySay() throws {
+    @Test func `Escapes in text mean what they say`() throws {
         #expect(try drawn(#"a == 'it\'s'"#) == "(a == 'it's')")
         #expect(try drawn(#"a == 'x\ny\t\\\u0041\uD83D\uDE00\/'"#) == "(a == 'x\ny\t\\A😀/')")
         #expect(failure(#"a == 'x\q'"#)?.offset == 7)
@@ -111,13 +113,13 @@ import ToftStorage
         #expect(try drawn("a == 'line\nbreak'") == "(a == 'line\nbreak')")
     }
 
-    @Test func base64IsTextAloneAndDataWithinBinary() throws {
+    @Test func `Base 64 is text alone and data within binary`() throws {
         #expect(try drawn(#"a == B64"Qm9i""#) == "(a == 'Bob')")
         #expect(try drawn(#"a == binary(B64"//4")"#) == "(a == binary[255, 254])")
         #expect(try drawn("a == bin ('abc')") == "(a == binary[97, 98, 99])")
     }
 
-    @Test func datesAreSecondsOrCalendarTime() throws {
+    @Test func `Dates are seconds or calendar time`() throws {
         #expect(try drawn("a == T1:5") == "(a == T1:5)")
         #expect(try drawn("a == T-1:-500000000") == "(a == T-1:-500000000)")
         #expect(try drawn("a == 2020-01-01@00:00:00") == "(a == T1577836800:0)")
@@ -130,14 +132,14 @@ import ToftStorage
         #expect(failure("a == 2020-01-01@00:00")?.kind == .syntax)
     }
 
-    @Test func aDateFieldOutOfRangeIsShownWhereItStands() {
+    @Test func `A date field out of range is shown where it stands`() {
         #expect(failure("a == 2019-13-01@00:00:00")?.offset == 10)
         #expect(failure("a == 2019-02-29@00:00:00")?.offset == 13)
         #expect(failure("a == 2019-12-31@24:00:00")?.offset == 16)
         #expect(failure("a == 99999999999999999999-12-31@00:00:00")?.kind == .syntax)
     }
 
-    @Test func pathsHaveOperationsIndexesAndQuantifiers() throws {
+    @Test func `Paths have operations indexes and quantifiers`() throws {
         #expect(try drawn("SOME boss.dogs.@max.age > 1") == "(ANY boss.dogs.@max.age > 1)")
         #expect(try drawn("NONE ints[*] == {1, 2}") == "(NONE ints[*] == {1, 2})")
         #expect(try drawn("a[0].b[LAST].c['k'][$1] == 1") == "(a[0].b[LAST].c['k'][$1] == 1)")
@@ -152,7 +154,7 @@ import ToftStorage
         #expect(failure("ints[Last] == 3")?.kind == .syntax)
     }
 
-    @Test func orderingsFollowThePredicateInWrittenOrder() throws {
+    @Test func `Orderings follow the predicate in written order`() throws {
         let query = try Parser.parse(
             "TRUEPREDICATE SORT(age ASC, name descending)limit(5)DISTINCT(a.b)")
         #expect(query.orderings.count == 3)
@@ -163,7 +165,7 @@ import ToftStorage
         #expect(failure("age > 18 SORT(dogs.@count DESC)")?.kind == .syntax)
     }
 
-    @Test func anErrorShowsTheLineWithACaretUnderThePlace() {
+    @Test func `An error shows the line with a caret under the place`() {
         let error = failure("name == 'x'\n  AND age == ")
         #expect(
             error?.message == """
@@ -175,7 +177,7 @@ import ToftStorage
         #expect(failure("é == `x`")?.message.contains("    é == `x`\n         ^") == true)
     }
 
-    @Test func aLongLineIsCutAroundTheCaret() {
+    @Test func `A long line is cut around the caret`() {
         let text =
             "name == '" + String(repeating: "x", count: 500) + "' AND AND "
             + String(repeating: "y", count: 500)
@@ -183,7 +185,7 @@ import ToftStorage
         #expect(lines.count >= 3 && lines.allSatisfy { $0.count < 140 })
     }
 
-    @Test func deepNestingIsAnErrorAndNotAStackOverflow() {
+    @Test func `Deep nesting is an error and not a stack overflow`() {
         for (open, close) in [
             ("(", ")"), ("NOT ", ""), ("!", ""), ("SUBQUERY(a, $a, ", ").@count > 0"),
             ("1 + (", ")"),
@@ -200,7 +202,7 @@ import ToftStorage
                 == nil)
     }
 
-    @Test func aLongChainOfAlternativesIsFine() throws {
+    @Test func `A long chain of alternatives is fine`() throws {
         let text = (0..<20_000).map { "age == \($0)" }.joined(separator: " OR ")
         guard case .or(let parts) = try Parser.parse(text).predicate else {
             Issue.record("not an OR")
@@ -209,7 +211,7 @@ import ToftStorage
         #expect(parts.count == 20_000)
     }
 
-    @Test func whatRealmCallsASyntaxErrorIsOneAndNothingElse() {
+    @Test func `What realm calls a syntax error is one and nothing else`() {
         #expect(Fixtures.rows.count == 1080)
         for row in Fixtures.rows where Fixtures.quirks[row.id] == nil {
             let error = failure(row.query)

@@ -55,7 +55,7 @@ import ToftPlatform
         #expect(last.size.map { last.offset + $0 } == end, "\(title): \(last.name)")
     }
 
-    @Test func theTablesOfThePageAreTheConstantsOfTheCode() throws {
+    @Test func `The tables of the page are the constants of the code`() throws {
         try Self.expect(
             "Extent header",
             [
@@ -132,7 +132,7 @@ import ToftPlatform
             ], end: LockFileLayout.size)
     }
 
-    @Test func theReferenceOfThePageIsTheOneThatIsWritten() throws {
+    @Test func `The reference of the page is the one that is written`() throws {
         let ref = Ref(page: 1, birth: 2, checksum: 3, checksumHigh: 4, pageCount: 5)
         var bytes = [UInt8](repeating: 0xFF, count: Ref.size)
         bytes.withUnsafeMutableBytes { ref.encode(to: $0.baseAddress!) }
@@ -141,7 +141,7 @@ import ToftPlatform
         #expect(bytes.withUnsafeBytes { Ref(decoding: $0.baseAddress!) } == ref)
     }
 
-    @Test func anXXH64OfKnownTextsIsTheKnownOne() {
+    @Test func `An XXH64 of known texts is the known one`() {
         func hash(_ text: String) -> UInt64 { Array(text.utf8).withUnsafeBytes { Checksum.of($0) } }
         #expect(hash("") == 0xEF46_DB37_51D8_E999)
         #expect(hash("a") == 0xD24E_C4F1_A98C_6E5B)
@@ -149,7 +149,7 @@ import ToftPlatform
         #expect(hash("The quick brown fox jumps over the lazy dog") == 0x0B24_2D36_1FDA_71BC)
     }
 
-    @Test func aFileOfAnotherFormatSaysWhich() throws {
+    @Test func `A file of another format says which`() throws {
         let file = MemoryFile()
         try Store.format(file)
         var content = try file.content()

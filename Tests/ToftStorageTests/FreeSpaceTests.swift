@@ -4,14 +4,14 @@ import ToftPlatform
 @testable import ToftStorage
 
 @Suite struct FreeSpaceTests {
-    @Test func aRunIsPinnedByAVersionWithinItsLifetimeAndByNoOther() {
+    @Test func `A run is pinned by a version within its lifetime and by no other`() {
         #expect(FreeSpace.pin(from: 5, before: 9, of: [5]) == 5)
         #expect(FreeSpace.pin(from: 5, before: 9, of: [1, 8, 20]) == 8)
         #expect(FreeSpace.pin(from: 5, before: 9, of: [4, 9]) == nil)
         #expect(FreeSpace.pin(from: 5, before: 9, of: []) == nil)
     }
 
-    @Test func aBitmapGivesTheLowestRunAndTakesItBack() {
+    @Test func `A bitmap gives the lowest run and takes it back`() {
         let bitmap = Bitmap()
         func take(_ count: Int) -> Int? {
             guard let start = bitmap.run(of: count, below: Page.perRegion) else { return nil }
@@ -34,7 +34,7 @@ import ToftPlatform
         #expect(bitmap.freePages == Page.perRegion - 107)
     }
 
-    @Test func aBitmapAgreesWithAnArrayOfBooleans() {
+    @Test func `A bitmap agrees with an array of booleans`() {
         var random = SplitMix(seed: 42)
         let bitmap = Bitmap()
         var model = [Bool](repeating: false, count: Page.perRegion)
@@ -66,7 +66,7 @@ import ToftPlatform
         #expect(bitmap.freePages == model.lazy.filter { !$0 }.count)
     }
 
-    @Test func runsOfPagesAgreeWithASetOfPages() {
+    @Test func `Runs of pages agree with a set of pages`() {
         var random = SplitMix(seed: 7)
         var runs = PageRuns()
         var model = Set<UInt64>()
@@ -110,7 +110,7 @@ import ToftPlatform
         }
     }
 
-    @Test func aNewFileIsSoundBeforeItHasAnyTree() throws {
+    @Test func `A new file is sound before it has any tree`() throws {
         let file = MappedFile(MemoryFile(name: "new"))
         try Recovery.format(file)
         let meta = try #require(try MetaPage.newest(fromDevice: false, of: file)?.meta)
@@ -179,7 +179,9 @@ import ToftPlatform
         }
     }
 
-    @Test func aStreamOfSmallCommitsUsesTheSamePagesInTurnAndChangesNoBitmap() throws {
+    @Test func `A stream of small commits uses the same pages in turn and changes no bitmap`()
+        throws
+    {
         let database = try Database()
         try database.put(0..<5_000, [UInt8](repeating: 7, count: 100))
         for key in 0..<20 { try database.put([key]) }
@@ -193,7 +195,9 @@ import ToftPlatform
         try database.expectSound()
     }
 
-    @Test func smallCommitsAllOverALargeTreeLeaveNoMoreFreePagesThanTheyNeed() throws {
+    @Test func `Small commits all over a large tree leave no more free pages than they need`()
+        throws
+    {
         let database = try Database()
         try database.put(0..<50_000, [UInt8](repeating: 7, count: 100))
         try database.store.checkpoint()
@@ -210,7 +214,7 @@ import ToftPlatform
         try database.expectSound()
     }
 
-    @Test func whatALongReaderNeedsIsSkippedUnreadAndComesBackWhenItGoes() throws {
+    @Test func `What a long reader needs is skipped unread and comes back when it goes`() throws {
         let database = try Database()
         try database.put(0..<20_000, [UInt8](repeating: 7, count: 100))
         try database.store.checkpoint()
@@ -324,7 +328,7 @@ import ToftPlatform
         try database.expectSound()
     }
 
-    @Test func aFreedRunThatIsListedTwiceIsDamageAndNotTwoRuns() throws {
+    @Test func `A freed run that is listed twice is damage and not two runs`() throws {
         let database = try Database()
         for key in 0..<10 { try database.put([key]) }
         let snapshot = try database.store.beginRead()

@@ -27,7 +27,7 @@ import ToftPlatform
     }
 
     @Test(arguments: [1, 2, 0], [StoreLimit.dirtyBytes, 0])
-    func randomEntriesAreFoundWhereverTheyLie(given: UInt64, dirtyLimit: Int) throws {
+    func `Random entries are found wherever they lie`(given: UInt64, dirtyLimit: Int) throws {
         var seed = given == 0 ? Seed.random() : Seed(given)
         let first = try Self.store(dirtyLimit: dirtyLimit)
         var store = first
@@ -52,7 +52,7 @@ import ToftPlatform
             "\(seed): no entry came to the last level")
     }
 
-    @Test func droppedTreesLeaveNothingInTheInsertBuffer() throws {
+    @Test func `Dropped trees leave nothing in the insert buffer`() throws {
         let store = try Self.store()
         let transaction = try store.beginWrite()
         let first = try transaction.createOrderedTree(),
@@ -74,7 +74,7 @@ import ToftPlatform
         #expect(try store.beginRead().orderedTree(second).count == 2_000)
     }
 
-    @Test func newEntriesOfALargeTreeRewriteFewPages() throws {
+    @Test func `New entries of a large tree rewrite few pages`() throws {
         let store = try Store.open(
             StoreConfiguration(location: .memory(name: "insert-buffer-large")))
         var seed = Seed(1)
@@ -108,7 +108,7 @@ import ToftPlatform
         #expect(try store.check().problems == [])
     }
 
-    @Test func oneNewEntryAfterTheOtherCostsFewPagesEach() throws {
+    @Test func `One new entry after the other costs few pages each`() throws {
         let store = try Store.open(
             StoreConfiguration(location: .memory(name: "insert-buffer-one-by-one")))
         var seed = Seed(1)
@@ -147,7 +147,7 @@ import ToftPlatform
 
     // MARK: Damage
 
-    @Test func theCheckFindsEntriesThatLieInTwoPlaces() throws {
+    @Test func `The check finds entries that lie in two places`() throws {
         try expectProblem("lies elsewhere, too") { transaction, id, key in
             let tree = try transaction.trees.orderedTree(id)
             try tree.insert(key, key, bufferLevel: nil)
@@ -162,7 +162,7 @@ import ToftPlatform
         }
     }
 
-    @Test func theCheckFindsEntriesOfNoTree() throws {
+    @Test func `The check finds entries of no tree`() throws {
         try expectProblem("which is not there") { transaction, id, key in
             try BufferKey(tree: id + 1).with(key) { key throws(StorageError) in
                 try Self.put(key, 0, transaction)
@@ -195,7 +195,7 @@ import ToftPlatform
         #expect(problems.contains { $0.contains(words) }, "\(problems)")
     }
 
-    @Test func keysOfTheDeltaSayTheirTree() throws {
+    @Test func `Keys of the delta say their tree`() throws {
         for id in [16, 255, 256, 65_535, 65_536, UInt64.max] {
             let key = BufferKey(tree: id)
             try with(Array("abc".utf8)) { own in

@@ -65,7 +65,7 @@ import ToftPlatform
         var logOffset: Int { Int(store.coordinator.log.segments[0].page) * Page.size }
     }
 
-    @Test func aLoggedCommitSyncsNothingAndIsThereAfterPowerLoss() throws {
+    @Test func `A logged commit syncs nothing and is there after power loss`() throws {
         let database = try Database()
         let durable = database.store.coordinator.durableVersion
         for key in 1...20 { try database.put(key) }
@@ -77,7 +77,7 @@ import ToftPlatform
         #expect(try found.afterPowerLoss().keys() == Array(1...21))
     }
 
-    @Test func deferredCommitsAreSeenAtOnceAndDurableWithTheNextThatIs() throws {
+    @Test func `Deferred commits are seen at once and durable with the next that is`() throws {
         let database = try Database()
         try database.put(1)
         for key in 2...5 { try database.put(key, .deferred) }
@@ -95,7 +95,7 @@ import ToftPlatform
         try found.expectSound()
     }
 
-    @Test func aLogThatIsFullIsCheckpointedAndGrows() throws {
+    @Test func `A log that is full is checkpointed and grows`() throws {
         let database = try Database(firstLogPages: 1)
         let first = database.store.coordinator.log.capacity
         for key in 0..<300 {
@@ -111,7 +111,7 @@ import ToftPlatform
         try database.expectSound()
     }
 
-    @Test func theRingGoesRoundAsLongAsCheckpointsKeepUp() throws {
+    @Test func `The ring goes round as long as checkpoints keep up`() throws {
         let database = try Database(firstLogPages: 4)
         let capacity = database.store.coordinator.log.capacity
         for key in 0..<400 {
@@ -125,7 +125,7 @@ import ToftPlatform
         try found.expectSound()
     }
 
-    @Test func aCheckpointThatFindsNothingNewWritesNothing() throws {
+    @Test func `A checkpoint that finds nothing new writes nothing`() throws {
         let database = try Database()
         #expect(try !database.store.checkpoint())
         try database.put(1)
@@ -133,7 +133,7 @@ import ToftPlatform
         #expect(try !database.store.checkpoint())
     }
 
-    @Test func aHoleInTheLogIsDamageAndNotAnOlderVersion() throws {
+    @Test func `A hole in the log is damage and not an older version`() throws {
         let database = try Database()
         for key in 1...9 { try database.put(key) }
         var content = database.file.device
@@ -153,7 +153,7 @@ import ToftPlatform
         }
     }
 
-    @Test func aMetaThatIsGoneIsMissedByTheLog() throws {
+    @Test func `A meta that is gone is missed by the log`() throws {
         let database = try Database()
         try database.put(1)
         try database.store.checkpoint()
@@ -168,7 +168,7 @@ import ToftPlatform
         }
     }
 
-    @Test func aMetaThatIsGoneIsMissedEvenIfTheOtherSaysThatAllWasClosed() throws {
+    @Test func `A meta that is gone is missed even if the other says that all was closed`() throws {
         let closed = try Database()
         for key in 1...3 { try closed.put(key) }
         try Recovery.markClean(closed.store)
@@ -195,7 +195,7 @@ import ToftPlatform
         #expect(try Database(content: torn).keys() == Array(1...3))
     }
 
-    @Test func theLastFrameMayBeTornAndTheOneBeforeItStays() throws {
+    @Test func `The last frame may be torn and the one before it stays`() throws {
         let database = try Database()
         for key in 1...4 { try database.put(key) }
         let end = try #require(
@@ -209,7 +209,7 @@ import ToftPlatform
         try found.expectSound()
     }
 
-    @Test func aTransactionThatWasOpenWhenACheckpointFailedIsNotCommitted() throws {
+    @Test func `A transaction that was open when a checkpoint failed is not committed`() throws {
         let database = try Database()
         try database.put(1)
         let transaction = try database.store.beginWrite()
@@ -223,7 +223,9 @@ import ToftPlatform
         #expect(try database.afterPowerLoss().keys() == [1])
     }
 
-    @Test func aFileThatWasClosedCleanlyHasNoLogAndOpensItWithTheFirstCommit() throws {
+    @Test func `A file that was closed cleanly has no log and opens it with the first commit`()
+        throws
+    {
         var database: Database? = try Database()
         for key in 1...4 { try database?.put(key) }
         let file = try #require(database?.file)
@@ -240,7 +242,7 @@ import ToftPlatform
         #expect(try again.afterPowerLoss().keys() == Array(1...6))
     }
 
-    @Test func aFailedLogWritePoisonsAndWhatWasDurableStays() throws {
+    @Test func `A failed log write poisons and what was durable stays`() throws {
         let file = try FragileFile(
             content: try Database().file.device, afterFailure: .cacheKeepsThem)
         let faults = FaultFile(file)
@@ -286,7 +288,7 @@ import ToftPlatform
         #expect(keys == [1, 2] || keys == [1, 2, 3])
     }
 
-    @Test func threadsThatCommitInAGroupLoseNothingAndSeeWhatTheyCommitted() throws {
+    @Test func `Threads that commit in a group lose nothing and see what they committed`() throws {
         try withTemporaryDirectory { directory throws in
             let path = directory + "/group.toft"
             let store = try Store.open(StoreConfiguration(location: .file(path: path)))
@@ -329,7 +331,9 @@ import ToftPlatform
 
     /// What happened: while the first commit of a group was being written, two more joined; the
     /// last took pages that the middle one had freed, of the version that became visible just then.
-    @Test func aVersionThatIsBeingWrittenKeepsItsPagesThoughNobodyCanHavePinnedIt() throws {
+    @Test func `A version that is being written keeps its pages though nobody can have pinned it`()
+        throws
+    {
         let memory = MemoryFile()
         try Store.format(memory)
         let file = SlowFile(memory)
@@ -388,7 +392,9 @@ import ToftPlatform
         return try snapshot.orderedTree(SystemTree.firstUser).count
     }
 
-    @Test func whoMayOnlyReadSeesWhatTheLogOfAnUncleanFileHoldsAndWritesNothing() throws {
+    @Test func `Who may only read sees what the log of an unclean file holds and writes nothing`()
+        throws
+    {
         try withTemporaryDirectory { directory throws in
             let store = try Store.open(
                 StoreConfiguration(location: .file(path: directory + "/open.toft")))
@@ -425,7 +431,7 @@ import ToftPlatform
         }
     }
 
-    @Test func aSecondAfterTheLastCommitTheThreadMakesACheckpoint() throws {
+    @Test func `A second after the last commit the thread makes a checkpoint`() throws {
         try withTemporaryDirectory { directory throws in
             let store = try Store.open(
                 StoreConfiguration(location: .file(path: directory + "/a.toft")))
@@ -445,7 +451,7 @@ import ToftPlatform
         }
     }
 
-    @Test func aStreamOfDeferredCommitsBecomesDurableAsItGoesOn() throws {
+    @Test func `A stream of deferred commits becomes durable as it goes on`() throws {
         try withTemporaryDirectory { directory throws in
             let store = try Store.open(
                 StoreConfiguration(location: .file(path: directory + "/a.toft")))

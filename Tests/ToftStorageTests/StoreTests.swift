@@ -38,7 +38,7 @@ import ToftPlatform
         return contents
     }
 
-    @Test func whatIsCommittedIsThereAndWhatIsRolledBackIsNot() throws {
+    @Test func `What is committed is there and what is rolled back is not`() throws {
         let store = try Self.store()
         var transaction = try store.beginWrite()
         let tree = try transaction.createOrderedTree()
@@ -57,14 +57,14 @@ import ToftPlatform
         try Self.expectSound(store)
     }
 
-    @Test func aTransactionWithoutChangesMakesNoVersion() throws {
+    @Test func `A transaction without changes makes no version`() throws {
         let store = try Self.store()
         let before = store.latestVersion
         #expect(try store.beginWrite().commit() == before)
         #expect(store.latestVersion == before)
     }
 
-    @Test func aSnapshotStaysAsItWasWhileOthersCommit() throws {
+    @Test func `A snapshot stays as it was while others commit`() throws {
         let store = try Self.store()
         var transaction = try store.beginWrite()
         let tree = try transaction.createOrderedTree()
@@ -99,7 +99,9 @@ import ToftPlatform
         try Self.expectSound(store)
     }
 
-    @Test(arguments: [1, 2, 3]) func randomTransactionsAgreeWithADictionary(seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3]) func `Random transactions agree with a dictionary`(seed: UInt64)
+        throws
+    {
         var random = SplitMix(seed: seed)
         let store = try Self.store(dirtyLimit: seed == 2 ? 0 : StoreLimit.dirtyBytes)
         var transaction = try store.beginWrite()
@@ -136,7 +138,7 @@ import ToftPlatform
         }
     }
 
-    @Test func aCopyOfTheBytesHasWhatWasCommitted() throws {
+    @Test func `A copy of the bytes has what was committed`() throws {
         let file = MemoryFile(name: "first")
         try Store.format(file)
         let store = try Store.open(on: file, coordinator: Coordinator.inMemory())
@@ -159,7 +161,7 @@ import ToftPlatform
         try Self.expectSound(again)
     }
 
-    @Test func recordsTellWhatEachCommitDid() throws {
+    @Test func `Records tell what each commit did`() throws {
         let store = try Self.store()
         let start = try store.beginRead()
         var transaction = try store.beginWrite()

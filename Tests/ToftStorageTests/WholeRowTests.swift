@@ -81,7 +81,7 @@ import ToftPlatform
     }
 
     @Test(arguments: [30, 1_500])
-    func wholeRowsAreTheSameAsRowsMadeStepByStep(longest: Int) throws {
+    func `Whole rows are the same as rows made step by step`(longest: Int) throws {
         var seed = SeededGenerator(seed: UInt64.random(in: 0...UInt64(UInt32.max)))
         let start = seed
         let store = try Self.store()
@@ -167,7 +167,7 @@ import ToftPlatform
         return effects
     }
 
-    @Test func aValueThatTheColumnCannotHoldLeavesNothingBehind() throws {
+    @Test func `A value that the column cannot hold leaves nothing behind`() throws {
         let store = try Self.store()
         let writing = try store.beginWrite()
         let id = try writing.createTable(columns: Self.columns)

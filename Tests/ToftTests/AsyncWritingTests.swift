@@ -30,8 +30,8 @@ struct AsyncWritingTests {
         }
     }
 
-    @Test("They happen in their order on the run loop, and each tells when it is done")
-    func order() throws {
+    @Test
+    func `They happen in their order on the run loop, and each tells when it is done`() throws {
         try TestRealm.withFolder { folder in
             let configuration = Realm.Configuration(
                 fileURL: folder.appendingPathComponent("test.realm"))
@@ -68,8 +68,8 @@ struct AsyncWritingTests {
         }
     }
 
-    @Test("While somebody else writes the run loop goes on")
-    func waiting() throws {
+    @Test
+    func `While somebody else writes the run loop goes on`() throws {
         let configuration = TestRealm.inMemory()
         try LoopThread.run { loop in
             let realm = try Realm(configuration: configuration)
@@ -95,8 +95,8 @@ struct AsyncWritingTests {
         }
     }
 
-    @Test("One that is cancelled in time never happens")
-    func cancel() throws {
+    @Test
+    func `One that is cancelled in time never happens`() throws {
         try LoopThread.run { loop in
             let realm = try Realm(configuration: TestRealm.inMemory())
             let isDone = Box(false)
@@ -114,13 +114,8 @@ struct AsyncWritingTests {
         }
     }
 
-    @Test(
-        """
-        Asked for inside a transaction, they come after it; what their block cancels stays \
-        cancelled
-        """
-    )
-    func insideTransaction() throws {
+    @Test
+    func `Asked for inside a transaction, they come after it; what is cancelled stays so`() throws {
         try LoopThread.run { loop in
             let realm = try Realm(configuration: TestRealm.inMemory())
             let isDone = Box(false)
@@ -141,8 +136,8 @@ struct AsyncWritingTests {
         }
     }
 
-    @Test("On a queue they happen there, also when nobody else holds the realm any more")
-    func onQueue() throws {
+    @Test
+    func `On a queue they happen there, also when nobody else holds the realm any more`() throws {
         let configuration = TestRealm.inMemory()
         let keeper = try Realm(configuration: configuration)
         let queue = DispatchQueue(label: "writes")
@@ -162,8 +157,9 @@ struct AsyncWritingTests {
         #expect(keeper.objects(Dog.self).count == 1)
     }
 
-    @Test("A realm that waits for writers only so long tells the write that it was too long")
-    func timeout() throws {
+    @Test
+    func `A realm that waits for writers only so long tells the write that it was too long`() throws
+    {
         var configuration = TestRealm.inMemory()
         configuration.writeTimeout = .milliseconds(30)
         let shared = configuration
@@ -183,8 +179,8 @@ struct AsyncWritingTests {
         }
     }
 
-    @Test("Without a run loop, frozen or read-only it is misuse")
-    func misuse() throws {
+    @Test
+    func `Without a run loop, frozen or read-only it is misuse`() throws {
         try TestRealm.withFile([Cat.self]) { realm, url in
             expectError(.readOnly) { realm.freeze().writeAsync {} }
             try elsewhere {

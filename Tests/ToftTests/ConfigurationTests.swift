@@ -12,8 +12,8 @@ struct ConfigurationTests {
         Realm.Configuration(fileURL: url, readOnly: readOnly, schemaVersion: schemaVersion)
     }
 
-    @Test("A file keeps what was written, for the next who opens it")
-    func persistence() throws {
+    @Test
+    func `A file keeps what was written, for the next who opens it`() throws {
         try TestRealm.withFolder { folder in
             let url = folder.appendingPathComponent("a.realm")
             try autoreleased {
@@ -27,8 +27,8 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("A database in memory lives as long as somebody has it, shared by its name")
-    func inMemory() throws {
+    @Test
+    func `A database in memory lives as long as somebody has it, shared by its name`() throws {
         let configuration = TestRealm.inMemory()
         try autoreleased {
             let realm = try Realm(configuration: configuration)
@@ -41,8 +41,8 @@ struct ConfigurationTests {
         #expect(try Realm(configuration: configuration).isEmpty)
     }
 
-    @Test("The default file lies in the data folder of the user, under the program's name")
-    func defaultFile() throws {
+    @Test
+    func `The default file lies in the data folder of the user, under the program's name`() throws {
         let url = try #require(Realm.Configuration.defaultFileURL)
         #expect(url.lastPathComponent == "default.realm")
         #expect(
@@ -50,13 +50,8 @@ struct ConfigurationTests {
         )
     }
 
-    @Test(
-        """
-        Realm() makes its folder and opens the default file; another default configuration takes \
-        its place
-        """
-    )
-    func defaultRealm() async {
+    @Test
+    func `Realm() makes its folder and opens the default file, which can be another`() async {
         await #expect(processExitsWith: .success) {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
                 "toft-\(UUID().uuidString)")
@@ -76,8 +71,8 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("Setting a file clears the name in memory, and the other way round")
-    func exclusion() {
+    @Test
+    func `Setting a file clears the name in memory, and the other way round`() {
         var configuration = Realm.Configuration(inMemoryIdentifier: "x")
         #expect(configuration.fileURL == nil)
         configuration.fileURL = URL(fileURLWithPath: "/tmp/x.realm")
@@ -89,8 +84,8 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("A read-only realm reads, and writes nothing")
-    func readOnly() throws {
+    @Test
+    func `A read-only realm reads, and writes nothing`() throws {
         try TestRealm.withFolder { folder in
             let url = folder.appendingPathComponent("a.realm")
             expectError(.fileNotFound) {
@@ -107,8 +102,8 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("Files that are none, folders, and paths that lead nowhere are told apart")
-    func wrongFiles() throws {
+    @Test
+    func `Files that are none, folders, and paths that lead nowhere are told apart`() throws {
         try TestRealm.withFolder { folder in
             let text = folder.appendingPathComponent("text.realm")
             try Data("This is a text and no database, however long it may become.".utf8).write(
@@ -122,8 +117,8 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("A file of a higher schema version is refused")
-    func schemaVersion() throws {
+    @Test
+    func `A file of a higher schema version is refused`() throws {
         try TestRealm.withFolder { folder in
             let url = folder.appendingPathComponent("a.realm")
             try autoreleased { _ = try Realm(configuration: configuration(url, schemaVersion: 3)) }
@@ -134,8 +129,10 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("A class that changed so that data would be lost is refused, or the file is made anew")
-    func mismatch() throws {
+    @Test
+    func `A class that changed so that data would be lost is refused, or the file is made anew`()
+        throws
+    {
         enum Old {
             final class Note: Object {
                 @Persisted var text: String
@@ -166,8 +163,8 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("New properties and classes are added to a file, with their values empty")
-    func growth() throws {
+    @Test
+    func `New properties and classes are added to a file, with their values empty`() throws {
         enum Old {
             final class Note: Object {
                 @Persisted var text: String
@@ -199,8 +196,8 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("A seed file comes to its place when there is no file yet")
-    func seed() throws {
+    @Test
+    func `A seed file comes to its place when there is no file yet`() throws {
         try TestRealm.withFolder { folder in
             let (seed, url) = (
                 folder.appendingPathComponent("seed.realm"),
@@ -216,8 +213,8 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("Files can be deleted once nobody has them open")
-    func deleteFiles() throws {
+    @Test
+    func `Files can be deleted once nobody has them open`() throws {
         try TestRealm.withFolder { folder in
             let url = folder.appendingPathComponent("a.realm")
             #expect(try !Realm.deleteFiles(for: configuration(url)))

@@ -15,13 +15,8 @@ struct DurabilityTests {
         return try TestRealm.deferredSize(realm)
     }
 
-    @Test(
-        """
-        A deferred transaction waits for the disk until a flush, or a transaction that does not \
-        wait
-        """
-    )
-    func deferred() throws {
+    @Test
+    func `A deferred transaction becomes durable with a flush, or with one that waits`() throws {
         try TestRealm.withFile { realm, _ in
             // What waits becomes durable within a second: more often than not this is quicker.
             func deferred() throws -> Bool {
@@ -41,8 +36,8 @@ struct DurabilityTests {
         }
     }
 
-    @Test("Closing reports that the disk failed, and the realm is closed all the same")
-    func failingClose() throws {
+    @Test
+    func `Closing reports that the disk failed, and the realm is closed all the same`() throws {
         try TestRealm.withFolder { folder in
             let url = folder.appendingPathComponent("test.realm")
             let configuration = Realm.Configuration(fileURL: url, objectTypes: nil)
@@ -79,8 +74,9 @@ struct DurabilityTests {
         try #require(broken > 0)
     }
 
-    @Test("A realm that was closed can be opened again, and a frozen one is let go instead")
-    func closing() throws {
+    @Test
+    func `A realm that was closed can be opened again, and a frozen one is let go instead`() throws
+    {
         try TestRealm.withFile { realm, url in
             try realm.write { realm.add(Dog("Rex")) }
             let frozen = realm.freeze()
@@ -92,8 +88,8 @@ struct DurabilityTests {
         }
     }
 
-    @Test("A write that is asked for is committed with its durability")
-    func asked() throws {
+    @Test
+    func `A write that is asked for is committed with its durability`() throws {
         try TestRealm.withFolder { folder in
             let configuration = Realm.Configuration(
                 fileURL: folder.appendingPathComponent("test.realm"))
@@ -118,8 +114,8 @@ struct DurabilityTests {
         }
     }
 
-    @Test("Transactions spelled as in Realm are as they were: on disk when they return")
-    func asInRealm() throws {
+    @Test
+    func `Transactions spelled as in Realm are as they were: on disk when they return`() throws {
         try TestRealm.withFolder { folder in
             let configuration = Realm.Configuration(
                 fileURL: folder.appendingPathComponent("test.realm"))
@@ -140,8 +136,8 @@ struct DurabilityTests {
         }
     }
 
-    @Test("A flush in a write transaction is an error, and so is one of who may only read")
-    func refused() throws {
+    @Test
+    func `A flush in a write transaction is an error, and so is one of who may only read`() throws {
         try TestRealm.withFolder { folder in
             let url = folder.appendingPathComponent("test.realm")
             do {
@@ -156,8 +152,10 @@ struct DurabilityTests {
         }
     }
 
-    @Test("What a process defers is seen by another at once, and stays when the process is killed")
-    func killed() async throws {
+    @Test
+    func `What a process defers is seen by another at once, and stays when the process is killed`()
+        async throws
+    {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "toft-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -6,20 +6,17 @@ import Testing
 
 @Suite("Enums are kept as their raw values")
 struct EnumTests {
-    @Test("An unmanaged object begins with the first case, or with its default")
-    func defaults() {
+    @Test
+    func `An unmanaged object begins with the first case, or with its default`() {
         let cat = Cat()
         #expect(cat.mood == .calm && cat.rank == .expert)
         #expect(cat.lastMood == nil && cat.maybeRank == nil && cat.moods.isEmpty)
     }
 
-    @Test(
-        """
-        Enums are written and read, alone, optional and in lists, also by the next who opens the \
-        file
-        """
-    )
-    func roundTrip() throws {
+    @Test
+    func `Enums are written and read, alone, optional and in lists, also by the next process`()
+        throws
+    {
         try TestRealm.withFile([Cat.self]) { realm, url in
             let cat = Cat("Tom", .wild, .master)
             cat.lastMood = .playful
@@ -45,8 +42,10 @@ struct EnumTests {
         }
     }
 
-    @Test("Dictionaries and names give raw values or cases; a raw value of no case is misuse")
-    func conversion() throws {
+    @Test
+    func `Dictionaries and names give raw values or cases; a raw value of no case is misuse`()
+        throws
+    {
         try TestRealm.with([Cat.self]) { realm in
             try realm.write {
                 let cat = realm.create(
@@ -66,8 +65,8 @@ struct EnumTests {
         }
     }
 
-    @Test("The schema shows what is kept")
-    func schema() {
+    @Test
+    func `The schema shows what is kept`() {
         let schema = Cat().objectSchema
         #expect(schema["mood"]?.type == .string && schema["rank"]?.type == .int)
         #expect(
@@ -75,8 +74,8 @@ struct EnumTests {
                 && schema["moods"]?.isArray == true)
     }
 
-    @Test("Queries ask for cases, in Swift and in text, and through links")
-    func queries() throws {
+    @Test
+    func `Queries ask for cases, in Swift and in text, and through links`() throws {
         try TestRealm.with([Cat.self]) { realm in
             let tom = Cat("Tom", .wild, .master)
             let kitty = Cat("Kitty", .calm, .novice)
@@ -133,10 +132,8 @@ struct EnumTests {
         }
     }
 
-    @Test(
-        "A raw value that no case has is nil where that can be, elsewhere misuse and the first case"
-    )
-    func unknownValues() throws {
+    @Test
+    func `A raw value of no case is nil where it can be, else misuse and the first case`() throws {
         try withUnknownValues { cat in
             #expect(cat.lastMood == nil)
             expectError(.typeMismatch) { #expect(cat.mood == .calm) }
@@ -147,8 +144,8 @@ struct EnumTests {
         }
     }
 
-    @Test("Enums compare as their raw values do")
-    func order() {
+    @Test
+    func `Enums compare as their raw values do`() {
         #expect(Rank.novice < .master && Mood.calm < .wild)
     }
 }

@@ -34,9 +34,11 @@ struct FreezingTests {
         realm.refresh()
     }
 
-    @Test(
-        "Objects, lists, results and linking objects show what was, while their live twins move on")
-    func snapshots() throws {
+    @Test
+    func
+        `Objects, lists, results and linking objects show what was, while live ones move on`()
+        throws
+    {
         try withAda { realm, ada in
             let frozen = (
                 ada: ada.freeze(), dogs: ada.dogs.freeze(),
@@ -70,8 +72,8 @@ struct FreezingTests {
         }
     }
 
-    @Test("A property of every type reads the same frozen")
-    func types() throws {
+    @Test
+    func `A property of every type reads the same frozen`() throws {
         try TestRealm.with { realm in
             let live = Everything()
             (live.bool, live.int, live.float, live.double, live.string) = (
@@ -97,8 +99,8 @@ struct FreezingTests {
         }
     }
 
-    @Test("Many threads read the same frozen instances at once, while others write")
-    func manyThreads() throws {
+    @Test
+    func `Many threads read the same frozen instances at once, while others write`() throws {
         try withAda { realm, ada in
             try realm.write {
                 for number in 0..<1_000 { realm.add(Dog("dog \(number % 10)", age: number)) }
@@ -143,8 +145,10 @@ struct FreezingTests {
         }
     }
 
-    @Test("Thawing gives the live twin of the thread that thaws; nil when it has been deleted")
-    func thaw() throws {
+    @Test
+    func `Thawing gives the live twin of the thread that thaws; nil when it has been deleted`()
+        throws
+    {
         try withAda { realm, ada in
             let frozen = Box(
                 (
@@ -172,8 +176,10 @@ struct FreezingTests {
         }
     }
 
-    @Test("What is thawed is never older than what was frozen, and on a queue it is the queue's")
-    func thawElsewhere() throws {
+    @Test
+    func `What is thawed is never older than what was frozen, and on a queue it is the queue's`()
+        throws
+    {
         let configuration = TestRealm.inMemory()
         let queue = DispatchQueue(label: "frozen")
         let dog = Box<Dog?>(nil)
@@ -194,8 +200,8 @@ struct FreezingTests {
         }
     }
 
-    @Test("Frozen twice at one version it is the same realm, and its objects are equal")
-    func identity() throws {
+    @Test
+    func `Frozen twice at one version it is the same realm, and its objects are equal`() throws {
         try withAda { realm, ada in
             let (first, second) = (realm.freeze(), realm.freeze())
             #expect(first == second && first.freeze() == first && first != realm)
@@ -209,8 +215,8 @@ struct FreezingTests {
         }
     }
 
-    @Test("A frozen realm pins its version until the last that came from it is gone")
-    func pinning() throws {
+    @Test
+    func `A frozen realm pins its version until the last that came from it is gone`() throws {
         try withAda { realm, ada in
             var frozen: Person? = ada.freeze()
             let version = realm.version
@@ -222,8 +228,10 @@ struct FreezingTests {
         }
     }
 
-    @Test("In a write transaction, frozen is what was before it; what was made in it can't be")
-    func inTransaction() throws {
+    @Test
+    func `In a write transaction, frozen is what was before it; what was made in it can't be`()
+        throws
+    {
         try withAda { realm, ada in
             try realm.write {
                 ada.age = 50
@@ -238,13 +246,8 @@ struct FreezingTests {
         }
     }
 
-    @Test(
-        """
-        Changing, observing, moving what is frozen is misuse; so is freezing what is unmanaged \
-        or deleted
-        """
-    )
-    func misuse() throws {
+    @Test
+    func `Changing, observing or moving frozen objects is misuse`() throws {
         try withAda { realm, ada in
             let (frozen, list, people, whole) = (
                 ada.freeze(), ada.dogs.freeze(), realm.objects(Person.self).freeze(), realm.freeze()
@@ -291,8 +294,8 @@ struct FreezingTests {
         init() {}
     }
 
-    @Test("A ThreadSafe variable gives every thread its own instance, any number of times")
-    func threadSafe() throws {
+    @Test
+    func `A ThreadSafe variable gives every thread its own instance, any number of times`() throws {
         try withAda { realm, ada in
             let kennel = Kennel()
             #expect(kennel.favourite == nil)

@@ -79,8 +79,8 @@ struct IterationTests {
 
     // MARK: Instances
 
-    @Test("A loop gives each object an instance of its own, as it is in the realm")
-    func instances() throws {
+    @Test
+    func `A loop gives each object an instance of its own, as it is in the realm`() throws {
         try withTiles(1000) { _, tiles in
             let made = Tile.made
             var flaws: [String] = []
@@ -90,8 +90,8 @@ struct IterationTests {
         }
     }
 
-    @Test("What is kept of a loop stays the object that it is")
-    func kept() throws {
+    @Test
+    func `What is kept of a loop stays the object that it is`() throws {
         try withTiles(1000) { _, tiles in
             var kept: [(number: Int, tile: Tile)] = []
             for tile in tiles where tile.number % 7 == 3 || tile.number < 50 {
@@ -106,8 +106,8 @@ struct IterationTests {
         }
     }
 
-    @Test("An object that is kept until the next but one is used no sooner than that")
-    func keptForAWhile() throws {
+    @Test
+    func `An object that is kept until the next but one is used no sooner than that`() throws {
         try withTiles(600) { _, tiles in
             var last: [Tile] = []
             var wrong = 0
@@ -122,8 +122,9 @@ struct IterationTests {
         }
     }
 
-    @Test("A closure keeps its object, a collection of an object keeps showing that object")
-    func closuresAndCollections() throws {
+    @Test
+    func `A closure keeps its object, a collection of an object keeps showing that object`() throws
+    {
         try withTiles(300) { _, tiles in
             var numbers: [() -> Int] = []
             var marks: [(number: Int, marks: List<String>)] = []
@@ -140,8 +141,8 @@ struct IterationTests {
         }
     }
 
-    @Test("A weak reference shows its object or nothing, never another")
-    func weakReferences() throws {
+    @Test
+    func `A weak reference shows its object or nothing, never another`() throws {
         try withTiles(300) { _, tiles in
             weak var seen: Tile?
             var number = 0
@@ -157,8 +158,8 @@ struct IterationTests {
         }
     }
 
-    @Test("An unowned reference keeps an instance apart from those of other objects")
-    func unownedReferences() throws {
+    @Test
+    func `An unowned reference keeps an instance apart from those of other objects`() throws {
         try withTiles(100) { _, tiles in
             var holders: [() -> ObjectIdentifier] = []
             let made = Tile.made
@@ -170,8 +171,8 @@ struct IterationTests {
         }
     }
 
-    @Test("A copy of an iterator goes its own way, with objects of its own")
-    func copiedIterator() throws {
+    @Test
+    func `A copy of an iterator goes its own way, with objects of its own`() throws {
         try withTiles(100) { _, tiles in
             var first = tiles.makeIterator()
             _ = first.next()
@@ -187,8 +188,8 @@ struct IterationTests {
         }
     }
 
-    @Test("Loops within a loop over the same results have instances of their own")
-    func nestedLoops() throws {
+    @Test
+    func `Loops within a loop over the same results have instances of their own`() throws {
         try withTiles(40) { _, tiles in
             var pairs = 0
             for outer in tiles {
@@ -200,8 +201,8 @@ struct IterationTests {
         }
     }
 
-    @Test("What an app stores in an instance does not appear in the next object")
-    func storedProperties() throws {
+    @Test
+    func `What an app stores in an instance does not appear in the next object`() throws {
         try TestRealm.with { realm in
             try realm.write { for id in 0..<100 { realm.add(Person(id, "person \(id)")) } }
             var selected = 0
@@ -215,8 +216,8 @@ struct IterationTests {
 
     // MARK: While the realm changes
 
-    @Test("A loop goes through the objects that were there when it began, as they are now")
-    func commitsElsewhere() throws {
+    @Test
+    func `A loop goes through the objects that were there when it began, as they are now`() throws {
         try withTiles(2000) { realm, tiles in
             let configuration = realm.configuration
             var numbers: [Int] = []
@@ -250,8 +251,8 @@ struct IterationTests {
         }
     }
 
-    @Test("In a write transaction a loop may change, delete and add objects")
-    func changingWhileLooping() throws {
+    @Test
+    func `In a write transaction a loop may change, delete and add objects`() throws {
         try withTiles(600) { realm, tiles in
             var seen = 0
             try realm.write {
@@ -273,8 +274,10 @@ struct IterationTests {
         }
     }
 
-    @Test("A loop that begins a write transaction, writes and commits for each object goes on")
-    func writingEachTime() throws {
+    @Test
+    func `A loop that begins a write transaction, writes and commits for each object goes on`()
+        throws
+    {
         try withTiles(300) { realm, tiles in
             var kept: [Tile] = []
             for tile in tiles {
@@ -286,8 +289,8 @@ struct IterationTests {
         }
     }
 
-    @Test("An object deleted in a loop is gone, the ones after it are not")
-    func deletedInLoop() throws {
+    @Test
+    func `An object deleted in a loop is gone, the ones after it are not`() throws {
         try withTiles(20) { realm, tiles in
             var gone: Tile?
             var numbers: [Int] = []
@@ -307,13 +310,9 @@ struct IterationTests {
         }
     }
 
-    @Test(
-        """
-        A loop over an invalidated realm ends, on another thread it is misuse, over a frozen one \
-        it gives frozen objects
-        """
-    )
-    func elsewhereAndFrozen() throws {
+    @Test
+    func `A loop over an invalidated realm ends; over a frozen one it gives frozen objects`() throws
+    {
         try withTiles(600) { realm, tiles in
             let frozen = Box(tiles.freeze())
             let iterator = Box(tiles.makeIterator())
@@ -337,8 +336,9 @@ struct IterationTests {
 
     // MARK: Many objects at once
 
-    @Test("Objects of more clusters than windows are kept open are read right in any order")
-    func manyClusters() throws {
+    @Test
+    func `Objects of more clusters than windows are kept open are read right in any order`() throws
+    {
         try withTiles(12_000) { realm, tiles in
             let kept = Array(tiles)
             var seed = Seed.random()
@@ -359,9 +359,11 @@ struct IterationTests {
         }
     }
 
-    @Test(
-        "Whatever a loop keeps, and whatever is written meanwhile, every kept object stays itself")
-    func randomLoops() throws {
+    @Test
+    func
+        `Whatever a loop keeps, and whatever is written meanwhile, every kept object stays itself`()
+        throws
+    {
         var seed = Seed.random()
         print("random loops:", seed)
         try withTiles(1200) { realm, tiles in

@@ -36,13 +36,10 @@ struct KeyPathObservationTests {
         }
     }
 
-    @Test(
-        """
-        Results tell only modifications that a path names, in text or checked by the compiler, \
-        also through links and lists
-        """
-    )
-    func results() throws {
+    @Test
+    func `Results report only modifications that a key path names, also through links and lists`()
+        throws
+    {
         try withOffice { loop, realm in
             let people = realm.objects(Person.self)
             let logs = (0..<6).map { _ in Log() }
@@ -93,13 +90,10 @@ struct KeyPathObservationTests {
         }
     }
 
-    @Test(
-        """
-        A list tells what its elements' paths name; an object at which of its properties a path \
-        changed
-        """
-    )
-    func listAndObject() throws {
+    @Test
+    func `A list reports what paths of its elements name; an object the property that changed`()
+        throws
+    {
         try withOffice { loop, realm in
             let ada = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
             let log = Log()
@@ -136,8 +130,8 @@ struct KeyPathObservationTests {
         }
     }
 
-    @Test("An object tells what its properties held and hold, whoever changed them")
-    func oldAndNewValues() throws {
+    @Test
+    func `An object tells what its properties held and hold, whoever changed them`() throws {
         try withOffice { loop, realm in
             let ben = try #require(realm.object(ofType: Person.self, forPrimaryKey: 2))
             let changes = Box<[PropertyChange]>([])
@@ -195,13 +189,8 @@ struct KeyPathObservationTests {
         }
     }
 
-    @Test(
-        """
-        Old values are cases where the property is an enum, and nil where the object linked to \
-        is gone
-        """
-    )
-    func oldEnumsAndLinks() throws {
+    @Test
+    func `Old values are enum cases, and nil where the object linked to is gone`() throws {
         let configuration = TestRealm.inMemory([Cat.self])
         try LoopThread.run { loop in
             let realm = try Realm(configuration: configuration)
@@ -232,8 +221,8 @@ struct KeyPathObservationTests {
         }
     }
 
-    @Test("On a queue, key paths go along; a wrong one is the mistake of who observes")
-    func onQueue() throws {
+    @Test
+    func `On a queue, key paths go along; a wrong one is the mistake of who observes`() throws {
         let realm = try Realm(configuration: TestRealm.inMemory())
         let dog = Dog("Rex")
         try realm.write { realm.add(dog) }

@@ -18,8 +18,8 @@ struct ListTests {
 
     private func names(_ list: List<Dog>) -> String { list.map { $0.name }.joined() }
 
-    @Test("Every way to change a managed list")
-    func changes() throws {
+    @Test
+    func `Every way to change a managed list`() throws {
         try withDogs { realm, _, dogs in
             try realm.write {
                 dogs.append(Dog("D"))
@@ -52,8 +52,8 @@ struct ListTests {
         }
     }
 
-    @Test("Indices out of range change nothing")
-    func outOfRange() throws {
+    @Test
+    func `Indices out of range change nothing`() throws {
         try withDogs { realm, _, dogs in
             try realm.write {
                 expectError(.indexOutOfRange) { dogs.remove(at: 3) }
@@ -67,8 +67,8 @@ struct ListTests {
         }
     }
 
-    @Test("Assigning a list fills it; assigning it to itself leaves it alone")
-    func assigning() throws {
+    @Test
+    func `Assigning a list fills it; assigning it to itself leaves it alone`() throws {
         try withDogs { realm, person, dogs in
             try realm.write {
                 person.dogs = person.dogs
@@ -87,8 +87,8 @@ struct ListTests {
         }
     }
 
-    @Test("An instance gives out one list")
-    func identity() throws {
+    @Test
+    func `An instance gives out one list`() throws {
         try withDogs { realm, person, dogs in
             #expect(person.dogs === dogs)
             let again = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
@@ -97,8 +97,8 @@ struct ListTests {
         }
     }
 
-    @Test("A loop goes through the elements that were there when it began")
-    func loops() throws {
+    @Test
+    func `A loop goes through the elements that were there when it began`() throws {
         try withDogs { realm, _, dogs in
             try realm.write {
                 var seen = ""
@@ -113,8 +113,8 @@ struct ListTests {
         }
     }
 
-    @Test("Links go one way; the other way is computed at once")
-    func inverse() throws {
+    @Test
+    func `Links go one way; the other way is computed at once`() throws {
         try withDogs { realm, person, dogs in
             let dog = dogs[0]
             #expect(dog.owners.count == 1 && dog.owners[0].isSameObject(as: person))
@@ -127,8 +127,8 @@ struct ListTests {
         }
     }
 
-    @Test("A long list keeps its order through random changes", arguments: 1...4)
-    func random(_ round: Int) throws {
+    @Test(arguments: 1...4)
+    func `A long list keeps its order through random changes`(_ round: Int) throws {
         try TestRealm.withFile { realm, _ in
             var seed = UInt64(round)
             func next(_ limit: Int) -> Int {
@@ -168,8 +168,8 @@ struct ListTests {
         }
     }
 
-    @Test("Properties of all elements are read and set by name")
-    func keyValue() throws {
+    @Test
+    func `Properties of all elements are read and set by name`() throws {
         try withDogs { realm, _, dogs in
             try realm.write { dogs.setValue(9, forKey: "age") }
             let ages = dogs.value(forKey: "age") as? [Int]

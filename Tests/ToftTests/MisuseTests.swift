@@ -16,8 +16,8 @@ struct MisuseTests {
             text.contains("Toft was misused. \(code): "), "\(text)", sourceLocation: sourceLocation)
     }
 
-    @Test("Setting a property outside a write transaction")
-    func setOutside() async {
+    @Test
+    func `Setting a property outside a write transaction`() async {
         let result = await #expect(
             processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
         ) {
@@ -29,8 +29,8 @@ struct MisuseTests {
         expectStop(result, .notInTransaction)
     }
 
-    @Test("Changing a list outside a write transaction")
-    func appendOutside() async {
+    @Test
+    func `Changing a list outside a write transaction`() async {
         let result = await #expect(
             processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
         ) {
@@ -42,8 +42,8 @@ struct MisuseTests {
         expectStop(result, .notInTransaction)
     }
 
-    @Test("Adding outside a write transaction")
-    func addOutside() async {
+    @Test
+    func `Adding outside a write transaction`() async {
         let result = await #expect(
             processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
         ) {
@@ -53,8 +53,8 @@ struct MisuseTests {
         expectStop(result, .notInTransaction)
     }
 
-    @Test("A second object with the same primary key")
-    func duplicateKey() async {
+    @Test
+    func `A second object with the same primary key`() async {
         let result = await #expect(
             processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
         ) {
@@ -67,8 +67,8 @@ struct MisuseTests {
         expectStop(result, .duplicatePrimaryKey)
     }
 
-    @Test("Reading a property of a deleted object")
-    func deletedObject() async {
+    @Test
+    func `Reading a property of a deleted object`() async {
         let result = await #expect(
             processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
         ) {
@@ -81,8 +81,8 @@ struct MisuseTests {
         expectStop(result, .objectDeleted)
     }
 
-    @Test("Reading a raw value that no case of the property's enum has")
-    func unknownCase() async {
+    @Test
+    func `Reading a raw value that no case of the property's enum has`() async {
         let result = await #expect(
             processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
         ) {
@@ -99,8 +99,8 @@ struct MisuseTests {
         expectStop(result, .typeMismatch)
     }
 
-    @Test("Observing a key path that names nothing")
-    func badKeyPath() async {
+    @Test
+    func `Observing a key path that names nothing`() async {
         let result = await #expect(
             processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
         ) {
@@ -112,8 +112,8 @@ struct MisuseTests {
         expectStop(result, .noSuchProperty)
     }
 
-    @Test("Changing what is frozen")
-    func changeFrozen() async {
+    @Test
+    func `Changing what is frozen`() async {
         let result = await #expect(
             processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
         ) {
@@ -125,8 +125,8 @@ struct MisuseTests {
         expectStop(result, .readOnly)
     }
 
-    @Test("Observing what is frozen")
-    func observeFrozen() async {
+    @Test
+    func `Observing what is frozen`() async {
         let result = await #expect(
             processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
         ) {
@@ -140,8 +140,8 @@ struct MisuseTests {
         expectStop(result, .observationUnavailable)
     }
 
-    @Test("Freezing what was made in this transaction")
-    func freezeNew() async {
+    @Test
+    func `Freezing what was made in this transaction`() async {
         let result = await #expect(
             processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
         ) {
@@ -157,8 +157,8 @@ struct MisuseTests {
         expectStop(result, .noSuchObject)
     }
 
-    @Test("Asking a frozen realm for a later write")
-    func writeFrozen() async {
+    @Test
+    func `Asking a frozen realm for a later write`() async {
         let result = await #expect(
             processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
         ) {
@@ -168,8 +168,8 @@ struct MisuseTests {
         expectStop(result, .readOnly)
     }
 
-    @Test("A query that is none")
-    func badPredicate() async {
+    @Test
+    func `A query that is none`() async {
         let result = await #expect(
             processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
         ) {
@@ -179,8 +179,8 @@ struct MisuseTests {
         expectStop(result, .querySyntax)
     }
 
-    @Test("An index out of range")
-    func indexOutOfRange() async {
+    @Test
+    func `An index out of range`() async {
         let result = await #expect(
             processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
         ) {
@@ -190,8 +190,8 @@ struct MisuseTests {
         expectStop(result, .indexOutOfRange)
     }
 
-    @Test("A wrong thread")
-    func wrongThread() async {
+    @Test
+    func `A wrong thread`() async {
         let result = await #expect(
             processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
         ) {
@@ -202,8 +202,8 @@ struct MisuseTests {
         expectStop(result, .wrongThread)
     }
 
-    @Test("A transaction inside a transaction")
-    func nestedTransaction() async {
+    @Test
+    func `A transaction inside a transaction`() async {
         let result = await #expect(
             processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
         ) {
@@ -214,8 +214,8 @@ struct MisuseTests {
         expectStop(result, .alreadyInTransaction)
     }
 
-    @Test("Observing where no run loop is running")
-    func noRunLoop() async {
+    @Test
+    func `Observing where no run loop is running`() async {
         let result = await #expect(
             processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
         ) {
@@ -228,8 +228,8 @@ struct MisuseTests {
         expectStop(result, .observationUnavailable)
     }
 
-    @Test("A handler of the app's own hears it, and the program goes on when it returns")
-    func ownHandler() async {
+    @Test
+    func `A handler of the app's own hears it, and the program goes on when it returns`() async {
         await #expect(processExitsWith: .success) {
             let errors = Shared<[Realm.Error]>([])
             Realm.misuseHandler = { error in errors.change { $0.append(error) } }
@@ -247,8 +247,8 @@ struct MisuseTests {
         }
     }
 
-    @Test("attempt throws the first misuse of its block, and gives back what it returns")
-    func attempt() throws {
+    @Test
+    func `attempt throws the first misuse of its block, and gives back what it returns`() throws {
         try TestRealm.with { realm in
             let dog = Dog("Rex", age: 4)
             try realm.write { realm.add(dog) }
@@ -269,8 +269,8 @@ struct MisuseTests {
         }
     }
 
-    @Test("attempt inside a write cancels it by throwing")
-    func attemptInWrite() throws {
+    @Test
+    func `attempt inside a write cancels it by throwing`() throws {
         try TestRealm.with { realm in
             expectError(.duplicatePrimaryKey) {
                 try realm.write {
@@ -284,8 +284,8 @@ struct MisuseTests {
         }
     }
 
-    @Test("Linking objects can't be set")
-    func readOnlyProperty() throws {
+    @Test
+    func `Linking objects can't be set`() throws {
         try TestRealm.with { realm in
             let dog = Dog("Rex")
             try realm.write { realm.add(dog) }
@@ -293,8 +293,8 @@ struct MisuseTests {
         }
     }
 
-    @Test("An object of another realm can't be linked")
-    func otherRealm() throws {
+    @Test
+    func `An object of another realm can't be linked`() throws {
         try TestRealm.with { realm in
             try TestRealm.with { other in
                 let (ada, ben) = (Person(1, "Ada"), Person(2, "Ben"))
@@ -307,8 +307,8 @@ struct MisuseTests {
         }
     }
 
-    @Test("Values that are too long are refused")
-    func tooLong() throws {
+    @Test
+    func `Values that are too long are refused`() throws {
         try TestRealm.with { realm in
             let dog = Dog("Rex")
             try realm.write { realm.add(dog) }

@@ -29,8 +29,10 @@ struct ObservationTests {
         }
     }
 
-    @Test("Results tell their first contents, then what other threads commit, on the run loop")
-    func resultsOnRunLoop() throws {
+    @Test
+    func `Results tell their first contents, then what other threads commit, on the run loop`()
+        throws
+    {
         let configuration = TestRealm.inMemory()
         try LoopThread.run { loop in
             let realm = try Realm(configuration: configuration)
@@ -72,8 +74,10 @@ struct ObservationTests {
         }
     }
 
-    @Test("The thread's own commits are told, too, but not to the tokens that they leave out")
-    func ownCommits() throws {
+    @Test
+    func `The thread's own commits are told, too, but not to the tokens that they leave out`()
+        throws
+    {
         let configuration = TestRealm.inMemory()
         try LoopThread.run { loop in
             let realm = try Realm(configuration: configuration)
@@ -100,13 +104,10 @@ struct ObservationTests {
         }
     }
 
-    @Test(
-        """
-        A list tells insertions, moves and the end of its object; an object its properties and \
-        its end
-        """
-    )
-    func listAndObject() throws {
+    @Test
+    func `A list reports insertions, moves and its end; an object its properties and its end`()
+        throws
+    {
         let configuration = TestRealm.inMemory()
         try LoopThread.run { loop in
             let realm = try Realm(configuration: configuration)
@@ -154,8 +155,8 @@ struct ObservationTests {
         }
     }
 
-    @Test("A realm tells of every commit: its own at once, others when it moves")
-    func wholeRealm() throws {
+    @Test
+    func `A realm tells of every commit: its own at once, others when it moves`() throws {
         let configuration = TestRealm.inMemory()
         try LoopThread.run { loop in
             let realm = try Realm(configuration: configuration)
@@ -179,8 +180,8 @@ struct ObservationTests {
         }
     }
 
-    @Test("Without autorefresh a realm stays where it is, and is told that there is more")
-    func autorefresh() throws {
+    @Test
+    func `Without autorefresh a realm stays where it is, and is told that there is more`() throws {
         let configuration = TestRealm.inMemory()
         try LoopThread.run { loop in
             let realm = try Realm(configuration: configuration)
@@ -203,8 +204,8 @@ struct ObservationTests {
         }
     }
 
-    @Test("On a queue, what is observed comes from a realm of that queue")
-    func onQueue() throws {
+    @Test
+    func `On a queue, what is observed comes from a realm of that queue`() throws {
         let configuration = TestRealm.inMemory()
         let realm = try Realm(configuration: configuration)
         try realm.write { realm.add(Person(1, "Ada")) }
@@ -247,8 +248,8 @@ struct ObservationTests {
         #expect(log.current.count == 3)
     }
 
-    @Test("A token that is let go before its queue comes around never begins")
-    func earlyEnd() throws {
+    @Test
+    func `A token that is let go before its queue comes around never begins`() throws {
         let realm = try Realm(configuration: TestRealm.inMemory())
         let queue = DispatchQueue(label: "slow")
         let isCalled = Shared(false)
@@ -265,8 +266,8 @@ struct ObservationTests {
         #expect(!isCalled.current)
     }
 
-    @Test("beginWrite tells what it found, inside the transaction")
-    func beginWriteDelivers() throws {
+    @Test
+    func `beginWrite tells what it found, inside the transaction`() throws {
         let configuration = TestRealm.inMemory()
         try LoopThread.run { loop in
             let realm = try Realm(configuration: configuration)
@@ -290,8 +291,8 @@ struct ObservationTests {
         }
     }
 
-    @Test("Where no run loop is running, observing without a queue is misuse")
-    func noRunLoop() throws {
+    @Test
+    func `Where no run loop is running, observing without a queue is misuse`() throws {
         try elsewhere {
             let realm = try Realm(configuration: TestRealm.inMemory())
             expectError(.observationUnavailable) { _ = realm.objects(Dog.self).observe { _ in } }
@@ -302,8 +303,8 @@ struct ObservationTests {
         }
     }
 
-    @Test("Observing in a transaction that has changed something is misuse")
-    func observeInTransaction() throws {
+    @Test
+    func `Observing in a transaction that has changed something is misuse`() throws {
         try LoopThread.run { loop in
             let realm = try Realm(configuration: TestRealm.inMemory())
             try loop.inside {

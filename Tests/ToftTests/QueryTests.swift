@@ -56,8 +56,8 @@ struct QueryTests {
         #expect(found == ages, sourceLocation: sourceLocation)
     }
 
-    @Test("Texts with arguments in both spellings")
-    func text() throws {
+    @Test
+    func `Texts with arguments in both spellings`() throws {
         try withPeople { _, people in
             expect(people.filter("age > 30 AND name BEGINSWITH[c] 'a'"), "Ada")
             expect(people.filter("age == $0 AND name != $1", 40, "Ben"), "Cem")
@@ -72,8 +72,8 @@ struct QueryTests {
         }
     }
 
-    @Test("An object is an argument, too; an unmanaged one is not")
-    func objectArgument() throws {
+    @Test
+    func `An object is an argument, too; an unmanaged one is not`() throws {
         try withPeople { realm, people in
             let ada = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
             expect(people.filter("boss == %@", ada), "Ben Cem")
@@ -84,8 +84,8 @@ struct QueryTests {
         }
     }
 
-    @Test("Queries in Swift: comparisons, texts, ranges, and, or, not")
-    func typed() throws {
+    @Test
+    func `Queries in Swift: comparisons, texts, ranges, and, or, not`() throws {
         try withPeople { _, people in
             expect(people.where { $0.age > 33 && $0.name.starts(with: "A") }, "Ada")
             expect(people.where { $0.age >= 40 || $0.name == "Eva" }, "Ada Ben Cem Eva")
@@ -106,8 +106,8 @@ struct QueryTests {
         }
     }
 
-    @Test("Queries in Swift go through links, lists and linking objects")
-    func typedPaths() throws {
+    @Test
+    func `Queries in Swift go through links, lists and linking objects`() throws {
         try withPeople { realm, people in
             expect(people.where { $0.boss.name == "Ada" }, "Ben Cem")
             expect(people.where { $0.boss.boss.name == "Ada" }, "Dan")
@@ -127,8 +127,8 @@ struct QueryTests {
         }
     }
 
-    @Test("Lists of values can be asked, too")
-    func valueLists() throws {
+    @Test
+    func `Lists of values can be asked, too`() throws {
         try TestRealm.with { realm in
             try realm.write {
                 for index in 1...3 {
@@ -151,8 +151,8 @@ struct QueryTests {
         }
     }
 
-    @Test("Filters chain, and sort by one or several key paths, over links as well")
-    func sorting() throws {
+    @Test
+    func `Filters chain, and sort by one or several key paths, over links as well`() throws {
         try withPeople { _, people in
             expect(people.sorted(byKeyPath: "name", ascending: false), "Eva Dan Cem Ben Ada")
             expect(people.sorted(by: \.age), "Dan Eva Ben Cem Ada")
@@ -172,8 +172,8 @@ struct QueryTests {
         }
     }
 
-    @Test("Aggregates by name and by key path; nothing has no average")
-    func aggregates() throws {
+    @Test
+    func `Aggregates by name and by key path; nothing has no average`() throws {
         try withPeople { realm, people in
             #expect(people.min(of: \.age) == 25 && people.max(of: \.age) == 60)
             #expect(people.sum(of: \.age) == 198)
@@ -194,8 +194,8 @@ struct QueryTests {
         }
     }
 
-    @Test("Elements are found: by index, by being the same, by a query")
-    func finding() throws {
+    @Test
+    func `Elements are found: by index, by being the same, by a query`() throws {
         try withPeople { realm, people in
             let ben = try #require(realm.object(ofType: Person.self, forPrimaryKey: 2))
             #expect(people.index(of: ben) == 1)
@@ -213,13 +213,8 @@ struct QueryTests {
         }
     }
 
-    @Test(
-        """
-        Results are live, also within a transaction; a loop goes through what was there at its \
-        beginning
-        """
-    )
-    func live() throws {
+    @Test
+    func `Results are live; a loop goes through what was there at its beginning`() throws {
         try withPeople { realm, people in
             let old = people.filter("age >= 40")
             #expect(old.count == 3)
@@ -233,8 +228,8 @@ struct QueryTests {
         }
     }
 
-    @Test("Values of a list are sorted, made distinct and summed")
-    func lists() throws {
+    @Test
+    func `Values of a list are sorted, made distinct and summed`() throws {
         try TestRealm.with { realm in
             let one = Everything()
             one.ints.append(objectsIn: [3, 1, 2, 3])
@@ -252,8 +247,8 @@ struct QueryTests {
         }
     }
 
-    @Test("A list of objects is filtered, sorted and summed in its order")
-    func objectLists() throws {
+    @Test
+    func `A list of objects is filtered, sorted and summed in its order`() throws {
         try withPeople { realm, people in
             let ada = try #require(people.first)
             #expect(ada.dogs.filter("age > 4").map(\.name) == ["Fido"])
@@ -265,8 +260,8 @@ struct QueryTests {
         }
     }
 
-    @Test("Bad queries say what is wrong and where")
-    func mistakes() throws {
+    @Test
+    func `Bad queries say what is wrong and where`() throws {
         try withPeople { realm, people in
             expectError(.querySyntax) { people.filter("age >") }
             expectError(.invalidQuery) { people.filter("wings == 2") }
@@ -286,8 +281,8 @@ struct QueryTests {
         }
     }
 
-    @Test("Key paths are named by what they read")
-    func keyPathNames() {
+    @Test
+    func `Key paths are named by what they read`() {
         #expect(KeyPathNames.name(of: \Person.age) == "age")
         #expect(KeyPathNames.name(of: \Person.boss?.boss?.name) == "boss.boss.name")
         #expect(KeyPathNames.name(of: \Person.dogs) == "dogs")
@@ -295,8 +290,8 @@ struct QueryTests {
         expectError(.noSuchProperty) { KeyPathNames.name(of: \Person.isSelected) }
     }
 
-    @Test("Formats: what is between quotes stays, other percent signs too")
-    func formats() throws {
+    @Test
+    func `Formats: what is between quotes stays, other percent signs too`() throws {
         #expect(
             try PredicateFormat("a == %@ AND b LIKE '%@*' AND c == %ld", [1, 2]).text
                 == "a == $0 AND b LIKE '%@*' AND c == $1")

@@ -6,9 +6,10 @@ import Testing
 
 @Suite("Classes become a schema")
 struct SchemaTests {
-    @Test(
-        "Subclasses of Object are found by themselves: nested, private, local and derived ones too")
-    func discovery() {
+    @Test
+    func
+        `Subclasses of Object are found: nested, private, local and derived ones too`()
+    {
         final class Local: Object {
             @Persisted var text: String
         }
@@ -24,8 +25,8 @@ struct SchemaTests {
                 ObjectIdentifier(Nest.egg)))
     }
 
-    @Test("Generic classes are left out, for they are no single class")
-    func generics() {
+    @Test
+    func `Generic classes are left out, for they are no single class`() {
         class Box<Content>: Object {
             @Persisted var label: String
         }
@@ -33,8 +34,10 @@ struct SchemaTests {
         #expect(boxes.isEmpty)
     }
 
-    @Test("Properties come in the order of declaration, with type, optionality, key and index")
-    func properties() throws {
+    @Test
+    func `Properties come in the order of declaration, with type, optionality, key and index`()
+        throws
+    {
         let schema = Person().objectSchema
         #expect(schema.className == "Person")
         #expect(
@@ -54,14 +57,14 @@ struct SchemaTests {
         #expect(schema["isSelected"] == nil)
     }
 
-    @Test("A derived class has its base class's properties first")
-    func inheritance() {
+    @Test
+    func `A derived class has its base class's properties first`() {
         #expect(Bicycle().objectSchema.properties.map(\.name) == ["wheels", "bell"])
         #expect(Bicycle().wheels == 2)
     }
 
-    @Test("Class functions name key, index, column and class as well")
-    func olderWay() {
+    @Test
+    func `Class functions name key, index, column and class as well`() {
         let schema = Ticket().objectSchema
         #expect(schema.className == "SupportTicket")
         #expect(schema.primaryKeyProperty?.name == "number")
@@ -69,13 +72,10 @@ struct SchemaTests {
         #expect(schema["title"]?.columnName == "ticket_title")
     }
 
-    @Test(
-        """
-        A realm has all classes but those that stay out, or just those that its configuration \
-        names
-        """
-    )
-    func realmSchema() throws {
+    @Test
+    func `A realm has all classes but those excluded, or those that its configuration names`()
+        throws
+    {
         try TestRealm.with { realm in
             #expect(realm.schema["Person"] != nil)
             #expect(realm.schema["Hidden"] == nil)
@@ -87,10 +87,8 @@ struct SchemaTests {
         }
     }
 
-    @Test(
-        "A class that links out of the realm's classes is refused, with every problem in the detail"
-    )
-    func incompleteClasses() throws {
+    @Test
+    func `A class that links out of the realm's classes is refused, with every problem`() throws {
         do {
             _ = try Realm(configuration: TestRealm.inMemory([Person.self]))
             Issue.record("opened")
@@ -100,8 +98,8 @@ struct SchemaTests {
         }
     }
 
-    @Test("Every code of the engine has the same name and number here")
-    func codes() {
+    @Test
+    func `Every code of the engine has the same name and number here`() {
         let codes = Realm.Error.Code.allCases.map { "\($0) \($0.rawValue)" }
         #expect(codes == ErrorCodes.engine)
     }

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("Threads and queues")
 struct ThreadTests {
-    @Test("One thread gets one instance, another thread another")
-    func instances() throws {
+    @Test
+    func `One thread gets one instance, another thread another`() throws {
         let configuration = TestRealm.inMemory()
         let realm = try Realm(configuration: configuration)
         #expect(try Realm(configuration: configuration) == realm)
@@ -19,8 +19,10 @@ struct ThreadTests {
         #expect(other != mine)
     }
 
-    @Test("A realm belongs to its thread: used on another one it is misuse, and gives nothing")
-    func wrongThread() throws {
+    @Test
+    func `A realm belongs to its thread: used on another one it is misuse, and gives nothing`()
+        throws
+    {
         let realm = try Realm(configuration: TestRealm.inMemory())
         let person = Person(1, "Ada")
         try realm.write { realm.add(person) }
@@ -38,15 +40,15 @@ struct ThreadTests {
         #expect(person.name == "Ada")
     }
 
-    @Test("An unmanaged object may go anywhere")
-    func unmanaged() throws {
+    @Test
+    func `An unmanaged object may go anywhere`() throws {
         let person = Box(Person(1, "Ada"))
         try elsewhere { person.value.name = "Ben" }
         #expect(person.value.name == "Ben")
     }
 
-    @Test("A thread stays at its version until it refreshes")
-    func versions() throws {
+    @Test
+    func `A thread stays at its version until it refreshes`() throws {
         let configuration = TestRealm.inMemory()
         let realm = try Realm(configuration: configuration)
         let dogs = realm.objects(Dog.self)
@@ -61,8 +63,10 @@ struct ThreadTests {
         #expect(!realm.refresh())
     }
 
-    @Test("References carry objects, lists, results and linking objects to another thread, once")
-    func references() throws {
+    @Test
+    func `References carry objects, lists, results and linking objects to another thread, once`()
+        throws
+    {
         let configuration = TestRealm.inMemory()
         let realm = try Realm(configuration: configuration)
         let person = Person(1, "Ada")
@@ -85,8 +89,8 @@ struct ThreadTests {
         expectError(.invalidArgument) { _ = ThreadSafeReference(to: Dog("Unmanaged")) }
     }
 
-    @Test("A reference to what was deleted meanwhile resolves to nil")
-    func deletedReference() throws {
+    @Test
+    func `A reference to what was deleted meanwhile resolves to nil`() throws {
         let configuration = TestRealm.inMemory()
         let realm = try Realm(configuration: configuration)
         let person = Person(1, "Ada")
@@ -100,8 +104,8 @@ struct ThreadTests {
         }
     }
 
-    @Test("A realm of a queue is used on the queue, on whatever thread that runs")
-    func queues() throws {
+    @Test
+    func `A realm of a queue is used on the queue, on whatever thread that runs`() throws {
         let configuration = TestRealm.inMemory()
         let queue = DispatchQueue(label: "realm")
         let box = Box<Realm?>(nil)
@@ -121,8 +125,8 @@ struct ThreadTests {
         }
     }
 
-    @Test("Many threads write in turn, and nothing is lost")
-    func manyWriters() throws {
+    @Test
+    func `Many threads write in turn, and nothing is lost`() throws {
         let configuration = TestRealm.inMemory()
         let realm = try Realm(configuration: configuration)
         try realm.write { realm.add(Person(1, "Ada", age: 0)) }
@@ -141,8 +145,8 @@ struct ThreadTests {
         try TestRealm.check(realm)
     }
 
-    @Test("After invalidate, objects are invalid and results empty, and the realm goes on")
-    func invalidate() throws {
+    @Test
+    func `After invalidate, objects are invalid and results empty, and the realm goes on`() throws {
         try TestRealm.with { realm in
             let person = Person(1, "Ada")
             try realm.write { realm.add(person) }

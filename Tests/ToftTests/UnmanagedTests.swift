@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Unmanaged objects are ordinary objects")
 struct UnmanagedTests {
-    @Test("A new object has the defaults of its declarations")
-    func defaults() {
+    @Test
+    func `A new object has the defaults of its declarations`() {
         let person = Person()
         #expect(person.age == 18)
         #expect(person.name == "")
@@ -19,16 +19,16 @@ struct UnmanagedTests {
         #expect(!person.isInvalidated)
     }
 
-    @Test("A date without default is the time of its first look, and stays")
-    func dateDefault() {
+    @Test
+    func `A date without default is the time of its first look, and stays`() {
         let everything = Everything()
         let first = everything.date
         #expect(abs(first.timeIntervalSinceNow) < 10)
         #expect(everything.date == first)
     }
 
-    @Test("Properties take values, links and lists")
-    func properties() {
+    @Test
+    func `Properties take values, links and lists`() {
         let (boss, person) = (Person(1, "Ada", age: 40), Person(2, "Ben"))
         person.boss = boss
         person.dogs.append(Dog("Rex"))
@@ -38,8 +38,8 @@ struct UnmanagedTests {
         #expect(person.nickname == "B")
     }
 
-    @Test("An object is made of a dictionary, with links and lists within")
-    func dictionary() {
+    @Test
+    func `An object is made of a dictionary, with links and lists within`() {
         let person = Person(
             value: [
                 "id": 7, "name": "Ada", "boss": ["id": 1, "name": "Grace"],
@@ -52,14 +52,14 @@ struct UnmanagedTests {
         #expect(person.dogs[0].age == 3)
     }
 
-    @Test("An object is made of an array with a value for each property")
-    func array() {
+    @Test
+    func `An object is made of an array with a value for each property`() {
         #expect(Dog(value: ["Rex", 4] as [Any]).age == 4)
         expectError(.invalidArgument) { _ = Dog(value: ["Rex"]) }
     }
 
-    @Test("A copy of an object shares its links")
-    func copy() {
+    @Test
+    func `A copy of an object shares its links`() {
         let person = Person(1, "Ada")
         person.boss = Person(2, "Ben")
         let copy = Person(value: person)
@@ -68,8 +68,8 @@ struct UnmanagedTests {
         #expect(copy !== person)
     }
 
-    @Test("Values of other types are converted where nothing is lost, and refused where it is")
-    func conversion() {
+    @Test
+    func `Values of other types are converted where nothing is lost, and refused where it is`() {
         let everything = Everything(
             value: [
                 "int8": 5, "double": 3, "float": 2.5, "int": NSNumber(value: 9),
@@ -85,8 +85,8 @@ struct UnmanagedTests {
         expectError(.nullNotAllowed) { _ = Everything(value: ["int": NSNull()]) }
     }
 
-    @Test("Properties can be reached by name")
-    func byName() {
+    @Test
+    func `Properties can be reached by name`() {
         let person = Person(1, "Ada")
         person["age"] = 41
         #expect(person.age == 41)
@@ -96,8 +96,8 @@ struct UnmanagedTests {
         expectError(.noSuchProperty) { _ = person["wings"] }
     }
 
-    @Test("Unmanaged objects are equal only when they are one")
-    func equality() {
+    @Test
+    func `Unmanaged objects are equal only when they are one`() {
         let person = Person(1, "Ada")
         #expect(person == person)
         #expect(person != Person(1, "Ada"))
@@ -105,8 +105,8 @@ struct UnmanagedTests {
         #expect(Set([person, person, Person(1, "Ada")]).count == 2)
     }
 
-    @Test("An unmanaged list is an array that is shared")
-    func list() {
+    @Test
+    func `An unmanaged list is an array that is shared`() {
         let list: List<Int> = [1, 2, 3]
         let other = list
         other.append(4)
@@ -132,15 +132,15 @@ struct UnmanagedTests {
         expectError(.unsupported) { _ = list.filter("self > 3") }
     }
 
-    @Test("Lists are coded as arrays")
-    func coding() throws {
+    @Test
+    func `Lists are coded as arrays`() throws {
         let list = try JSONDecoder().decode(List<String>.self, from: Data(#"["a","b"]"#.utf8))
         #expect(Array(list) == ["a", "b"])
         #expect(try JSONEncoder().encode(list) == Data(#"["a","b"]"#.utf8))
     }
 
-    @Test("Objects describe themselves, circles too")
-    func description() {
+    @Test
+    func `Objects describe themselves, circles too`() {
         let person = Person(1, "Ada")
         person.boss = person
         person.dogs.append(Dog("Rex"))

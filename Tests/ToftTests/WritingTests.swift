@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Writing")
 struct WritingTests {
-    @Test("Adding makes the instance itself live")
-    func add() throws {
+    @Test
+    func `Adding makes the instance itself live`() throws {
         try TestRealm.with { realm in
             let person = Person(1, "Ada", age: 36)
             try realm.write { realm.add(person) }
@@ -18,8 +18,8 @@ struct WritingTests {
         }
     }
 
-    @Test("Every type is kept and comes back as it was")
-    func everyType() throws {
+    @Test
+    func `Every type is kept and comes back as it was`() throws {
         let moment = Date(timeIntervalSince1970: 1_700_000_000.123456)
         try TestRealm.withFile { realm, _ in
             let one = Everything()
@@ -83,8 +83,8 @@ struct WritingTests {
         }
     }
 
-    @Test("Adding brings along what is linked, through circles, each once")
-    func addGraph() throws {
+    @Test
+    func `Adding brings along what is linked, through circles, each once`() throws {
         try TestRealm.with { realm in
             let (ada, ben) = (Person(1, "Ada"), Person(2, "Ben"))
             ada.boss = ben
@@ -102,8 +102,8 @@ struct WritingTests {
         }
     }
 
-    @Test("The list that the app holds becomes the managed one")
-    func listIsAdopted() throws {
+    @Test
+    func `The list that the app holds becomes the managed one`() throws {
         try TestRealm.with { realm in
             let person = Person(1, "Ada")
             let dogs = person.dogs
@@ -118,8 +118,8 @@ struct WritingTests {
         }
     }
 
-    @Test("Adding again does nothing; adding what another realm has is misuse")
-    func addTwice() throws {
+    @Test
+    func `Adding again does nothing; adding what another realm has is misuse`() throws {
         try TestRealm.with { realm in
             let person = Person(1, "Ada")
             try realm.write {
@@ -135,8 +135,8 @@ struct WritingTests {
         }
     }
 
-    @Test("A second object with the same key is misuse, and stays unmanaged")
-    func duplicateKey() throws {
+    @Test
+    func `A second object with the same key is misuse, and stays unmanaged`() throws {
         try TestRealm.with { realm in
             let second = Person(1, "Ben")
             try realm.write { realm.add(Person(1, "Ada")) }
@@ -147,10 +147,10 @@ struct WritingTests {
         }
     }
 
-    @Test(
-        "Updating by key sets what is given and leaves the rest",
-        arguments: [Realm.UpdatePolicy.modified, .all])
-    func upsert(_ policy: Realm.UpdatePolicy) throws {
+    @Test(arguments: [Realm.UpdatePolicy.modified, .all])
+    func `Updating by key sets what is given and leaves the rest`(_ policy: Realm.UpdatePolicy)
+        throws
+    {
         try TestRealm.with { realm in
             try realm.write {
                 realm.create(
@@ -174,8 +174,8 @@ struct WritingTests {
         }
     }
 
-    @Test("Updating goes down to linked objects with keys")
-    func nestedUpsert() throws {
+    @Test
+    func `Updating goes down to linked objects with keys`() throws {
         try TestRealm.with { realm in
             try realm.write {
                 realm.create(
@@ -192,8 +192,8 @@ struct WritingTests {
         }
     }
 
-    @Test("A class without key can't be updated by it")
-    func upsertWithoutKey() throws {
+    @Test
+    func `A class without key can't be updated by it`() throws {
         try TestRealm.with { realm in
             expectError(.missingPrimaryKey) {
                 try realm.write { realm.add(Dog("Rex"), update: .all) }
@@ -206,8 +206,8 @@ struct WritingTests {
         }
     }
 
-    @Test("A key may be nil, which is a key like another")
-    func nilKey() throws {
+    @Test
+    func `A key may be nil, which is a key like another`() throws {
         try TestRealm.with { realm in
             try realm.write {
                 realm.create(City.self, value: ["code": nil, "population": 1] as [String: Any?])
@@ -219,8 +219,8 @@ struct WritingTests {
         }
     }
 
-    @Test("Creating links managed objects of the realm and copies nothing of them")
-    func createWithManaged() throws {
+    @Test
+    func `Creating links managed objects of the realm and copies nothing of them`() throws {
         try TestRealm.with { realm in
             try realm.write {
                 let boss = realm.create(
@@ -233,8 +233,8 @@ struct WritingTests {
         }
     }
 
-    @Test("Deleting an object empties links to it and invalidates its instances")
-    func delete() throws {
+    @Test
+    func `Deleting an object empties links to it and invalidates its instances`() throws {
         try TestRealm.with { realm in
             let (ada, ben) = (Person(1, "Ada"), Person(2, "Ben"))
             ben.boss = ada
@@ -259,8 +259,8 @@ struct WritingTests {
         }
     }
 
-    @Test("Deleting all leaves other classes of the file alone")
-    func deleteAll() throws {
+    @Test
+    func `Deleting all leaves other classes of the file alone`() throws {
         try TestRealm.withFile { realm, url in
             try realm.write {
                 realm.add(Person(1, "Ada"))
@@ -279,8 +279,8 @@ struct WritingTests {
         }
     }
 
-    @Test("A block that throws changes nothing; a returned value comes through")
-    func rollback() throws {
+    @Test
+    func `A block that throws changes nothing; a returned value comes through`() throws {
         struct Stop: Error {}
         try TestRealm.with { realm in
             let person = Person(1, "Ada")
@@ -302,8 +302,8 @@ struct WritingTests {
         }
     }
 
-    @Test("Transactions by hand: begin, cancel, commit")
-    func byHand() throws {
+    @Test
+    func `Transactions by hand: begin, cancel, commit`() throws {
         try TestRealm.with { realm in
             realm.beginWrite()
             realm.add(Dog("Rex"))
@@ -317,8 +317,8 @@ struct WritingTests {
         }
     }
 
-    @Test("The key of a managed object never changes")
-    func keyChange() throws {
+    @Test
+    func `The key of a managed object never changes`() throws {
         try TestRealm.with { realm in
             let person = Person(1, "Ada")
             try realm.write { realm.add(person) }
@@ -327,8 +327,8 @@ struct WritingTests {
         }
     }
 
-    @Test("Same row, same object: by key it is equal, without key it is the same")
-    func equality() throws {
+    @Test
+    func `Same row, same object: by key it is equal, without key it is the same`() throws {
         try TestRealm.with { realm in
             try realm.write {
                 realm.add(Person(1, "Ada"))
