@@ -446,12 +446,12 @@ EDITS = [
         "Sources/ToftStorage/Transaction/Commit.swift",
         """\
         try mapRoot(of: version)
-        try Probe.pass(.pagesWritten)
+        try Failpoint.pass(.pagesWritten)
         version.log = frame.after
 """,
         """\
         try mapRoot(of: version)
-        try Probe.pass(.pagesWritten)
+        try Failpoint.pass(.pagesWritten)
         if Mutant.isOn(.publishedBeforeLog) { store.coordinator.publish(version) }
         version.log = frame.after
 """,
@@ -475,7 +475,7 @@ EDITS = [
         "Sources/ToftStorage/Transaction/Commit.swift",
         """\
         try orPoison { () throws(StorageError) in try store.file.sync() }
-        try Probe.pass(.pagesSynced)
+        try Failpoint.pass(.pagesSynced)
         // 5. The meta is written, durably. A marker in the log follows, for the chain of records to
         //    pass through: the next durable write of the log covers it.
         try orPoison { () throws(StorageError) in try store.writeMeta(version, log: log) }
@@ -484,7 +484,7 @@ EDITS = [
         if !Mutant.isOn(.noSyncBeforeMeta) {
             try orPoison { () throws(StorageError) in try store.file.sync() }
         }
-        try Probe.pass(.pagesSynced)
+        try Failpoint.pass(.pagesSynced)
         if Mutant.isOn(.publishedBeforeMeta) { store.coordinator.publish(version) }
         // 5. The meta is written, durably. A marker in the log follows, for the chain of records to
         //    pass through: the next durable write of the log covers it.

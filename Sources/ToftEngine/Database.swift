@@ -57,7 +57,7 @@ package final class Database: Sendable {
     }
 
     /// An empty database in memory, which closed sessions stand in.
-    nonisolated(unsafe) static let nowhere: (database: Database, view: ModelView)? = {
+    static let nowhere: (database: Database, view: ModelView)? = {
         guard
             let store = try? Store.open(StoreConfiguration(location: .memory(name: "\0 nowhere"))),
             let snapshot = try? store.beginRead(),

@@ -53,7 +53,7 @@ package enum FilePath {
             "open", directory, platform_open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
         defer { _ = platform_close(descriptor) }
         let result = platform_sync(descriptor)
-        Probe.reach(.directorySynced)
+        Failpoint.reach(.directorySynced)
         // Some file systems cannot sync a directory and say so.
         if result != -EINVAL { try checked("fsync", directory, result) }
     }

@@ -29,16 +29,16 @@ extension PosixFile {
                     try checkFileSystem(of: file.descriptor, path: path)
                 }
                 try write(file)
-                Probe.reach(.creationWritten)
+                Failpoint.reach(.creationWritten)
                 if isDurable { try file.sync() }
-                Probe.reach(.creationSynced)
+                Failpoint.reach(.creationSynced)
                 let named = try give(name: path, to: temporary)
                 try? file.close()
                 switch named {
                 case .named:
-                    Probe.reach(.creationNamed)
+                    Failpoint.reach(.creationNamed)
                     if isDurable { try FilePath.syncDirectory(FilePath.directory(of: path)) }
-                    Probe.reach(.creationDurable)
+                    Failpoint.reach(.creationDurable)
                     return true
                 case .taken:
                     try FilePath.remove(temporary)

@@ -230,7 +230,7 @@ extension PosixFile {
         throws(SystemError) -> Bool
     {
         let count = pieces.reduce(0) { $0 + $1.count }
-        guard count <= min(Self.pieceSize, Probe.writeLimit) else { return false }
+        guard count <= min(Self.pieceSize, Failpoint.writeLimit) else { return false }
         let position = try signed(offset, plus: 0)
         return withUnsafeTemporaryAllocation(of: iovec.self, capacity: pieces.count) { vectors in
             for (index, piece) in pieces.enumerated() {
@@ -269,7 +269,7 @@ extension PosixFile {
         guard isWritable else { throw .readOnly }
         var done = 0
         while done < bytes.count, let base = bytes.baseAddress {
-            let piece = min(bytes.count - done, limit, Probe.writeLimit)
+            let piece = min(bytes.count - done, limit, Failpoint.writeLimit)
             let count = call(descriptor, base + done, piece, try signed(offset, plus: done))
             if count == -Int(EINTR) { continue }
             if count == 0 { throw .io(operation: "pwrite", path: path, errno: EIO) }

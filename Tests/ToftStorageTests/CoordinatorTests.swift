@@ -114,7 +114,7 @@ private func published(_ version: UInt64) -> PublishedVersion {
         #expect(try first.pinnedVersions() == [])
     }
 
-    @Test func `Pins of a member that is gone without a word are given back`() throws {
+    @Test func `Pins of a participant that is gone without a word are given back`() throws {
         let place = try Place()
         defer { place.remove() }
         let first = try place.attach()
@@ -227,7 +227,7 @@ private func published(_ version: UInt64) -> PublishedVersion {
         #expect(status.st_mode & 0o777 == 0o640)
         #expect(
             status.st_size == LockFileLayout.size && status.st_blocks * 512 >= LockFileLayout.size)
-        // Another file takes the name: its members share other words.
+        // Another file takes the name: its participants share other words.
         rename(place.path, place.directory + "/b.toft")
         _ = try PosixFile.create(place.path) { file throws(SystemError) in
             try file.grow(to: 65_536)
@@ -237,7 +237,8 @@ private func published(_ version: UInt64) -> PublishedVersion {
         #expect(other.published.version == 50)
     }
 
-    @Test func `A sleeper is woken by a commit of another member, and by nothing else`() throws {
+    @Test func `A sleeper is woken by a commit of another participant, and by nothing else`() throws
+    {
         let place = try Place()
         defer { place.remove() }
         let first = try place.attach()
@@ -254,44 +255,44 @@ private func published(_ version: UInt64) -> PublishedVersion {
     }
 }
 
-@Suite struct `Guests, which only read` {
-    @Test func `A guest pins what members must then keep, and follows them`() throws {
+@Suite struct `Attachments that only read` {
+    @Test func `A reader pins what participants must then keep, and follows them`() throws {
         let place = try Place()
         defer { place.remove() }
-        let guest = try Coordinator.guest(try place.file(forWriting: false)) {
+        let reader = try Coordinator.readOnly(try place.file(forWriting: false)) {
             () throws(StorageError) in published(4)
         }
-        #expect(guest.isFirst)
-        try guest.open(published: published(4))
-        let atRest = try guest.pinLatest()
+        #expect(reader.isFirst)
+        try reader.open(published: published(4))
+        let atRest = try reader.pinLatest()
         #expect(atRest.published == published(4))
-        let member = try place.attach(version: 6)
-        #expect(try member.pinnedVersions() == [4])
-        #expect(guest.published == published(6))
-        let six = try guest.pinLatest()
-        member.publish(published(7))
-        let seven = try guest.pinLatest()
-        #expect(try member.pinnedVersions() == [4, 6, 7])
-        guest.unpin(six)
-        guest.unpin(six)
-        #expect(try member.pinnedVersions() == [4, 7])
-        guest.unpin(seven)
-        guest.unpin(atRest)
-        #expect(try member.pinnedVersions() == [])
-        #expect(throws: StorageError.readOnly) { try guest.lockWriter(timeoutMilliseconds: 0) }
-        _ = try guest.pinLatest()
-        guest.detach {}
-        #expect(try member.pinnedVersions() == [])
+        let participant = try place.attach(version: 6)
+        #expect(try participant.pinnedVersions() == [4])
+        #expect(reader.published == published(6))
+        let six = try reader.pinLatest()
+        participant.publish(published(7))
+        let seven = try reader.pinLatest()
+        #expect(try participant.pinnedVersions() == [4, 6, 7])
+        reader.unpin(six)
+        reader.unpin(six)
+        #expect(try participant.pinnedVersions() == [4, 7])
+        reader.unpin(seven)
+        reader.unpin(atRest)
+        #expect(try participant.pinnedVersions() == [])
+        #expect(throws: StorageError.readOnly) { try reader.lockWriter(timeoutMilliseconds: 0) }
+        _ = try reader.pinLatest()
+        reader.detach {}
+        #expect(try participant.pinnedVersions() == [])
     }
 
-    @Test func `A guest without a lock file reads the file alone, and creates nothing`() throws {
+    @Test func `A reader without a lock file reads the file alone, and creates nothing`() throws {
         let place = try Place()
         defer { place.remove() }
-        let guest = try Coordinator.guest(try place.file(forWriting: false)) {
+        let reader = try Coordinator.readOnly(try place.file(forWriting: false)) {
             () throws(StorageError) in published(4)
         }
-        _ = try guest.pinLatest()
+        _ = try reader.pinLatest()
         #expect(access(place.path + ".lock", F_OK) != 0)
-        #expect(!guest.waitForVersion(after: 4, timeoutMilliseconds: 5))
+        #expect(!reader.waitForVersion(after: 4, timeoutMilliseconds: 5))
     }
 }

@@ -125,8 +125,8 @@ import ToftPlatform
                 LockFileLayout.signal, LockFileLayout.writerLock, LockFileLayout.checkpointLock,
                 LockFileLayout.claimedVersion, LockFileLayout.durableVersion,
                 LockFileLayout.poison, LockFileLayout.pinEnd, LockFileLayout.checkpoint,
-                LockFileLayout.logTail, LockFileLayout.flushedLog, LockFileLayout.waitingEffects,
-                LockFileLayout.waitingBytes, LockFileLayout.logMap, LockFileLayout.logBase,
+                LockFileLayout.logTail, LockFileLayout.flushedLog, LockFileLayout.backlogEffects,
+                LockFileLayout.backlogBytes, LockFileLayout.logMap, LockFileLayout.logBase,
                 LockFileLayout.ring, LockFileLayout.logSegments, LockFileLayout.processes,
                 LockFileLayout.pins,
             ], end: LockFileLayout.size)

@@ -409,9 +409,9 @@ import ToftPlatform
 
             var configuration = StoreConfiguration(location: .file(path: left))
             configuration.isReadOnly = true
-            let guest = try Store.open(configuration)
-            #expect(try Self.count(guest) == 50)
-            #expect(try guest.check().problems == [])
+            let reader = try Store.open(configuration)
+            #expect(try Self.count(reader) == 50)
+            #expect(try reader.check().problems == [])
             #expect(try Data(contentsOf: URL(fileURLWithPath: left)) == bytes)
             #expect(
                 TemporaryDirectory.names(in: directory).sorted() == [
@@ -419,14 +419,14 @@ import ToftPlatform
                 ])
 
             // While it looks, somebody recovers the file and goes on: what it looks at stays.
-            let pinned = try guest.beginRead()
+            let pinned = try reader.beginRead()
             #expect(
                 try ChildProcess(TrialsProgram.path(), ["open", left, "rw"]).lines() == ["ok child"]
             )
             #expect(try pinned.orderedTree(tree).count == 50)
             pinned.release()
-            #expect(try Self.count(guest) == 51)
-            #expect(try guest.check().problems == [])
+            #expect(try Self.count(reader) == 51)
+            #expect(try reader.check().problems == [])
             #expect(try Self.count(store) == 50)
         }
     }

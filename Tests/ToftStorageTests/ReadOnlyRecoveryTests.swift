@@ -25,7 +25,7 @@ internal import ToftTestKit
         _ = try transaction.commit()
     }
 
-    private func guest(_ path: String) throws -> Store {
+    private func readOnlyStore(_ path: String) throws -> Store {
         var configuration = StoreConfiguration(location: .file(path: path))
         configuration.isReadOnly = true
         return try Store.open(configuration)
@@ -45,17 +45,17 @@ internal import ToftTestKit
         try withTemporaryDirectory { directory throws in
             let path = directory + "/test.toft"
             try fill(path)
-            let guest = try guest(path)
+            let store = try readOnlyStore(path)
             var pinned: Snapshot?
-            try commitAndDie(path, 0) { pinned = try guest.beginRead() }
+            try commitAndDie(path, 0) { pinned = try store.beginRead() }
             let reader = try #require(pinned)
-            let meta = try #require(try MetaPage.newest(fromDevice: false, of: guest.file)?.meta)
+            let meta = try #require(try MetaPage.newest(fromDevice: false, of: store.file)?.meta)
             #expect(reader.version > meta.version, "the trial checkpointed too early")
             for round in 1..<4 { try commitAndDie(path, round) {} }
             #expect(StoreCheck.run(reader).problems.filter { !$0.contains("lost") } == [])
             #expect(try reader.orderedTree(tree).count == 5_000)
             reader.release()
-            #expect(try guest.check().problems == [])
+            #expect(try store.check().problems == [])
         }
     }
 
@@ -65,22 +65,22 @@ internal import ToftTestKit
         try withTemporaryDirectory { directory throws in
             let path = directory + "/test.toft"
             try fill(path)
-            let guest = try guest(path)
+            let store = try readOnlyStore(path)
             var pinned: Snapshot?
             var early: UInt64 = 0
             for round in 0..<100 {
                 try commitAndDie(path, round) {
                     pinned?.release()
-                    pinned = try guest.beginRead()
+                    pinned = try store.beginRead()
                 }
-                if round == 10 { early = try guest.file.size() }
+                if round == 10 { early = try store.file.size() }
             }
-            let size = try guest.file.size()
+            let size = try store.file.size()
             print("a file of \(early) bytes after 10 recoveries has \(size) after 100")
             #expect(size <= early + early / 2)
             #expect(try #require(pinned).orderedTree(tree).count == 5_000)
             pinned?.release()
-            #expect(try guest.check().problems == [])
+            #expect(try store.check().problems == [])
         }
     }
 }

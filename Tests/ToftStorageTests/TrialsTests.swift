@@ -12,7 +12,7 @@ internal import ToftTestKit
     }
 
     @Test func `Three processes commit and observe, and end with the same content`() throws {
-        try Self.run("members", "1000")
+        try Self.run("participants", "1000")
     }
 
     @Test func `A process is killed fifty times, and nothing committed is lost`() throws {

@@ -213,8 +213,8 @@ enum CallFaultTrials {
             // not exist.
             let dying = try subject.opened().twin().beginWrite(timeoutMilliseconds: 5_000)
             try Subject.write([1: [1]], in: dying)
-            Probe.script.death = .logWritten
-            defer { Probe.script.death = nil }
+            Failpoint.script.death = .logWritten
+            defer { Failpoint.script.death = nil }
             do {
                 _ = try dying.commit()
             } catch StorageError.commitOutcomeUnknown where !subject.isPoisoned {}

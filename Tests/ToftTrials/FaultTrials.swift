@@ -237,7 +237,7 @@ enum FaultTrials {
         } catch StorageError.commitOutcomeUnknown {}
         other?.join()
         guard hasFailed.withLock({ $0 }) == true else {
-            throw Failure("the other member was told that all is well")
+            throw Failure("the other participant was told that all is well")
         }
         guard store.coordinator.isPoisoned else { throw Failure("not poisoned") }
     }

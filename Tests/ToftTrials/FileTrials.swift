@@ -8,7 +8,7 @@ enum FileTrials {
     static func run() throws -> Bool {
         #if TOFT_TRIALS
         let problems = try [
-            shortWrites(), creation(), lostRecord(), lostMeta(), damagedCopy(), silentMember(),
+            shortWrites(), creation(), lostRecord(), lostMeta(), damagedCopy(), silentParticipant(),
         ].compactMap { $0 }
         for problem in problems { print("VIOLATION \(problem)") }
         print("cases 6\nfiles: 6 cases (\(problems.count) bad)")
@@ -22,8 +22,8 @@ enum FileTrials {
     #if TOFT_TRIALS
     /// A kernel may write a part only; the rest has to follow.
     private static func shortWrites() throws -> String? {
-        Probe.writeLimit = 1_000
-        defer { Probe.writeLimit = .max }
+        Failpoint.writeLimit = 1_000
+        defer { Failpoint.writeLimit = .max }
         return try withTemporaryDirectory { directory in
             let path = directory + "/short.toft"
             do {
@@ -45,7 +45,7 @@ enum FileTrials {
     }
 
     /// Who lost the lock that proves its life is gone, even if a process with its number lives.
-    private static func silentMember() throws -> String? {
+    private static func silentParticipant() throws -> String? {
         try withTemporaryDirectory { directory in
             let path = directory + "/silent.toft"
             try autoreleased {
@@ -65,10 +65,12 @@ enum FileTrials {
             let second = try Coordinator.attach(file)
             _ = try second.pinLatest()
             first.publish(version(2))
-            guard try first.pinnedVersions() == [1] else { return "a member's pin is not seen" }
+            guard try first.pinnedVersions() == [1] else {
+                return "a participant's pin is not seen"
+            }
             try file.close()
             return try first.pinnedVersions().isEmpty
-                ? nil : "the pin of a member that is gone stays"
+                ? nil : "the pin of a participant that is gone stays"
         }
     }
 
@@ -165,10 +167,10 @@ enum FileTrials {
     private static func creation() throws -> String? {
         try withTemporaryDirectory { directory in
             let order = MomentList()
-            Probe.observer = { order.append($0) }
-            defer { Probe.observer = nil }
+            Failpoint.observer = { order.append($0) }
+            defer { Failpoint.observer = nil }
             _ = try Store.open(StoreConfiguration(location: .file(path: directory + "/new.toft")))
-            let wanted: [Probe.Moment] = [
+            let wanted: [Failpoint] = [
                 .creationWritten, .creationSynced, .creationNamed, .directorySynced,
                 .creationDurable,
             ]

@@ -14,7 +14,7 @@ enum InterleavingTrials {
         for (moments, trial) in [
             (reading, whileReading), (writing, whileWriting),
             (writingWithoutLog, whileWritingWithoutLog),
-        ] as [([Probe.Moment], (Probe.Moment, Int) throws -> Void)] {
+        ] as [([Failpoint], (Failpoint, Int) throws -> Void)] {
             for moment in moments {
                 for nth in 0..<3 {
                     count += 1
@@ -26,7 +26,7 @@ enum InterleavingTrials {
         }
         count += 1
         do { try whileAWriterReadsThePins() } catch {
-            problems.append("at \(Probe.Moment.pinsBegun): \(error)")
+            problems.append("at \(Failpoint.pinsBegun): \(error)")
         }
         for problem in problems { print("VIOLATION \(problem)") }
         print("cases \(count)\ninterleavings \(count) (\(problems.count) bad)")
@@ -38,12 +38,12 @@ enum InterleavingTrials {
     }
 
     #if TOFT_TRIALS
-    private static let reading: [Probe.Moment] = [.versionRead, .pinStored]
-    private static let writing: [Probe.Moment] = [
+    private static let reading: [Failpoint] = [.versionRead, .pinStored]
+    private static let writing: [Failpoint] = [
         .writerTaken, .transactionBegun, .spilled, .recordKept, .pagesWritten, .logWritten,
         .published, .writerLeaving,
     ]
-    private static let writingWithoutLog: [Probe.Moment] = [
+    private static let writingWithoutLog: [Failpoint] = [
         .pagesWritten, .pagesSynced, .metaWritten, .durableStored, .markerWritten, .published,
     ]
 
@@ -71,7 +71,7 @@ enum InterleavingTrials {
 
         func commit() throws {
             let transaction = try store.beginWrite()
-            _ = try Ledger.move(transaction, member: 0, &numbers)
+            _ = try Ledger.move(transaction, participant: 0, &numbers)
             try Ledger.scribble(transaction, &numbers)
             _ = try transaction.commit()
             try know()
@@ -81,7 +81,7 @@ enum InterleavingTrials {
         func commitUnknown(changingStructure: Bool = false) throws {
             let transaction = try store.beginWrite()
             if changingStructure { try Ledger.restructure(transaction) }
-            _ = try Ledger.move(transaction, member: 0, &numbers)
+            _ = try Ledger.move(transaction, participant: 0, &numbers)
             try Ledger.scribble(transaction, &numbers)
             _ = try transaction.commit()
         }
@@ -105,7 +105,7 @@ enum InterleavingTrials {
 
     /// While a reader pins the newest version, others commit, so that it is not the newest any
     /// more, and its pages are free.
-    private static func whileReading(_ moment: Probe.Moment, _ nth: Int) throws {
+    private static func whileReading(_ moment: Failpoint, _ nth: Int) throws {
         let scene = try Scene()
         let snapshot = try at(moment, nth, { for _ in 0..<20 { try scene.commitUnknown() } }) {
             () throws -> Snapshot in
@@ -121,14 +121,14 @@ enum InterleavingTrials {
 
     /// While a writer commits, a reader begins: it sees the last version or the new one, and
     /// nothing that is not durable.
-    private static func whileWriting(_ moment: Probe.Moment, _ nth: Int) throws {
+    private static func whileWriting(_ moment: Failpoint, _ nth: Int) throws {
         try whileWriting(moment, nth, changingStructure: false)
     }
-    private static func whileWritingWithoutLog(_ moment: Probe.Moment, _ nth: Int) throws {
+    private static func whileWritingWithoutLog(_ moment: Failpoint, _ nth: Int) throws {
         try whileWriting(moment, nth, changingStructure: true)
     }
 
-    private static func whileWriting(_ moment: Probe.Moment, _ nth: Int, changingStructure: Bool)
+    private static func whileWriting(_ moment: Failpoint, _ nth: Int, changingStructure: Bool)
         throws
     {
         let scene = try Scene()
@@ -154,14 +154,14 @@ enum InterleavingTrials {
         var numbers = Seed(3)
         func commit() throws {
             let transaction = try store.beginWrite()
-            _ = try Ledger.move(transaction, member: 0, &numbers)
+            _ = try Ledger.move(transaction, participant: 0, &numbers)
             _ = try transaction.commit()
         }
         for _ in 0..<5 { try commit() }
         let pinned = Flag()
         let goOn = Flag()
         let checkpoint = try PlatformThread(name: "checkpoint", stackSize: 8 << 20) {
-            Probe.script.interruption = { moment in
+            Failpoint.script.interruption = { moment in
                 guard moment == .checkpointPinned else { return }
                 pinned.raise()
                 goOn.wait()
@@ -171,14 +171,14 @@ enum InterleavingTrials {
         }
         pinned.wait()
         for _ in 0..<3 { try commit() }
-        Probe.script.interruption = { moment in
+        Failpoint.script.interruption = { moment in
             guard moment == .pinsBegun else { return }
-            Probe.script.interruption = nil
+            Failpoint.script.interruption = nil
             goOn.raise()
             checkpoint.join()
         }
         for _ in 0..<40 { try commit() }
-        Probe.script.interruption = nil
+        Failpoint.script.interruption = nil
         // What a power failure would leave of the file, but for the log: the checkpoint alone.
         let report = try Store.checkOfDurableVersion(of: file)
         guard report.isSound else { throw Failure("unsound: \(report.problems.prefix(2))") }
@@ -209,31 +209,31 @@ enum InterleavingTrials {
 
     /// Runs the body, and the action in it when the moment comes for the nth time.
     private static func at<Result>(
-        _ moment: Probe.Moment, _ nth: Int, _ action: @escaping () throws -> Void,
+        _ moment: Failpoint, _ nth: Int, _ action: @escaping () throws -> Void,
         _ body: () throws -> Result
     ) throws -> Result {
         let state = Interruption(moment, nth, action)
-        Probe.observer = { state.reach($0) }
-        defer { Probe.observer = nil }
+        Failpoint.observer = { state.reach($0) }
+        defer { Failpoint.observer = nil }
         let result = try body()
         if let failure = state.failure { throw failure }
         return result
     }
 
     private final class Interruption: @unchecked Sendable {
-        let moment: Probe.Moment
+        let moment: Failpoint
         var countdown: Int
         let action: () throws -> Void
         var failure: (any Error)?
         private var isActing = false
 
-        init(_ moment: Probe.Moment, _ nth: Int, _ action: @escaping () throws -> Void) {
+        init(_ moment: Failpoint, _ nth: Int, _ action: @escaping () throws -> Void) {
             self.moment = moment
             countdown = nth
             self.action = action
         }
 
-        func reach(_ reached: Probe.Moment) {
+        func reach(_ reached: Failpoint) {
             guard reached == moment, !isActing else { return }
             countdown -= 1
             guard countdown == -1 else { return }
@@ -248,8 +248,8 @@ enum InterleavingTrials {
 #if TOFT_TRIALS
 /// Moments, from any thread, in the order in which they were reached.
 final class MomentList: Sendable {
-    private let list = Mutex<[Probe.Moment]>([])
-    var moments: [Probe.Moment] { list.withLock { $0 } }
-    func append(_ moment: Probe.Moment) { list.withLock { $0.append(moment) } }
+    private let list = Mutex<[Failpoint]>([])
+    var moments: [Failpoint] { list.withLock { $0 } }
+    func append(_ moment: Failpoint) { list.withLock { $0.append(moment) } }
 }
 #endif

@@ -4,8 +4,8 @@ internal import ToftTestKit
 /// The data of the trials with several processes: accounts between which money moves, and entries
 /// that tell who moved it.
 ///
-/// In every version the balances add up to the same, and each member has as many entries as its
-/// counter says.
+/// In every version the balances add up to the same, and each participant has as many entries as
+/// its counter says.
 struct Ledger {
     static let accountCount = 100
     static let sum: Int64 = 100_000
@@ -41,9 +41,10 @@ struct Ledger {
         _ = try transaction.commit()
     }
 
-    /// Moves money and makes an entry; removes an older one now and then. Returns the member's new
-    /// number.
-    static func move(_ transaction: WriteTransaction, member: Int, _ numbers: inout Seed) throws
+    /// Moves money and makes an entry; removes an older one now and then. Returns the participant's
+    /// new number.
+    static func move(_ transaction: WriteTransaction, participant: Int, _ numbers: inout Seed)
+        throws
         -> Int64
     {
         let table = try transaction.view.table(accounts)
@@ -52,12 +53,12 @@ struct Ledger {
         let amount = Int64(numbers.below(50))
         try add(-amount, to: from, table, transaction)
         try add(amount, to: to, table, transaction)
-        let next = try counter(member, transaction.view) + 1
-        try put(next, member, transaction)
+        let next = try counter(participant, transaction.view) + 1
+        try put(next, participant, transaction)
         let log = try transaction.view.table(entries)
         let key = try transaction.takeKey(entries)
         try transaction.rowInsert(entries, key, derived: false)
-        try transaction.cellSet(entries, key, owner, .int64(Int64(member)), derived: false)
+        try transaction.cellSet(entries, key, owner, .int64(Int64(participant)), derived: false)
         try transaction.cellSet(entries, key, number, .int64(next), derived: false)
         if next % 7 == 0 || log.rowCount > 400 {
             try transaction.rowErase(
@@ -90,16 +91,18 @@ struct Ledger {
             derived: false)
     }
 
-    /// How many commits of a member a version holds.
-    static func counter(_ member: Int, _ snapshot: Snapshot) throws -> Int64 {
-        try [UInt8(member)].withUnsafeBytes { key throws in
+    /// How many commits of a participant a version holds.
+    static func counter(_ participant: Int, _ snapshot: Snapshot) throws -> Int64 {
+        try [UInt8(participant)].withUnsafeBytes { key throws in
             try snapshot.orderedTree(counters).value(forKey: key)?.loadUnaligned(as: Int64.self)
                 ?? 0
         }
     }
 
-    private static func put(_ count: Int64, _ member: Int, _ transaction: WriteTransaction) throws {
-        try [UInt8(member)].withUnsafeBytes { key throws in
+    private static func put(_ count: Int64, _ participant: Int, _ transaction: WriteTransaction)
+        throws
+    {
+        try [UInt8(participant)].withUnsafeBytes { key throws in
             try withUnsafeBytes(of: count) { value throws in
                 try transaction.treePut(counters, key, value, derived: false)
             }

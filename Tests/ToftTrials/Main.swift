@@ -35,7 +35,7 @@ enum Trials {
         case "again":
             return try CrashTrials.again(arguments.first ?? "", seed: UInt64(number(1, 1)))
         case "faults": return try FaultTrials.run(stride: number(0, 1), pairs: number(1, 0))
-        case "members": return try MemberTrial.run(commits: number(0, 1_000))
+        case "participants": return try ParticipantTrial.run(commits: number(0, 1_000))
         case "interleavings": return try InterleavingTrials.run()
         case "files": return try FileTrials.run()
         case "model": return try ModelTrial.run(arguments)
@@ -50,11 +50,12 @@ enum Trials {
         case "damage-again": return try DamageTrial.again(arguments)
         case "all":
             return try [
-                "crash", "faults", "interleavings", "files", "members", "kills", "soak", "damage",
+                "crash", "faults", "interleavings", "files", "participants", "kills", "soak",
+                "damage",
             ]
             .allSatisfy { try run($0, []) }
-        case "member" where arguments.count == 3:
-            try MemberTrial.member(arguments[0], number(1, 0), number(2, 0))
+        case "participant" where arguments.count == 3:
+            try ParticipantTrial.participant(arguments[0], number(1, 0), number(2, 0))
         case "child" where arguments.count == 5:
             guard let role = KillRole(rawValue: arguments[0]) else { return false }
             try KillRole.run(role, arguments[1], arguments[2], number(3, 0), UInt64(number(4, 0)))
@@ -77,7 +78,7 @@ enum Trials {
                 "usage: ToftTrials crash [images [seed]] | again WORKLOAD SEED | "
                     + "faults [stride [pairs]] "
                     + "| model [--seed N | --commands N --sequences N | --minutes N] "
-                    + "| interleavings | files | members [commits] | kills [kills [seed]] | "
+                    + "| interleavings | files | participants [commits] | kills [kills [seed]] | "
                     + "soak [commits [seed]] | mutants [one] | damage [files [seed]] "
                     + "| damage-again CORPUS CLASS NUMBER | all"
             )

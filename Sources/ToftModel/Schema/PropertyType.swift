@@ -1,4 +1,4 @@
-package import ToftStorage
+internal import ToftStorage
 
 /// What a property holds. Raw values are format.
 package enum PropertyType: UInt8, Sendable, CaseIterable {

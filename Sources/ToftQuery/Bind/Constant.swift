@@ -1,5 +1,5 @@
 package import ToftModel
-package import ToftStorage
+internal import ToftStorage
 
 /// A constant of a bound query.
 enum Constant: Sendable {

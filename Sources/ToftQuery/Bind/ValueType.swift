@@ -1,4 +1,4 @@
-package import ToftModel
+internal import ToftModel
 
 /// The type of a value in a query.
 enum ValueType: Hashable, Sendable {

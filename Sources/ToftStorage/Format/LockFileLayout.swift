@@ -22,8 +22,8 @@ package enum LockFileLayout {
     static let checkpoint = pinEnd + line
     static let logTail = checkpoint + 8
     static let flushedLog = logTail + 8
-    static let waitingEffects = flushedLog + 8
-    static let waitingBytes = waitingEffects + 8
+    static let backlogEffects = flushedLog + 8
+    static let backlogBytes = backlogEffects + 8
     static let logMap = checkpoint + line
     static let logBase = logMap + 8
     static let logSegmentCount = logBase + 8
@@ -95,8 +95,8 @@ package enum LockFileLayout {
         ("claimed version", claimedVersion), ("durable version", durableVersion),
         ("poison", poison), ("pin end", pinEnd),
         ("checkpoint", checkpoint), ("log tail", logTail), ("flushed log", flushedLog),
-        ("waiting effects", waitingEffects),
-        ("waiting bytes", waitingBytes), ("log map", logMap), ("base, segment count", logBase),
+        ("backlog effects", backlogEffects),
+        ("backlog bytes", backlogBytes), ("log map", logMap), ("base, segment count", logBase),
         ("ring", ring), ("log segments", logSegments),
         ("processes", processes), ("pins", pins), ("end", size),
     ]
@@ -117,12 +117,12 @@ enum LockByte {
 
     /// Held, shared, by read-only openers for each version that they have pinned. Every other byte,
     /// so that neighbours stay apart.
-    static func guestPin(_ version: UInt64) -> Int64 {
-        guestPins.lowerBound + 2 * Int64(version & guestVersionMask)
+    static func readOnlyPin(_ version: UInt64) -> Int64 {
+        readOnlyPins.lowerBound + 2 * Int64(version & pinnedVersionMask)
     }
-    static func guestVersion(_ byte: Int64) -> UInt64 {
-        UInt64(max(0, byte - guestPins.lowerBound) / 2)
+    static func pinnedVersion(_ byte: Int64) -> UInt64 {
+        UInt64(max(0, byte - readOnlyPins.lowerBound) / 2)
     }
-    static let guestPins: Range<Int64> = (base + 1 << 61)..<Int64.max
-    private static let guestVersionMask: UInt64 = 1 << 59 - 1
+    static let readOnlyPins: Range<Int64> = (base + 1 << 61)..<Int64.max
+    private static let pinnedVersionMask: UInt64 = 1 << 59 - 1
 }

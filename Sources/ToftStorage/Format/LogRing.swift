@@ -117,10 +117,10 @@ package enum LogLimit {
     static let pages: UInt64 = 16_384
     /// What waits for a checkpoint before one begins: bytes written, effects logged (they decide
     /// how long a recovery takes), and milliseconds in which nothing was committed.
-    static let waitingBytes: UInt64 = 16 << 20
+    static let backlogBytes: UInt64 = 16 << 20
     /// What waits at most: a writer who is faster than the checkpoints then makes one itself, so
     /// that the file does not grow without bound.
-    static let mostWaitingBytes: UInt64 = 48 << 20
-    static let waitingEffects: UInt64 = 200_000
+    static let maximumBacklogBytes: UInt64 = 48 << 20
+    static let backlogEffects: UInt64 = 200_000
     static let idleMilliseconds = 1_000
 }

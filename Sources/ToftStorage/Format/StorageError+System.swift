@@ -37,12 +37,11 @@ func system<Result>(_ call: @autoclosure () throws(SystemError) -> Result) throw
     }
 }
 
-extension Probe {
-    /// A moment at which a trial may simulate the death of the one who reaches it: all that he was
-    /// about to do is left undone, but for the locks and pins that the kernel takes from a dead
-    /// process.
+extension Failpoint {
+    /// A point at which a trial may simulate the death of the process that reaches it: what it was
+    /// about to do is left undone, and only the kernel takes back its locks and pins.
     @inline(__always)
-    static func pass(_ moment: Moment) throws(StorageError) {
-        if dies(at: moment) { throw .closed }
+    static func pass(_ point: Failpoint) throws(StorageError) {
+        if dies(at: point) { throw .closed }
     }
 }

@@ -240,7 +240,7 @@ final class PageWriter {
         }
         try write(leaves)
         for leaf in leaves { working.extents.remove(leaf.page) }
-        Probe.reach(.spilled)
+        Failpoint.reach(.spilled)
     }
 
     /// Writes extents in the order of their pages, neighbours together.

@@ -23,10 +23,10 @@ extension Coordinator {
                     locks, { () throws(StorageError) in try LockFile.openShared(for: file) })
                 {
                 case .words(let words):
-                    Probe.reach(.joined)
+                    Failpoint.reach(.joined)
                     return try releasing(locks) { () throws(StorageError) in
                         try Coordinator(
-                            words: words, locks: locks, role: .member(join(words, locks)),
+                            words: words, locks: locks, role: .participant(join(words, locks)),
                             isFirst: false)
                     }
                 case .unusable(let reason):
@@ -43,28 +43,28 @@ extension Coordinator {
 
     /// A coordinator for reading only, which writes nothing and waits for nobody. `newestDurable`
     /// reads the newest valid meta from the file.
-    package static func guest(
+    package static func readOnly(
         _ file: PosixFile,
         newestDurable: @escaping @Sendable () throws(StorageError) -> PublishedVersion
     ) throws(StorageError) -> Coordinator {
         let locks = FileLocks(file: file)
-        let members = MemberWords(file: file, locks: locks)
+        let participants = ParticipantWords(file: file, locks: locks)
         let pins = ReadOnlyAttachments(locks: locks) { () throws(StorageError) in
-            if let published = try members.published() { return published }
+            if let published = try participants.published() { return published }
             return try newestDurable()
         }
         return Coordinator(
-            words: SharedWords(byteCount: LockFileLayout.size), locks: locks, role: .guest(pins),
+            words: SharedWords(byteCount: LockFileLayout.size), locks: locks, role: .readOnly(pins),
             isFirst: true)
     }
 
     private static func begin(_ file: PosixFile, _ locks: FileLocks) throws(StorageError)
         -> Coordinator
     {
-        Probe.reach(.attachTaken)
+        Failpoint.reach(.attachTaken)
         let (words, abandoned) = try LockFile.rebuild(for: file)
         return try Coordinator(
-            words: words, locks: locks, role: .member(join(words, locks)), isFirst: true,
+            words: words, locks: locks, role: .participant(join(words, locks)), isFirst: true,
             abandoned: abandoned)
     }
 
@@ -103,8 +103,9 @@ private struct Backoff {
     }
 }
 
-/// The words of members, seen by a guest: looked for again as long as none are there.
-private final class MemberWords: Sendable {
+/// The words of participants, seen by a read-only attachment: looked for again as long as none are
+/// there.
+private final class ParticipantWords: Sendable {
     private let file: PosixFile
     private let locks: FileLocks
     private let words = Mutex<SharedWords?>(nil)
@@ -114,7 +115,8 @@ private final class MemberWords: Sendable {
         self.locks = locks
     }
 
-    /// The newest version of the members; nil if there are none, or their lock file can't be read.
+    /// The newest version of the participants; nil if there are none, or their lock file can't be
+    /// read.
     func published() throws(StorageError) -> PublishedVersion? {
         guard try system(locks.isHeldByOthers(LockByte.attach)) else { return nil }
         return words.withLock { words in

@@ -67,31 +67,31 @@ extension Coordinator {
     }
 
     /// What was logged since the last checkpoint began.
-    struct Waiting {
+    struct CheckpointBacklog {
         var effects: UInt64
         var bytes: UInt64
     }
 
-    var waiting: Waiting {
-        Waiting(
-            effects: load(LockFileLayout.waitingEffects), bytes: load(LockFileLayout.waitingBytes))
+    var backlog: CheckpointBacklog {
+        CheckpointBacklog(
+            effects: load(LockFileLayout.backlogEffects), bytes: load(LockFileLayout.backlogBytes))
     }
 
     /// Adds a commit's work to what waits for a checkpoint, and returns all of it.
-    func addWaiting(_ work: Waiting) -> Waiting {
-        Waiting(
-            effects: words.word(LockFileLayout.waitingEffects).pointee.add(
+    func addToBacklog(_ work: CheckpointBacklog) -> CheckpointBacklog {
+        CheckpointBacklog(
+            effects: words.word(LockFileLayout.backlogEffects).pointee.add(
                 work.effects, ordering: .relaxed
             ).newValue,
-            bytes: words.word(LockFileLayout.waitingBytes).pointee.add(
+            bytes: words.word(LockFileLayout.backlogBytes).pointee.add(
                 work.bytes, ordering: .relaxed
             ).newValue)
     }
 
     /// Takes away what a checkpoint has done.
-    func removeWaiting(_ work: Waiting) {
-        words.word(LockFileLayout.waitingEffects).pointee.subtract(work.effects, ordering: .relaxed)
-        words.word(LockFileLayout.waitingBytes).pointee.subtract(work.bytes, ordering: .relaxed)
+    func removeFromBacklog(_ work: CheckpointBacklog) {
+        words.word(LockFileLayout.backlogEffects).pointee.subtract(work.effects, ordering: .relaxed)
+        words.word(LockFileLayout.backlogBytes).pointee.subtract(work.bytes, ordering: .relaxed)
     }
 
     private func load(_ offset: Int) -> UInt64 {

@@ -10,25 +10,25 @@ package struct Pin: Sendable {
 /// the newest version is, which versions are being read, and whether a sync has failed. One for
 /// each open file in a process.
 ///
-/// 1. A **member** reads and writes. It shares the words of the lock file and holds the attach lock
-///    (shared) as long as it is there. The lock file is trusted only while a member is: the first
-///    to attach holds the attach lock exclusively, builds the lock file anew, recovers, and calls
-///    `open(published:)`, which lets the others in. A first that dies before that leaves the attach
-///    lock to the next.
-/// 2. A **guest** only reads, and writes nothing at all. It needs no lock file: see
-///    `ReadOnlyAttachments`. Where members are, it reads their words.
+/// 1. A **participant** reads and writes. It shares the words of the lock file and holds the attach
+///    lock (shared) as long as it is there. The lock file is trusted only while a participant is:
+///    the first to attach holds the attach lock exclusively, builds the lock file anew, recovers,
+///    and calls `open(published:)`, which lets the others in. A first that dies before that leaves
+///    the attach lock to the next.
+/// 2. A **read-only attachment** only reads, and writes nothing at all. It needs no lock file: see
+///    `ReadOnlyAttachments`. Where participants are, it reads their words.
 /// 3. The coordinator of an **in-memory** database has words of its own, and no locks but those of
 ///    its process.
 /// 4. Whoever finds the attach lock held but the lock file missing, foreign or of another build
 ///    does not join: `incompatibleProcess`.
-/// 5. The last member to leave gets the attach lock exclusively once more, so that it can close the
-///    file cleanly.
+/// 5. The last participant to leave gets the attach lock exclusively once more, so that it can
+///    close the file cleanly.
 /// 6. After a fork the child's coordinator does nothing: every call but `detach` throws
 ///    `usedAfterFork` or has no effect.
 package final class Coordinator: Sendable {
     enum Role {
-        case member(ReaderTable)
-        case guest(ReadOnlyAttachments)
+        case participant(ReaderTable)
+        case readOnly(ReadOnlyAttachments)
     }
 
     let words: SharedWords
@@ -69,11 +69,11 @@ package final class Coordinator: Sendable {
     package static func inMemory() throws(StorageError) -> Coordinator {
         let words = SharedWords(byteCount: LockFileLayout.size)
         let pins = try ReaderTable(words: words, processes: ProcessTable(words: words, locks: nil))
-        return Coordinator(words: words, locks: nil, role: .member(pins), isFirst: true)
+        return Coordinator(words: words, locks: nil, role: .participant(pins), isFirst: true)
     }
 
     /// Whether the caller must recover the file and then call `open(published:)`. Always so for
-    /// guests and in-memory databases, for whom `open` only says that they are done.
+    /// read-only attachments and in-memory databases, for whom `open` only says that they are done.
     package var isFirst: Bool { isBuilding.load(ordering: .acquiring) }
 
     /// True in a forked child.
@@ -94,7 +94,7 @@ package final class Coordinator: Sendable {
     package func open(published: PublishedVersion, log: LogRing = .none) throws(StorageError) {
         try checkUsable()
         guard isBuilding.load(ordering: .acquiring) else { return }
-        if case .member = role {
+        if case .participant = role {
             words.word(LockFileLayout.claimedVersion).pointee.store(
                 published.version, ordering: .relaxed)
             words.word(LockFileLayout.durableVersion).pointee.store(
@@ -108,18 +108,18 @@ package final class Coordinator: Sendable {
             }
         }
         isBuilding.store(false, ordering: .releasing)
-        Probe.reach(.opened)
+        Failpoint.reach(.opened)
     }
 
-    /// Leaves. If this was the last member, `last` runs first, alone with the file. Idempotent;
-    /// does nothing in a forked child.
+    /// Leaves. If this was the last participant, `last` runs first, alone with the file.
+    /// Idempotent; does nothing in a forked child.
     package func detach(_ last: () -> Void) {
         guard !isForeign, !isDetached.exchange(true, ordering: .acquiringAndReleasing) else {
             return
         }
         switch role {
-        case .guest(let pins): pins.leave()
-        case .member(let pins):
+        case .readOnly(let pins): pins.leave()
+        case .participant(let pins):
             pins.leave()
             if let locks { leave(locks, last) } else { last() }
         }
@@ -139,7 +139,7 @@ package final class Coordinator: Sendable {
     }
 
     private func finish(_ last: () -> Void) {
-        Probe.reach(.leavingLast)
+        Failpoint.reach(.leavingLast)
         last()
         words.word(LockFileLayout.state).pointee.store(
             LockFileLayout.State.closed, ordering: .sequentiallyConsistent)
@@ -157,7 +157,7 @@ package final class Coordinator: Sendable {
 
     /// The newest version that may be read.
     package var published: PublishedVersion {
-        if case .guest(let pins) = role, let latest = try? pins.latest() { return latest }
+        if case .readOnly(let pins) = role, let latest = try? pins.latest() { return latest }
         return ring.latest().published
     }
 
@@ -197,8 +197,8 @@ package final class Coordinator: Sendable {
     package func pinLatest() throws(StorageError) -> Pin {
         try checkUsable()
         switch role {
-        case .member(let pins): return Pin(published: try pins.pinLatest())
-        case .guest(let pins): return Pin(published: try pins.pinLatest())
+        case .participant(let pins): return Pin(published: try pins.pinLatest())
+        case .readOnly(let pins): return Pin(published: try pins.pinLatest())
         }
     }
 
@@ -206,7 +206,7 @@ package final class Coordinator: Sendable {
     /// for the owner of the write lock.
     func pin(_ published: PublishedVersion) throws(StorageError) -> Pin {
         try checkUsable()
-        guard case .member(let pins) = role else { throw .readOnly }
+        guard case .participant(let pins) = role else { throw .readOnly }
         try pins.pin(published.version)
         return Pin(published: published)
     }
@@ -214,15 +214,15 @@ package final class Coordinator: Sendable {
     package func unpin(_ pin: Pin) {
         guard isUsable else { return }
         switch role {
-        case .member(let pins): pins.unpin(pin.published.version)
-        case .guest(let pins): pins.unpin(pin.published.version)
+        case .participant(let pins): pins.unpin(pin.published.version)
+        case .readOnly(let pins): pins.unpin(pin.published.version)
         }
     }
 
     /// Ends reading for this process, when it has nothing pinned; false where it has, and where it
     /// only reads. The caller leaves next.
     func endReading() -> Bool {
-        guard isUsable, case .member(let pins) = role else { return false }
+        guard isUsable, case .participant(let pins) = role else { return false }
         return pins.end()
     }
 
@@ -233,7 +233,7 @@ package final class Coordinator: Sendable {
     /// pinned is given back.
     package func pinnedVersions() throws(StorageError) -> [UInt64] {
         try checkUsable()
-        guard case .member(let pins) = role else { return [] }
+        guard case .participant(let pins) = role else { return [] }
         var versions = pins.versions()
         if let locks { versions += try ReadOnlyAttachments.versions(locks) }
         guard versions.count > 1 else { return versions }
@@ -247,13 +247,14 @@ package final class Coordinator: Sendable {
     }
 
     /// Whether processes have the file open that may write: then they have recovered it.
-    func hasMembers() throws(StorageError) -> Bool {
-        guard case .guest = role, let locks else { return true }
+    func hasParticipants() throws(StorageError) -> Bool {
+        guard case .readOnly = role, let locks else { return true }
         return try system(locks.isHeldByOthers(LockByte.attach))
     }
 
-    /// The versions that guests look at; the first to attach asks, before it recovers.
-    func guestVersions() throws(StorageError) -> [UInt64] {
+    /// The versions that read-only attachments look at; the first to attach asks, before it
+    /// recovers.
+    func readOnlyPins() throws(StorageError) -> [UInt64] {
         guard let locks else { return [] }
         return try ReadOnlyAttachments.versions(locks).sorted()
     }
@@ -266,19 +267,19 @@ package final class Coordinator: Sendable {
     /// said before `unlockWriter`, the duty stays with the next owner.
     package func lockWriter(timeoutMilliseconds: Int) throws(StorageError) -> Bool {
         try checkUsable()
-        if case .guest = role { throw .readOnly }
+        if case .readOnly = role { throw .readOnly }
         let ownerDied = try writerLock.lock(
             until: Deadline(
                 timeoutMilliseconds: timeoutMilliseconds < 0 ? nil : timeoutMilliseconds))
-        Probe.reach(.writerTaken)
-        return ownerDied || Probe.takeOwnersDeath()
+        Failpoint.reach(.writerTaken)
+        return ownerDied || Failpoint.takeOwnersDeath()
     }
 
     package func finishTakeover() { writerLock.finishTakeover() }
 
     /// May be called by another thread than took it.
     package func unlockWriter() {
-        Probe.reach(.writerLeaving)
+        Failpoint.reach(.writerLeaving)
         if isUsable { writerLock.unlock() }
     }
 
@@ -311,13 +312,13 @@ package final class Coordinator: Sendable {
     package func lockCheckpoint() throws(StorageError) -> Bool {
         try checkUsable()
         let ownerDied = try checkpointLock.lock(until: Deadline(timeoutMilliseconds: nil))
-        Probe.reach(.checkpointTaken)
+        Failpoint.reach(.checkpointTaken)
         if ownerDied { checkpointLock.finishTakeover() }
         return ownerDied
     }
 
     package func unlockCheckpoint() {
-        Probe.reach(.checkpointLeaving)
+        Failpoint.reach(.checkpointLeaving)
         if isUsable { checkpointLock.unlock() }
     }
 
@@ -365,7 +366,9 @@ package final class Coordinator: Sendable {
         let deadline = Deadline(
             timeoutMilliseconds: timeoutMilliseconds < 0 ? nil : timeoutMilliseconds)
         let seen = seen ?? wakeCount
-        if case .guest = role { return waitAsGuest(after: version, since: seen, until: deadline) }
+        if case .readOnly = role {
+            return waitByPolling(after: version, since: seen, until: deadline)
+        }
         let signal = words.futex(LockFileLayout.signal)
         let sleepers = words.futex(LockFileLayout.signalSleepers).word
         while isUsable, ring.version <= version, !deadline.hasPassed {
@@ -389,9 +392,9 @@ package final class Coordinator: Sendable {
         }
     }
 
-    /// A guest cannot say that it sleeps, so it looks from time to time. `wake` within its own
-    /// process reaches it at once.
-    private func waitAsGuest(after version: UInt64, since seen: UInt32, until deadline: Deadline)
+    /// A read-only attachment cannot say that it sleeps, so it looks from time to time. `wake`
+    /// within its own process reaches it at once.
+    private func waitByPolling(after version: UInt64, since seen: UInt32, until deadline: Deadline)
         -> Bool
     {
         let signal = words.futex(LockFileLayout.signal)
@@ -400,11 +403,11 @@ package final class Coordinator: Sendable {
                 1, ordering: .sequentiallyConsistent)
             signal.wait(
                 while: seen,
-                nanoseconds: deadline.remainingNanoseconds(atMost: Self.guestLookNanoseconds))
+                nanoseconds: deadline.remainingNanoseconds(atMost: Self.pollNanoseconds))
             if signal.word.pointee.load(ordering: .sequentiallyConsistent) != seen { break }
         }
         return published.version > version
     }
 
-    private static let guestLookNanoseconds: Int64 = 50_000_000
+    private static let pollNanoseconds: Int64 = 50_000_000
 }

@@ -64,7 +64,7 @@ enum LockFile {
         case unusable(String)
     }
 
-    /// The words that the members of a file share. Needs the shared attach lock.
+    /// The words that the participants of a file share. Needs the shared attach lock.
     static func openShared(for file: PosixFile) throws(StorageError) -> Shared {
         let path = path(for: file)
         guard let lockFile = try open(path) else {
@@ -83,8 +83,8 @@ enum LockFile {
         return .words(words)
     }
 
-    /// The same for a guest, which cannot hold the attach lock, and knows only that somebody does.
-    /// Nil: not usable now.
+    /// The same for a read-only attachment, which cannot hold the attach lock, and knows only that
+    /// somebody does. Nil: not usable now.
     static func openForReading(for file: PosixFile) throws(StorageError) -> SharedWords? {
         guard
             let lockFile = SharedWordsFile.openForReading(

@@ -6,8 +6,8 @@ internal import ToftPlatform
 /// the version.
 ///
 /// To pin: read which version is the newest, lock its byte, look whether it is still the newest. A
-/// writer publishes, then asks the kernel. So either the guest sees the new version, or the writer
-/// sees the lock. A killed guest's locks go with it.
+/// writer publishes, then asks the kernel. So either the reader sees the new version, or the writer
+/// sees the lock. A killed reader's locks go with it.
 final class ReadOnlyAttachments: Sendable {
     private let locks: FileLocks
     private let newest: @Sendable () throws(StorageError) -> PublishedVersion
@@ -29,7 +29,7 @@ final class ReadOnlyAttachments: Sendable {
                     counts[published.version] = count + 1
                     return published
                 }
-                let byte = LockByte.guestPin(published.version)
+                let byte = LockByte.readOnlyPin(published.version)
                 guard try system(locks.takeShared(byte)) else { throw .tooManyReaders }
                 do throws(StorageError) {
                     if try newest().version == published.version {
@@ -49,21 +49,21 @@ final class ReadOnlyAttachments: Sendable {
         counts.withLock { counts in
             guard let count = counts[version] else { return }
             counts[version] = count > 1 ? count - 1 : nil
-            if count == 1 { locks.release(LockByte.guestPin(version)) }
+            if count == 1 { locks.release(LockByte.readOnlyPin(version)) }
         }
     }
 
     func leave() {
         counts.withLock { counts in
-            for version in counts.keys { locks.release(LockByte.guestPin(version)) }
+            for version in counts.keys { locks.release(LockByte.readOnlyPin(version)) }
             counts = [:]
         }
     }
 
-    /// The versions that guests, of all processes, have pinned.
+    /// The versions that read-only attachments, of all processes, have pinned.
     static func versions(_ locks: FileLocks) throws(StorageError) -> [UInt64] {
         var versions: [UInt64] = []
-        var ranges = [LockByte.guestPins]
+        var ranges = [LockByte.readOnlyPins]
         while let range = ranges.popLast() {
             guard !range.isEmpty, let found = try system(locks.firstHeldByOthers(in: range)) else {
                 continue
@@ -71,7 +71,7 @@ final class ReadOnlyAttachments: Sendable {
             let held = found.clamped(to: range)
             // A lock of ours covers one byte. Were it more, its first version is the one that holds
             // up everything.
-            versions.append(LockByte.guestVersion(held.lowerBound))
+            versions.append(LockByte.pinnedVersion(held.lowerBound))
             ranges.append(range.lowerBound..<held.lowerBound)
             ranges.append(held.upperBound..<range.upperBound)
         }

@@ -52,12 +52,12 @@ final class ReaderTable: Sendable {
                     local.held[published.version]?.count += 1
                     return published
                 }
-                Probe.reach(.versionRead)
+                Failpoint.reach(.versionRead)
                 let place: Int
                 if let spare = local.spare.popLast() { place = spare } else { place = try claim() }
                 let version = words.pin(place, LockFileLayout.ReaderSlot.version)
                 version.pointee.store(published.version, ordering: .relaxed)
-                Probe.reach(.pinStored)
+                Failpoint.reach(.pinStored)
                 atomicMemoryFence(ordering: .sequentiallyConsistent)
                 if ring.token == token {
                     local.held[published.version] = Held(place: place, count: 1)

@@ -32,27 +32,27 @@ struct Checkpoint {
         if coordinator.isPoisoned { throw .poisoned }
         // 1. What a dead predecessor left in doubt becomes certain.
         guard try adoptInDoubt() else { return false }
-        Probe.reach(.checkpointAdopted)
+        Failpoint.reach(.checkpointAdopted)
         // 2. The version, pinned. Commits from here on wait for the next checkpoint.
-        let work = coordinator.waiting
+        let work = coordinator.backlog
         let pin = try coordinator.pinLatest()
         defer { coordinator.unpin(pin) }
         let published = pin.published
         guard published.version > coordinator.durableVersion else { return false }
         coordinator.checkpointVersion = published.version
-        try Probe.pass(.checkpointPinned)
+        try Failpoint.pass(.checkpointPinned)
         // 3. Its pages, in slices, so that commits need not wait behind all of it; then the sync,
         //    which has little left to do.
         try writeOut(published, work)
         try sync()
-        try Probe.pass(.checkpointSynced)
+        try Failpoint.pass(.checkpointSynced)
         // 4. The meta.
         try coordinator.orPoison { () throws(StorageError) in
             try Self.writeMeta(published, template, log: coordinator.log, to: file)
         }
-        try Probe.pass(.checkpointMetaWritten)
+        try Failpoint.pass(.checkpointMetaWritten)
         coordinator.setDurable(published.version, logTail: published.log.position)
-        coordinator.removeWaiting(work)
+        coordinator.removeFromBacklog(work)
         return true
     }
 
@@ -74,7 +74,7 @@ struct Checkpoint {
     /// Bytes of a slice.
     private static let slice: UInt64 = 1 << 20
 
-    private func writeOut(_ published: PublishedVersion, _ work: Coordinator.Waiting)
+    private func writeOut(_ published: PublishedVersion, _ work: Coordinator.CheckpointBacklog)
         throws(StorageError)
     {
         guard work.bytes > Self.slice else { return }

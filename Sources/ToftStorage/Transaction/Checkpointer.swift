@@ -41,10 +41,10 @@ final class Checkpointer: Sendable {
     }
 
     /// Says that something was logged, and how much waits for a checkpoint now.
-    func note(_ waiting: Coordinator.Waiting) {
+    func note(_ waiting: Coordinator.CheckpointBacklog) {
         if !hasThread.load(ordering: .acquiring) { start() }
         let isDue =
-            waiting.bytes > LogLimit.waitingBytes || waiting.effects > LogLimit.waitingEffects
+            waiting.bytes > LogLimit.backlogBytes || waiting.effects > LogLimit.backlogEffects
         raise(to: isDue ? Call.due : Call.watching)
     }
 

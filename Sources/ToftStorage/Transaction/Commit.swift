@@ -62,7 +62,7 @@ struct Commit {
         // 4. The extents are written, not synced: other processes see them through the page cache.
         try pages.flush()
         try mapRoot(of: version)
-        try Probe.pass(.pagesWritten)
+        try Failpoint.pass(.pagesWritten)
         version.log = frame.after
         store.noteLogged(
             effects: transaction.record.pointee.effectCount,
@@ -70,7 +70,7 @@ struct Commit {
         if durability == .deferred && store.group.isIdle {
             // 5. The record is appended to the log; a later durable write of the log covers it.
             try frame.write(to: store.file)
-            try Probe.pass(.logWritten)
+            try Failpoint.pass(.logWritten)
             // 6. The version is published.
             Self.publish(version, store.coordinator)
         } else {
@@ -95,7 +95,7 @@ struct Commit {
         try coordinator.orPoison { () throws(StorageError) in
             try LogAppend.writeDurably(frames, to: file)
         }
-        try Probe.pass(.logWritten)
+        try Failpoint.pass(.logWritten)
         // 6. The newest version is published, and with it those before.
         var version = newest
         version.durableLog = newest.log.position
@@ -123,22 +123,22 @@ struct Commit {
         try pages.flush()
         try mapRoot(of: version)
         if let added { try clear(added) }
-        try Probe.pass(.pagesWritten)
+        try Failpoint.pass(.pagesWritten)
         try orPoison { () throws(StorageError) in try store.file.sync() }
-        try Probe.pass(.pagesSynced)
+        try Failpoint.pass(.pagesSynced)
         // 5. The meta is written, durably. A marker in the log follows, for the chain of records to
         //    pass through: the next durable write of the log covers it.
         try orPoison { () throws(StorageError) in try store.writeMeta(version, log: log) }
-        try Probe.pass(.metaWritten)
+        try Failpoint.pass(.metaWritten)
         store.coordinator.setLog(log, tail: version.log.position)
         store.coordinator.setDurable(version.version, logTail: version.log.position)
-        store.coordinator.removeWaiting(store.coordinator.waiting)
-        try Probe.pass(.durableStored)
+        store.coordinator.removeFromBacklog(store.coordinator.backlog)
+        try Failpoint.pass(.durableStored)
         version.durableLog = version.log.position
         let marker = LogAppend(
             markerOf: version, previousVersion: transaction.baseVersion, map: log)
         if let marker, (try? marker.write(to: store.file)) != nil { version.log = marker.after }
-        try Probe.pass(.markerWritten)
+        try Failpoint.pass(.markerWritten)
         // 6. The version is published.
         Self.publish(version, store.coordinator)
         return version
@@ -203,7 +203,7 @@ struct Commit {
 
     private static func publish(_ version: PublishedVersion, _ coordinator: Coordinator) {
         coordinator.publish(version)
-        Probe.reach(.published)
+        Failpoint.reach(.published)
         coordinator.wake()
     }
 

@@ -18,7 +18,7 @@ struct LogAppend {
         guard store.usesLog, !transaction.isStructureChanged, transaction.record.pointee.isComplete
         else { return nil }
         let map = store.coordinator.log
-        guard map.salt != 0, store.coordinator.waiting.bytes <= LogLimit.mostWaitingBytes else {
+        guard map.salt != 0, store.coordinator.backlog.bytes <= LogLimit.maximumBacklogBytes else {
             return nil
         }
         let length = LogFrame.paddedLength(payload: record.count)

@@ -3,8 +3,8 @@ internal import ToftPlatform
 /// How a file comes to a published version: made anew, opened after all had closed it, or taken
 /// over from a writer that died.
 ///
-/// 1. Only the first to attach recovers, under the exclusive attach lock; no member sees the file
-///    meanwhile.
+/// 1. Only the first to attach recovers, under the exclusive attach lock; no participant sees the
+///    file meanwhile.
 /// 2. What the page cache holds may never have reached the disk (a sync failed, and the kernel then
 ///    calls the pages clean): metas and log are read from the device, after a sync of what is still
 ///    dirty.
@@ -50,10 +50,10 @@ enum Recovery {
     /// Makes the file's newest version durable and returns its meta. The caller holds the exclusive
     /// attach lock.
     ///
-    /// - Parameter guests: versions that read-only attachments have pinned, ascending.
+    /// - Parameter readOnlyPins: versions that read-only attachments have pinned, ascending.
     /// - Parameter abandoned: the newest version of those who had the file open before, if known.
     static func recover(
-        _ file: MappedFile, guests: [UInt64], abandoned: PublishedVersion? = nil,
+        _ file: MappedFile, readOnlyPins: [UInt64], abandoned: PublishedVersion? = nil,
         dirtyLimit: Int
     ) throws(StorageError) -> Meta {
         try file.sync()
@@ -65,7 +65,7 @@ enum Recovery {
         var found = try checked(meta, file)
         try checkNewest(meta, slot, fromDevice: true, file)
         if found.isClosedCleanly && cached == meta { return found }
-        Probe.reach(.recoveryRead)
+        Failpoint.reach(.recoveryRead)
         let log = try LogContent(
             of: meta.logMap, databaseID: meta.databaseID, fromDevice: true, of: file)
         let records = try log.records(after: meta)
@@ -76,11 +76,11 @@ enum Recovery {
             found.version = version
         } else {
             let replayed = try ReplayedVersion(
-                records, after: found, as: version, of: file, pins: guests,
-                besides: unlisted(after: meta, guests, abandoned), dirtyLimit: dirtyLimit)
-            Probe.reach(.recoveryReplayed)
+                records, after: found, as: version, of: file, pins: readOnlyPins,
+                besides: unlisted(after: meta, readOnlyPins, abandoned), dirtyLimit: dirtyLimit)
+            Failpoint.reach(.recoveryReplayed)
             try file.sync()
-            Probe.reach(.recoverySynced)
+            Failpoint.reach(.recoverySynced)
             found.version = version
             found.root = replayed.published.root
             found.pageCount = replayed.published.fileSize / UInt64(Page.size)
@@ -92,20 +92,20 @@ enum Recovery {
             found.logMap.segments.isEmpty ? 0 : try LogRing.newSalt(of: found.databaseID)
         try MetaPage.write(
             found, slot: 1 - slot, to: file)
-        Probe.reach(.recoveryRenewed)
+        Failpoint.reach(.recoveryRenewed)
         return found
     }
 
     /// The versions after a checkpoint whose pages read-only attachments may look at; nil: there
     /// are none.
     private static func unlisted(
-        after meta: Meta, _ guests: [UInt64], _ abandoned: PublishedVersion?
+        after meta: Meta, _ readOnlyPins: [UInt64], _ abandoned: PublishedVersion?
     ) -> UnlistedVersions? {
-        guard let last = guests.last, last > meta.version else { return nil }
+        guard let last = readOnlyPins.last, last > meta.version else { return nil }
         let newest = abandoned.flatMap { $0.version >= last ? $0 : nil }
         return UnlistedVersions(
             lifetime: meta.version + 1..<(newest?.version ?? last) + 1, newest: newest,
-            pins: guests)
+            pins: readOnlyPins)
     }
 
     /// The newest meta, for one who may write nothing.
@@ -247,18 +247,18 @@ enum Recovery {
     static func takeOver(_ store: Store) throws(StorageError) {
         try store.coordinator.lockCheckpoint()
         defer { store.coordinator.unlockCheckpoint() }
-        Probe.reach(.takeoverBegun)
+        Failpoint.reach(.takeoverBegun)
         let published = store.coordinator.published
         guard let meta = try MetaPage.newest(fromDevice: false, of: store.file)?.meta,
             meta.version > published.version
         else { return }
         try store.coordinator.orPoison { () throws(StorageError) in try store.file.sync() }
-        Probe.reach(.takeoverSynced)
+        Failpoint.reach(.takeoverSynced)
         store.coordinator.claimVersions(upTo: meta.version)
         store.coordinator.setLog(meta.logMap, tail: meta.log.position)
         store.coordinator.setDurable(meta.version, logTail: meta.log.position)
         store.coordinator.publish(PublishedVersion(meta))
-        Probe.reach(.takeoverPublished)
+        Failpoint.reach(.takeoverPublished)
         store.coordinator.wake()
     }
 
@@ -290,7 +290,7 @@ enum Recovery {
             try Checkpoint.writeMeta(
                 clean, store.template, log: log, isClosedCleanly: true, to: store.file)
         }
-        Probe.reach(.cleanWritten)
+        Failpoint.reach(.cleanWritten)
     }
 }
 

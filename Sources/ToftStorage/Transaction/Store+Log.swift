@@ -17,7 +17,8 @@ extension Store {
 
     /// Counts what a logged commit leaves to the next checkpoint.
     func noteLogged(effects: UInt64, bytes: UInt64) {
-        let waiting = coordinator.addWaiting(Coordinator.Waiting(effects: effects, bytes: bytes))
+        let waiting = coordinator.addToBacklog(
+            Coordinator.CheckpointBacklog(effects: effects, bytes: bytes))
         checkpointer?.note(waiting)
     }
 

@@ -189,7 +189,7 @@ extension Store {
     private static func attach(_ file: PosixFile, _ configuration: StoreConfiguration)
         throws(StorageError) -> Store
     {
-        if configuration.isReadOnly { return try attachAsGuest(file, configuration) }
+        if configuration.isReadOnly { return try attachReadOnly(file, configuration) }
         let coordinator = try Coordinator.attach(file)
         let file = MappedFile(file, isBuffered: !configuration.usesMapping)
         guard !coordinator.isFirst else {
@@ -210,12 +210,12 @@ extension Store {
 
     /// Opens for reading only, beside whoever writes: nothing is written, and what is looked at
     /// meanwhile stays pinned.
-    private static func attachAsGuest(_ file: PosixFile, _ configuration: StoreConfiguration)
+    private static func attachReadOnly(_ file: PosixFile, _ configuration: StoreConfiguration)
         throws(StorageError) -> Store
     {
         let locked = file
         let file = MappedFile(file, isBuffered: !configuration.usesMapping)
-        let coordinator = try Coordinator.guest(locked) { () throws(StorageError) in
+        let coordinator = try Coordinator.readOnly(locked) { () throws(StorageError) in
             guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
                 throw .corrupt(page: 0, reason: "neither meta page is valid")
             }
@@ -242,7 +242,7 @@ extension Store {
     ) throws(StorageError) -> Store {
         do throws(StorageError) {
             let meta = try Recovery.recover(
-                file, guests: try coordinator.guestVersions(),
+                file, readOnlyPins: try coordinator.readOnlyPins(),
                 abandoned: coordinator.abandoned, dirtyLimit: dirtyLimit)
             try coordinator.open(published: PublishedVersion(meta), log: meta.logMap)
             return Store(

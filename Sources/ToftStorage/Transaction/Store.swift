@@ -209,11 +209,11 @@ package final class Store: Sendable {
 
     /// Nil if somebody came meanwhile and recovered a file that was not closed cleanly.
     private func snapshot(pinned pin: Pin) throws(StorageError) -> Snapshot? {
-        guard isReadOnly, leavesFile, try !coordinator.hasMembers() else {
+        guard isReadOnly, leavesFile, try !coordinator.hasParticipants() else {
             return try Snapshot(store: self, published: pin.published, pin: pin)
         }
         let replayed = try replayed(behind: pin.published.version)
-        if try coordinator.hasMembers() { return nil }
+        if try coordinator.hasParticipants() { return nil }
         if let replayed { return try Snapshot(store: self, replayed: replayed, pin: pin) }
         return try Snapshot(store: self, published: pin.published, pin: pin)
     }
@@ -277,7 +277,7 @@ package final class Store: Sendable {
             let published = ahead.newest ?? visible
             try file.checkPresent(visible.fileSize)
             let pins = try pins(visible.version, ahead.beingWritten)
-            Probe.reach(.transactionBegun)
+            Failpoint.reach(.transactionBegun)
             return try WriteTransaction(
                 store: self, published: published, version: claimVersion(after: published.version),
                 pins: pins)
@@ -299,7 +299,7 @@ package final class Store: Sendable {
     /// gone when they are read, the durable version, read last, is the checkpoint's. Read the other
     /// way round, both would be missed.
     private func pins(_ visible: UInt64, _ beingWritten: UInt64?) throws(StorageError) -> [UInt64] {
-        Probe.reach(.pinsBegun)
+        Failpoint.reach(.pinsBegun)
         let checkpoint = coordinator.checkpointVersion
         let readers = try coordinator.pinnedVersions()
         let oldest = readers.first ?? visible

@@ -21,7 +21,7 @@ struct VersionBuilder {
         let recordOfRoot = record.count <= RootPayload.longestRecord ? record : []
         if recordOfRoot.isEmpty { try keep(record, of: pages.version) }
         try dropOldRecords(total: total)
-        Probe.reach(.recordKept)
+        Failpoint.reach(.recordKept)
         // 2. Checksums, bottom up, from the leaves to the catalog.
         let catalog = try transaction.trees.catalog.writeRoots(
             all: transaction.isStructureChanged)

@@ -192,17 +192,17 @@ package final class RecordedDatabase {
     /// Does something within what comes, at a moment of that: as if it was done by another process.
     /// Nothing where there are no moments.
     package func interrupt(
-        at moment: Probe.Moment, with action: @escaping () throws -> Void, _ body: () throws -> Void
+        at moment: Failpoint, with action: @escaping () throws -> Void, _ body: () throws -> Void
     ) throws {
         #if TOFT_TRIALS
         var failure: (any Error)?
         var isDone = false
-        Probe.script.interruption = { reached in
+        Failpoint.script.interruption = { reached in
             guard reached == moment, !isDone else { return }
             isDone = true
             do { try action() } catch { failure = error }
         }
-        defer { Probe.script.interruption = nil }
+        defer { Failpoint.script.interruption = nil }
         #endif
         try body()
         #if TOFT_TRIALS
@@ -211,10 +211,10 @@ package final class RecordedDatabase {
     }
 
     /// The next one who reaches this moment dies there. Nothing where there are no moments.
-    package func die(at moment: Probe.Moment) {
+    package func die(at moment: Failpoint) {
         isDoomed = true
         #if TOFT_TRIALS
-        Probe.script.death = moment
+        Failpoint.script.death = moment
         #endif
     }
 
@@ -222,7 +222,7 @@ package final class RecordedDatabase {
     package func live() {
         isDoomed = false
         #if TOFT_TRIALS
-        Probe.script.death = nil
+        Failpoint.script.death = nil
         #endif
     }
 

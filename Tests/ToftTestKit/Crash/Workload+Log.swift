@@ -109,7 +109,7 @@ extension Workload {
             try database.commit { edit in _ = try edit.makeTree() }
             let other = try database.openStore().twin()
             for moment in [
-                Probe.Moment.transactionBegun, .recordKept, .pagesWritten, .logWritten, .published,
+                Failpoint.transactionBegun, .recordKept, .pagesWritten, .logWritten, .published,
                 .writerLeaving,
             ] {
                 for durability in [Durability.immediate, .deferred] {
@@ -124,7 +124,7 @@ extension Workload {
             try database.commit { edit in _ = try edit.makeTree() }
             let other = try database.openStore().twin()
             for moment in [
-                Probe.Moment.checkpointAdopted, .checkpointPinned, .checkpointSynced,
+                Failpoint.checkpointAdopted, .checkpointPinned, .checkpointSynced,
                 .checkpointMetaWritten,
             ] {
                 for durability in [Durability.immediate, .deferred] {
@@ -147,7 +147,7 @@ extension Workload {
         Workload("writers die, and others take over", firstLogPages: 8) { database, numbers in
             try database.commit { edit in _ = try edit.makeTree() }
             let other = try database.openStore().twin()
-            for moment in [Probe.Moment.pagesWritten, .logWritten, .pagesWritten, .logWritten] {
+            for moment in [Failpoint.pagesWritten, .logWritten, .pagesWritten, .logWritten] {
                 try database.put(&numbers)
                 database.die(at: moment)
                 try database.put(
@@ -156,7 +156,7 @@ extension Workload {
                 try database.put(&numbers, through: other)
             }
             for moment in [
-                Probe.Moment.pagesWritten, .pagesSynced, .metaWritten, .durableStored,
+                Failpoint.pagesWritten, .pagesSynced, .metaWritten, .durableStored,
                 .markerWritten,
             ] {
                 try database.put(&numbers)
@@ -187,7 +187,7 @@ extension Workload {
                 for key in 0..<40 { try edit.put(tree, [UInt8(key)], numbers.bytes(150)) }
             }
             for moment in [
-                Probe.Moment.checkpointPinned, .checkpointSynced, .checkpointMetaWritten,
+                Failpoint.checkpointPinned, .checkpointSynced, .checkpointMetaWritten,
                 .checkpointMetaWritten,
             ] {
                 for durability in [Durability.immediate, .deferred] {

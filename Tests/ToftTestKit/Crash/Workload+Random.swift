@@ -1,4 +1,4 @@
-package import ToftStorage
+internal import ToftStorage
 
 /// Random commands at the level of the storage: tables with many columns, texts at the limits,
 /// lists that become trees and back, trees, transactions that are written before they commit.

@@ -9,7 +9,7 @@ internal import ToftTestKit
 enum KillRole: String, CaseIterable {
     case writer, reader, pinner, checker, author, creator
 
-    /// The children of a round: their slots are their indices, and writers have the members'
+    /// The children of a round: their slots are their indices, and writers have the participants'
     /// numbers of the ledger.
     static let company: [KillRole] = [
         .writer, .writer, .writer, .reader, .pinner, .checker, .author, .author,
@@ -111,7 +111,7 @@ struct KillChild {
 
     private mutating func commit(_ store: Store) throws {
         let transaction = try store.beginWrite(timeoutMilliseconds: 60_000)
-        let number = try Ledger.move(transaction, member: slot, &numbers)
+        let number = try Ledger.move(transaction, participant: slot, &numbers)
         if numbers.chance(8) { try Ledger.scribble(transaction, &numbers) }
         if numbers.chance(8) { try Ledger.restructure(transaction) }
         if numbers.chance(8) { return transaction.rollback() }
@@ -141,12 +141,12 @@ struct KillChild {
                 guard copy.sum == Ledger.sum else {
                     throw Failure("the sum is \(copy.sum) in version \(last)")
                 }
-                for (member, acknowledged) in zip(KillRole.writers, before) {
-                    let found = try Ledger.counter(member, snapshot)
+                for (participant, acknowledged) in zip(KillRole.writers, before) {
+                    let found = try Ledger.counter(participant, snapshot)
                     guard found >= Int64(acknowledged) else {
                         throw Failure(
-                            "version \(last) has commit \(found) of \(member), \(acknowledged) "
-                                + "was acknowledged before"
+                            "version \(last) has commit \(found) of \(participant), "
+                                + "\(acknowledged) was acknowledged before"
                         )
                     }
                 }

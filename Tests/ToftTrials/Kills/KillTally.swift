@@ -5,7 +5,7 @@ internal import ToftStorage
 struct KillTally {
     var kills = 0
     var stops = 0
-    var byMoment: [Probe.Moment: Int] = [:]
+    var byMoment: [Failpoint: Int] = [:]
     var byLocks: [String: Int] = [:]
     var unreported = 0
     var waits: [Int64] = []
@@ -32,12 +32,12 @@ struct KillTally {
             && (waits.max() ?? 0) < 5 * Self.patienceNanoseconds
     }
 
-    func describe(_ moments: [Probe.Moment]) {
+    func describe(_ moments: [Failpoint]) {
         print(
             "kills by lock held: "
                 + byLocks.sorted { $0.value > $1.value }.map { "\($0.key) \($0.value)" }.joined(
                     separator: ", "))
-        if Probe.isCompiledIn {
+        if Failpoint.isCompiledIn {
             print(
                 "kills by moment: "
                     + moments.map { "\($0) \(byMoment[$0] ?? 0)" }.joined(separator: ", "))

@@ -20,7 +20,7 @@ final class KillTrial {
     private var numbers: Seed
     private var children: [ChildProcess?] = Array(repeating: nil, count: KillRole.company.count)
     private var tally = KillTally()
-    /// Open in some of the rounds, so that the parent is a member too.
+    /// Open in some of the rounds, so that the parent is a participant too.
     private var store: Store?
     /// Kills to be made; more, where chance has left a moment out.
     private var goal: Int
@@ -34,28 +34,28 @@ final class KillTrial {
 
     /// Where writers, readers, the first to attach, those who take over, the last to leave and
     /// creators may be killed.
-    private static let writing: [Probe.Moment] = [
+    private static let writing: [Failpoint] = [
         .joined, .writerTaken, .transactionBegun, .spilled, .recordKept, .pagesWritten, .logWritten,
         .pagesSynced, .metaWritten, .durableStored,
         .markerWritten, .published, .writerLeaving, .checkpointAdopted, .checkpointPinned,
         .checkpointSynced, .checkpointMetaWritten,
     ]
-    private static let reading: [Probe.Moment] = [.joined, .versionRead, .pinStored]
-    private static let attaching: [Probe.Moment] = [
+    private static let reading: [Failpoint] = [.joined, .versionRead, .pinStored]
+    private static let attaching: [Failpoint] = [
         .attachTaken, .recoveryRead, .recoveryReplayed, .recoverySynced, .recoveryRenewed, .opened,
     ]
-    private static let takingOver: [Probe.Moment] = [
+    private static let takingOver: [Failpoint] = [
         .checkpointTaken, .takeoverBegun, .takeoverSynced, .takeoverPublished, .checkpointLeaving,
     ]
-    private static let leaving: [Probe.Moment] = [.leavingLast, .cleanWritten]
-    private static let creating: [Probe.Moment] = [
+    private static let leaving: [Failpoint] = [.leavingLast, .cleanWritten]
+    private static let creating: [Failpoint] = [
         .creationWritten, .creationSynced, .creationNamed, .creationDurable,
     ]
 
     private init(_ directory: String, goal: Int, seed: UInt64) throws {
         self.directory = directory
         self.goal = goal
-        floor = Probe.isCompiledIn && goal >= 1_000 ? (goal >= 10_000 ? 20 : 5) : 0
+        floor = Failpoint.isCompiledIn && goal >= 1_000 ? (goal >= 10_000 ? 20 : 5) : 0
         path = directory + "/test.toft"
         randomPath = directory + "/random.toft"
         witnessPath = directory + "/witness"
@@ -82,13 +82,13 @@ final class KillTrial {
         }
     }
 
-    private var moments: [Probe.Moment] {
+    private var moments: [Failpoint] {
         Self.creating + Self.attaching + Self.leaving + Self.reading + Self.takingOver
             + Self.writing.dropFirst()
     }
 
     /// Moments at which too few have died.
-    private var missed: [Probe.Moment] { moments.filter { tally.byMoment[$0, default: 0] < floor } }
+    private var missed: [Failpoint] { moments.filter { tally.byMoment[$0, default: 0] < floor } }
 
     /// Raises the goal by a few kills where moments are missed, up to twice as many as were asked
     /// for.
@@ -155,7 +155,7 @@ final class KillTrial {
         if !names.isEmpty { tally.problems.append("left behind: \(names)") }
     }
 
-    private func start(_ slot: Int, dyingAt moment: Probe.Moment? = nil) throws {
+    private func start(_ slot: Int, dyingAt moment: Failpoint? = nil) throws {
         witness.renew(slot)
         if let moment { witness.wish(slot, moment, signal: SIGKILL, patience: 0) }
         let role = KillRole.company[slot]
@@ -167,8 +167,8 @@ final class KillTrial {
             ])
     }
 
-    private func rarest(of moments: [Probe.Moment]) -> Probe.Moment? {
-        guard Probe.isCompiledIn else { return nil }
+    private func rarest(of moments: [Failpoint]) -> Failpoint? {
+        guard Failpoint.isCompiledIn else { return nil }
         let fewest = moments.map { tally.byMoment[$0, default: 0] }.min() ?? 0
         return numbers.pick(moments.filter { tally.byMoment[$0, default: 0] == fewest })
     }
@@ -216,9 +216,9 @@ final class KillTrial {
     /// One dies with a meta written that nobody has published, the next in the middle of its own
     /// commit; then all are gone.
     private func killInARow() throws {
-        guard Probe.isCompiledIn else { return }
+        guard Failpoint.isCompiledIn else { return }
         let second =
-            numbers.pick([Probe.Moment.spilled, .pagesWritten, .pagesSynced]) ?? .pagesWritten
+            numbers.pick([Failpoint.spilled, .pagesWritten, .pagesSynced]) ?? .pagesWritten
         witness.wish(0, .metaWritten, signal: SIGKILL, patience: 0)
         _ = awaitWish(
             of: [0], milliseconds: 300,
@@ -261,7 +261,7 @@ final class KillTrial {
         tally.stops += 1
         let slot = numbers.below(children.count)
         let moments = KillRole.company[slot] == .writer ? Self.writing : Self.reading
-        if let moment = numbers.pick(moments), Probe.isCompiledIn {
+        if let moment = numbers.pick(moments), Failpoint.isCompiledIn {
             witness.wish(slot, moment, signal: SIGSTOP, patience: 0)
             _ = awaitWish(of: [slot], milliseconds: 150, isDeath: false)
             witness[slot, .wish] = 0
@@ -298,7 +298,7 @@ final class KillTrial {
     private func buryTheDead(atMost count: Int, within milliseconds: Int) throws {
         let end = tally.kills + count
         let deadline = Deadline(timeoutMilliseconds: milliseconds)
-        while !deadline.hasPassed, tally.kills < end, Probe.isCompiledIn {
+        while !deadline.hasPassed, tally.kills < end, Failpoint.isCompiledIn {
             for slot in children.indices where witness[slot, .fulfilled] == 1 {
                 if let child = children[slot] { try expectKilled(child, slot) }
                 try start(slot, dyingAt: rarest(of: Self.attaching))
@@ -350,17 +350,17 @@ final class KillTrial {
         let transaction = try store.beginWrite(timeoutMilliseconds: 20_000)
         defer { transaction.rollback() }
         tally.waits.append(MonotonicClock.nanoseconds - before)
-        for (member, acknowledged) in zip(KillRole.writers, acknowledged) {
-            let found = UInt64(try Ledger.counter(member, transaction.view))
+        for (participant, acknowledged) in zip(KillRole.writers, acknowledged) {
+            let found = UInt64(try Ledger.counter(participant, transaction.view))
             if found < acknowledged {
                 tally.problems.append(
-                    "commit \(acknowledged) of \(member) was acknowledged, \(found) is there")
+                    "commit \(acknowledged) of \(participant) was acknowledged, \(found) is there")
             }
-            if member == victim {
+            if participant == victim {
                 if found > acknowledged { tally.unreported += 1 }
-                if found > witness[member, .began] {
+                if found > witness[participant, .began] {
                     tally.problems.append(
-                        "commit \(found) of \(member) is there and was never begun")
+                        "commit \(found) of \(participant) is there and was never begun")
                 }
             }
         }

@@ -81,8 +81,8 @@ final class Witness: @unchecked Sendable {
         ] { self[slot, field] = 0 }
     }
 
-    func moment(_ slot: Int) -> Probe.Moment? {
-        Probe.Moment(rawValue: Int(self[slot, .moment]) - 1)
+    func moment(_ slot: Int) -> Failpoint? {
+        Failpoint(rawValue: Int(self[slot, .moment]) - 1)
     }
 
     func locks(_ slot: Int) -> [Lock] {
@@ -90,7 +90,7 @@ final class Witness: @unchecked Sendable {
     }
 
     /// Asks a child to send itself a signal at a moment.
-    func wish(_ slot: Int, _ moment: Probe.Moment, signal: Int32, patience: Int) {
+    func wish(_ slot: Int, _ moment: Failpoint, signal: Int32, patience: Int) {
         self[slot, .wish] = 0
         self[slot, .fulfilled] = 0
         self[slot, .patience] = UInt64(patience)
@@ -103,10 +103,10 @@ final class Witness: @unchecked Sendable {
     #if TOFT_TRIALS
     /// From now on every moment of this process is noted in its slot.
     func observe(as slot: Int) {
-        Probe.observer = { [self] moment in note(moment, slot) }
+        Failpoint.observer = { [self] moment in note(moment, slot) }
     }
 
-    private func note(_ moment: Probe.Moment, _ slot: Int) {
+    private func note(_ moment: Failpoint, _ slot: Int) {
         self[slot, .moment] = UInt64(moment.rawValue + 1)
         switch moment {
         case .writerTaken: hold(.writer, slot)

@@ -9,31 +9,32 @@ internal import ToftTestKit
 ///
 /// Versions never go back, money is neither made nor lost in any of them, and in the end all copies
 /// are what the file holds.
-enum MemberTrial {
-    static let memberCount = 3
+enum ParticipantTrial {
+    static let participantCount = 3
 
     static func run(commits: Int) throws -> Bool {
         try withTemporaryDatabase { database in
             let start = MonotonicClock.nanoseconds
             let store = try database.open()
             try Ledger.create(in: store)
-            let members = try (0..<memberCount).map { number in
+            let participants = try (0..<participantCount).map { number in
                 try ChildProcess(
-                    Trials.executable, ["member", database.path, "\(number)", "\(commits)"])
+                    Trials.executable, ["participant", database.path, "\(number)", "\(commits)"])
             }
-            let lines = members.map { $0.lines().joined(separator: " ") }
-            let codes = members.map { $0.wait() }
+            let lines = participants.map { $0.lines().joined(separator: " ") }
+            let codes = participants.map { $0.wait() }
             for (line, code) in zip(lines, codes) {
                 print(code == 0 ? line : "\(line) ended with \(code)")
             }
             let snapshot = try store.beginRead()
             defer { snapshot.release() }
             let copy = try Ledger.Copy(snapshot)
-            let counts = try (0..<memberCount).map { try Ledger.counter($0, snapshot) }
+            let counts = try (0..<participantCount).map { try Ledger.counter($0, snapshot) }
             let seconds = Double(MonotonicClock.nanoseconds - start) / 1e9
             print(
-                "members \(memberCount), commits \(counts), version \(snapshot.version), sum "
-                    + "\(copy.sum), \(Int(Double(commits * memberCount) / seconds)) commits/s"
+                "participants \(participantCount), commits \(counts), version \(snapshot.version), "
+                    + "sum \(copy.sum), "
+                    + "\(Int(Double(commits * participantCount) / seconds)) commits/s"
             )
             return codes.allSatisfy { $0 == 0 } && counts.allSatisfy { $0 == commits }
                 && copy.sum == Ledger.sum
@@ -44,21 +45,21 @@ enum MemberTrial {
     }
 
     /// One of the processes.
-    static func member(_ path: String, _ member: Int, _ commits: Int) throws {
+    static func participant(_ path: String, _ participant: Int, _ commits: Int) throws {
         alarm(280)
         let store = try Store.open(StoreConfiguration(location: .file(path: path)))
         let observer = Observer(store)
         let thread = try PlatformThread(name: "observer") {
-            observer.run(until: Int64(commits * memberCount))
+            observer.run(until: Int64(commits * participantCount))
         }
-        var numbers = Seed(UInt64(member))
+        var numbers = Seed(UInt64(participant))
         for _ in 0..<commits {
             let transaction = try store.beginWrite(timeoutMilliseconds: 60_000)
-            _ = try Ledger.move(transaction, member: member, &numbers)
+            _ = try Ledger.move(transaction, participant: participant, &numbers)
             _ = try transaction.commit()
         }
         thread.join()
-        print("member \(member): \(commits) commits,", try observer.outcome())
+        print("participant \(participant): \(commits) commits,", try observer.outcome())
     }
 
     /// Watches versions come, on a thread of its own.
@@ -85,7 +86,8 @@ enum MemberTrial {
             var copy = try Ledger.Copy(snapshot)
             var steps = 0
             var reloads = 0
-            while try (0..<memberCount).reduce(0, { try $0 + Ledger.counter($1, snapshot) }) < total
+            while try (0..<participantCount).reduce(0, { try $0 + Ledger.counter($1, snapshot) })
+                < total
             {
                 _ = store.waitForChange(after: snapshot.version, timeoutMilliseconds: 10_000)
                 let next = try store.beginRead()
