@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -550,3 +552,56 @@ def test_facts_and_check(realm: toft.Realm) -> None:
     report = realm.check()
     assert report and report.objects == 1 and report.pages > 0
     assert toft.library_version() == toft.__version__
+
+
+def test_a_realm_may_be_used_by_one_thread_after_the_other(path: Path) -> None:
+    failures: list[BaseException] = []
+    with toft.open(path, ALL, confinement="caller") as realm:
+
+        def work(number: int) -> None:
+            try:
+                with realm.write():
+                    realm.create(Dog, name=str(number), age=number)
+                dogs = realm.objects(Dog)
+                assert [dog.age for dog in dogs] == [*range(number + 1)]
+                assert held[-1].name == str(number - 1) if held else True
+                held.append(dogs[number])
+            except BaseException as error:
+                failures.append(error)
+
+        held: list[Dog] = []
+        for number in range(5):
+            thread = threading.Thread(target=work, args=(number,))
+            thread.start()
+            thread.join()
+        assert not failures and [dog.age for dog in held] == [*range(5)]
+    with pytest.raises(toft.InvalidArgumentError, match="confinement is one of thread, caller"):
+        toft.open(path, confinement="nobody")  # type: ignore[arg-type]
+
+
+def test_errors_of_files_have_what_those_of_the_system_have(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.toft"
+    with pytest.raises(FileNotFoundError) as raised:
+        toft.open(missing, mode="existing")
+    assert (raised.value.errno, raised.value.filename) == (errno.ENOENT, str(missing))
+    assert isinstance(raised.value, toft.FileNotFoundError)
+    with pytest.raises(IsADirectoryError) as directory:
+        toft.open(tmp_path)
+    assert (directory.value.errno, directory.value.filename) == (errno.EISDIR, str(tmp_path))
+
+
+def test_an_error_of_opening_has_few_frames_of_the_package(tmp_path: Path) -> None:
+    with pytest.raises(toft.Error) as raised:
+        toft.open(tmp_path / "missing.toft", mode="existing")
+    frames = traceback.extract_tb(raised.value.__traceback__)
+    inner = [frame for frame in frames if "/toft/" in frame.filename]
+    assert len(inner) <= 2, inner
+
+
+def test_results_say_what_they_are_indexed_by() -> None:
+    class Dog(toft.Object):
+        name: str
+
+    with toft.open_in_memory(Dog) as realm:
+        with pytest.raises(TypeError, match=r"by position, not by 'Rex': realm.object"):
+            realm.objects(Dog)["Rex"]  # type: ignore[call-overload]

@@ -327,3 +327,65 @@ def test_callbacks_are_called_by_asyncio_while_attached(realm: toft.Realm, path:
             await asyncio.wait_for(came.wait(), 10)
 
     asyncio.run(program())
+
+
+def test_key_paths_say_what_counts_as_a_change(realm: toft.Realm) -> None:
+    with realm.write():
+        ada = realm.create(Person, name="Ada")
+        rex = realm.create(Dog, name="Rex", age=1, owner=ada, friends=[Dog(name="Max")])
+    seen: dict[str, list[toft.Changes]] = {"age": [], "owner": [], "none": [], "object": []}
+    dogs = realm.objects(Dog)
+    dogs.observe(seen["age"].append, key_paths=[Dog.age], initial=False)
+    dogs.observe(seen["owner"].append, key_paths=["owner.age"], initial=False)
+    rex.friends.observe(seen["none"].append, key_paths=[], initial=False)
+    rex.observe(seen["object"].append, key_paths=[Dog.name, Dog.owner.age])
+
+    def counts() -> dict[str, int]:
+        realm.wait(5)
+        return {name: len(changes) for name, changes in seen.items()}
+
+    with realm.write():
+        rex.age = 2
+    assert counts() == {"age": 1, "owner": 0, "none": 0, "object": 0}
+    with realm.write():
+        ada.age = 3
+    assert counts()["owner"] == 1
+    assert len(seen["age"]) == 1
+    with realm.write():
+        rex.friends[0].age = 9
+        rex.name = "Tim"
+    assert counts()["object"] >= 1 and seen["none"] == []
+    with pytest.raises(toft.NoSuchPropertyError):
+        dogs.observe(key_paths=["nope"])
+
+
+def test_an_object_tells_what_its_properties_were(realm: toft.Realm) -> None:
+    with realm.write():
+        ada, ben = realm.create(Person, name="Ada"), realm.create(Person, name="Ben")
+        rex = realm.create(Dog, name="Rex", age=1, owner=ada, tags=["a"])
+    seen: list[toft.Changes] = []
+    rex.observe(seen.append, old_values=True)
+    with realm.write():
+        rex.age, rex.owner, rex.tags = 2, ben, ["b"]
+    realm.wait(5)
+    [changes] = seen
+    assert set(changes.properties) == {"age", "owner", "tags"}
+    assert changes.old_values == {"age": 1, "owner": ada, "tags": None}
+    with realm.write():
+        rex.age = 3
+    realm.wait(5)
+    assert seen[-1].old_values == {"age": 2}
+
+
+def test_a_list_may_be_told_of_without_moves(realm: toft.Realm) -> None:
+    with realm.write():
+        rex = realm.create(Dog, name="Rex", tags=["a", "b", "c"])
+    with_moves: list[toft.Changes] = []
+    without: list[toft.Changes] = []
+    rex.tags.observe(with_moves.append, initial=False)
+    rex.tags.observe(without.append, initial=False, moves=False)
+    with realm.write():
+        rex.tags.move(0, 2)
+    realm.wait(5)
+    assert with_moves[0].moves == ((0, 2),) and without[0].moves == ()
+    assert without[0].deletions == (0,) and without[0].insertions == (2,)

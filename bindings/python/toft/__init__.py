@@ -23,13 +23,14 @@ from ._ffi import toft_change_kind as ChangeKind
 from ._ffi import toft_status as Status
 from ._lib import handle_count
 from ._lib import version as library_version
-from .database import CheckReport, Info, Realm, open, open_in_memory
+from .database import CheckReport, Info, Realm
 from .errors import *  # noqa: F403
 from .expressions import Condition, Expression, Order, text
 from .grouping import Groups
 from .lists import List
 from .objects import Object, Property
 from .observe import Changes, Observation
+from .opening import open, open_in_memory
 from .query import Results
 from .schema import Float32, field, linking_objects
 

@@ -1,4 +1,4 @@
-"""Realms: opening a file, transactions, and everything that begins at a realm."""
+"""Realms: transactions, and everything that begins at a realm."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import ctypes
 import os
 import select
 import time
-import uuid
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,24 +18,19 @@ from . import _values as values
 from ._ffi import (
     toft_check_report,
     toft_commit_options,
-    toft_configuration,
     toft_database_info,
-    toft_durability,
     toft_link,
-    toft_mode,
-    toft_open_flags,
     toft_update_policy,
     toft_write_flags,
     toft_write_options,
 )
-from ._lib import Handle, borrowed, library
+from ._lib import Handle, library
 from .adding import Adding
 from .binding import bindings
 from .bulk import Rows, insert
 from .errors import (
-    ClosedError,
+    AlreadyInTransactionError,
     Error,
-    InterruptedError,
     InvalidArgumentError,
     LockTimeoutError,
     NoSuchClassError,
@@ -48,104 +42,20 @@ from .objects import Object, live, live_object
 from .observe import Callback, Changes, Observation
 from .query import Cursor, Results
 from .rows import Binding, BoundProperty, Single
-from .schema import schema_handle
+from .schema import shape_of
+from .transactions import Durability, Write, durability_code, running_task, wait_in_moments
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 T = TypeVar("T", bound=Object)
 Update = Literal["all", "modified"]
-Mode = Literal["create", "existing", "read_only"]
-Durability = Literal["immediate", "group", "deferred"]
 
-_MODES = {
-    "create": toft_mode.READ_WRITE,
-    "existing": toft_mode.EXISTING,
-    "read_only": toft_mode.READ_ONLY,
-}
-_DURABILITIES = {
-    "immediate": toft_durability.IMMEDIATE,
-    "group": toft_durability.GROUP,
-    "deferred": toft_durability.DEFERRED,
-}
 _POLICIES = {
     None: toft_update_policy.ERROR,
     "all": toft_update_policy.ALL,
     "modified": toft_update_policy.MODIFIED,
 }
-
-
-def open(
-    path: str | os.PathLike[str],
-    classes: Iterable[type[Object]] | None = None,
-    *,
-    mode: Mode = "create",
-    write_timeout: float | None = None,
-    mapped: bool = True,
-) -> Realm:
-    """Opens a database file on this thread: `with toft.open("dogs.toft", [Dog, Person]) as realm:`.
-
-    `classes`: what is stored; new classes, properties and indexes are added to the file. None: the
-    classes that the file has, as `realm.classes` gives them. `mode`: "create" the file when it is
-    missing, it must be "existing", or it is "read_only". `write_timeout`: how many seconds a write
-    waits for other writers; None: as long as it takes, 0: not at all. `mapped`: False reads pages
-    into memory of the process instead of mapping the file, so that a failing device or a file that
-    others truncate is an exception and never the signal SIGBUS; it costs a copy of what is read.
-    """
-    return _open(os.fspath(path), "", classes, mode, write_timeout, mapped)
-
-
-def open_in_memory(
-    classes: Iterable[type[Object]] | None = None,
-    *,
-    name: str | None = None,
-    write_timeout: float | None = None,
-) -> Realm:
-    """Opens a database without a file. Realms of the same name in this process share it; it is gone
-    with the last of them. Without a name it is this realm's alone.
-    """
-    return _open("", name or f"toft-{uuid.uuid4()}", classes, "create", write_timeout)
-
-
-def _open(
-    path: str,
-    name: str,
-    classes: Iterable[type[Object]] | None,
-    mode: Mode,
-    write_timeout: float | None,
-    mapped: bool = True,
-) -> Realm:
-    if mode not in _MODES:
-        raise InvalidArgumentError(f"A mode is one of {', '.join(_MODES)}, not {mode!r}.")
-    declared = None if classes is None else list(classes)
-    for cls in declared or ():
-        if not (isinstance(cls, type) and issubclass(cls, Object) and cls is not Object):
-            raise InvalidArgumentError(
-                f"Give the classes of the database, each a subclass of toft.Object, not {cls!r}."
-            )
-    schema = None if declared is None else schema_handle(declared)
-    configuration = toft_configuration()
-    configuration.size = ctypes.sizeof(configuration)
-    configuration.path, path_memory = borrowed(os.fsencode(path))
-    configuration.in_memory_name, name_memory = borrowed(name)
-    configuration.mode = _MODES[mode]
-    configuration.schema = schema.address if schema else None
-    configuration.flags = toft_open_flags.MAPPED if mapped else toft_open_flags.BUFFERED
-    if write_timeout is not None:
-        configuration.write_timeout = _milliseconds(write_timeout)
-        configuration.flags |= toft_open_flags.WRITE_TIMEOUT
-    address = ctypes.c_void_p()
-    library().toft_realm_open(ctypes.byref(configuration), ctypes.byref(address))
-    handle = Handle(address.value, library().toft_realm_release)
-    return Realm(handle, path or f":{name}", declared, write_timeout)
-
-
-_SLICE = 0.05
-"""How many seconds a wait goes on before Python handles signals."""
-
-
-def _milliseconds(seconds: float) -> int:
-    return 0 if seconds <= 0 else min(max(1, round(seconds * 1000)), 2**31 - 1)
 
 
 @dataclass(frozen=True)
@@ -185,13 +95,21 @@ class Realm:
         path: str,
         declared: list[type[Object]] | None,
         write_timeout: float | None,
+        autorefresh: bool,
+        is_confined: bool,
     ) -> None:
         self._handle = handle
         self._write_timeout = write_timeout
         self._interruptions = 0
         self._address = handle.address
         self._now = 0  # rows.py tells what it counts
-        self._thread = get_ident()
+        self._thread: Any = get_ident() if is_confined else _AnyThread()
+        # What wants the realm to stay where it is: observations, `read`, no autorefresh.
+        self._steady: set[object] = set() if autorefresh else {"opened so"}
+        self._moved = ctypes.c_bool()
+        self._moved_reference = ctypes.byref(self._moved)
+        self._writer: asyncio.Task[Any] | None = None
+        self._turn: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
         self._path = path
         self._is_open = True
         self._cursors: set[weakref.ref[Cursor]] = set()
@@ -261,12 +179,14 @@ class Realm:
     # ----------------------------------------------------------------------------------------------
     # Transactions
 
-    @contextmanager
-    def write(
-        self, *, durability: Durability = "immediate", timeout: float | None = None
-    ) -> Iterator[None]:
-        """A write transaction: commits at the end of the block, and cancels when an exception
-        leaves it. `timeout`: see `begin_write`.
+    def write(self, *, durability: Durability = "immediate", timeout: float | None = None) -> Write:
+        """A write transaction: `with realm.write():` commits at the end of the block, and cancels
+        when an exception leaves it. `timeout`: see `begin_write`.
+
+        `async with realm.write():` lets asyncio's other tasks run while it waits for other writers,
+        in this and in other processes; tasks that share the realm come one after the other. The
+        transaction is the realm's: a task that runs while the block awaits sees what is not
+        committed yet. The commit itself does not await.
 
         `durability`: when it is there again after the machine stops (power, kernel). Every process
         sees it at the end of the block, and no crash or kill of a process loses it, whichever is
@@ -278,20 +198,7 @@ class Realm:
         while a later one stays. That costs no durable write. Large transactions, and the first in a
         file since it was closed, are durable at the end of the block.
         """
-        _durability(durability)
-        self.begin_write(timeout)
-        try:
-            yield
-        except BaseException:
-            if self._is_open and self.is_writing:
-                self.cancel()
-            raise
-        if not self._is_open:
-            raise ClosedError(
-                "The realm was closed inside its write transaction, which is cancelled."
-            )
-        if self.is_writing:  # unless the block has ended it itself
-            self.commit(durability=durability)
+        return Write(self, durability, timeout)
 
     def begin_write(self, timeout: float | None = None) -> None:
         """Begins a write transaction:
@@ -300,33 +207,49 @@ class Realm:
         `timeout`: how many seconds to wait, if not as long as the realm's `write_timeout` says.
         Signals are handled during the wait, so Ctrl-C ends it; so does `interrupt`.
         """
+        wait_in_moments(self._begin, self._timeout(timeout), lambda: self._interruptions)
+
+    def _begin(self, wait: int) -> None:
+        """Begins a write transaction; `wait`: for how many milliseconds at most."""
+        options = toft_write_options()
+        options.size, options.flags = ctypes.sizeof(options), toft_write_flags.TIMEOUT
+        options.timeout = wait
         try:
-            self._wait_for_turn(self._write_timeout if timeout is None else timeout)
+            self._move("toft_realm_begin_write", ctypes.byref(options))
+        except (LockTimeoutError, AlreadyInTransactionError):
+            raise
         except BaseException:
             if self._is_open and self.is_writing:  # an observer's callback has failed
                 self.cancel()
             raise
+        self._writer = running_task()
 
-    def _wait_for_turn(self, timeout: float | None) -> None:
-        """Waits in slices: between two of them Python handles signals."""
-        options = toft_write_options()
-        options.size, options.flags = ctypes.sizeof(options), toft_write_flags.TIMEOUT
-        end = None if timeout is None else time.monotonic() + timeout
-        interruptions = self._interruptions
-        while True:
-            left = _SLICE if end is None else min(_SLICE, end - time.monotonic())
-            options.timeout = _milliseconds(left)
-            try:
-                return self._move("toft_realm_begin_write", ctypes.byref(options))
-            except LockTimeoutError:
-                if end is not None and time.monotonic() >= end:
-                    raise
-            if self._interruptions != interruptions:
-                raise InterruptedError("The wait for another writer was ended by another thread.")
+    def _timeout(self, timeout: float | None) -> float | None:
+        return self._write_timeout if timeout is None else timeout
+
+    def _turns(self) -> asyncio.Lock:
+        """In what order the tasks of an event loop write."""
+        loop = asyncio.get_running_loop()
+        if self._turn is None or self._turn[0] is not loop:
+            self._turn = loop, asyncio.Lock()
+        return self._turn[1]
+
+    def _writers_here(self) -> list[asyncio.Task[Any] | None]:
+        """The tasks that are in a write transaction of this file on this thread; None where there
+        is no task.
+        """
+        return [
+            each._writer
+            for each in list(_realms)
+            if each._path == self._path
+            and each._thread == self._thread
+            and each.is_open
+            and each.is_writing
+        ]
 
     def interrupt(self) -> None:
-        """Ends the wait for other writers that is under way in this realm, with an
-        InterruptedError. Without one it does nothing. Any thread.
+        """Ends the wait for other writers that is under way in this realm (a write, `flush`), with
+        an InterruptedError. Without one it does nothing. Any thread.
         """
         self._interruptions += 1
         library().toft_realm_interrupt(self._address)
@@ -336,20 +259,26 @@ class Realm:
         says: see `write`. Returns its version.
         """
         version, options = ctypes.c_uint64(), toft_commit_options()
-        options.size, options.durability = ctypes.sizeof(options), _durability(durability)
+        options.size, options.durability = ctypes.sizeof(options), durability_code(durability)
         self._changing()
+        self._writer = None
         library().toft_realm_commit(self._address, ctypes.byref(options), ctypes.byref(version))
         return version.value
 
-    def flush(self) -> None:
+    def flush(self, timeout: float | None = None) -> None:
         """Makes every commit so far durable, of any realm and any process, and returns then; at
-        once when all are. Waits for other writers.
+        once when all are. Waits for other writers as `begin_write` does.
         """
-        library().toft_realm_flush(self._address)
+        wait_in_moments(
+            lambda _: library().toft_realm_flush(self._address),
+            self._timeout(timeout),
+            lambda: self._interruptions,
+        )
 
     def cancel(self) -> None:
         """Cancels: all is as it was at the beginning, and objects made since are deleted."""
         self._changing()
+        self._writer = None
         library().toft_realm_cancel(self._address)
 
     @property
@@ -374,6 +303,30 @@ class Realm:
         moved = ctypes.c_bool()
         self._move("toft_realm_refresh", ctypes.byref(moved))
         return moved.value
+
+    @contextmanager
+    def read(self) -> Iterator[Realm]:
+        """A block in which the realm stays at one version, unless it is moved (`refresh`, a write
+        transaction): `with realm.read():`. It begins at the latest one.
+        """
+        self._freshen()
+        block = object()
+        self._steady.add(block)
+        try:
+            yield self
+        finally:
+            self._steady.discard(block)
+
+    def _freshen(self) -> None:
+        """Moves to the latest version, unless something wants the realm to stay: see `toft.open`.
+
+        To be called before anything is read that begins a question.
+        """
+        if self._steady or self._cursors:
+            return
+        library().toft_realm_refresh(self._address, self._moved_reference)
+        if self._moved.value:
+            self._now += 1
 
     # ----------------------------------------------------------------------------------------------
     # Objects
@@ -454,6 +407,7 @@ class Realm:
     def object(self, cls: str, primary_key: int | str) -> Any: ...
     def object(self, cls: type[Object] | str, primary_key: int | str) -> Any:
         """The object with this primary key, or None."""
+        self._freshen()
         binding = self._binding(cls)
         address = ctypes.c_void_p()
         with self._arguments() as arguments:
@@ -480,6 +434,7 @@ class Realm:
         rows = live(instance)
         if rows.realm._path != self._path:
             raise WrongRealmError(f"The object belongs to another database: {rows.realm._path}")
+        self._freshen()
         binding = self._binding_of_key(rows.binding.key)
         single = Single.following(binding, rows.key(instance._row))
         return cast(T, live_object(binding.cls, single)) if single else None
@@ -499,7 +454,7 @@ class Realm:
         `dispatch`, `refresh` and `write` call on this thread; or none, and then gives what comes to
         `async for changes in realm.observe():`, under asyncio, without a thread.
         """
-        return Observation(self, "toft_realm_observe", self._handle, callback, {})
+        return Observation(self, "toft_realm_observe", self._handle, callback)
 
     def fileno(self) -> int:
         """A descriptor that is readable while `dispatch` has something to do, for any event loop.
@@ -524,7 +479,9 @@ class Realm:
         due. Returns False when `timeout` seconds went by without one.
         """
         if self._own_observation is None or self._own_observation._is_over:
-            self._own_observation = self.observe(_nothing)
+            self._own_observation = Observation(
+                self, "toft_realm_observe", self._handle, _nothing, steadies=False
+            )
         end = None if timeout is None else time.monotonic() + timeout
         poll = select.poll()
         poll.register(self.fileno(), select.POLLIN)
@@ -684,8 +641,19 @@ class Realm:
         try:
             return self._bindings[cls]
         except (KeyError, TypeError):
-            name = cls.__name__ if isinstance(cls, type) else repr(cls)
-            raise NoSuchClassError(f"The realm was opened without the class {name}.") from None
+            pass
+        if not (isinstance(cls, type) and issubclass(cls, Object)):
+            raise NoSuchClassError(f"The realm was opened without the class {cls!r}.")
+        if (known := self._bindings.get(cls.__name__)) is None:
+            raise NoSuchClassError(f"The realm was opened without the class {cls.__name__}.")
+        if shape_of(cls) != shape_of(known.cls):
+            raise NoSuchClassError(
+                f"The class {cls.__name__} was declared again with other properties: open the file "
+                f"again with it."
+            )
+        known.bind(cls)
+        self._bindings[cls] = known
+        return known
 
     def _binding_of_key(self, key: int) -> Binding:
         try:
@@ -696,20 +664,20 @@ class Realm:
             ) from None
 
 
-def _durability(durability: Durability) -> int:
-    try:
-        return _DURABILITIES[durability]
-    except (KeyError, TypeError):
-        raise InvalidArgumentError(
-            f"A durability is one of {', '.join(_DURABILITIES)}, not {durability!r}."
-        ) from None
-
-
 def _policy(update: Update | None) -> int:
     try:
         return _POLICIES[update]
     except (KeyError, TypeError):
         raise InvalidArgumentError(f'update is "all" or "modified", not {update!r}.') from None
+
+
+class _AnyThread:
+    """Equal to the number of every thread: of a realm that is not confined to one."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def _nothing(_: Changes) -> None:

@@ -7,6 +7,7 @@ value of the wrong type), ours is one of those too, so that ordinary `except` cl
 from __future__ import annotations
 
 import builtins
+import errno
 from typing import ClassVar
 
 from ._ffi import toft_status as Status
@@ -178,14 +179,27 @@ class InterruptedError(UsageError, builtins.InterruptedError):
 
 
 class FileError(Error, OSError):
-    """The file could not be opened, read or written. `errno` is set where a system call failed."""
+    """The file could not be opened, read or written. `errno` says why, where the system has a
+    number for it, and `filename` which file could not be opened.
+    """
 
     def __init__(
         self, message: str, *, detail: str = "", number: int = 0, code: int | None = None
     ) -> None:
         super().__init__(message, detail=detail, number=number, code=code)
-        if self.code == Status.ERROR_FILE_ACCESS:
-            self.errno = number
+        self.errno = number if self.code == Status.ERROR_FILE_ACCESS else _ERRNOS.get(self.code)
+        self.strerror = message
+
+
+_ERRNOS: dict[int, int] = {
+    Status.ERROR_FILE_NOT_FOUND: errno.ENOENT,
+    Status.ERROR_PERMISSION_DENIED: errno.EACCES,
+    Status.ERROR_IS_DIRECTORY: errno.EISDIR,
+    Status.ERROR_DISK_FULL: errno.ENOSPC,
+    Status.ERROR_FILE_TOO_LARGE: errno.EFBIG,
+    Status.ERROR_ADDRESS_SPACE_EXHAUSTED: errno.ENOMEM,
+    Status.ERROR_TOO_MANY_READERS: errno.EAGAIN,
+}
 
 
 class FileNotFoundError(FileError, builtins.FileNotFoundError):

@@ -497,6 +497,11 @@ def bound_path(binding: Binding, expression: Expression[Any]) -> tuple[list[str]
     return names, last
 
 
+def bound_key_path(binding: Binding, path: str | Expression[Any]) -> str:
+    """A key path with the names that the file has."""
+    return path if isinstance(path, str) else ".".join(bound_path(binding, path)[0])
+
+
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _WORDS = frozenset(
     "and or not any some all none true false null nil inf infinity nan truepredicate "

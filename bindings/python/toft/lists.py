@@ -16,9 +16,9 @@ from .errors import (
     NullNotAllowedError,
     TypeMismatchError,
 )
-from .expressions import Condition
+from .expressions import Condition, Expression
 from .objects import live_object
-from .observe import Callback, Observation
+from .observe import Callback, Observation, Options
 from .query import Results
 from .rows import Block, BoundProperty
 
@@ -198,9 +198,20 @@ class List(MutableSequence[T], Generic[T]):
         """Those elements that match a query. See `Results.where`."""
         return self.results.where(query, *arguments)
 
-    def observe(self, callback: Callback | None = None) -> Observation:
-        """Tells what changes in the list, down to the indices. See `Realm.observe`."""
-        return Observation(self._realm, "toft_list_observe", self._handle, callback, {})
+    def observe(
+        self,
+        callback: Callback | None = None,
+        *,
+        key_paths: Iterable[str | Expression[Any]] | None = None,
+        initial: bool = True,
+        moves: bool = True,
+    ) -> Observation:
+        """Tells what changes in the list, down to the indices. See `Results.observe`. `moves`:
+        False tells of a move as a deletion and an insertion alone.
+        """
+        paths = self.results._key_paths(key_paths)
+        options = Options(paths, initial=initial, moves=moves)
+        return Observation(self._realm, "toft_list_observe", self._handle, callback, options)
 
     # ----------------------------------------------------------------------------------------------
     # Beneath

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from _thread import get_ident
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
 
 from .errors import Error, InvalidArgumentError, NoSuchPropertyError, WrongRealmError
-from .expressions import Expression
-from .observe import Callback, Observation
+from .expressions import Expression, bound_key_path
+from .observe import Callback, Observation, Options
 from .rows import Draft, Live, Rows
 from .schema import (
     MISSING,
@@ -206,15 +206,24 @@ class Object(metaclass=ObjectType):
             return True
         return rows.realm.is_open and rows.single(self).exists()
 
-    def observe(self, callback: Callback | None = None) -> Observation:
+    def observe(
+        self,
+        callback: Callback | None = None,
+        *,
+        key_paths: Iterable[str | Expression[Any]] | None = None,
+        old_values: bool = False,
+    ) -> Observation:
         """Tells when properties of this object are set, and when it is deleted.
 
-        See `Realm.observe`.
+        See `Realm.observe` and, for `key_paths`, `Results.observe`. `old_values`: whether to tell
+        what the properties were before, as `Changes.old_values`.
         """
         single = live(self).single(self)
-        return Observation(
-            single.realm, "toft_object_observe", single.handle(), callback, single.binding.names
-        )
+        binding = single.binding
+        paths = None if key_paths is None else [bound_key_path(binding, each) for each in key_paths]
+        options = Options(paths, old_values=old_values)
+        function = "toft_object_observe"
+        return Observation(single.realm, function, single.handle(), callback, options, binding)
 
     def __eq__(self, other: object) -> bool:
         if self is other:

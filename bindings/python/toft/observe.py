@@ -8,16 +8,26 @@ import itertools
 import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ._ffi import toft_change_kind as ChangeKind
-from ._ffi import toft_changes, toft_changes_callback, toft_destructor
-from ._lib import Handle, last_error, library
+from ._ffi import (
+    toft_changes,
+    toft_changes_callback,
+    toft_destructor,
+    toft_observe_flags,
+    toft_observe_options,
+    toft_string,
+    toft_value,
+)
+from ._lib import Handle, borrowed, last_error, library
+from ._values import VALUE_SIZE, decode
 from .errors import Error, InvalidArgumentError
 
 if TYPE_CHECKING:
     from .database import Realm
+    from .rows import Binding, BoundProperty
 
 Callback = Callable[["Changes"], object]
 """What an observer is called with."""
@@ -50,6 +60,9 @@ class Changes:
     """Lists: elements moved within, from and to."""
     properties: tuple[str, ...] = ()
     """Objects: the properties that were set."""
+    old_values: Mapping[str, Any] = field(default_factory=dict)
+    """Objects observed with `old_values`: what the properties that were set were at the last call;
+    None for lists."""
     error: Error | None = None
     """Why changes could not be worked out; the last call."""
 
@@ -67,6 +80,33 @@ class Changes:
         return self.kind in (ChangeKind.DELETED, ChangeKind.ERROR)
 
 
+@dataclass(frozen=True)
+class Options:
+    """What is observed and told: see `Results.observe` and `Object.observe`."""
+
+    key_paths: list[str] | None = None
+    old_values: bool = False
+    initial: bool = True
+    moves: bool = True
+
+    def lent(self) -> tuple[toft_observe_options, Any]:
+        """As the library takes it: keep the second value until the call returns."""
+        options = toft_observe_options()
+        options.size = ctypes.sizeof(options)
+        flags = toft_observe_flags
+        options.flags = (
+            (flags.OLD_VALUES if self.old_values else 0)
+            | (0 if self.initial else flags.NO_INITIAL)
+            | (0 if self.moves else flags.NO_MOVES)
+        )
+        if self.key_paths is None:
+            return options, None
+        kept = [borrowed(path) for path in self.key_paths]
+        paths = (toft_string * max(1, len(kept)))(*(text for text, _ in kept))
+        options.key_paths, options.key_path_count = ctypes.addressof(paths), len(kept)
+        return options, (kept, paths)
+
+
 class Observation:
     """A running observation. It runs until `stop()`, the end of its `with`, or the end of its
     realm.
@@ -76,10 +116,10 @@ class Observation:
     """
 
     __slots__ = (
+        "_binding",
         "_callback",
         "_failures",
         "_is_over",
-        "_names",
         "_number",
         "_queue",
         "_realm",
@@ -94,32 +134,42 @@ class Observation:
         function: str,
         handle: Handle,
         callback: Callback | None,
-        names: Mapping[int, str],
+        options: Options | None = None,
+        binding: Binding | None = None,
+        steadies: bool = True,
     ) -> None:
+        """`steadies`: whether the realm moves only by dispatching while this runs."""
+        self._realm = realm
+        self._number = next(_numbers)
         if callback is not None and not callable(callback):
             raise InvalidArgumentError(f"A callback can be called: {callback!r:.80}")
-        self._realm = realm
         self._callback = callback
-        self._names = names
+        self._binding = binding
         self._queue: deque[Changes] = deque()
         self._waiter: asyncio.Future[None] | None = None
         self._is_over = False
-        self._number = next(_numbers)
         self._token: Handle | None = None
         _running[self._number] = self
         address = ctypes.c_void_p()
+        lent, memory = (options or Options()).lent()
         getattr(library(), function)(
-            handle.address, None, _on_changes, self._number, _on_end, ctypes.byref(address)
+            handle.address,
+            ctypes.byref(lent) if options else None,
+            _on_changes,
+            self._number,
+            _on_end,
+            ctypes.byref(address),
         )
         self._token = Handle(address.value, library().toft_token_release)
+        if steadies:
+            realm._steady.add(self._number)
         if callback is not None:
             realm._observations.add(self)
 
     def stop(self) -> None:
         """Ends the observation. Its callback is not called again."""
-        self._is_over = True
         self._token = None
-        self._realm._observations.discard(self)
+        self._end()
         self._wake()
 
     def __enter__(self) -> Observation:
@@ -159,15 +209,22 @@ class Observation:
             self._queue.append(changes)
             self._wake()
         if changes.is_last:
-            self._is_over = True
-            self._realm._observations.discard(self)
+            self._end()
         if self._callback is not None:
             self._callback(changes)
 
     def _ended(self) -> None:
         """The library needs it no longer."""
-        self._is_over = True
+        self._end()
         self._wake()
+
+    def _end(self) -> None:
+        self._is_over = True
+        self._realm._observations.discard(self)
+        self._realm._steady.discard(self._number)
+
+    def __del__(self) -> None:
+        self._end()
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
@@ -189,7 +246,7 @@ def _deliver(number: int, address: int) -> None:
     realm = observation._realm
     realm._now += 1
     try:
-        observation._deliver(_read(address, observation._names))
+        observation._deliver(_read(address, realm, observation._binding))
     except BaseException as error:
         realm._raised.append(error)
 
@@ -205,8 +262,10 @@ _on_changes = toft_changes_callback(_deliver)  # these two live as long as the l
 _on_end = toft_destructor(_end)
 
 
-def _read(address: int, names: Mapping[int, str]) -> Changes:
+def _read(address: int, realm: Realm, binding: Binding | None) -> Changes:
     changes = toft_changes.from_address(address)
+    keys = _array(ctypes.c_uint32, changes.properties, changes.property_count)
+    properties = [binding.named(key) for key in keys] if binding else []
     moves = _array(ctypes.c_uint64, changes.moves, changes.move_count * 2)
     return Changes(
         kind=ChangeKind(changes.kind),
@@ -219,12 +278,20 @@ def _read(address: int, names: Mapping[int, str]) -> Changes:
             ctypes.c_uint64, changes.modifications_after, changes.modification_count
         ),
         moves=tuple(zip(moves[::2], moves[1::2])),
-        properties=tuple(
-            names.get(key, "")
-            for key in _array(ctypes.c_uint32, changes.properties, changes.property_count)
-        ),
+        properties=tuple(each.name for each in properties if each),
+        old_values=_old_values(changes.old_values, realm, properties),
         error=last_error(changes.error) if changes.error else None,
     )
+
+
+def _old_values(
+    address: int | None, realm: Realm, properties: list[BoundProperty | None]
+) -> dict[str, Any]:
+    if not address:
+        return {}
+    memory = (toft_value * len(properties)).from_address(address)
+    old = [decode(memory, row * VALUE_SIZE, realm) for row in range(len(properties))]
+    return {each.name: each.converted([value])[0] for each, value in zip(properties, old) if each}
 
 
 def _array(kind: Any, address: int | None, count: int) -> tuple[int, ...]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import weakref
 from _thread import get_ident
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from . import _values as values
@@ -26,7 +27,7 @@ from .errors import (
 from .expressions import Condition, Expression, Order, Query, bound_path
 from .grouping import Groups
 from .objects import live_object
-from .observe import Callback, Observation
+from .observe import Callback, Observation, Options
 from .rows import Binding, Block, BoundProperty, Single
 
 if TYPE_CHECKING:
@@ -112,6 +113,10 @@ class Results(Collection[T], Generic[T]):
     # Reading
 
     def __len__(self) -> int:
+        self._realm._freshen()
+        return self._count()
+
+    def _count(self) -> int:
         count = ctypes.c_uint64()
         library().toft_results_count(self._handle.address, ctypes.byref(count))
         return count.value
@@ -129,9 +134,9 @@ class Results(Collection[T], Generic[T]):
     def __getitem__(self, index: slice) -> list[T]: ...
     def __getitem__(self, index: int | slice) -> T | list[T]:
         if isinstance(index, slice):
-            return self._slice(range(*index.indices(len(self))))
-        index = index.__index__()
-        position = index + len(self) if index < 0 else index
+            return self._slice(range(*index.indices(self._count())))
+        index = _position(index)
+        position = index + self._count() if index < 0 else index
         if position < 0 or position >= TOFT_NO_INDEX:
             raise IndexOutOfRangeError(f"The results have no index {index}.", number=index)
         return self._at(position)
@@ -145,6 +150,7 @@ class Results(Collection[T], Generic[T]):
         return self[-1] if len(self) else None
 
     def __iter__(self) -> Iterator[T]:
+        self._realm._freshen()
         cursor = Cursor(self._realm, self._handle)
         return self._objects(cursor, self._binding) if self._binding else self._values(cursor)
 
@@ -261,9 +267,25 @@ class Results(Collection[T], Generic[T]):
         library().toft_results_explain(self._handle.address, memory, size.value, ctypes.byref(size))
         return memory.raw[: size.value].decode()
 
-    def observe(self, callback: Callback | None = None) -> Observation:
-        """Tells which come, go and change, down to the indices. See `Realm.observe`."""
-        return Observation(self._realm, "toft_results_observe", self._handle, callback, {})
+    def observe(
+        self,
+        callback: Callback | None = None,
+        *,
+        key_paths: Iterable[str | Expression[Any]] | None = None,
+        initial: bool = True,
+    ) -> Observation:
+        """Tells which come, go and change, down to the indices. See `Realm.observe`.
+
+        `key_paths`: what counts as a change of an object, such as `[Dog.age, "owner.name"]`; none
+        of them: only what comes and goes; None: whatever it reaches over up to three links.
+        `initial`: whether the first call comes before any change.
+        """
+        paths = self._key_paths(key_paths)
+        options = Options(paths, initial=initial)
+        return Observation(self._realm, "toft_results_observe", self._handle, callback, options)
+
+    def _key_paths(self, keys: Iterable[str | Expression[Any]] | None) -> list[str] | None:
+        return None if keys is None else [self._order(key)[0] for key in keys]
 
     # ----------------------------------------------------------------------------------------------
     # Beneath
@@ -298,12 +320,14 @@ class Results(Collection[T], Generic[T]):
             )
             if not block.keys:
                 raise IndexOutOfRangeError(
-                    f"The results have no index {position}: there are {len(self)}.", number=position
+                    f"The results have no index {position}: there are {self._count()}.",
+                    number=position,
                 )
             self._block = block
         return _object_in(block, position)
 
     def _find(self, value: object) -> int | None:
+        self._realm._freshen()
         found = ctypes.c_uint64()
         with self._realm._arguments() as arguments:
             arguments.add(value, self._realm)
@@ -346,7 +370,7 @@ class Results(Collection[T], Generic[T]):
                     yield live_object(cls, single)
 
     def _values(self, cursor: Cursor) -> Iterator[T]:
-        remaining = len(self)
+        remaining = self._count()
         while cursor.position < remaining:
             memory = ctypes.create_string_buffer(values.VALUE_SIZE)
             library().toft_results_get(cursor.results().address, cursor.position, memory)
@@ -387,6 +411,7 @@ class Results(Collection[T], Generic[T]):
         elif self._binding:
             raise UnsupportedAggregateError("Say which property: results.sum('age').")
         memory = ctypes.create_string_buffer(values.VALUE_SIZE)
+        self._realm._freshen()
         getattr(library(), function)(self._handle.address, key, memory)
         return values.decode(memory, 0, self._realm)
 
@@ -471,6 +496,16 @@ def _object_in(block: Block, position: int) -> Any:
 def _steps(span: range, position: int) -> int:
     """The index in `span` of its first member at or after a position."""
     return max(0, min(len(span), -(-(position - span.start) // span.step)))
+
+
+def _position(index: Any) -> int:
+    try:
+        return operator.index(index)
+    except TypeError:
+        raise TypeError(
+            f"results are indexed by position, not by {index!r:.80}: realm.object(cls, key) finds "
+            f"by primary key, results.where(...) by any property"
+        ) from None
 
 
 def _condition(value: object) -> Condition:

@@ -105,13 +105,25 @@ class Binding:
         primary_key: str | None,
     ) -> None:
         self.realm = realm
-        self.cls = cls
         self.key = key
-        self.properties = {each.name: each for each in properties}
         self.names = {each.key: each.name for each in properties}
         self.primary_key = primary_key
+        self._bind(cls, properties)
+
+    def _bind(self, cls: type[Object], properties: list[BoundProperty]) -> None:
+        self.cls = cls
+        self.properties = {each.name: each for each in properties}
         self.defaults = [each for each in properties if each.must_be_given]
         self._named: dict[tuple[str, ...], tuple[Any, list[BoundProperty]]] = {}
+
+    def bind(self, cls: type[Object]) -> None:
+        """Takes a class of the same shape in place of the one so far: see `schema.shape_of`."""
+        known = self.properties
+        properties = [
+            BoundProperty(each, known[name].key, known[name].is_nullable, known[name].target)
+            for name, each in properties_of(cls).items()
+        ]
+        self._bind(cls, properties)
 
     def property(self, name: str) -> BoundProperty:
         """The property of that name."""
@@ -121,6 +133,10 @@ class Binding:
             raise NoSuchPropertyError(
                 f"The class {self.cls.__name__} has no property {name!r}."
             ) from None
+
+    def named(self, key: int) -> BoundProperty | None:
+        """The property with this key, if the class has it."""
+        return self.properties.get(self.names.get(key, ""))
 
     def properties_named(self, names: tuple[str, ...]) -> tuple[Any, list[BoundProperty]]:
         """The keys of some properties as the library takes them, and the properties."""

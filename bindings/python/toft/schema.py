@@ -241,6 +241,14 @@ def properties_of(cls: type[Object]) -> dict[str, PropertySchema]:
     return typing.cast("dict[str, PropertySchema]", known)
 
 
+def shape_of(cls: type[Object]) -> dict[str, tuple[Any, ...]]:
+    """What two classes of one name have in common when each can stand for the other."""
+    return {
+        name: (each.stored_name, each.type, each.flags, each.target, each.origin_property)
+        for name, each in properties_of(cls).items()
+    }
+
+
 def required_of(cls: type[Object]) -> tuple[str, ...]:
     """The properties that a new object must be given."""
     if (known := cls.__dict__.get("_toft_required")) is None:

@@ -1,0 +1,266 @@
+"""Write transactions under asyncio, and waits that end when they should."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import toft
+from models import ALL, Dog, Person
+
+Runner = Callable[..., Any]
+
+HOLDER = """
+import sys, time, toft
+from models import *
+with toft.open(sys.argv[1], ALL) as realm:
+    with realm.write():
+        realm.create(Dog, name="holder")
+        print("holding", flush=True)
+        sys.stdin.readline()
+"""
+
+
+def held(python: Runner) -> Any:
+    """Another process that is in a write transaction until it is told something."""
+    process = python(HOLDER)
+    assert process.stdout.readline() == "holding\n", process.stderr.read()
+    return process
+
+
+async def ticks(count: list[float]) -> None:
+    """Tells how long the event loop stood still at most."""
+    before = time.monotonic()
+    while True:
+        await asyncio.sleep(0.001)
+        now = time.monotonic()
+        count.append(now - before)
+        before = now
+
+
+def test_the_event_loop_runs_while_another_process_writes(
+    realm: toft.Realm, python: Runner
+) -> None:
+    holder = held(python)
+
+    async def program() -> list[float]:
+        counted: list[float] = []
+        ticking = asyncio.create_task(ticks(counted))
+
+        async def release() -> None:
+            await asyncio.sleep(0.5)
+            print("go", file=holder.stdin, flush=True)
+
+        releasing = asyncio.create_task(release())
+        start = time.monotonic()
+        async with realm.write() as writing:
+            assert writing is realm
+            waited = time.monotonic() - start
+            realm.create(Dog, name="mine")
+        ticking.cancel()
+        await releasing
+        assert 0.4 < waited < 5
+        return counted
+
+    counted = asyncio.run(program())
+    assert len(counted) > 100 and max(counted) < 0.2
+    assert [dog.name for dog in realm.objects(Dog)] == ["holder", "mine"]
+
+
+def test_the_tasks_of_a_realm_write_one_after_the_other(realm: toft.Realm) -> None:
+    async def count(times: int) -> None:
+        for _ in range(times):
+            async with realm.write(durability="deferred"):
+                ada = realm.upsert(Person, name="Ada")
+                age = ada.age
+                await asyncio.sleep(0)
+                ada.age = age + 1
+
+    async def program() -> None:
+        await asyncio.gather(*(count(10) for _ in range(5)))
+
+    asyncio.run(program())
+    asyncio.run(program())  # another event loop
+    ada = realm.object(Person, "Ada")
+    assert ada is not None and ada.age == 100
+
+
+def test_tasks_with_realms_of_their_own_wait_for_each_other(path: Path) -> None:
+    async def write(name: str) -> None:
+        with toft.open(path, ALL) as realm:
+            async with realm.write():
+                realm.create(Dog, name=name)
+                await asyncio.sleep(0.05)
+
+    async def program() -> None:
+        await asyncio.gather(*(write(str(number)) for number in range(4)))
+
+    asyncio.run(program())
+    with toft.open(path, ALL) as realm:
+        assert len(realm.objects(Dog)) == 4
+
+
+def test_an_asynchronous_write_cancels_when_an_exception_leaves_it(realm: toft.Realm) -> None:
+    async def program() -> None:
+        with pytest.raises(ZeroDivisionError):
+            async with realm.write():
+                realm.create(Dog, name=str(1 // 0))
+        assert not realm.is_writing
+        writing = asyncio.create_task(forever())
+        await asyncio.sleep(0.01)
+        assert realm.is_writing
+        writing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await writing
+        assert not realm.is_writing
+        async with realm.write():
+            realm.create(Dog, name="Rex")
+
+    async def forever() -> None:
+        async with realm.write():
+            realm.create(Dog, name="lost")
+            await asyncio.sleep(60)
+
+    asyncio.run(program())
+    assert [dog.name for dog in realm.objects(Dog)] == ["Rex"]
+
+
+def test_an_asynchronous_wait_can_be_cancelled_interrupted_and_limited(
+    realm: toft.Realm, python: Runner
+) -> None:
+    holder = held(python)
+
+    async def wait(timeout: float | None = None) -> None:
+        async with realm.write(timeout=timeout):
+            raise AssertionError("the other process is writing")
+
+    async def program() -> None:
+        start = time.monotonic()
+        with pytest.raises(toft.LockTimeoutError):
+            await wait(timeout=0.1)
+        assert 0.1 <= time.monotonic() - start < 3
+        with pytest.raises(toft.LockTimeoutError):
+            await wait(timeout=0)
+        waiting, behind = asyncio.create_task(wait()), asyncio.create_task(wait(timeout=0.1))
+        await asyncio.sleep(0.05)
+        with pytest.raises(toft.LockTimeoutError):
+            await behind
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        waiting = asyncio.create_task(wait())
+        await asyncio.sleep(0.05)
+        realm.interrupt()
+        with pytest.raises(toft.InterruptedError):
+            await waiting
+        print("go", file=holder.stdin, flush=True)
+        async with realm.write():
+            realm.create(Dog, name="mine")
+
+    asyncio.run(program())
+    assert len(realm.objects(Dog)) == 2
+
+
+def test_a_task_that_would_wait_for_itself_is_told(realm: toft.Realm, path: Path) -> None:
+    async def program() -> None:
+        async with realm.write():
+            with pytest.raises(toft.AlreadyInTransactionError):
+                async with realm.write():
+                    pass
+            with pytest.raises(toft.AlreadyInTransactionError), realm.write():
+                pass
+            with toft.open(path, ALL) as other:
+                with pytest.raises(toft.AlreadyInTransactionError):
+                    async with other.write():
+                        pass
+            assert realm.is_writing
+        with realm.write(), pytest.raises(toft.AlreadyInTransactionError):
+            async with realm.write():
+                pass
+
+    asyncio.run(program())
+
+
+def test_a_block_may_be_used_again(realm: toft.Realm) -> None:
+    block = realm.write(durability="deferred")
+    for name in ("Rex", "Max"):
+        with block:
+            realm.create(Dog, name=name)
+    assert len(realm.objects(Dog)) == 2
+    with pytest.raises(toft.InvalidArgumentError):
+        realm.write(durability="soon")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "wait",
+    ["with realm.write(): pass", "realm.flush()", "toft.open(sys.argv[1], [New])"],
+)
+def test_ctrl_c_ends_each_wait_for_other_writers(path: Path, python: Runner, wait: str) -> None:
+    with toft.open(path, ALL) as realm:
+        with realm.write():
+            realm.create(Person, name="Ada")
+        with realm.write(durability="deferred"):
+            realm.create(Dog, name="Rex")
+        realm.begin_write()
+        waiting = python(
+            f"""
+import signal, sys, toft
+from models import *
+signal.signal(signal.SIGINT, signal.default_int_handler)
+class New(toft.Object):
+    name: str
+realm = toft.open(sys.argv[1], ALL)
+print("waiting", flush=True)
+try:
+    {wait}
+    print("did not wait")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+        )
+        assert waiting.stdout.readline() == "waiting\n", waiting.stderr.read()
+        time.sleep(0.3)
+        waiting.send_signal(signal.SIGINT)
+        out, err = waiting.communicate(timeout=20)
+        assert out == "interrupted\n", err
+        realm.commit()
+
+
+def test_a_flush_and_an_opening_wait_as_long_as_they_are_told(path: Path, python: Runner) -> None:
+    class New(toft.Object):
+        name: str
+
+    with toft.open(path, ALL) as realm:
+        with realm.write(durability="deferred"):
+            realm.create(Dog, name="Rex")
+        holder = held(python)
+        start = time.monotonic()
+        with pytest.raises(toft.LockTimeoutError):
+            realm.flush(timeout=0.2)
+        with pytest.raises(toft.LockTimeoutError):
+            toft.open(path, [New], write_timeout=0.2)
+        assert 0.4 <= time.monotonic() - start < 5
+        print("go", file=holder.stdin, flush=True)
+        realm.flush()
+        with toft.open(path, [New], write_timeout=10):
+            pass
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="asyncio.timeout")
+def test_asyncio_timeouts_end_the_wait(realm: toft.Realm, python: Runner) -> None:
+    holder = held(python)
+
+    async def program() -> None:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.1), realm.write():
+                raise AssertionError("the other process is writing")
+
+    asyncio.run(program())
+    print("go", file=holder.stdin, flush=True)
+    holder.wait()

@@ -1,0 +1,136 @@
+"""Opening databases."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import uuid
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from ._ffi import toft_configuration, toft_confinement, toft_mode, toft_open_flags
+from ._lib import Handle, borrowed, library
+from .database import Realm
+from .errors import Error, FileError, InvalidArgumentError
+from .objects import Object
+from .schema import schema_handle
+from .transactions import wait_in_moments
+
+Mode = Literal["create", "existing", "read_only"]
+Confinement = Literal["thread", "caller"]
+
+_MODES = {
+    "create": toft_mode.READ_WRITE,
+    "existing": toft_mode.EXISTING,
+    "read_only": toft_mode.READ_ONLY,
+}
+_CONFINEMENTS = {
+    "thread": toft_confinement.THREAD,
+    "caller": toft_confinement.CALLER,
+}
+
+
+def open(
+    path: str | os.PathLike[str],
+    classes: Iterable[type[Object]] | type[Object] | None = None,
+    *,
+    mode: Mode = "create",
+    write_timeout: float | None = None,
+    mapped: bool = True,
+    autorefresh: bool = True,
+    confinement: Confinement = "thread",
+) -> Realm:
+    """Opens a database file on this thread: `with toft.open("dogs.toft", [Dog, Person]) as realm:`.
+
+    `classes`: what is stored, one class or several; new classes, properties and indexes are added
+    to the file. None: the classes that the file has, as `realm.classes` gives them. `mode`:
+    "create" the file when it is missing, it must be "existing", or it is "read_only".
+    `write_timeout`: how many seconds a write waits for other writers; None: as long as it takes, 0:
+    not at all. `mapped`: False reads pages into memory of the process instead of mapping the file,
+    so that a failing device or a file that others truncate is an exception and never the signal
+    SIGBUS; it costs a copy of what is read.
+
+    `autorefresh`: outside of write transactions the realm moves to the latest version whenever it
+    is asked for objects or results are counted, summed or gone through, so that a program that runs
+    for long sees what others commit and keeps no old version alive. It costs a microsecond each
+    time. It does not move inside a loop over results, inside `with realm.read():`, while something
+    is observed (then `dispatch`, `wait` and asyncio's loop move it), or when a property, a list or
+    an index is read. False: it moves only with `refresh` and with write transactions.
+
+    `confinement`: with "thread", a use by another thread is a WrongThreadError. With "caller", any
+    thread may use the realm, one at a time, and you see to that.
+    """
+    return _open(
+        os.fspath(path), "", classes, mode, write_timeout, mapped, autorefresh, confinement
+    )
+
+
+def open_in_memory(
+    classes: Iterable[type[Object]] | type[Object] | None = None,
+    *,
+    name: str | None = None,
+    write_timeout: float | None = None,
+    autorefresh: bool = True,
+    confinement: Confinement = "thread",
+) -> Realm:
+    """Opens a database without a file. Realms of the same name in this process share it; it is gone
+    with the last of them. Without a name it is this realm's alone. The rest: see `open`.
+    """
+    name = name or f"toft-{uuid.uuid4()}"
+    return _open("", name, classes, "create", write_timeout, True, autorefresh, confinement)
+
+
+def _open(
+    path: str,
+    name: str,
+    classes: Iterable[type[Object]] | type[Object] | None,
+    mode: Mode,
+    write_timeout: float | None,
+    mapped: bool,
+    autorefresh: bool,
+    confinement: Confinement,
+) -> Realm:
+    declared = _declared(classes)
+    schema = None if declared is None else schema_handle(declared)
+    configuration = toft_configuration()
+    configuration.size = ctypes.sizeof(configuration)
+    configuration.path, path_memory = borrowed(os.fsencode(path))
+    configuration.in_memory_name, name_memory = borrowed(name)
+    configuration.mode = _chosen("mode", mode, _MODES)
+    configuration.confinement = _chosen("confinement", confinement, _CONFINEMENTS)
+    configuration.schema = schema.address if schema else None
+    configuration.flags = toft_open_flags.MAPPED if mapped else toft_open_flags.BUFFERED
+    configuration.flags |= toft_open_flags.WRITE_TIMEOUT
+    address = ctypes.c_void_p()
+
+    def attempt(wait: int) -> None:
+        configuration.write_timeout = wait
+        library().toft_realm_open(ctypes.byref(configuration), ctypes.byref(address))
+
+    try:
+        wait_in_moments(attempt, write_timeout)
+    except Error as error:
+        if isinstance(error, FileError):
+            error.filename = path
+        raise error.with_traceback(None) from None  # how it was tried helps nobody
+    handle = Handle(address.value, library().toft_realm_release)
+    is_confined = confinement == "thread"
+    return Realm(handle, path or f":{name}", declared, write_timeout, autorefresh, is_confined)
+
+
+def _chosen(what: str, choice: str, choices: dict[str, Any]) -> Any:
+    if choice not in choices:
+        raise InvalidArgumentError(f"A {what} is one of {', '.join(choices)}, not {choice!r}.")
+    return choices[choice]
+
+
+def _declared(classes: Iterable[type[Object]] | type[Object] | None) -> list[type[Object]] | None:
+    if classes is None:
+        return None
+    declared = [classes] if isinstance(classes, type) else list(classes)
+    for cls in declared:
+        if not (isinstance(cls, type) and issubclass(cls, Object) and cls is not Object):
+            raise InvalidArgumentError(
+                f"Give the classes of the database, each a subclass of toft.Object, not {cls!r}."
+            )
+    return declared

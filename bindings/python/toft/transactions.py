@@ -1,0 +1,196 @@
+"""Write transactions: blocks of ordinary and of asyncio's code, and the wait for other writers.
+
+The library waits in the kernel, where Python handles no signals. So it is asked to wait for a
+moment at a time: between two moments Ctrl-C and `Realm.interrupt` end the wait. Under asyncio it is
+asked not to wait at all, and the event loop runs between two attempts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+from ._ffi import toft_durability
+from .errors import (
+    AlreadyInTransactionError,
+    ClosedError,
+    InterruptedError,
+    InvalidArgumentError,
+    LockTimeoutError,
+)
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from .database import Realm
+
+Durability = Literal["immediate", "group", "deferred"]
+
+_DURABILITIES = {
+    "immediate": toft_durability.IMMEDIATE,
+    "group": toft_durability.GROUP,
+    "deferred": toft_durability.DEFERRED,
+}
+_MOMENT = 0.05
+"""How many seconds the library waits before Python handles signals."""
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.02
+"""How many seconds the event loop runs between two attempts."""
+
+
+def durability_code(durability: Durability) -> int:
+    """What toft.h calls it."""
+    try:
+        return _DURABILITIES[durability]
+    except (KeyError, TypeError):
+        raise InvalidArgumentError(
+            f"A durability is one of {', '.join(_DURABILITIES)}, not {durability!r}."
+        ) from None
+
+
+def milliseconds(seconds: float) -> int:
+    """A timeout as toft.h has it."""
+    return 0 if seconds <= 0 else min(max(1, round(seconds * 1000)), 2**31 - 1)
+
+
+class Deadline:
+    """The end of a wait; `timeout` in seconds, None: there is none."""
+
+    def __init__(self, timeout: float | None) -> None:
+        self._end = None if timeout is None else time.monotonic() + timeout
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until then, not less than 0."""
+        return None if self._end is None else max(0.0, self._end - time.monotonic())
+
+    @property
+    def moment(self) -> float:
+        """For how many seconds the library is to wait now."""
+        left = self.left
+        return _MOMENT if left is None else min(_MOMENT, left)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has come."""
+        return self.left == 0
+
+
+def wait_in_moments(
+    attempt: Callable[[int], Any],
+    timeout: float | None,
+    interruptions: Callable[[], int] = lambda: 0,
+) -> Any:
+    """Calls what waits for other writers, with milliseconds, until it succeeds or time is over.
+    `interruptions`: counts the calls of `Realm.interrupt`.
+    """
+    deadline, before = Deadline(timeout), interruptions()
+    while True:
+        try:
+            return attempt(milliseconds(deadline.moment))
+        except LockTimeoutError:
+            if deadline.is_over:
+                raise
+        if interruptions() != before:
+            raise InterruptedError("The wait for another writer was ended by another thread.")
+
+
+def running_task() -> asyncio.Task[Any] | None:
+    """Asyncio's task that runs this, if one does."""
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None
+
+
+class Write:
+    """What `Realm.write` gives: a block that is one write transaction, for `with` or `async with`.
+    Its value is the realm.
+    """
+
+    __slots__ = ("_durability", "_realm", "_timeout", "_turn")
+
+    def __init__(self, realm: Realm, durability: Durability, timeout: float | None) -> None:
+        durability_code(durability)  # a mistake is told before anything begins
+        self._realm = realm
+        self._durability = durability
+        self._timeout = timeout
+        self._turn: asyncio.Lock | None = None
+
+    def __enter__(self) -> Realm:
+        self._realm.begin_write(self._timeout)
+        return self._realm
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        realm = self._realm
+        if kind is not None:
+            if realm.is_open and realm.is_writing:
+                realm.cancel()
+        elif not realm.is_open:
+            raise ClosedError(
+                "The realm was closed inside its write transaction, which is cancelled."
+            )
+        elif realm.is_writing:  # unless the block has ended it itself
+            realm.commit(durability=self._durability)
+
+    async def __aenter__(self) -> Realm:
+        realm = self._realm
+        deadline = Deadline(realm._timeout(self._timeout))
+        task = asyncio.current_task()
+        if realm._writer is task:
+            _refuse_a_second_one()
+        turn = realm._turns()
+        try:
+            await asyncio.wait_for(turn.acquire(), deadline.left)
+        except (TimeoutError, asyncio.TimeoutError):
+            raise LockTimeoutError(
+                "Another task did not finish its write transaction in time."
+            ) from None
+        try:
+            await self._begin(deadline, task)
+        except BaseException:
+            turn.release()
+            raise
+        self._turn = turn
+        return realm
+
+    async def _begin(self, deadline: Deadline, task: asyncio.Task[Any] | None) -> None:
+        realm, pause = self._realm, _SHORTEST_PAUSE
+        interruptions = realm._interruptions
+        while True:
+            try:
+                return realm._begin(0)
+            except LockTimeoutError:
+                if deadline.is_over:
+                    raise
+            except AlreadyInTransactionError:  # of another task of this thread, or of this one
+                if deadline.is_over or task in realm._writers_here():
+                    raise
+            left = deadline.left
+            await asyncio.sleep(pause if left is None else min(pause, left))
+            pause = min(pause * 1.5, _LONGEST_PAUSE)
+            if realm._interruptions != interruptions:
+                raise InterruptedError("The wait for another writer was ended.")
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        turn, self._turn = self._turn, None
+        try:
+            self.__exit__(kind, error, traceback)
+        finally:
+            if turn is not None:
+                turn.release()
+
+
+def _refuse_a_second_one() -> None:
+    raise AlreadyInTransactionError("This task is in a write transaction of the realm already.")
