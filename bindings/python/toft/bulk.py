@@ -166,7 +166,8 @@ def _cells(binding: Binding, name: str, column: Any) -> Sequence[Any]:
     if each.type == values.INT and any(type(cell) is float for cell in cells):
         return [int(c) if type(c) is float and c.is_integer() else c for c in cells]
     if each.type == values.DATE and str(getattr(column, "dtype", "")).startswith("datetime64["):
-        return [_in_utc(cell) for cell in cells]
+        moments = [_in_utc(cell) for cell in cells]
+        return moments if each.conversion is None else each.converted(moments)
     return cells
 
 

@@ -6,6 +6,7 @@ import ctypes
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import accumulate, pairwise
 from operator import add
 from struct import iter_unpack
@@ -179,6 +180,32 @@ def read_arrays(results: int | None, count: int, properties: list[BoundProperty]
         name: numpy.ma.array(data, mask=masks[name]) if name in masked else data
         for name, data in found.items()
     }
+
+
+def read_frame(results: int | None, count: int, properties: list[BoundProperty]) -> Any:
+    """Whole columns as a DataFrame of pandas, without a loss where there are nulls."""
+    pandas = import_module("pandas")
+    arrays = read_arrays(results, count, properties)
+    return pandas.DataFrame({e.name: _series(e, arrays[e.name], pandas) for e in properties})
+
+
+def _series(each: BoundProperty, column: Any, pandas: Any) -> Any:
+    import numpy
+
+    mask = numpy.ma.getmaskarray(column)
+    data = numpy.ma.getdata(column)
+    if each.type == values.DATE and each.conversion is None:
+        return pandas.Series(data).mask(mask).dt.tz_localize("UTC")
+    if each.conversion is not None or LAYOUTS[each.type].dtype is None:
+        cells = [None if null else cell for cell, null in zip(data.tolist(), mask)]
+        return pandas.Series(each.converted(cells), dtype=object)
+    if not isinstance(column, numpy.ma.MaskedArray):
+        return data
+    if each.type == values.BOOL:
+        return pandas.arrays.BooleanArray(data, mask)
+    if each.type in (values.INT, values.LINK):
+        return pandas.arrays.IntegerArray(data, mask)
+    return column.filled(numpy.nan)
 
 
 def _dtype(kind: int) -> str:

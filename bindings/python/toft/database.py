@@ -41,6 +41,7 @@ from .lists import List
 from .objects import Object, live, live_object
 from .observe import Callback, Changes, Observation
 from .query import Cursor, Results
+from .reading import read_json
 from .rows import Binding, BoundProperty, Single
 from .schema import shape_of
 from .transactions import Durability, Write, durability_code, running_task, wait_in_moments
@@ -378,6 +379,15 @@ class Realm:
         one fails, so cancel the transaction then.
         """
         return insert(self, self._binding(cls), _policy(update), rows)
+
+    def from_json(
+        self, cls: type[T], text: str | bytes, *, update: Update | None = None
+    ) -> list[T]:
+        """Creates the object, or the array of objects, that a JSON text holds, all or none: what
+        `to_json` writes. Links are objects inside or primary keys, also of what comes later in the
+        text. `update`: as in `add`.
+        """
+        return read_json(self, self._binding(cls), text, _policy(update))
 
     def delete(self, *things: Object | Results[Any] | List[Any] | Iterable[Object]) -> None:
         """Deletes objects, or all objects of results, of a list or of any iterable."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from _thread import get_ident
 from collections.abc import Iterable, Set
+from copy import deepcopy
+from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
 
 from .errors import Error, InvalidArgumentError, NoSuchPropertyError, WrongRealmError
 from .expressions import Expression, bound_key_path
 from .observe import Callback, Observation, Options
+from .plain import dictionary, html_of_object, json_text
 from .rows import Draft, Live, Rows
 from .schema import (
     MISSING,
@@ -267,8 +270,46 @@ class Object(metaclass=ObjectType):
             }
         return copy
 
+    def __deepcopy__(self: Self, memo: dict[int, Any]) -> Self:
+        """A copy of an object in no database, and of those that it links to."""
+        draft = self._draft()
+        memo[id(self)] = copy = type(self).__new__(type(self))
+        copy.__setstate__(deepcopy(draft.values, memo))
+        return copy
+
     def __reduce_ex__(self, protocol: Any) -> Any:
-        raise TypeError("an object of a database cannot be pickled: send its primary key")
+        return _new_draft, (type(self),), self._draft().values
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._draft().values.update(state)
+
+    def _draft(self) -> Draft:
+        if isinstance(self._rows, Draft):
+            return self._rows
+        raise TypeError(
+            "an object of a database cannot be pickled or copied deeply: take its to_dict(), or "
+            "send its primary key"
+        )
+
+    def to_dict(self, depth: int = 0) -> dict[str, Any]:
+        """Its properties by name, computed ones excepted. Linked objects are their primary keys
+        (or keys of the file where their class has none) and, over up to `depth` links, dictionaries
+        too.
+        """
+        return dictionary(self, depth)
+
+    def to_json(self, depth: int = 0, *, indent: int | None = None) -> str:
+        """`to_dict` as JSON, with dates as in ISO 8601 and bytes in base 64. `Realm.from_json`
+        reads it.
+        """
+        return json_text(dictionary(self, depth), indent)
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        try:
+            return html_of_object(self)
+        except Error:  # deleted: its text says so
+            return f"<code>{escape(repr(self))}</code>"
 
     def _toft_link(self, realm: Realm) -> tuple[int, int]:
         """Object and class key, for a value of this realm.
@@ -289,6 +330,11 @@ class Object(metaclass=ObjectType):
 type.__setattr__(
     Object, "_toft_reserved", frozenset(name for base in Object.__mro__ for name in vars(base))
 )
+
+
+def _new_draft(cls: type[Self]) -> Self:
+    """What pickle makes, before it has read the values: it may be linked to already."""
+    return cls.__new__(cls)
 
 
 def live(instance: Object) -> Live:

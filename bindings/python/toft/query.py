@@ -7,13 +7,14 @@ import operator
 import weakref
 from _thread import get_ident
 from collections.abc import Collection, Iterable, Iterator
+from html import escape
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from . import _values as values
 from ._ffi import TOFT_NO_INDEX, toft_sort, toft_string
 from ._lib import Handle, borrowed, library
 from .bulk import update
-from .columns import LAYOUTS, read_arrays, read_lists
+from .columns import LAYOUTS, read_arrays, read_frame, read_lists
 from .errors import (
     Error,
     IndexOutOfRangeError,
@@ -26,8 +27,9 @@ from .errors import (
 )
 from .expressions import Condition, Expression, Order, Query, bound_path
 from .grouping import Groups
-from .objects import live_object
+from .objects import Object, live_object
 from .observe import Callback, Observation, Options
+from .plain import dictionary, html_of_objects, json_text
 from .rows import Binding, Block, BoundProperty, Single
 
 if TYPE_CHECKING:
@@ -105,6 +107,10 @@ class Results(Collection[T], Generic[T]):
             raise InvalidArgumentError(f"A limit is not negative: {count}")
         return self._made("toft_results_limit", count)
 
+    def head(self, count: int = 5) -> Results[T]:
+        """The first few, for a look at them."""
+        return self.limit(count)
+
     def snapshot(self) -> Results[T]:
         """As they are now: none comes or goes any more, though each object stays live."""
         return self._made("toft_results_snapshot")
@@ -178,6 +184,32 @@ class Results(Collection[T], Generic[T]):
             return f"<Results of {kind}: {len(self)}>"
         except Error as error:
             return f"<Results of {kind}: {error.message}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a table of the first."""
+        try:
+            if self._binding is not None:
+                found = cast("Iterator[Object]", iter(self))
+                return html_of_objects(repr(self)[1:-1], self._binding.cls, found, len(self))
+        except Error:  # its text says why they cannot be read
+            pass
+        return f"<code>{escape(repr(self))}</code>"
+
+    def to_dicts(self, depth: int = 0) -> list[dict[str, Any]]:
+        """`Object.to_dict` of each."""
+        self._objects_only()
+        return [dictionary(cast("Object", each), depth) for each in self]
+
+    def to_json(self, depth: int = 0, *, indent: int | None = None) -> str:
+        """A JSON array of `Object.to_json` of each."""
+        return json_text(self.to_dicts(depth), indent)
+
+    def to_pandas(self, *names: str | Expression[Any]) -> Any:
+        """`columns` as a DataFrame of pandas, which must be there: optional integers and booleans
+        as `Int64` and `boolean`, dates in UTC, None for missing text, links as object keys.
+        """
+        properties = self._column_properties(names)
+        return read_frame(self._handle.address, len(self), properties)
 
     def columns(self, *names: str | Expression[Any]) -> dict[str, Any]:
         """Properties of all objects at once, by name (all that hold one value, when none is named):

@@ -163,6 +163,10 @@ class Rows:
     now: int
     columns: dict[str, list[Any]]
 
+    def key(self, row: int) -> int | None:
+        """The object key of a row; None in no database."""
+        return None
+
     def read(self, instance: Object, name: str) -> Any:
         """The value of a property that is not in memory, or no longer true."""
         raise NotImplementedError

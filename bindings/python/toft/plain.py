@@ -1,0 +1,113 @@
+"""Objects as plain Python: dictionaries, JSON, and tables of HTML for notebooks."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from datetime import date
+from enum import Enum
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from . import _values as values
+from .schema import PropertySchema, primary_key_of, properties_of
+
+if TYPE_CHECKING:
+    from .objects import Object
+
+_ROWS_SHOWN = 10
+_LENGTH_SHOWN = 80
+
+
+def dictionary(instance: Object, depth: int) -> dict[str, Any]:
+    """See `Object.to_dict`."""
+    return {
+        each.name: _linked(getattr(instance, each.name), each, depth)
+        for each in properties_of(type(instance)).values()
+        if each.type != values.LINKING_OBJECTS
+    }
+
+
+def _linked(value: Any, each: PropertySchema, depth: int) -> Any:
+    if each.is_list:
+        return [_linked_object(item, depth) for item in value] if each.target else list(value)
+    return _linked_object(value, depth) if each.target else value
+
+
+def _linked_object(linked: Object | None, depth: int) -> Any:
+    if linked is None:
+        return None
+    return dictionary(linked, depth - 1) if depth > 0 else name_of(linked)
+
+
+def name_of(instance: Object) -> Any:
+    """What tells an object from others of its class: the primary key, else the key of the file."""
+    primary_key = primary_key_of(properties_of(type(instance)))
+    return getattr(instance, primary_key) if primary_key else instance._rows.key(instance._row)
+
+
+def json_text(plain: Any, indent: int | None) -> str:
+    """Dictionaries of objects as JSON: dates as in ISO 8601, bytes in base 64, the values of
+    enumerations.
+    """
+    return json.dumps(plain, indent=indent, ensure_ascii=False, default=_json_value)
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, date):  # datetime too
+        return value.isoformat()
+    if isinstance(value, (bytes, bytearray)):
+        return b64encode(value).decode()
+    if isinstance(value, Enum):
+        return value.value
+    raise TypeError(f"{value!r:.80} has no form in JSON")
+
+
+# -------------------------------------------------------------------------------------------- HTML
+
+
+def html_of_object(instance: Object) -> str:
+    """A table of its properties."""
+    rows = (
+        f"<tr><th>{escape(each.name)}</th>{_cell(instance, each)}</tr>" for each in _shown(instance)
+    )
+    return f"<table><caption>{escape(type(instance).__name__)}</caption>{''.join(rows)}</table>"
+
+
+def html_of_objects(title: str, cls: type[Object], objects: Iterable[Object], count: int) -> str:
+    """A table of the first of some objects, one a row."""
+    shown = [each for each, _ in zip(objects, range(_ROWS_SHOWN)) if each is not None]
+    properties = list(_of_class(cls))
+    head = "".join(f"<th>{escape(each.name)}</th>" for each in properties)
+    rows = "".join(
+        f"<tr>{''.join(_cell(instance, each) for each in properties)}</tr>" for instance in shown
+    )
+    more = f", the first {len(shown)}" if count > len(shown) else ""
+    return f"<table><caption>{escape(title)}{more}</caption><tr>{head}</tr>{rows}</table>"
+
+
+def _shown(instance: Object) -> Iterator[PropertySchema]:
+    return _of_class(type(instance))
+
+
+def _of_class(cls: type[Object]) -> Iterator[PropertySchema]:
+    return (each for each in properties_of(cls).values() if each.type != values.LINKING_OBJECTS)
+
+
+def _cell(instance: Object, each: PropertySchema) -> str:
+    value = getattr(instance, each.name)
+    if each.is_list:
+        items = [_words(item, each) for item in value[:_ROWS_SHOWN]]
+        text = ", ".join(items) + (", …" if len(value) > len(items) else "")
+    else:
+        text = _words(value, each)
+    if len(text) > _LENGTH_SHOWN:
+        text = f"{text[: _LENGTH_SHOWN - 1]}…"
+    return f"<td>{escape(text)}</td>"
+
+
+def _words(value: Any, each: PropertySchema) -> str:
+    if value is None:
+        return ""
+    return f"{each.target} {name_of(value)}" if each.target else str(value)

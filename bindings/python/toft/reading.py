@@ -1,0 +1,98 @@
+"""Objects from JSON."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+from . import _values as values
+from .adding import Adding
+from .errors import InvalidArgumentError, NoSuchObjectError, TypeMismatchError
+from .objects import Object, live_object
+from .rows import Binding, BoundProperty
+
+if TYPE_CHECKING:
+    from .database import Realm
+
+
+def read_json(realm: Realm, binding: Binding, text: str | bytes, policy: int) -> list[Any]:
+    """See `Realm.from_json`."""
+    try:
+        plain = json.loads(text)
+    except ValueError as error:
+        raise InvalidArgumentError(f"This is not JSON: {error}") from None
+    reader = _Reader(realm, policy)
+    return reader.read(binding, plain if isinstance(plain, list) else [plain])
+
+
+class _Reader:
+    """Creates objects, and links them once all are there."""
+
+    def __init__(self, realm: Realm, policy: int) -> None:
+        self._realm = realm
+        self._adding = Adding(realm, policy)
+        self._links: list[tuple[Object, BoundProperty, Any]] = []
+
+    def read(self, binding: Binding, rows: list[Any]) -> list[Any]:
+        try:
+            made = [self._object(binding, row) for row in rows]
+            for instance, each, keys in self._links:
+                found = [self._found(each, key) for key in (keys if each.is_list else [keys])]
+                setattr(instance, each.name, found if each.is_list else found[0])
+        except BaseException:
+            self._adding.take_back()
+            raise
+        return made
+
+    def _object(self, binding: Binding, row: Any) -> Object:
+        if not isinstance(row, Mapping):
+            raise TypeMismatchError(f"A {binding.cls.__name__} is a JSON object, not {row!r:.80}")
+        given: dict[str, Any] = {}
+        links: list[tuple[BoundProperty, Any]] = []
+        for name, value in row.items():
+            each = binding.property(name)
+            if each.type == values.LINK and value is not None:
+                links.append((each, value))
+            else:
+                given[name] = self._value(each, value)
+        instance = live_object(binding.cls, self._adding.create(binding, given))
+        for each, value in links:
+            target = self._realm._binding_of_key(each.target)
+            items = value if each.is_list else [value]
+            read = [self._object(target, i) if isinstance(i, Mapping) else i for i in items]
+            self._links.append((instance, each, read if each.is_list else read[0]))
+        return instance
+
+    def _found(self, each: BoundProperty, key: Any) -> Object:
+        if isinstance(key, Object):
+            return key
+        target = self._realm._binding_of_key(each.target)
+        if target.primary_key is None:
+            raise InvalidArgumentError(
+                f"{each.name}: a {target.cls.__name__} has no primary key to be found by: write it "
+                f"inside, as to_json(depth=1) does."
+            )
+        if (found := self._realm.object(target.cls, key)) is None:
+            raise NoSuchObjectError(f"{each.name}: there is no {target.cls.__name__} {key!r:.80}.")
+        return found
+
+    def _value(self, each: BoundProperty, value: Any) -> Any:
+        if isinstance(value, list) and each.is_list:
+            return [self._scalar(each, item) for item in value]
+        return self._scalar(each, value)
+
+    @staticmethod
+    def _scalar(each: BoundProperty, value: Any) -> Any:
+        if not isinstance(value, str) or each.type not in (values.DATE, values.DATA):
+            return value
+        try:
+            if each.type == values.DATA:
+                return b64decode(value, validate=True)
+            if each.conversion is not None:
+                return date.fromisoformat(value)
+            return datetime.fromisoformat(value.replace("Z", "+00:00"))
+        except ValueError as error:
+            raise TypeMismatchError(f"{each.name}: {value!r:.80}: {error}") from None
