@@ -7,7 +7,7 @@ struct ChangeCounters {
     private(set) var now: UInt64 = 1
     private var everything: UInt64 = 1
     private var classes: [ClassID: UInt64] = [:]
-    private var properties: [PropertyPlace: UInt64] = [:]
+    private var properties: [PropertyRef: UInt64] = [:]
 
     /// The session moved, or something happened whose reach is not known.
     mutating func noteEverything() {
@@ -23,7 +23,7 @@ struct ChangeCounters {
         classes[classID] = now
     }
 
-    mutating func noteSet(_ property: PropertyPlace) {
+    mutating func noteSet(_ property: PropertyRef) {
         now += 1
         properties[property] = now
     }
@@ -41,16 +41,16 @@ struct ChangeCounters {
 struct Dependencies: Sendable {
     /// Whose objects may come.
     var classes: Set<ClassID> = []
-    var properties: Set<PropertyPlace> = []
+    var properties: Set<PropertyRef> = []
 }
 
 /// A property of a class.
-struct PropertyPlace: Hashable, Sendable {
+struct PropertyRef: Hashable, Sendable {
     let classID: ClassID
     let property: PropertyID
 }
 
-extension PropertyPlace {
+extension PropertyRef {
     init(_ property: PropertyHandle) {
         self.init(classID: property.classID, property: property.id)
     }

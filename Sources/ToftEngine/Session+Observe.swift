@@ -46,9 +46,9 @@ extension Session {
             channel.flag.clear()
             return 0
         }
-        guard let parcel = channel.take() else { return callInitial() }
-        adopt(parcel)
-        return deliver(parcel)
+        guard let prepared = channel.take() else { return callInitial() }
+        adopt(prepared)
+        return deliver(prepared)
     }
 
     /// Observes every commit of any process: the session's own at once, others when the session
@@ -109,23 +109,23 @@ extension Session {
 // MARK: Delivery
 
 extension Session {
-    /// Moves the session and its observers to the version of a parcel. Before any handler runs: the
-    /// notifier may look at any time, and must see nobody stand before what has been worked out for
-    /// him.
-    func adopt(_ parcel: NotificationPackage) {
-        for item in parcel.items { item.observation.move(to: item.basis) }
-        move(to: parcel.view)
+    /// Moves the session and its observers to the version of a package. Before any handler runs:
+    /// the notifier may look at any time, and must not compute the same changes again.
+    func adopt(_ prepared: NotificationPackage) {
+        for item in prepared.items { item.observation.move(to: item.basis) }
+        move(to: prepared.view)
     }
 
-    /// Calls the observers of a parcel that has been adopted, then those whose first call is due.
+    /// Calls the observers of a package that has been adopted, then those whose first call is due.
     /// Returns how many it called.
     @discardableResult
-    func deliver(_ parcel: NotificationPackage) -> Int {
+    func deliver(_ prepared: NotificationPackage) -> Int {
         var calls = 0
         // The whole database first, as the frame in which the others are told.
-        for item in parcel.items.filter(\.isOfDatabase) + parcel.items.filter({ !$0.isOfDatabase })
+        for item in prepared.items.filter(\.isOfDatabase)
+            + prepared.items.filter({ !$0.isOfDatabase })
         {
-            guard isOpen, let notification = item.notification(version: parcel.version) else {
+            guard isOpen, let notification = item.notification(version: prepared.version) else {
                 continue
             }
             calls += call(item.observation, notification) ? 1 : 0

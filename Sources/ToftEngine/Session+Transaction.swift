@@ -21,12 +21,12 @@ extension Session {
             throw EngineError(.readOnly, "Can't write: the session was opened read-only.")
         }
         try checkNotWritingOnThisThread()
-        let parcel = try beginTransaction(
+        let prepared = try beginTransaction(
             timeoutMilliseconds ?? configuration.writeTimeoutMilliseconds ?? -1)
-        guard let parcel else { return }
+        guard let prepared else { return }
         isBeginning = true
         defer { isBeginning = false }
-        deliver(parcel)
+        deliver(prepared)
     }
 
     /// What another session of the same thread writes would never end while this one waits for it.
@@ -50,10 +50,10 @@ extension Session {
             let entered = try model { () throws(ModelError) in
                 try ModelTransaction(writing, after: view, buffer: database.takeWriteBuffer())
             }
-            let parcel = view === base ? nil : moveForward(to: view)
+            let prepared = view === base ? nil : moveForward(to: view)
             enterTransaction(entered)
             noteEverything()
-            return parcel
+            return prepared
         } catch {
             writing.rollback()
             throw error
@@ -166,8 +166,8 @@ extension Session {
         try check()
         guard transaction == nil, handlerDepth == 0, !isFrozen else { return false }
         let isNewer = database.store.latestVersion != base.snapshot.version
-        let parcel = moveForward(to: isNewer ? try newestView() : base)
-        if let parcel { deliver(parcel) }
+        let prepared = moveForward(to: isNewer ? try newestView() : base)
+        if let prepared { deliver(prepared) }
         return isNewer
     }
 
@@ -179,10 +179,10 @@ extension Session {
             move(to: view)
             return nil
         }
-        let parcel = NotificationPackage.prepare(
+        let prepared = NotificationPackage.prepare(
             channel.observations.filter(\.isFollowing), to: view)
-        adopt(parcel)
-        return parcel
+        adopt(prepared)
+        return prepared
     }
 
     /// The newest version as this session sees it.

@@ -9,7 +9,7 @@ internal import ToftStorage
 ///    that it stands at, within a write transaction with the changes made so far.
 /// 3. All calls come on its own thread, or one after the other where it is confined to the caller.
 ///    Its last reference may go on any thread.
-/// 4. `stamps` knows of everything that may change what is read.
+/// 4. `counters` knows of everything that may change what is read.
 /// 5. A frozen session never moves, and any thread may use it: see `frozen`.
 package final class Session {
     /// Where it belongs; after `close`, nowhere.
@@ -24,12 +24,12 @@ package final class Session {
     /// The write transaction, while there is one.
     @exclusivity(unchecked) private(set) var transaction: ModelTransaction?
     /// When what was changed, for the results that are open.
-    private(set) var stamps = ChangeCounters()
+    private(set) var counters = ChangeCounters()
     @exclusivity(unchecked) package private(set) var isOpen = true
     /// Whether the database knows that the session has ended.
     private var hasLeft = false
     /// Whether the session stands where it stood, for who keeps pointers.
-    package let pulse: UnsafeMutablePointer<SessionEpoch>
+    package let epoch: UnsafeMutablePointer<SessionEpoch>
 
     /// The way to the notifier, from the first observer on.
     var channel: Channel?
@@ -52,15 +52,15 @@ package final class Session {
         self.configuration = configuration
         self.base = base
         owner = configuration.confinement == .thread ? ThreadToken.current : nil
-        pulse = .allocate(capacity: 1)
-        pulse.initialize(to: SessionEpoch())
+        epoch = .allocate(capacity: 1)
+        epoch.initialize(to: SessionEpoch())
     }
 
     deinit {
         end()
         // Nobody is there to be told of a failure: `close` reports it.
         if !hasLeft { try? database.leave() }
-        pulse.deallocate()
+        epoch.deallocate()
     }
 
     // MARK: Use
@@ -74,7 +74,7 @@ package final class Session {
                 .wrongThread,
                 "Realm accessed from incorrect thread. Open one on each thread that needs it.")
         }
-        guard pulse.pointee.word.pointee == pulse.pointee.generation else {
+        guard epoch.pointee.word.pointee == epoch.pointee.generation else {
             throw EngineError(StorageError.usedAfterFork)
         }
     }
@@ -101,28 +101,28 @@ package final class Session {
     /// Stands at a version from now on.
     func move(to view: ModelView) {
         base = view
-        pulse.pointee.moment += 1
-        stamps.noteEverything()
+        epoch.pointee.number += 1
+        counters.noteEverything()
         channel?.sessionMoved(to: view)
     }
 
     /// Notes a change whose reach is not known, or that a transaction began or ended.
     func noteEverything() {
-        pulse.pointee.moment += 1
-        stamps.noteEverything()
+        epoch.pointee.number += 1
+        counters.noteEverything()
     }
 
     /// Something is about to be written.
     func noteWriting() {
-        pulse.pointee.moment += 1
+        epoch.pointee.number += 1
     }
 
     func noteCreation(of owner: ClassHandle) {
-        stamps.noteCreation(of: owner.id)
+        counters.noteCreation(of: owner.id)
     }
 
     func noteSet(_ property: PropertyHandle) {
-        stamps.noteSet(PropertyPlace(property))
+        counters.noteSet(PropertyRef(property))
     }
 
     // MARK: The write transaction
@@ -163,10 +163,10 @@ package final class Session {
     private func end() {
         guard isOpen else { return }
         isOpen = false
-        pulse.pointee.moment += 1
+        epoch.pointee.number += 1
         // In a forked child the parent's threads are gone, with whatever lock they held.
         guard (try? database.store.checkProcess()) != nil else { return }
-        stamps.noteEverything()
+        counters.noteEverything()
         if let transaction {
             leaveTransaction()
             transaction.rollback()

@@ -88,7 +88,7 @@ import ToftTestKit
             let database = try TestDatabase(opening: Self.configuration(file.path))
             let follower = try Follower.following(
                 try database.people(), try database.property("name"))
-            try settle(database.session)
+            try normalize(database.session)
             let writers = try (0..<3).map { writer in
                 try Worker {
                     let own = try TestDatabase(opening: Self.configuration(file.path))

@@ -67,9 +67,9 @@ import ToftTestKit
             #expect(one.session.database === other.session.database)
             let calls = Calls()
             let token = try other.people().observe(calls.handler)
-            try settle(other.session)
+            try normalize(other.session)
             try one.write { () throws(EngineError) in try one.addPerson(1) }
-            try settle(other.session)
+            try normalize(other.session)
             #expect(calls.last?.collection.insertions == [0])
             token.stop()
         }

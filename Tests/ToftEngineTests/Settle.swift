@@ -3,7 +3,7 @@ import ToftStorage
 @testable import ToftEngine
 
 /// Dispatches until the session stands at the newest version and nothing more is to be told.
-func settle(_ session: Session) throws(EngineError) {
+func normalize(_ session: Session) throws(EngineError) {
     try session.dispatch()
     while let channel = session.channel,
         channel.isBehind(session.database.store.latestVersion)

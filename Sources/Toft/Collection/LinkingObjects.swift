@@ -98,7 +98,7 @@ extension LinkingObjects: _LinkingObjects {
     {
         throw Realm.Error(
             .readOnlyProperty,
-            "'\(conversion.place)' can't be set: it shows what other objects link.")
+            "'\(conversion.path)' can't be set: it shows what other objects link.")
     }
 
     public static func _promote(

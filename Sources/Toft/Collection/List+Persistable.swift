@@ -15,7 +15,7 @@ extension List: _Persistable {
             try row.session.verify()
             let handle = try row.handle.list(PropertyID(truncatingIfNeeded: column))
             let home = try Element._shape.target.map { try row.session.home(of: $0) }
-            return List(Place(session: row.session, handle: handle, home: home))
+            return List(Backing(session: row.session, handle: handle, home: home))
         } ?? List()
     }
 
@@ -23,7 +23,7 @@ extension List: _Persistable {
     /// nothing.
     public static func _set(_ value: List, _ object: ObjectBase, _ column: Int) {
         let list = _get(object, column)
-        guard list.place != nil, list !== value, list != value else { return }
+        guard list.backing != nil, list !== value, list != value else { return }
         list.replaceSubrange(0..<list.count, with: Array(value))
     }
 
@@ -62,7 +62,7 @@ extension List: _Persistable {
             guard isAdopted else { return }
             let session = destination.session
             value.adopt(
-                Place(
+                Backing(
                     session: session, handle: list,
                     home: try Element._shape.target.map { try session.home(of: $0) }))
         }
@@ -70,7 +70,7 @@ extension List: _Persistable {
 }
 
 extension List: AdoptableCollection {
-    var isUnmanaged: Bool { place == nil }
+    var isUnmanaged: Bool { backing == nil }
 }
 
 extension ListHandle {

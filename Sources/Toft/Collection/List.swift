@@ -15,11 +15,11 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     /// The elements of an unmanaged list.
     private var unmanaged: [Element]
     /// The property of a managed object.
-    private(set) var place: Place?
+    private(set) var backing: Backing?
     /// The list as results, once something asked for it.
     private var cachedCore: _CollectionCore?
 
-    struct Place {
+    struct Backing {
         let session: RealmSession
         let handle: ListHandle
         /// Where the elements live, where they are objects.
@@ -31,9 +31,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         unmanaged = []
     }
 
-    init(_ place: Place) {
+    init(_ backing: Backing) {
         unmanaged = []
-        self.place = place
+        self.backing = backing
     }
 
     /// An unmanaged list with these elements.
@@ -42,49 +42,49 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     }
 
     /// Becomes the list of an object that has become managed.
-    func adopt(_ place: Place) {
+    func adopt(_ backing: Backing) {
         unmanaged = []
-        self.place = place
+        self.backing = backing
     }
 
     public func _core() throws -> _CollectionCore? {
-        guard let place else { return nil }
+        guard let backing else { return nil }
         if let cachedCore { return cachedCore }
-        try place.session.verify()
-        let core = _CollectionCore(place.session, try place.handle.results(), place.home)
-        if !place.session.isFrozen { cachedCore = core }
+        try backing.session.verify()
+        let core = _CollectionCore(backing.session, try backing.handle.results(), backing.home)
+        if !backing.session.isFrozen { cachedCore = core }
         return core
     }
 
     // MARK: State
 
     /// The realm; nil for an unmanaged list.
-    public var realm: Realm? { place.map { Realm($0.session) } }
+    public var realm: Realm? { backing.map { Realm($0.session) } }
 
     /// Whether the object that has the list was deleted, or its realm invalidated. Never for an
     /// unmanaged list.
     public var isInvalidated: Bool {
-        guard let place else { return false }
-        return !((try? place.handle.isValid) ?? false)
+        guard let backing else { return false }
+        return !((try? backing.handle.isValid) ?? false)
     }
 
     /// How many elements there are.
     public var count: Int {
-        guard let place else { return unmanaged.count }
+        guard let backing else { return unmanaged.count }
         return Misuse.reporting {
-            try place.session.verify()
-            return try place.handle.count
+            try backing.session.verify()
+            return try backing.handle.count
         } ?? 0
     }
 
     public func makeIterator() -> RLMIterator<Element> {
-        guard place != nil else { return RLMIterator(unmanaged) }
+        guard backing != nil else { return RLMIterator(unmanaged) }
         return RLMIterator(Misuse.reporting { try _core() } ?? nil)
     }
 
     /// Whether both are the same property of the same object or, unmanaged, have equal elements.
     public static func == (left: List, right: List) -> Bool {
-        switch (left.place, right.place) {
+        switch (left.backing, right.backing) {
         case (let left?, let right?):
             left.session === right.session && left.handle.isSame(as: right.handle)
         case (nil, nil): left === right || left.unmanaged == right.unmanaged
@@ -99,7 +99,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     public subscript(position: Int) -> Element {
         get {
             Misuse.reporting { () -> Element in
-                if place != nil, let core = try _core() {
+                if backing != nil, let core = try _core() {
                     return try core.element(Element.self, at: position)
                 }
                 try Self.requireIndex(position, below: unmanaged.count)
@@ -244,10 +244,10 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         orUnmanaged inMemory: (inout [Element]) throws -> Void
     ) {
         Misuse.reporting {
-            guard let place else { return try inMemory(&unmanaged) }
-            try place.session.requireWriting()
-            let destination = _Destination(session: place.session, policy: .error)
-            try managed(place.handle) { try $0._give(to: destination).value }
+            guard let backing else { return try inMemory(&unmanaged) }
+            try backing.session.requireWriting()
+            let destination = _Destination(session: backing.session, policy: .error)
+            try managed(backing.handle) { try $0._give(to: destination).value }
         }
     }
 

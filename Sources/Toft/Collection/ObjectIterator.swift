@@ -35,11 +35,11 @@ internal import ToftEngine
             while home.isCurrent {
                 try home.verify()
                 guard let key = try nextKey() else { return nil }
-                guard let shelf = home.binding.shelf else {
+                guard let cache = home.binding.cache else {
                     if let object = try home.object(key) { return object }
                     continue
                 }
-                if let found = try shelf.view(of: key) {
+                if let found = try cache.view(of: key) {
                     view = found
                     return home.makeObject(key, found)
                 }

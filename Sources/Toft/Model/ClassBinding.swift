@@ -12,7 +12,7 @@ final class ClassBinding {
     /// In the order of the model's properties.
     let propertyIDs: [PropertyID]
     /// Where the rows of objects are found; nil where threads share the realm, as it is frozen.
-    let shelf: ClusterCache?
+    let cache: ClusterCache?
     /// Where each property's column number lies in an instance, and the number. Kept by hand, as it
     /// is gone through for each new instance.
     private let columns: UnsafeMutableBufferPointer<(offset: Int, column: Int32)>
@@ -35,7 +35,7 @@ final class ClassBinding {
         self.owner = owner
         self.engine = engine
         self.propertyIDs = propertyIDs
-        shelf =
+        cache =
             engine.isFrozen
             ? nil
             : ClusterCache(

@@ -12,11 +12,11 @@ final class ClusterCache {
     private let engine: Session
     private let owner: ClassHandle
     private let slots: UnsafeMutablePointer<ClusterCacheSlot>
-    private var lastStamp: UInt64 = 0
+    private var lastContentNumber: UInt64 = 0
     /// Which slots show something: the bit of each.
     private var inUse: UInt32 = 0
-    /// The moment that all windows here were opened for.
-    private var moment: UInt64 = 0
+    /// The epoch that all windows here were opened for.
+    private var epoch: UInt64 = 0
 
     /// - Parameter thread: the one that the session is confined to; 0 where it is a queue.
     /// - Parameter columnEnd: no column of the class has a number from there on.
@@ -38,13 +38,13 @@ final class ClusterCache {
     /// Looks for the row of an object in what there is now; nil if it does not exist. Whoever asks
     /// has verified that the session may be used here.
     func view(of key: Int64) throws(EngineError) -> RowCursor? {
-        if moment != engine.pulse.pointee.moment { clear() }
+        if epoch != engine.epoch.pointee.number { clear() }
         let slot = slots + Int(truncatingIfNeeded: (key >> 8) & Int64(Self.capacity - 1))
         if let row = slot.pointee.row(of: key) { return RowCursor(slot, row) }
         guard let window = try engine.openWindow(on: key, owner), let row = window.row(of: key)
         else { return nil }
-        lastStamp += 1
-        slot.pointee.show(window, stamp: lastStamp)
+        lastContentNumber += 1
+        slot.pointee.show(window, contentNumber: lastContentNumber)
         inUse |= 1 << UInt32(slot - slots)
         return RowCursor(slot, row)
     }
@@ -55,6 +55,6 @@ final class ClusterCache {
             slots[inUse.trailingZeroBitCount].clear()
             inUse &= inUse - 1
         }
-        moment = engine.pulse.pointee.moment
+        epoch = engine.epoch.pointee.number
     }
 }

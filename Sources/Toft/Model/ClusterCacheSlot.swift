@@ -6,11 +6,11 @@ internal import ToftEngine
 ///
 /// What a read looks at lies here side by side, and is looked at in the app's own code.
 @usableFromInline struct ClusterCacheSlot {
-    /// What the slot shows has this number, never used twice in a shelf; 0 while it shows nothing.
-    @usableFromInline private(set) var stamp: UInt64 = 0
-    /// The session's moment, and what it was when the window was opened.
+    /// What the slot shows has this number, never used twice in a cache; 0 while it shows nothing.
+    @usableFromInline private(set) var contentNumber: UInt64 = 0
+    /// The session's epoch, and what it was when the window was opened.
     @usableFromInline let now: UnsafePointer<UInt64>
-    @usableFromInline private(set) var moment: UInt64 = 0
+    @usableFromInline private(set) var epoch: UInt64 = 0
     /// A word that holds this number in the session's process alone, not in a child that was
     /// forked.
     @usableFromInline let process: UnsafePointer<UInt64>
@@ -18,7 +18,7 @@ internal import ToftEngine
     /// The session's thread; 0 where it is confined to a queue, which is told in a longer way.
     @usableFromInline let thread: UInt
     /// Where columns lie, by their numbers.
-    @usableFromInline let places: UnsafeMutablePointer<ColumnPointer>
+    @usableFromInline let pointers: UnsafeMutablePointer<ColumnPointer>
     /// No column of the class has a number from here on.
     private let columnEnd: Int
     private var keys: UnsafePointer<Int64>?
@@ -27,36 +27,36 @@ internal import ToftEngine
     private var window: Unmanaged<ClusterWindow>?
 
     init(_ engine: Session, thread: UInt, columnEnd: Int) {
-        now = UnsafeRawPointer(engine.pulse).assumingMemoryBound(to: UInt64.self)
-        process = engine.pulse.pointee.word
-        generation = engine.pulse.pointee.generation
+        now = UnsafeRawPointer(engine.epoch).assumingMemoryBound(to: UInt64.self)
+        process = engine.epoch.pointee.word
+        generation = engine.epoch.pointee.generation
         self.thread = thread
         self.columnEnd = columnEnd
-        places = .allocate(capacity: columnEnd)
-        places.initialize(repeating: ColumnPointer(), count: columnEnd)
+        pointers = .allocate(capacity: columnEnd)
+        pointers.initialize(repeating: ColumnPointer(), count: columnEnd)
     }
 
     /// To be called once, at the end.
     mutating func close() {
         clear()
-        places.deallocate()
+        pointers.deallocate()
     }
 
-    mutating func show(_ window: ClusterWindow, stamp: UInt64) {
+    mutating func show(_ window: ClusterWindow, contentNumber: UInt64) {
         clear()
-        self.stamp = stamp
+        self.contentNumber = contentNumber
         self.window = .passRetained(window)
-        moment = window.moment
+        epoch = window.epoch
         keys = window.keys
         count = window.count
     }
 
     mutating func clear() {
         guard let window else { return }
-        stamp = 0
+        contentNumber = 0
         window.release()
         self.window = nil
-        places.update(repeating: ColumnPointer(), count: columnEnd)
+        pointers.update(repeating: ColumnPointer(), count: columnEnd)
     }
 
     /// The window, while the slot shows one.
@@ -64,7 +64,7 @@ internal import ToftEngine
 
     /// Whether the window shows what is there now.
     @inlinable @inline(__always)
-    var isCurrent: Bool { now.pointee == moment && process.pointee == generation }
+    var isCurrent: Bool { now.pointee == epoch && process.pointee == generation }
 
     /// Whether this is the session's thread.
     @inlinable @inline(__always)
@@ -84,7 +84,7 @@ internal import ToftEngine
 
     /// The row of a key; nil where the cluster has none.
     func row(of key: Int64) -> Int? {
-        guard let keys, stamp != 0 else { return nil }
+        guard let keys, contentNumber != 0 else { return nil }
         let guess = Int(truncatingIfNeeded: key &- keys[0])
         return guess >= 0 && has(key, in: guess) ? guess : shown?.row(of: key)
     }

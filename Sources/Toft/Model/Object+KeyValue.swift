@@ -25,7 +25,7 @@ extension ObjectBase {
                 row.map { ManagedBuilder(session: $0.session, policy: .error) }
                 ?? UnmanagedBuilder()
             let conversion = _ValueConversion(
-                builder: builder, place: "\(ModelClass.name(of: type(of: self))).\(key)")
+                builder: builder, path: "\(ModelClass.name(of: type(of: self))).\(key)")
             try property.withAddress(in: self) {
                 try property.wrapper.set(value, at: $0, of: self, conversion)
             }

@@ -71,7 +71,7 @@ extension ObjectBase {
     final var row: ManagedRow? { home.map { ManagedRow(home: $0, key: key) } }
 
     /// Becomes the live object with a key.
-    final func settle(_ key: Int64, in home: ObjectContext, _ view: RowCursor) {
+    final func attach(_ key: Int64, in home: ObjectContext, _ view: RowCursor) {
         self.home = home
         self.key = key
         self.view = view
@@ -94,34 +94,38 @@ extension ObjectBase {
     /// stands still. Nil when null, when key paths are recorded, and after misuse. Not for apps.
     @inlinable
     public final func _loadWord(_ column: Int) -> Int64? {
-        guard let place = view.place(column) else { return findWord(column) }
-        return place.word(view.row)
+        guard let pointer = view.pointer(column) else { return findWord(column) }
+        return pointer.word(view.row)
     }
 
     /// Reads a number. Not for apps.
     @inlinable
     public final func _loadDouble(_ column: Int) -> Double? {
-        guard let place = view.place(column) else { return findDouble(column) }
-        return place.double(view.row)
+        guard let pointer = view.pointer(column) else { return findDouble(column) }
+        return pointer.double(view.row)
     }
 
     /// Reads a flag. Not for apps.
     @inlinable
     public final func _loadBool(_ column: Int) -> Bool? {
-        guard let place = view.place(column) else { return findBool(column) }
-        return place.bit(view.row)
+        guard let pointer = view.pointer(column) else { return findBool(column) }
+        return pointer.bit(view.row)
     }
 
     /// Reads a number of single precision.
     final func float(_ column: Int) -> Float? {
-        guard let place = view.place(column) else { return find(column, .floats) { $0.float($1) } }
-        return place.float(view.row)
+        guard let pointer = view.pointer(column) else {
+            return find(column, .floats) { $0.float($1) }
+        }
+        return pointer.float(view.row)
     }
 
     /// Reads a time.
     final func time(_ column: Int) -> Timestamp? {
-        guard let place = view.place(column) else { return find(column, .times) { $0.time($1) } }
-        return place.time(view.row)
+        guard let pointer = view.pointer(column) else {
+            return find(column, .times) { $0.time($1) }
+        }
+        return pointer.time(view.row)
     }
 
     @inline(never)
@@ -141,11 +145,13 @@ extension ObjectBase {
 
     /// Reads text or data, borrowed until the realm moves or writes.
     final func bytes(_ column: Int) -> UnsafeRawBufferPointer? {
-        guard let place = view.place(column) else {
-            return find(column, .texts) { place, row throws(StorageError) in try place.bytes(row) }
+        guard let pointer = view.pointer(column) else {
+            return find(column, .texts) { pointer, row throws(StorageError) in
+                try pointer.bytes(row)
+            }
         }
         do throws(StorageError) {
-            return try place.bytes(view.row)
+            return try pointer.bytes(view.row)
         } catch {
             Misuse.report(Realm.Error(EngineError(error)))
             return nil
@@ -164,10 +170,10 @@ extension ObjectBase {
         }
         do throws(EngineError) {
             let (window, row) = try window(in: home)
-            let place = try ColumnPointer(
+            let pointer = try ColumnPointer(
                 PropertyID(truncatingIfNeeded: column), kind, in: window)
-            view.remember(place, column)
-            do throws(StorageError) { return try load(place, row) } catch {
+            view.remember(pointer, column)
+            do throws(StorageError) { return try load(pointer, row) } catch {
                 throw EngineError(error)
             }
         } catch {
@@ -183,8 +189,8 @@ extension ObjectBase {
     ) {
         try home.verify()
         if let window = view.window { return (window, view.row) }
-        if let shelf = home.binding.shelf {
-            if let found = try shelf.view(of: key) { view = found }
+        if let cache = home.binding.cache {
+            if let found = try cache.view(of: key) { view = found }
             if let window = view.window { return (window, view.row) }
         } else if let window = try home.binding.engine.openWindow(on: key, home.binding.owner),
             let row = window.row(of: key)

@@ -27,12 +27,12 @@ final class ObjectContext {
     /// The object with a key; nil if it does not exist.
     func object(_ key: Int64) throws(EngineError) -> ObjectBase? {
         try verify()
-        guard let shelf = binding.shelf else {
+        guard let cache = binding.cache else {
             return try binding.engine.object(ObjectRef(classID: binding.classID, key: key)).map {
                 makeObject($0.ref.key, RowCursor())
             }
         }
-        return try shelf.view(of: key).map { makeObject(key, $0) }
+        return try cache.view(of: key).map { makeObject(key, $0) }
     }
 
     /// Throws unless objects may be used here and now; after the realm was invalidated, never
@@ -49,7 +49,7 @@ extension ObjectContext {
     /// A new instance for the object with a key.
     func makeObject(_ key: Int64, _ view: RowCursor) -> ObjectBase {
         let object = binding.model.type.init()
-        settle(object, key, view)
+        attach(object, key, view)
         if !binding.model.clearedInAccessors.isEmpty {
             binding.model.clearedInAccessors.forget(in: object)
         }
@@ -58,13 +58,13 @@ extension ObjectContext {
 
     /// Makes an unmanaged instance a live object.
     func adopt(_ object: ObjectBase, key: Int64) {
-        settle(object, key, RowCursor())
+        attach(object, key, RowCursor())
         binding.model.clearedWhenAdded.forget(in: object)
     }
 
     @inline(__always)
-    private func settle(_ object: ObjectBase, _ key: Int64, _ view: RowCursor) {
-        object.settle(key, in: self, view)
+    private func attach(_ object: ObjectBase, _ key: Int64, _ view: RowCursor) {
+        object.attach(key, in: self, view)
         if object._hasCollections { object.forgetCollections() }
         binding.makeAccessors(of: object)
     }

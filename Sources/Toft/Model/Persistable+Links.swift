@@ -62,6 +62,6 @@ extension Object: _PersistableInsideOptional {
         -> Self
     {
         guard let any = any.flattened else { throw conversion.nullNotAllowed }
-        return try conversion.builder.object(self, from: any, at: conversion.place)
+        return try conversion.builder.object(self, from: any, at: conversion.path)
     }
 }

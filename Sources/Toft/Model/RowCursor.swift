@@ -3,12 +3,12 @@ internal import ToftEngine
 /// Where the row of a live object lies: found once, good as long as the realm stands still and the
 /// window is not needed for another cluster.
 ///
-/// The slot is the shelf's, which the object keeps alive. Before each use the slot is asked whether
+/// The slot is the cache's, which the object keeps alive. Before each use the slot is asked whether
 /// it still shows what it showed. Nothing on the way counts references, which is most of what a
 /// read would cost.
 @usableFromInline struct RowCursor {
     @usableFromInline private(set) var slot: UnsafePointer<ClusterCacheSlot>?
-    @usableFromInline private(set) var stamp: UInt64 = 0
+    @usableFromInline private(set) var contentNumber: UInt64 = 0
     @usableFromInline private(set) var row = 0
 
     /// Of an object that has not been looked for.
@@ -17,13 +17,15 @@ internal import ToftEngine
     init(_ slot: UnsafeMutablePointer<ClusterCacheSlot>, _ row: Int) {
         self.slot = UnsafePointer(slot)
         self.row = row
-        stamp = slot.pointee.stamp
+        contentNumber = slot.pointee.contentNumber
     }
 
     /// The window that shows the row, where it shows what is there now. Whether this is the right
     /// thread is another question.
     var window: ClusterWindow? {
-        guard let slot, slot.pointee.stamp == stamp, slot.pointee.isCurrent else { return nil }
+        guard let slot, slot.pointee.contentNumber == contentNumber, slot.pointee.isCurrent else {
+            return nil
+        }
         return slot.pointee.shown
     }
 
@@ -31,19 +33,20 @@ internal import ToftEngine
     @inlinable @inline(__always)
     var holds: Bool {
         guard let slot else { return false }
-        return slot.pointee.stamp == stamp && slot.pointee.isCurrent && slot.pointee.isOnThread
+        return slot.pointee.contentNumber == contentNumber && slot.pointee.isCurrent
+            && slot.pointee.isOnThread
     }
 
     /// Where a column of the class lies, where all that it takes is known.
     @inlinable @inline(__always)
-    func place(_ column: Int) -> ColumnPointer? {
-        guard holds, let slot, slot.pointee.places[column].values != nil else { return nil }
-        return slot.pointee.places[column]
+    func pointer(_ column: Int) -> ColumnPointer? {
+        guard holds, let slot, slot.pointee.pointers[column].values != nil else { return nil }
+        return slot.pointee.pointers[column]
     }
 
     /// Remembers where a column lies in the window, if that is in a slot.
-    func remember(_ place: ColumnPointer, _ column: Int) {
-        if window != nil, let slot { slot.pointee.places[column] = place }
+    func remember(_ pointer: ColumnPointer, _ column: Int) {
+        if window != nil, let slot { slot.pointee.pointers[column] = pointer }
     }
 
     /// Another row of the same cluster and its key, if that is known.

@@ -4,28 +4,28 @@ internal import ToftModel
 public struct _ValueConversion {
     let builder: any ObjectBuilder
     /// "Dog.name", for messages.
-    let place: String
+    let path: String
 
     var nullNotAllowed: Realm.Error {
-        Realm.Error(.nullNotAllowed, "'\(place)' is not optional and can't be nil.")
+        Realm.Error(.nullNotAllowed, "'\(path)' is not optional and can't be nil.")
     }
 
     func mismatch(_ any: Any) -> Realm.Error {
         Realm.Error(
-            .typeMismatch, "'\(place)' can't take '\(any)', which is \(Swift.type(of: any)).")
+            .typeMismatch, "'\(path)' can't take '\(any)', which is \(Swift.type(of: any)).")
     }
 }
 
 /// Makes objects of what an app gives where an object is due: a dictionary, an array, another
 /// object.
 protocol ObjectBuilder {
-    func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at place: String) throws
+    func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at path: String) throws
         -> Model
 }
 
 /// Makes unmanaged objects.
 struct UnmanagedBuilder: ObjectBuilder {
-    func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at place: String) throws
+    func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at path: String) throws
         -> Model
     {
         if let object = any as? Model { return object }
@@ -47,7 +47,7 @@ extension ObjectBuilder {
             guard let value = given.value(of: property) else { continue }
             names.insert(property.name)
             let conversion = _ValueConversion(
-                builder: self, place: "\(model.name).\(property.name)")
+                builder: self, path: "\(model.name).\(property.name)")
             try property.withAddress(in: object) {
                 try property.wrapper.set(value, at: $0, of: object, conversion)
             }

@@ -132,5 +132,5 @@ protocol ObservedList {
 }
 
 extension List: ObservedList {
-    var observedHandle: ListHandle? { place?.handle }
+    var observedHandle: ListHandle? { backing?.handle }
 }

@@ -123,14 +123,14 @@ extension LinkingObjects {
 
 extension List {
     public func _carry() throws -> _Carrier {
-        guard let place else { throw _Carrier.unmanaged("list") }
-        try place.session.verify()
-        let (owner, property) = (place.handle.owner.ref, place.handle.property.id)
+        guard let backing else { throw _Carrier.unmanaged("list") }
+        try backing.session.verify()
+        let (owner, property) = (backing.handle.owner.ref, backing.handle.property.id)
         let target = Element._shape.target
-        return _Carrier(from: place.session) { session in
+        return _Carrier(from: backing.session) { session in
             guard let object = try session.engine.object(owner) else { return nil }
             let home = try target.map { try session.home(of: $0) }
-            return List(Place(session: session, handle: try object.list(property), home: home))
+            return List(Backing(session: session, handle: try object.list(property), home: home))
         }
     }
 }

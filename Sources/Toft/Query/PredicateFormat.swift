@@ -19,7 +19,7 @@ struct PredicateFormat {
         guard reader.count == 0 || reader.count == arguments.count else {
             throw Realm.Error(
                 .invalidQueryArgument,
-                "The query has \(reader.count) places for arguments, but \(arguments.count) were "
+                "The query has \(reader.count) placeholders, but \(arguments.count) arguments were "
                     + "given: \(format)"
             )
         }
@@ -30,9 +30,9 @@ struct PredicateFormat {
 private struct FormatReader {
     private let characters: [Character]
     private var position = 0
-    /// Places with `%`.
+    /// Placeholders with `%`.
     private(set) var count = 0
-    /// Whether there are places with `$`.
+    /// Whether there are placeholders with `$`.
     private(set) var hasNumbered = false
 
     /// The letters that may end a format, after lengths such as `ll`.
@@ -50,7 +50,7 @@ private struct FormatReader {
             let character = characters[position]
             switch character {
             case "'", "\"": text += quoted(character)
-            case "%": text += place()
+            case "%": text += placeholder()
             case "$":
                 hasNumbered =
                     hasNumbered
@@ -75,7 +75,7 @@ private struct FormatReader {
         return String(characters[start..<position])
     }
 
-    private mutating func place() -> String {
+    private mutating func placeholder() -> String {
         var end = position + 1
         while end < characters.count, "hlqLzt0123456789.".contains(characters[end]) { end += 1 }
         guard end < characters.count else { return literal(through: end) }
@@ -88,7 +88,7 @@ private struct FormatReader {
         return letter == "K" ? "$K\(count)" : "$\(count)"
     }
 
-    /// A percent sign that is no place.
+    /// A percent sign that is no placeholder.
     private mutating func literal(through end: Int) -> String {
         defer { position = max(end, position + 1) }
         return "%"

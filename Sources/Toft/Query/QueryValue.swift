@@ -7,21 +7,21 @@ internal import ToftStorage
 /// Turns what an app hands to a query into the engine's values.
 enum QueryValue {
     /// An argument: one value, or a list of them for IN.
-    static func argument(_ any: Any?, for place: String) throws -> QueryArgument {
+    static func argument(_ any: Any?, for context: String) throws -> QueryArgument {
         guard let any = any.flattened else { return .value(.null) }
         if any is any _Scalar || any is any StringProtocol {
-            return .value(try value(of: any, for: place))
+            return .value(try value(of: any, for: context))
         }
-        if let sequence = any as? any Sequence { return .list(try values(sequence, place)) }
-        return .value(try value(of: any, for: place))
+        if let sequence = any as? any Sequence { return .list(try values(sequence, context)) }
+        return .value(try value(of: any, for: context))
     }
 
-    private static func values(_ sequence: some Sequence, _ place: String) throws -> [Value] {
-        try sequence.map { try value(of: $0, for: place) }
+    private static func values(_ sequence: some Sequence, _ context: String) throws -> [Value] {
+        try sequence.map { try value(of: $0, for: context) }
     }
 
     /// One value.
-    static func value(of any: Any?, for place: String) throws -> Value {
+    static func value(of any: Any?, for context: String) throws -> Value {
         switch any.flattened {
         case nil: return .null
         case let scalar as any _Scalar: return scalar._engineValue.value
@@ -29,16 +29,17 @@ enum QueryValue {
             guard let row = object.row else {
                 throw Realm.Error(
                     .invalidQueryArgument,
-                    "\(place): an unmanaged object can't be asked for; add it to the realm first.")
+                    "\(context): an unmanaged object can't be asked for; add it to the realm first."
+                )
             }
             return .link(row.handle.ref)
         case let number as NSNumber:
             return number.isFloatingPoint ? .double(number.doubleValue) : .int(number.int64Value)
-        case let other?: return try rest(other, place)
+        case let other?: return try rest(other, context)
         }
     }
 
-    private static func rest(_ any: Any, _ place: String) throws -> Value {
+    private static func rest(_ any: Any, _ context: String) throws -> Value {
         if let integer = any as? any BinaryInteger, let value = Int64(exactly: integer) {
             return .int(value)
         }
@@ -49,7 +50,7 @@ enum QueryValue {
         if let text = any as? any StringProtocol { return .string(String(text)) }
         throw Realm.Error(
             .invalidQueryArgument,
-            "\(place): '\(any)' is \(Swift.type(of: any)), which no property holds.")
+            "\(context): '\(any)' is \(Swift.type(of: any)), which no property holds.")
     }
 }
 

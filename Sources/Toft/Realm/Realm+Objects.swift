@@ -161,7 +161,7 @@ struct ManagedBuilder: ObjectBuilder {
     let session: RealmSession
     let policy: Realm.UpdatePolicy
 
-    func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at place: String) throws
+    func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at path: String) throws
         -> Model
     {
         if let object = any as? Model, object.row == nil || object.row?.session === session {

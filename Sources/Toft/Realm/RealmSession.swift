@@ -107,7 +107,7 @@ final class RealmSession {
         scheduler?.stop()
         scheduler = nil
         waitingWrites = []
-        for binding in bindings.values { binding.shelf?.clear() }
+        for binding in bindings.values { binding.cache?.clear() }
         bindings = [:]
     }
 

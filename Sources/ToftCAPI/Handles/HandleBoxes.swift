@@ -19,10 +19,10 @@ final class RealmBox {
 
     /// A name as C sees it, until this realm is gone. Property 0 is the class.
     func name(_ name: String, classID: ClassID, property: PropertyID = 0) -> CString {
-        let place = PropertyName(classID: classID, property: property)
-        if let text = names[place] { return text }
+        let key = PropertyName(classID: classID, property: property)
+        if let text = names[key] { return text }
         let text = CString(name)
-        names[place] = text
+        names[key] = text
         return text
     }
 }

@@ -268,7 +268,7 @@ extension HandleTable {
             if added { break }
             index = current
         }
-        addChunk(Self.place(of: index).chunk)
+        addChunk(Self.position(of: index).chunk)
         return index
     }
 
@@ -284,14 +284,14 @@ extension HandleTable {
 
     @inline(__always)
     private func slot(at index: UInt64) -> UnsafeMutablePointer<Slot>? {
-        let (chunk, offset) = Self.place(of: index)
+        let (chunk, offset) = Self.position(of: index)
         guard chunk < Self.chunkCount else { return nil }
         let slots = UnsafeMutablePointer<Slot>(bitPattern: chunks[chunk].load(ordering: .acquiring))
         return slots.map { $0 + offset }
     }
 
     @inline(__always)
-    private static func place(of index: UInt64) -> (chunk: Int, offset: Int) {
+    private static func position(of index: UInt64) -> (chunk: Int, offset: Int) {
         let position = index + UInt64(firstChunkSlots)
         let chunk = 63 - position.leadingZeroBitCount - 10
         return (chunk, Int(position) - firstChunkSlots << chunk)

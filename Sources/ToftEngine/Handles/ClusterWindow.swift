@@ -4,13 +4,13 @@ package import ToftStorage
 /// A cluster as a session sees it now, for reading single properties of its objects fast: where the
 /// arrays of its columns lie is found out once.
 ///
-/// 1. It holds for one `moment` of its session: whoever keeps one, or what it told, compares before
+/// 1. It holds for one `epoch` of its session: whoever keeps one, or what it told, compares before
 ///    each read.
 /// 2. Rows are those of its keys, properties those of the class.
 /// 3. It is used on the session's thread alone.
 package final class ClusterWindow {
-    /// The moment for which it holds.
-    package let moment: UInt64
+    /// The epoch for which it holds.
+    package let epoch: UInt64
     /// The keys of the rows, ascending.
     package let keys: UnsafePointer<Int64>
     /// How many rows there are.
@@ -22,8 +22,8 @@ package final class ClusterWindow {
     private let texts: UnsafeMutablePointer<BytesColumn>
     private var textIDs: [PropertyID] = []
 
-    init(_ cluster: ClusterView, of owner: ClassHandle, at moment: UInt64) {
-        self.moment = moment
+    init(_ cluster: ClusterView, of owner: ClassHandle, at epoch: UInt64) {
+        self.epoch = epoch
         self.owner = owner
         self.cluster = cluster
         keys = cluster.keys
@@ -93,6 +93,6 @@ extension Session {
             let table = try view.table(owner)
             return try stored { () throws(StorageError) in try table.cluster(containing: key) }
         }
-        return cluster.map { ClusterWindow($0, of: owner, at: pulse.pointee.moment) }
+        return cluster.map { ClusterWindow($0, of: owner, at: epoch.pointee.number) }
     }
 }

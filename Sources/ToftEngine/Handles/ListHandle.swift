@@ -7,7 +7,7 @@ package struct ListHandle {
     package let property: PropertyHandle
 
     package var session: Session { owner.session }
-    var place: ListPlace { ListPlace(owner: owner.ref, property: property.id) }
+    var ref: ListRef { ListRef(owner: owner.ref, property: property.id) }
     private var key: Int64 { owner.ref.key }
 }
 
@@ -79,7 +79,7 @@ extension ListHandle {
         guard try isValid else { throw try invalidated(EngineError(.objectDeleted, "")) }
         return Results(
             ResultsDefinition(
-                .list(place), classID: property.type == .link ? property.targetClassID : nil),
+                .list(ref), classID: property.type == .link ? property.targetClassID : nil),
             in: session)
     }
 
@@ -169,7 +169,7 @@ extension ListHandle {
     ) throws(EngineError) -> Token {
         guard try isValid else { throw try invalidated(EngineError(.objectDeleted, "")) }
         return try session.observe(
-            .list(place), handler, keyPaths: keyPaths,
+            .list(ref), handler, keyPaths: keyPaths,
             from: property.type == .link ? property.targetClassID : nil,
             callsInitially: callsInitially)
     }

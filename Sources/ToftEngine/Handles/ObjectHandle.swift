@@ -88,7 +88,7 @@ extension ObjectHandle {
         let origin = try model { () throws(ModelError) in try session.schema.origin(of: property) }
         return Results(
             ResultsDefinition(
-                .backlinks(target: ref, link: PropertyPlace(origin)), classID: origin.classID),
+                .backlinks(target: ref, link: PropertyRef(origin)), classID: origin.classID),
             in: session)
     }
 

@@ -3,13 +3,13 @@ internal import ToftPlatform
 /// What tells at the cost of a few loads whether a session is where it was: it lies in memory of
 /// its own, which lives as long as the session.
 ///
-/// Nothing has changed since a moment, if `moment` is what it was then and `word` holds
+/// Nothing has changed since an epoch, if `number` is what it was then and `word` holds
 /// `generation`, which it does in this process alone. Callers compare it themselves: calls from one
 /// module into another are not inlined.
 package struct SessionEpoch {
     /// Lies first. Grows with everything that may change what is read, or where it lies: whoever
     /// keeps pointers into the file compares it before each use.
-    package internal(set) var moment: UInt64 = 1
+    package internal(set) var number: UInt64 = 1
     /// What a process that was not forked since has in `word`.
     package let generation = ForkGuard.generation
     package let word = ForkGuard.word

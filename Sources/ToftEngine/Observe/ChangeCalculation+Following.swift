@@ -5,14 +5,14 @@ extension ChangeCalculation {
     /// The results after, found by asking the query about touched rows only; nil where everything
     /// must be asked again: the query looks at other objects than its own, orders them, or too much
     /// was touched.
-    func follow(_ recipe: ResultsDefinition, _ before: ResultRows) throws(EngineError)
+    func follow(_ definition: ResultsDefinition, _ before: ResultRows) throws(EngineError)
         -> ResultRows?
     {
-        guard !isCompared, case .all(let classID) = recipe.base,
-            case .keys(let keys, true) = before, let query = recipe.query,
+        guard !isCompared, case .all(let classID) = definition.base,
+            case .keys(let keys, true) = before, let query = definition.query,
             !query.hasOrderings, query.looksOnlyAtItself
         else { return nil }
-        let rows = touched.rows[classID] ?? TransactionChanges.Rows()
+        let rows = changes.rows[classID] ?? TransactionChanges.Rows()
         guard rows.inserted.count + rows.modified.count <= max(1_000, keys.count / 8) else {
             return nil
         }
@@ -51,9 +51,9 @@ extension [Int64] {
                 nextGained == gained.count
                 || (nextLost < lost.count && lost[nextLost] < gained[nextGained])
             let key = isLoss ? lost[nextLost] : gained[nextGained]
-            let place = lowerBound(of: key)
-            result.append(contentsOf: self[start..<place])
-            start = isLoss ? place + 1 : place
+            let index = lowerBound(of: key)
+            result.append(contentsOf: self[start..<index])
+            start = isLoss ? index + 1 : index
             if isLoss {
                 nextLost += 1
             } else {

@@ -10,7 +10,7 @@ extension ChangeCalculation {
                 try isCompared
                 ? [differing(in: node)]
                 : node.properties.map {
-                    touched.rows(of: PropertyPlace(classID: node.classID, property: $0))
+                    changes.rows(of: PropertyRef(classID: node.classID, property: $0))
                 }
             for link in node.inverses.values { found.append(try newlyOrNoLongerLinked(by: link)) }
             changed.append(found.count == 1 ? found[0] : IndexRanges(found.joined()))
@@ -21,7 +21,7 @@ extension ChangeCalculation {
     /// Where there are no records: the rows of which a watched property has another value.
     private func differing(in node: WatchedPaths.Node) throws(EngineError) -> IndexRanges {
         var rows = IndexRanges()
-        for key in touched.rows[node.classID]?.modified ?? [] {
+        for key in changes.rows[node.classID]?.modified ?? [] {
             let differences = try differences(of: ObjectRef(classID: node.classID, key: Int64(key)))
             if !node.properties.isDisjoint(with: differences) { rows.append(key) }
         }
@@ -30,8 +30,8 @@ extension ChangeCalculation {
 
     /// The objects that somebody links to now and did not, or did and does not.
     func newlyOrNoLongerLinked(by link: Link) throws(EngineError) -> IndexRanges {
-        let rows = touched.rows[link.source] ?? TransactionChanges.Rows()
-        let edited = isCompared ? rows.modified : touched.rows(of: link.place)
+        let rows = changes.rows[link.source] ?? TransactionChanges.Rows()
+        let edited = isCompared ? rows.modified : changes.rows(of: link.ref)
         var changed: Set<Int64> = []
         for key in edited {
             changed.formUnion(

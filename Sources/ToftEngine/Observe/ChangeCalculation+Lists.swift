@@ -3,18 +3,18 @@ internal import ToftStorage
 
 extension ChangeCalculation {
     /// What happened to a list.
-    mutating func change(of place: ListPlace, watching paths: WatchedPaths?) throws(EngineError)
+    mutating func change(of ref: ListRef, watching paths: WatchedPaths?) throws(EngineError)
         -> CollectionChange
     {
-        let oldCount = try count(of: place, in: old)
-        guard try exists(place.owner, in: new) else { return .rootDeleted(count: oldCount) }
-        guard let replay = try replay(of: place, count: oldCount) else {
-            return try comparison(of: place, watching: paths)
+        let oldCount = try count(of: ref, in: old)
+        guard try exists(ref.owner, in: new) else { return .rootDeleted(count: oldCount) }
+        guard let replay = try replay(of: ref, count: oldCount) else {
+            return try comparison(of: ref, watching: paths)
         }
-        guard let target = try target(of: place) else { return replay.change() }
+        guard let target = try target(of: ref) else { return replay.change() }
         let test = try test(of: target, watching: paths, rowCount: replay.count)
         if test.isEmpty { return replay.change() }
-        let keys = try model { () throws(ModelError) in try new.linkedKeys(place) }
+        let keys = try model { () throws(ModelError) in try new.linkedKeys(ref) }
         return try replay.change { index throws(EngineError) in
             guard index < keys.count else { return false }
             return try test.isModified(keys[index])
@@ -23,51 +23,51 @@ extension ChangeCalculation {
 
     /// The list's edits, replayed on `count` elements; nil where they are not known, or do not lead
     /// to the list as it is.
-    func replay(of place: ListPlace, count: Int) throws(EngineError) -> ListReplay? {
-        guard !isCompared, !touched.opaqueLists.contains(place) else { return nil }
+    func replay(of ref: ListRef, count: Int) throws(EngineError) -> ListReplay? {
+        guard !isCompared, !changes.opaqueLists.contains(ref) else { return nil }
         var replay = ListReplay(count: count)
-        for edit in touched.listEdits[place] ?? [] {
+        for edit in changes.listEdits[ref] ?? [] {
             guard replay.apply(edit) else { return nil }
         }
-        return replay.count == (try self.count(of: place, in: new)) ? replay : nil
+        return replay.count == (try self.count(of: ref, in: new)) ? replay : nil
     }
 
-    private func count(of place: ListPlace, in view: ModelView) throws(EngineError) -> Int {
-        try model { () throws(ModelError) in try view.list(place).count }
+    private func count(of ref: ListRef, in view: ModelView) throws(EngineError) -> Int {
+        try model { () throws(ModelError) in try view.list(ref).count }
     }
 
     /// The class that the list's elements link to; nil for values.
-    private func target(of place: ListPlace) throws(EngineError) -> ClassID? {
+    private func target(of ref: ListRef) throws(EngineError) -> ClassID? {
         let property = try model { () throws(ModelError) in
-            try new.property(PropertyPlace(classID: place.owner.classID, property: place.property))
+            try new.property(PropertyRef(classID: ref.owner.classID, property: ref.property))
         }
         return property.type == .link ? property.targetClassID : nil
     }
 
     /// The difference of the list's contents.
-    private mutating func comparison(of place: ListPlace, watching paths: WatchedPaths?)
+    private mutating func comparison(of ref: ListRef, watching paths: WatchedPaths?)
         throws(EngineError) -> CollectionChange
     {
-        guard let target = try target(of: place) else {
+        guard let target = try target(of: ref) else {
             var names = ValueNames()
-            let before = names.names(of: try values(of: place, in: old))
-            let after = names.names(of: try values(of: place, in: new))
+            let before = names.names(of: try values(of: ref, in: old))
+            let after = names.names(of: try values(of: ref, in: new))
             return try SequenceDifference.between(before, after) { _ in false }
         }
-        let before = try model { () throws(ModelError) in try old.linkedKeys(place) }
-        let after = try model { () throws(ModelError) in try new.linkedKeys(place) }
+        let before = try model { () throws(ModelError) in try old.linkedKeys(ref) }
+        let after = try model { () throws(ModelError) in try new.linkedKeys(ref) }
         let test = try test(of: target, watching: paths, rowCount: after.count)
         return try SequenceDifference.between(before, after) { key throws(EngineError) in
             try test.isModified(key)
         }
     }
 
-    private func values(of place: ListPlace, in view: ModelView) throws(EngineError) -> [Value] {
+    private func values(of ref: ListRef, in view: ModelView) throws(EngineError) -> [Value] {
         try model { () throws(ModelError) in
             try view.listValues(
-                place.owner.key,
+                ref.owner.key,
                 try view.property(
-                    PropertyPlace(classID: place.owner.classID, property: place.property)))
+                    PropertyRef(classID: ref.owner.classID, property: ref.property)))
         }
     }
 }

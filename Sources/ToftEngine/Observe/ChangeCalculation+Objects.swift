@@ -12,7 +12,7 @@ extension ChangeCalculation {
             return change
         }
         change.properties =
-            isCompared ? try differences(of: object) : (touched.properties[object] ?? []).sorted()
+            isCompared ? try differences(of: object) : (changes.properties[object] ?? []).sorted()
         if let paths {
             change.properties = try properties(of: object, set: change.properties, on: paths)
         }
@@ -43,7 +43,7 @@ extension ChangeCalculation {
 
     /// The properties whose values differ.
     func differences(of object: ObjectRef) throws(EngineError) -> [PropertyID] {
-        guard touched.rows[object.classID]?.modified.contains(Int(object.key)) == true else {
+        guard changes.rows[object.classID]?.modified.contains(Int(object.key)) == true else {
             return []
         }
         return try model { () throws(ModelError) in

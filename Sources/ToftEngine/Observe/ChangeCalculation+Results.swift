@@ -4,70 +4,72 @@ internal import ToftStorage
 extension ChangeCalculation {
     /// What happened to results. `next` gets what they are now, where that had to be worked out.
     mutating func change(
-        of recipe: ResultsDefinition, watching paths: WatchedPaths?, basis: ObservedVersion,
+        of definition: ResultsDefinition, watching paths: WatchedPaths?, basis: ObservedVersion,
         next: inout ObservedVersion
     ) throws(EngineError) -> CollectionChange {
-        let before = if let known = basis.order { known } else { try recipe.order(in: old) }
+        let before = if let known = basis.order { known } else { try definition.order(in: old) }
         var after = before
-        if canDiffer(recipe) {
-            if let followed = try follow(recipe, before) {
+        if canDiffer(definition) {
+            if let followed = try follow(definition, before) {
                 after = followed
             } else {
-                after = try recipe.order(in: new)
+                after = try definition.order(in: new)
             }
         }
         next.order = after
-        return try change(of: recipe, watching: paths, from: before, to: after)
+        return try change(of: definition, watching: paths, from: before, to: after)
     }
 
     /// Whether anything that the elements and their order hang on was touched.
-    private func canDiffer(_ recipe: ResultsDefinition) -> Bool {
+    private func canDiffer(_ definition: ResultsDefinition) -> Bool {
         if isCompared { return true }
-        if let root = recipe.root,
-            touched.rows[root.classID]?.erased.contains(Int(root.key)) == true
+        if let root = definition.root,
+            changes.rows[root.classID]?.erased.contains(Int(root.key)) == true
         {
             return true
         }
-        for id in recipe.watched.classes {
-            guard let rows = touched.rows[id] else { continue }
+        for id in definition.watched.classes {
+            guard let rows = changes.rows[id] else { continue }
             if !rows.inserted.isEmpty || !rows.erased.isEmpty { return true }
         }
-        return recipe.watched.properties.contains {
-            touched.rows[$0.classID]?.properties.contains($0.property) == true
+        return definition.watched.properties.contains {
+            changes.rows[$0.classID]?.properties.contains($0.property) == true
         }
     }
 
     private mutating func change(
-        of recipe: ResultsDefinition, watching paths: WatchedPaths?, from before: ResultRows,
+        of definition: ResultsDefinition, watching paths: WatchedPaths?, from before: ResultRows,
         to after: ResultRows
     ) throws(EngineError) -> CollectionChange {
         switch (before, after) {
         case (.gone, _): return CollectionChange()
-        case (let before, .gone): return .rootDeleted(count: try count(of: before, recipe))
-        case (.whole, .whole): return try changeOfWholeClass(recipe.classID ?? 0, watching: paths)
+        case (let before, .gone): return .rootDeleted(count: try count(of: before, definition))
+        case (.whole, .whole):
+            return try changeOfWholeClass(definition.classID ?? 0, watching: paths)
         case (.list, .list):
-            guard case .list(let place) = recipe.base else { return CollectionChange() }
-            return try change(of: place, watching: paths).withoutMoves
+            guard case .list(let ref) = definition.base else { return CollectionChange() }
+            return try change(of: ref, watching: paths).withoutMoves
         case (.keys(let before, let isAscending), .keys(let after, _)):
             // Who links here may do so twice.
-            let isStrict = if case .all = recipe.base { isAscending } else { false }
+            let isStrict = if case .all = definition.base { isAscending } else { false }
             return try change(
-                of: recipe.classID ?? 0, watching: paths, from: before, to: after,
+                of: definition.classID ?? 0, watching: paths, from: before, to: after,
                 isAscending: isStrict)
         case (.positions(let before), .positions(let after)):
-            return try change(of: recipe, from: before, to: after)
+            return try change(of: definition, from: before, to: after)
         default: return CollectionChange()
         }
     }
 
-    private func count(of order: ResultRows, _ recipe: ResultsDefinition) throws(EngineError) -> Int
+    private func count(of order: ResultRows, _ definition: ResultsDefinition) throws(EngineError)
+        -> Int
     {
         switch order {
         case .keys(let keys, _): return keys.count
         case .positions(let positions): return positions.count
         case .list:
-            guard case .list(let place) = recipe.base else { return 0 }
-            return try model { () throws(ModelError) in try old.list(place).count }
+            guard case .list(let ref) = definition.base else { return 0 }
+            return try model { () throws(ModelError) in try old.list(ref).count }
         case .whole, .values, .gone: return 0
         }
     }
@@ -101,7 +103,7 @@ extension ChangeCalculation {
                 new: try new.table(new.schema.classHandle(id: classID))
             )
         }
-        let rows = touched.rows[classID] ?? TransactionChanges.Rows()
+        let rows = changes.rows[classID] ?? TransactionChanges.Rows()
         var change = CollectionChange()
         change.deletions = try ranks(of: rows.erased, in: tables.old)
         change.insertions = try ranks(of: rows.inserted, in: tables.new)
@@ -143,13 +145,15 @@ extension ChangeCalculation {
 
     /// Sorted or cut lists of values: each element is followed by the list's edits from its old to
     /// its new index.
-    private mutating func change(of recipe: ResultsDefinition, from before: [Int], to after: [Int])
+    private mutating func change(
+        of definition: ResultsDefinition, from before: [Int], to after: [Int]
+    )
         throws(EngineError) -> CollectionChange
     {
-        guard case .list(let place) = recipe.base else { return CollectionChange() }
-        let list = try change(of: place, watching: nil)
+        guard case .list(let ref) = definition.base else { return CollectionChange() }
+        let list = try change(of: ref, watching: nil)
         let counts = try model { () throws(ModelError) in
-            (old: try old.list(place).count, new: try new.list(place).count)
+            (old: try old.list(ref).count, new: try new.list(ref).count)
         }
         let names = ElementNames(list, oldCount: counts.old, newCount: counts.new)
         let modified = Set(list.modificationsNew.lazy.map { names.name(new: $0) })
@@ -177,8 +181,8 @@ private struct ElementNames {
     init(_ change: CollectionChange, oldCount: Int, newCount: Int) {
         firstNew = Int64(oldCount)
         let kept = (0..<oldCount).lazy.filter { !change.deletions.contains($0) }
-        let places = (0..<newCount).lazy.filter { !change.insertions.contains($0) }
-        for (old, new) in zip(kept, places) { self.old[new] = Int64(old) }
+        let properties = (0..<newCount).lazy.filter { !change.insertions.contains($0) }
+        for (old, new) in zip(kept, properties) { self.old[new] = Int64(old) }
         for move in change.moves { old[move.to] = Int64(move.from) }
     }
 

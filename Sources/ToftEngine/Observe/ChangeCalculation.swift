@@ -10,7 +10,7 @@ internal import ToftStorage
 struct ChangeCalculation {
     let old: ModelView
     let new: ModelView
-    let touched: TransactionChanges
+    let changes: TransactionChanges
     /// Whether `touched` comes from a comparison.
     let isCompared: Bool
     private let links: LinkMap
@@ -21,7 +21,7 @@ struct ChangeCalculation {
 
     /// Results, and what of them is watched.
     private struct Question: Hashable {
-        let recipe: ObjectIdentifier
+        let definition: ObjectIdentifier
         let paths: ObjectIdentifier?
     }
 
@@ -30,9 +30,9 @@ struct ChangeCalculation {
             try new.snapshot.records(after: old.snapshot.version)
         }
         if let records,
-            let touched = TransactionChanges(records, schema: new.schema.stored, interest: interest)
+            let changes = TransactionChanges(records, schema: new.schema.stored, interest: interest)
         {
-            self.init(old, new, touched, isCompared: false)
+            self.init(old, new, changes, isCompared: false)
         } else {
             try self.init(comparing: old, with: new)
         }
@@ -44,11 +44,11 @@ struct ChangeCalculation {
     }
 
     private init(
-        _ old: ModelView, _ new: ModelView, _ touched: TransactionChanges, isCompared: Bool
+        _ old: ModelView, _ new: ModelView, _ changes: TransactionChanges, isCompared: Bool
     ) {
         self.old = old
         self.new = new
-        self.touched = touched
+        self.changes = changes
         self.isCompared = isCompared
         links = LinkMap(new.schema.stored)
     }
@@ -79,26 +79,26 @@ struct ChangeCalculation {
         case .object(let object):
             let change = try self.change(of: object, watching: paths)
             return change.isEmpty ? .nothing : .object(change)
-        case .list(let place):
-            let change = try self.change(of: place, watching: paths)
+        case .list(let ref):
+            let change = try self.change(of: ref, watching: paths)
             return change.isEmpty ? .nothing : .collection(change)
-        case .results(let recipe):
-            let change = try knownChange(of: recipe, watching: paths, basis: basis, next: &next)
+        case .results(let definition):
+            let change = try knownChange(of: definition, watching: paths, basis: basis, next: &next)
             return change.isEmpty ? .nothing : .collection(change)
         }
     }
 
     private mutating func knownChange(
-        of recipe: ResultsDefinition, watching paths: WatchedPaths?, basis: ObservedVersion,
+        of definition: ResultsDefinition, watching paths: WatchedPaths?, basis: ObservedVersion,
         next: inout ObservedVersion
     ) throws(EngineError) -> CollectionChange {
         let question = Question(
-            recipe: ObjectIdentifier(recipe), paths: paths.map { ObjectIdentifier($0) })
+            definition: ObjectIdentifier(definition), paths: paths.map { ObjectIdentifier($0) })
         if let known = known[question] {
             next.order = known.order
             return known.change
         }
-        let change = try self.change(of: recipe, watching: paths, basis: basis, next: &next)
+        let change = try self.change(of: definition, watching: paths, basis: basis, next: &next)
         known[question] = (change, next.order)
         return change
     }
@@ -114,7 +114,7 @@ struct ChangeCalculation {
         let budget = Self.budget(rowCount: rowCount)
         if let made = tests[classID], made.serves(budget) { return made }
         let test = try DeepChangeChecker(
-            of: classID, modified: touched.modified, links: links, reader: new, budget: budget)
+            of: classID, modified: changes.modified, links: links, reader: new, budget: budget)
         tests[classID] = test
         return test
     }
@@ -143,7 +143,7 @@ extension ModelView: LinkReading {
         throws(EngineError)
     {
         try model { () throws(ModelError) in
-            try forEachBacklink(to: target, through: try property(link.place)) { source, _ in
+            try forEachBacklink(to: target, through: try property(link.ref)) { source, _ in
                 body(source)
             }
         }
@@ -154,13 +154,13 @@ extension ModelView: LinkReading {
     {
         try model { () throws(ModelError) in
             guard link.isList else {
-                if case .int64(let target) = try cell(source, try property(link.place)) {
+                if case .int64(let target) = try cell(source, try property(link.ref)) {
                     _ = body(target)
                 }
                 return
             }
             for target in try linkedKeys(
-                ListPlace(
+                ListRef(
                     owner: ObjectRef(classID: link.source, key: source), property: link.property))
             {
                 guard body(target) else { return }
@@ -170,7 +170,7 @@ extension ModelView: LinkReading {
 }
 
 extension Link {
-    var place: PropertyPlace { PropertyPlace(classID: source, property: property) }
+    var ref: PropertyRef { PropertyRef(classID: source, property: property) }
 }
 
 extension RowChangeFilter {
@@ -182,13 +182,13 @@ extension ChangeFilter {
     /// What these observers need to know.
     init(_ observations: some Sequence<Observation>) {
         for observation in observations {
-            properties.formUnion(observation.paths?.places ?? [])
+            properties.formUnion(observation.paths?.properties ?? [])
             switch observation.subject {
             case .database: break
             case .object(let object): objects.insert(object)
-            case .list(let place): lists.insert(place)
-            case .results(let recipe):
-                if case .list(let place) = recipe.base { lists.insert(place) }
+            case .list(let ref): lists.insert(ref)
+            case .results(let definition):
+                if case .list(let ref) = definition.base { lists.insert(ref) }
             }
         }
     }

@@ -3,14 +3,15 @@ internal import ToftModel
 internal import ToftPlatform
 internal import ToftStorage
 
-/// Between one session and the notifier: the session's observers, and the parcel that waits for it.
+/// Between one session and the notifier: the session's observers, and the package that waits for
+/// the session.
 ///
-/// 1. There is at most one parcel. While it waits no other is prepared, so a session that does not
+/// 1. There is at most one package. While it waits no other is prepared, so a session that does not
 ///    dispatch costs nothing.
-/// 2. A parcel leads from where the session's observers stand. Whenever the session moves by
-///    itself, `generation` grows: the parcel that waits is dropped, and so is one that is being
+/// 2. A package leads from where the session's observers stand. Whenever the session moves by
+///    itself, `generation` grows: the package that waits is dropped, and so is one that is being
 ///    prepared.
-/// 3. The flag is set while a parcel with something to do waits, or a first call is due.
+/// 3. The flag is set while a package with something to do waits, or a first call is due.
 /// 4. No work is done and no handler called while the lock is held.
 /// 5. Whenever the flag is set the wake handler is called, on the thread that sets it.
 final class Channel: Sendable {
@@ -19,12 +20,12 @@ final class Channel: Sendable {
         /// Where the session stands.
         var view: ModelView
         var generation: UInt64 = 0
-        var parcel: NotificationPackage?
+        var prepared: NotificationPackage?
         var isClosed = false
         var wakeHandler: (@Sendable () -> Void)?
 
         func isBehind(_ version: UInt64) -> Bool {
-            guard !isClosed, parcel == nil else { return false }
+            guard !isClosed, prepared == nil else { return false }
             return view.version < version
                 || observations.contains { $0.isFollowing && $0.basis.version < version }
         }
@@ -87,8 +88,8 @@ extension Channel {
     func take() -> NotificationPackage? {
         flag.clear()
         return state.withLock { state in
-            defer { state.parcel = nil }
-            return state.parcel
+            defer { state.prepared = nil }
+            return state.prepared
         }
     }
 
@@ -96,36 +97,36 @@ extension Channel {
     /// it.
     func rearm() {
         let isDue = state.withLock {
-            $0.parcel != nil || $0.observations.contains { $0.isInitialDue }
+            $0.prepared != nil || $0.observations.contains { $0.isInitialDue }
         }
         if isDue { signal() }
     }
 
-    /// The session has gone to another version, by itself or by a parcel.
+    /// The session has gone to another version, by itself or by a package.
     func sessionMoved(to view: ModelView) {
         let dropped = state.withLock { state -> NotificationPackage? in
             state.view = view
             state.generation += 1
-            defer { state.parcel = nil }
-            return state.parcel
+            defer { state.prepared = nil }
+            return state.prepared
         }
         withExtendedLifetime(dropped) {}
     }
 
     /// Ends all observations.
     func close() {
-        let (observations, parcel) = state.withLock { state in
+        let (observations, prepared) = state.withLock { state in
             defer {
                 state.observations = []
-                state.parcel = nil
+                state.prepared = nil
             }
             state.isClosed = true
             state.wakeHandler = nil
             state.generation += 1
-            return (state.observations, state.parcel)
+            return (state.observations, state.prepared)
         }
         for observation in observations { observation.stop() }
-        withExtendedLifetime(parcel) {}
+        withExtendedLifetime(prepared) {}
     }
 }
 
@@ -144,25 +145,25 @@ extension Channel {
                 ? (state.observations.filter(\.isFollowing), state.view, state.generation) : nil
         }
         guard let (observations, view, generation) = work else { return }
-        let parcel: NotificationPackage
+        let prepared: NotificationPackage
         do throws(ModelError) {
-            parcel = NotificationPackage.prepare(
+            prepared = NotificationPackage.prepare(
                 observations, to: try ModelView(snapshot, previous: view.schema))
         } catch {
-            parcel = .failure(EngineError(error), for: observations, at: view)
+            prepared = .failure(EngineError(error), for: observations, at: view)
         }
-        leave(parcel, generation: generation)
+        hand(over: prepared, generation: generation)
     }
 
-    private func leave(_ parcel: NotificationPackage, generation: UInt64) {
+    private func hand(over prepared: NotificationPackage, generation: UInt64) {
         let isLeft = state.withLock { state in
             guard state.generation == generation, !state.isClosed else { return false }
-            if !parcel.hasCalls, parcel.version == state.view.version {
+            if !prepared.hasCalls, prepared.version == state.view.version {
                 // The session is there already and nobody is to be called.
-                for item in parcel.items { item.observation.move(to: item.basis) }
+                for item in prepared.items { item.observation.move(to: item.basis) }
                 return false
             }
-            state.parcel = parcel
+            state.prepared = prepared
             return true
         }
         if isLeft { signal() }

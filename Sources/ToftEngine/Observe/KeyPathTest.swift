@@ -5,7 +5,7 @@ internal import ToftModel
 /// As `DeepChangeChecker` it has two ways to the same answer: backwards from what changed to all
 /// rows at once, within a budget; else forwards from each row that is asked about.
 final class KeyPathTest<Reader: LinkReading>: RowChangeFilter {
-    private struct Place: Hashable {
+    private struct Visit: Hashable {
         let node: Int
         let key: Int64
     }
@@ -18,7 +18,7 @@ final class KeyPathTest<Reader: LinkReading>: RowChangeFilter {
     /// All rows that changed, where the backward way was taken.
     private(set) var rows: Set<Int64>?
     /// What the forward way found to lead nowhere.
-    private var barren: Set<Place> = []
+    private var barren: Set<Visit> = []
 
     init(_ paths: WatchedPaths, changed: [IndexRanges], reader: Reader, budget: Int)
         throws(EngineError)
@@ -34,7 +34,7 @@ final class KeyPathTest<Reader: LinkReading>: RowChangeFilter {
 
     func isModified(_ key: Int64) throws(EngineError) -> Bool {
         if let rows { return rows.contains(key) }
-        for root in paths.roots where try reaches(Place(node: root, key: key)) { return true }
+        for root in paths.roots where try reaches(Visit(node: root, key: key)) { return true }
         return false
     }
 
@@ -45,15 +45,15 @@ final class KeyPathTest<Reader: LinkReading>: RowChangeFilter {
         var left = budget
         var visited: [Set<Int64>] = changed.map { Set($0.lazy.map { Int64($0) }) }
         var frontier = visited.enumerated().flatMap { node, keys in
-            keys.map { Place(node: node, key: $0) }
+            keys.map { Visit(node: node, key: $0) }
         }
         let incoming = incoming
-        while let place = frontier.popLast() {
-            for (origin, step) in incoming[place.node] {
-                try forEachOrigin(of: place.key, through: step) { key in
+        while let visit = frontier.popLast() {
+            for (origin, step) in incoming[visit.node] {
+                try forEachOrigin(of: visit.key, through: step) { key in
                     left -= 1
                     if visited[origin].insert(key).inserted {
-                        frontier.append(Place(node: origin, key: key))
+                        frontier.append(Visit(node: origin, key: key))
                     }
                     return left >= 0
                 }
@@ -85,13 +85,13 @@ final class KeyPathTest<Reader: LinkReading>: RowChangeFilter {
 
     // MARK: Forwards
 
-    private func reaches(_ place: Place) throws(EngineError) -> Bool {
-        if changed[place.node].contains(Int(place.key)) { return true }
-        guard !barren.contains(place) else { return false }
-        for step in paths.nodes[place.node].steps where try leads(step, from: place.key) {
+    private func reaches(_ visit: Visit) throws(EngineError) -> Bool {
+        if changed[visit.node].contains(Int(visit.key)) { return true }
+        guard !barren.contains(visit) else { return false }
+        for step in paths.nodes[visit.node].steps where try leads(step, from: visit.key) {
             return true
         }
-        barren.insert(place)
+        barren.insert(visit)
         return false
     }
 
@@ -107,7 +107,7 @@ final class KeyPathTest<Reader: LinkReading>: RowChangeFilter {
         } else {
             try reader.forEachTarget(of: key, through: step.link, note)
         }
-        for target in targets where try reaches(Place(node: step.next, key: target)) { return true }
+        for target in targets where try reaches(Visit(node: step.next, key: target)) { return true }
         return false
     }
 }

@@ -63,7 +63,7 @@ extension ListReplay {
     private mutating func insert(at index: Int) -> Bool {
         guard index >= 0, index <= count else { return false }
         isCleared = false
-        place(Piece(origin: -1, count: 1), at: index)
+        put(Piece(origin: -1, count: 1), at: index)
         return true
     }
 
@@ -77,7 +77,7 @@ extension ListReplay {
         guard index >= 0, index < count else { return false }
         var piece = take(at: index)
         piece.isModified = true
-        place(piece, at: index)
+        put(piece, at: index)
         return true
     }
 
@@ -86,7 +86,7 @@ extension ListReplay {
         guard from != to else { return true }
         var piece = take(at: from)
         piece.isMoved = true
-        place(piece, at: to)
+        put(piece, at: to)
         return true
     }
 
@@ -139,11 +139,11 @@ extension ListReplay {
         chunks[chunk].pieces.replaceSubrange(position...position, with: rest)
         chunks[chunk].count -= 1
         count -= 1
-        settle(chunk)
+        normalize(chunk)
         return taken
     }
 
-    private mutating func place(_ piece: Piece, at index: Int) {
+    private mutating func put(_ piece: Piece, at index: Int) {
         count += 1
         guard !chunks.isEmpty else {
             chunks = [Chunk(pieces: [piece], count: 1)]
@@ -161,7 +161,7 @@ extension ListReplay {
                 position...position,
                 with: [part(of: whole, 0..<offset), piece, part(of: whole, offset..<whole.count)])
         }
-        settle(chunk)
+        normalize(chunk)
     }
 
     /// The run of new elements that a new one placed here joins.
@@ -180,7 +180,7 @@ extension ListReplay {
     }
 
     /// Splits a chunk that has grown too long, drops one that became empty.
-    private mutating func settle(_ chunk: Int) {
+    private mutating func normalize(_ chunk: Int) {
         let pieces = chunks[chunk].pieces
         if pieces.isEmpty {
             chunks.remove(at: chunk)

@@ -86,9 +86,9 @@ extension NotificationPackage {
     ) -> [Item] {
         guard let start = group.first?.basis.view else { return [] }
         do throws(EngineError) {
-            var passage = try ChangeCalculation(
+            var calculation = try ChangeCalculation(
                 from: start, to: view, interest: ChangeFilter(group.map(\.observation)))
-            return group.map { passage.item(for: $0.observation, basis: $0.basis) }
+            return group.map { calculation.item(for: $0.observation, basis: $0.basis) }
         } catch {
             return group.map {
                 Item(
@@ -98,7 +98,7 @@ extension NotificationPackage {
         }
     }
 
-    /// The parcel of a session whose next version can't be read: every observer is told so, once.
+    /// The package of a session whose next version can't be read: every observer is told so, once.
     static func failure(_ error: EngineError, for observations: [Observation], at view: ModelView)
         -> NotificationPackage
     {

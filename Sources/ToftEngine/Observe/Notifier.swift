@@ -5,7 +5,7 @@ internal import ToftStorage
 /// The one thread of a database that works out changes: started by the first observer, ended with
 /// the database.
 ///
-/// It sleeps until some process publishes a version or somebody pokes it, prepares a parcel for
+/// It sleeps until a process publishes a version or a session wakes it, prepares a package for
 /// each session that is behind, and sleeps again. It never calls a handler and never waits for a
 /// session.
 final class Notifier: Sendable {

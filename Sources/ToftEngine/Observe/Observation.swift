@@ -5,7 +5,7 @@ internal import ToftModel
 enum Subject: Sendable {
     case database
     case object(ObjectRef)
-    case list(ListPlace)
+    case list(ListRef)
     case results(ResultsDefinition)
 }
 
@@ -94,8 +94,8 @@ extension Subject {
         switch self {
         case .database: nil
         case .object(let object): object
-        case .list(let place): place.owner
-        case .results(let recipe): recipe.root
+        case .list(let ref): ref.owner
+        case .results(let definition): definition.root
         }
     }
 

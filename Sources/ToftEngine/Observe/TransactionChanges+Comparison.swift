@@ -25,7 +25,7 @@ extension TransactionChanges {
 /// Finds the rows in which two versions of a table differ.
 private struct TableComparison {
     /// A row: its cluster and its place there.
-    private typealias Place = (cluster: ClusterView, row: Int)
+    private typealias RowLocation = (cluster: ClusterView, row: Int)
 
     let columns: [(id: UInt32, isList: Bool)]
     private(set) var inserted = IndexRanges()
@@ -62,15 +62,15 @@ private struct TableComparison {
         return clusters
     }
 
-    private static func rows(of clusters: [ClusterView]) -> [Int64: Place] {
-        var rows: [Int64: Place] = [:]
+    private static func rows(of clusters: [ClusterView]) -> [Int64: RowLocation] {
+        var rows: [Int64: RowLocation] = [:]
         for cluster in clusters {
             for row in 0..<cluster.count { rows[cluster.keys[row]] = (cluster, row) }
         }
         return rows
     }
 
-    private func isEqual(_ was: Place, _ now: Place) throws(StorageError) -> Bool {
+    private func isEqual(_ was: RowLocation, _ now: RowLocation) throws(StorageError) -> Bool {
         for column in columns {
             if column.isList {
                 guard

@@ -2,18 +2,18 @@ internal import ToftModel
 internal import ToftStorage
 
 /// A list in the database.
-struct ListPlace: Hashable, Sendable {
+struct ListRef: Hashable, Sendable {
     let owner: ObjectRef
     let property: PropertyID
 }
 
 /// Which details of the records somebody asks for. Which rows came, went and changed is always
-/// gathered.
+/// collected.
 struct ChangeFilter {
-    var lists: Set<ListPlace> = []
+    var lists: Set<ListRef> = []
     var objects: Set<ObjectRef> = []
     /// Properties of which it is to be known in which rows they were set.
-    var properties: Set<PropertyPlace> = []
+    var properties: Set<PropertyRef> = []
 }
 
 /// What a run of commits did, merged: a row that came and went in it was never there.
@@ -31,16 +31,16 @@ struct TransactionChanges {
     }
 
     private(set) var rows: [ClassID: Rows] = [:]
-    private(set) var listEdits: [ListPlace: [ListEdit]] = [:]
+    private(set) var listEdits: [ListRef: [ListEdit]] = [:]
     /// Lists that changed in a way that the records do not tell.
-    private(set) var opaqueLists: Set<ListPlace> = []
+    private(set) var opaqueLists: Set<ListRef> = []
     /// What was set in the objects asked for.
     private(set) var properties: [ObjectRef: Set<PropertyID>] = [:]
     /// The rows in which the properties asked for were set.
-    private var settings: [PropertyPlace: IndexRanges] = [:]
+    private var settings: [PropertyRef: IndexRanges] = [:]
 
     /// The rows that were there before, still are, and had a property set that was asked for.
-    func rows(of property: PropertyPlace) -> IndexRanges { settings[property] ?? IndexRanges() }
+    func rows(of property: PropertyRef) -> IndexRanges { settings[property] ?? IndexRanges() }
 
     /// The rows that changed, of each class.
     var modified: [ClassID: IndexRanges] {
@@ -51,15 +51,15 @@ struct TransactionChanges {
 extension TransactionChanges {
     /// Merges records. Nil where one of them is damaged or holds nothing.
     init?(_ records: [CommitRecord], schema: StoredSchema, interest: ChangeFilter) {
-        var gathering = ChangeCollector(schema: schema, interest: interest)
+        var collector = ChangeCollector(schema: schema, interest: interest)
         for record in records {
-            guard !record.isTruncated, record.forEach({ gathering.add($0) }) else { return nil }
+            guard !record.isTruncated, record.forEach({ collector.add($0) }) else { return nil }
         }
-        rows = gathering.rows()
-        listEdits = gathering.listEdits
-        opaqueLists = gathering.opaqueLists
-        properties = gathering.properties
-        settings = gathering.settings()
+        rows = collector.rows()
+        listEdits = collector.listEdits
+        opaqueLists = collector.opaqueLists
+        properties = collector.properties
+        settings = collector.settings()
     }
 
     /// What two tables differ in, where there are no records.
@@ -89,10 +89,10 @@ private struct ChangeCollector {
 
     private var classes: [Class]
     /// By the id of the table.
-    private let places: [UInt64: Int]
+    private let indexOfTable: [UInt64: Int]
     private let interest: ChangeFilter
-    private(set) var listEdits: [ListPlace: [ListEdit]] = [:]
-    private(set) var opaqueLists: Set<ListPlace> = []
+    private(set) var listEdits: [ListRef: [ListEdit]] = [:]
+    private(set) var opaqueLists: Set<ListRef> = []
     private(set) var properties: [ObjectRef: Set<PropertyID>] = [:]
 
     init(schema: StoredSchema, interest: ChangeFilter) {
@@ -105,57 +105,58 @@ private struct ChangeCollector {
                 id: owner.id, visible: Set(owner.visibleProperties.map(\.id)),
                 settings: Dictionary(asked) { first, _ in first })
         }
-        places = Dictionary(seen.enumerated().map { ($0.element.table, $0.offset) }) { first, _ in
+        indexOfTable = Dictionary(seen.enumerated().map { ($0.element.table, $0.offset) }) {
+            first, _ in
             first
         }
         self.interest = interest
     }
 
     mutating func add(_ effect: Effect) {
-        guard let place = places[effect.tree] else { return }
+        guard let index = indexOfTable[effect.tree] else { return }
         switch effect.kind {
-        case .rowInsert, .rowsInserted: classes[place].inserted.add(effect.key, count: effect.count)
-        case .rowErase, .rowsErased: classes[place].erased.add(effect.key, count: effect.count)
-        case .cellSet: _ = touch(place, effect)
+        case .rowInsert, .rowsInserted: classes[index].inserted.add(effect.key, count: effect.count)
+        case .rowErase, .rowsErased: classes[index].erased.add(effect.key, count: effect.count)
+        case .cellSet: _ = touch(index, effect)
         case .cellTouched:
-            guard let list = touch(place, effect) else { return }
+            guard let list = touch(index, effect) else { return }
             if interest.lists.contains(list) { opaqueLists.insert(list) }
-        case .listInsert: edit(place, effect, .insert(effect.index))
-        case .listSet: edit(place, effect, .set(effect.index))
-        case .listErase: edit(place, effect, .erase(effect.index))
-        case .listMove: edit(place, effect, .move(effect.index, effect.otherIndex))
-        case .listSwap: edit(place, effect, .swap(effect.index, effect.otherIndex))
-        case .listClear: edit(place, effect, .clear)
+        case .listInsert: edit(index, effect, .insert(effect.index))
+        case .listSet: edit(index, effect, .set(effect.index))
+        case .listErase: edit(index, effect, .erase(effect.index))
+        case .listMove: edit(index, effect, .move(effect.index, effect.otherIndex))
+        case .listSwap: edit(index, effect, .swap(effect.index, effect.otherIndex))
+        case .listClear: edit(index, effect, .clear)
         case .treePut, .treeDelete, .treeCreate, .treeDrop, .columnAdd, .columnRemove: break
         }
     }
 
-    private mutating func touch(_ place: Int, _ effect: Effect) -> ListPlace? {
-        guard classes[place].visible.contains(effect.column) else { return nil }
-        classes[place].modified.add(effect.key, count: 1)
-        classes[place].properties.insert(effect.column)
-        if !classes[place].settings.isEmpty {
-            classes[place].settings[effect.column]?.add(effect.key, count: 1)
+    private mutating func touch(_ index: Int, _ effect: Effect) -> ListRef? {
+        guard classes[index].visible.contains(effect.column) else { return nil }
+        classes[index].modified.add(effect.key, count: 1)
+        classes[index].properties.insert(effect.column)
+        if !classes[index].settings.isEmpty {
+            classes[index].settings[effect.column]?.add(effect.key, count: 1)
         }
-        let object = ObjectRef(classID: classes[place].id, key: effect.key)
+        let object = ObjectRef(classID: classes[index].id, key: effect.key)
         if interest.objects.contains(object) {
             properties[object, default: []].insert(effect.column)
         }
-        return ListPlace(owner: object, property: effect.column)
+        return ListRef(owner: object, property: effect.column)
     }
 
-    private mutating func edit(_ place: Int, _ effect: Effect, _ edit: ListEdit) {
-        guard let list = touch(place, effect), interest.lists.contains(list) else { return }
+    private mutating func edit(_ index: Int, _ effect: Effect, _ edit: ListEdit) {
+        guard let list = touch(index, effect), interest.lists.contains(list) else { return }
         listEdits[list, default: []].append(edit)
     }
 
     /// The net effect for the properties asked for.
-    func settings() -> [PropertyPlace: IndexRanges] {
-        var settings: [PropertyPlace: IndexRanges] = [:]
-        for gathered in classes where !gathered.settings.isEmpty {
-            let (inserted, erased) = (gathered.inserted.merged(), gathered.erased.merged())
-            for (property, keys) in gathered.settings {
-                settings[PropertyPlace(classID: gathered.id, property: property)] = keys.merged()
+    func settings() -> [PropertyRef: IndexRanges] {
+        var settings: [PropertyRef: IndexRanges] = [:]
+        for collected in classes where !collected.settings.isEmpty {
+            let (inserted, erased) = (collected.inserted.merged(), collected.erased.merged())
+            for (property, keys) in collected.settings {
+                settings[PropertyRef(classID: collected.id, property: property)] = keys.merged()
                     .subtracting(inserted).subtracting(erased)
             }
         }
@@ -165,15 +166,15 @@ private struct ChangeCollector {
     /// The net effect.
     func rows() -> [ClassID: TransactionChanges.Rows] {
         var rows: [ClassID: TransactionChanges.Rows] = [:]
-        for gathered in classes {
-            let inserted = gathered.inserted.merged()
-            let erased = gathered.erased.merged()
+        for collected in classes {
+            let inserted = collected.inserted.merged()
+            let erased = collected.erased.merged()
             var net = TransactionChanges.Rows()
             net.inserted = inserted.subtracting(erased)
             net.erased = erased.subtracting(inserted)
-            net.modified = gathered.modified.merged().subtracting(inserted).subtracting(erased)
-            net.properties = gathered.properties
-            if !net.isEmpty { rows[gathered.id] = net }
+            net.modified = collected.modified.merged().subtracting(inserted).subtracting(erased)
+            net.properties = collected.properties
+            if !net.isEmpty { rows[collected.id] = net }
         }
         return rows
     }

@@ -58,21 +58,21 @@ package final class WatchedPaths: Sendable {
     }
 
     /// The stored properties that the records are to be searched for.
-    var places: Set<PropertyPlace> {
-        var places: Set<PropertyPlace> = []
+    var properties: Set<PropertyRef> {
+        var properties: Set<PropertyRef> = []
         for node in nodes {
             for property in node.properties {
-                places.insert(PropertyPlace(classID: node.classID, property: property))
+                properties.insert(PropertyRef(classID: node.classID, property: property))
             }
-            for link in node.inverses.values { places.insert(link.place) }
+            for link in node.inverses.values { properties.insert(link.ref) }
         }
-        return places
+        return properties
     }
 }
 
 /// The graph while it is being made.
 private struct Drawing {
-    private struct Place: Hashable {
+    private struct NodeKey: Hashable {
         let path: Int
         let position: Int
         let classID: ClassID
@@ -83,7 +83,7 @@ private struct Drawing {
     private let schema: ModelSchema
     private(set) var nodes: [WatchedPaths.Node] = []
     /// What has been drawn; nil where the path can't go on.
-    private var drawn: [Place: Int?] = [:]
+    private var drawn: [NodeKey: Int?] = [:]
     /// Why the present path could not go on where it first could not.
     private var mistake: EngineError?
 
@@ -104,23 +104,23 @@ private struct Drawing {
             )
         }
         mistake = nil
-        if let node = try node(Place(path: path, position: 0, classID: classID)) { return node }
+        if let node = try node(NodeKey(path: path, position: 0, classID: classID)) { return node }
         throw mistake
             ?? EngineError(.noSuchProperty, "The key path '\(texts[path])' leads nowhere.")
     }
 
-    private mutating func node(_ place: Place) throws(EngineError) -> Int? {
-        if let known = drawn[place] { return known }
-        let made = try draw(place)
-        drawn[place] = made
+    private mutating func node(_ key: NodeKey) throws(EngineError) -> Int? {
+        if let known = drawn[key] { return known }
+        let made = try draw(key)
+        drawn[key] = made
         return made
     }
 
-    private mutating func draw(_ place: Place) throws(EngineError) -> Int? {
-        let owner = try model { () throws(ModelError) in try schema.classHandle(id: place.classID) }
-        let name = paths[place.path][place.position]
-        let isLast = place.position == paths[place.path].count - 1
-        var node = WatchedPaths.Node(classID: place.classID)
+    private mutating func draw(_ key: NodeKey) throws(EngineError) -> Int? {
+        let owner = try model { () throws(ModelError) in try schema.classHandle(id: key.classID) }
+        let name = paths[key.path][key.position]
+        let isLast = key.position == paths[key.path].count - 1
+        var node = WatchedPaths.Node(classID: key.classID)
         let matching = owner.visibleProperties.filter {
             name == "*" ? $0.isStored : $0.name == name
         }
@@ -129,16 +129,16 @@ private struct Drawing {
                 try watch(property, in: &node)
                 continue
             }
-            guard let step = try step(property, place) else { continue }
+            guard let step = try step(property, key) else { continue }
             try watch(property, in: &node)
             node.steps.append(step)
         }
         guard !node.properties.isEmpty || !node.inverses.isEmpty else {
             if matching.isEmpty {
-                note(.noSuchProperty, place, "'\(owner.name)' has no property '\(name)'")
+                note(.noSuchProperty, key, "'\(owner.name)' has no property '\(name)'")
             }
             if name == "*" {
-                note(.noSuchProperty, place, "no link of '\(owner.name)' has what follows the star")
+                note(.noSuchProperty, key, "no link of '\(owner.name)' has what follows the star")
             }
             return nil
         }
@@ -157,20 +157,20 @@ private struct Drawing {
     }
 
     /// On from a property that is not the last of its path.
-    private mutating func step(_ property: PropertyHandle, _ place: Place) throws(EngineError)
+    private mutating func step(_ property: PropertyHandle, _ key: NodeKey) throws(EngineError)
         -> WatchedPaths.Step?
     {
         guard let target = property.targetClassID else {
-            if paths[place.path][place.position] != "*" {
+            if paths[key.path][key.position] != "*" {
                 note(
-                    .invalidArgument, place,
+                    .invalidArgument, key,
                     "'\(property.className).\(property.name)' is no link, so nothing can follow it")
             }
             return nil
         }
         guard
             let next = try node(
-                Place(path: place.path, position: place.position + 1, classID: target)),
+                NodeKey(path: key.path, position: key.position + 1, classID: target)),
             let link = try link(of: property)
         else { return nil }
         return WatchedPaths.Step(
@@ -187,10 +187,10 @@ private struct Drawing {
         }
     }
 
-    private mutating func note(_ code: ErrorCode, _ place: Place, _ what: String) {
+    private mutating func note(_ code: ErrorCode, _ key: NodeKey, _ what: String) {
         if mistake == nil {
             mistake = EngineError(
-                code, "The key path '\(texts[place.path])' can't be observed: \(what).")
+                code, "The key path '\(texts[key.path])' can't be observed: \(what).")
         }
     }
 }

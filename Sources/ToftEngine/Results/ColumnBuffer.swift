@@ -56,7 +56,7 @@ struct ColumnCopier {
             if try !copy(all: range, of: cluster, to: first) {
                 try copy(each: range, of: cluster, to: first)
             }
-        case .places(let places): try copy(each: places, of: cluster, to: first)
+        case .indexes(let indexes): try copy(each: indexes, of: cluster, to: first)
         }
     }
 
@@ -75,12 +75,12 @@ struct ColumnCopier {
         guard let column else { return false }
         let view = try cluster.column(column)
         guard view.nulls == nil else { return false }
-        let place = buffer.values + first * type.elementSize
+        let destination = buffer.values + first * type.elementSize
         switch type {
-        case .bool: Self.spread(try view.bools(), rows, to: place)
-        case .int, .link: try view.integers()[rows].widen(to: place)
-        case .float: Self.copy(try view.float32s() + rows.lowerBound, rows.count, to: place)
-        case .double: Self.copy(try view.float64s() + rows.lowerBound, rows.count, to: place)
+        case .bool: Self.spread(try view.bools(), rows, to: destination)
+        case .int, .link: try view.integers()[rows].widen(to: destination)
+        case .float: Self.copy(try view.float32s() + rows.lowerBound, rows.count, to: destination)
+        case .double: Self.copy(try view.float64s() + rows.lowerBound, rows.count, to: destination)
         case .date, .string, .data, .linkingObjects: return false
         }
         if let nulls = buffer.nulls { (nulls + first).update(repeating: 0, count: rows.count) }
@@ -89,29 +89,29 @@ struct ColumnCopier {
 
     @inline(never)
     private static func copy<Element: BitwiseCopyable>(
-        _ values: UnsafePointer<Element>, _ count: Int, to place: UnsafeMutableRawPointer
+        _ values: UnsafePointer<Element>, _ count: Int, to destination: UnsafeMutableRawPointer
     ) {
-        place.copyMemory(from: values, byteCount: count * MemoryLayout<Element>.stride)
+        destination.copyMemory(from: values, byteCount: count * MemoryLayout<Element>.stride)
     }
 
     /// Makes a byte of each bit; eight at a time where the rows begin with a byte of the bitmap.
     @inline(never)
     private static func spread(
-        _ bits: UnsafePointer<UInt64>, _ rows: Range<Int>, to place: UnsafeMutableRawPointer
+        _ bits: UnsafePointer<UInt64>, _ rows: Range<Int>, to destination: UnsafeMutableRawPointer
     ) {
         var row = rows.lowerBound
-        var place = place
+        var destination = destination
         while row < rows.upperBound {
             let rest = bits[row >> 6] &>> UInt64(row & 63)
             if row & 7 == 0 && row + 8 <= rows.upperBound {
                 let chosen = ((rest & 0xFF) &* 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201
-                place.storeBytes(
+                destination.storeBytes(
                     of: ((chosen &+ 0x7F7F_7F7F_7F7F_7F7F) &>> 7 & 0x0101_0101_0101_0101)
                         .littleEndian, as: UInt64.self)
-                (row, place) = (row + 8, place + 8)
+                (row, destination) = (row + 8, destination + 8)
             } else {
-                place.storeBytes(of: UInt8(rest & 1), as: UInt8.self)
-                (row, place) = (row + 1, place + 1)
+                destination.storeBytes(of: UInt8(rest & 1), as: UInt8.self)
+                (row, destination) = (row + 1, destination + 1)
             }
         }
     }
@@ -156,10 +156,10 @@ struct ColumnCopier {
         _ null: Element, _ value: (Int) -> Element
     ) {
         let size = MemoryLayout<Element>.stride
-        var place = buffer.values + first * size
+        var destination = buffer.values + first * size
         for row in rows {
-            place.storeBytes(of: nulls.isNull(row) ? null : value(row), as: Element.self)
-            place += size
+            destination.storeBytes(of: nulls.isNull(row) ? null : value(row), as: Element.self)
+            destination += size
         }
         noteNulls(rows, nulls, first)
     }
@@ -169,12 +169,12 @@ struct ColumnCopier {
         _ values: BytesColumn
     ) throws(StorageError) {
         let size = MemoryLayout<BytesElement>.stride
-        var place = buffer.values + first * size
+        var destination = buffer.values + first * size
         for row in rows {
-            place.storeBytes(
+            destination.storeBytes(
                 of: nulls.isNull(row) ? BytesElement() : BytesElement(try values[row]),
                 as: BytesElement.self)
-            place += size
+            destination += size
         }
         noteNulls(rows, nulls, first)
     }
@@ -183,10 +183,10 @@ struct ColumnCopier {
     private func noteNulls(
         _ rows: some RandomAccessCollection<Int>, _ nulls: UnsafePointer<UInt64>?, _ first: Int
     ) {
-        guard var place = buffer.nulls.map({ $0 + first }) else { return }
+        guard var destination = buffer.nulls.map({ $0 + first }) else { return }
         for row in rows {
-            place.pointee = nulls.isNull(row) ? 1 : 0
-            place += 1
+            destination.pointee = nulls.isNull(row) ? 1 : 0
+            destination += 1
         }
     }
 }

@@ -18,7 +18,7 @@ extension Results {
         -> Value
     {
         try session.check()
-        guard let classID = recipe.classID else {
+        guard let classID = definition.classID else {
             return try aggregateOfValues(aggregate, property)
         }
         let owner = try session.classHandle(classID)
@@ -30,12 +30,12 @@ extension Results {
         let handle = try session.property(property, of: owner)
         let view = session.view
         let value = try model { () throws(ModelError) -> Value? in
-            if let root = recipe.root, try !view.exists(root) {
+            if let root = definition.root, try !view.exists(root) {
                 return aggregate == .sum ? .int(0) : .null
             }
-            let query = recipe.query ?? BoundQuery(all: classID)
+            let query = definition.query ?? BoundQuery(all: classID)
             return try query.aggregate(
-                aggregate.operation, of: handle, in: view, over: try recipe.queryBase(in: view))
+                aggregate.operation, of: handle, in: view, over: try definition.queryBase(in: view))
         }
         guard let value else {
             throw Self.unsupported(
@@ -79,9 +79,9 @@ extension Results {
         try session.check()
         let view = session.view
         return try model { () throws(ModelError) in
-            guard let classID = recipe.classID else { return "read the values of a list" }
-            let query = recipe.query ?? BoundQuery(all: classID)
-            return try query.explain(in: view, of: try recipe.queryBase(in: view))
+            guard let classID = definition.classID else { return "read the values of a list" }
+            let query = definition.query ?? BoundQuery(all: classID)
+            return try query.explain(in: view, of: try definition.queryBase(in: view))
         }
     }
 }

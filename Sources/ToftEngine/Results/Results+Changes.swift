@@ -24,7 +24,7 @@ extension Results {
     ) throws(EngineError) -> Token {
         if case .gone = try current() { throw Self.invalidated }
         return try session.observe(
-            .results(recipe), handler, keyPaths: keyPaths, from: recipe.classID,
+            .results(definition), handler, keyPaths: keyPaths, from: definition.classID,
             callsInitially: callsInitially)
     }
 }

@@ -49,7 +49,7 @@ extension ClusterRows {
     var count: Int {
         switch self {
         case .range(let range): range.count
-        case .places(let places): places.count
+        case .indexes(let indexes): indexes.count
         }
     }
 }

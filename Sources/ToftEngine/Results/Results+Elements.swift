@@ -12,7 +12,7 @@ extension Results {
         get throws(EngineError) {
             if let counted = try countWithoutOrder() { return counted }
             return switch try current() {
-            case .whole: try session.count(of: recipe.classID ?? 0)
+            case .whole: try session.count(of: definition.classID ?? 0)
             case .list: try list().count
             case .keys(let keys, _): keys.count
             case .positions(let positions): positions.count
@@ -49,7 +49,7 @@ extension Results {
     /// By the cluster that the last key was in, where this one is too: who goes through a class
     /// looks one up for each cluster.
     private func wholeKey(at index: Int) throws(EngineError) -> Int64 {
-        if let key = window?.key(at: index, session.pulse.pointee.moment) { return key }
+        if let key = window?.key(at: index, session.epoch.pointee.number) { return key }
         let count = try count
         guard index >= 0, index < count else { throw EngineError(outOfRange: index, count: count) }
         let (cluster, row) = try storing { table throws(StorageError) in
@@ -57,7 +57,7 @@ extension Results {
         }
         if session.isFrozen { return cluster.keys[row] }
         window = RankWindow(
-            first: index - row, cluster: cluster, moment: session.pulse.pointee.moment)
+            first: index - row, cluster: cluster, epoch: session.epoch.pointee.number)
         return cluster.keys[row]
     }
 
@@ -70,7 +70,7 @@ extension Results {
     package func object(at index: Int) throws(EngineError) -> ObjectHandle {
         let owner = try objectClass()
         let key = try key(at: index)
-        if case .objects = recipe.base,
+        if case .objects = definition.base,
             try !model({ () throws(ModelError) in try session.view.exists(key, owner) })
         {
             throw EngineError(ModelError.noSuchObject(className: owner.name, key: key))
@@ -81,9 +81,9 @@ extension Results {
     /// An element to keep: a link for objects (null for one of a snapshot that has been deleted),
     /// else the value.
     package func value(at index: Int) throws(EngineError) -> Value {
-        guard let id = recipe.classID else { return try valueElement(at: index) }
+        guard let id = definition.classID else { return try valueElement(at: index) }
         let ref = ObjectRef(classID: id, key: try key(at: index))
-        guard case .objects = recipe.base,
+        guard case .objects = definition.base,
             try !model({ () throws(ModelError) in try session.view.exists(ref) })
         else { return .link(ref) }
         return .null
@@ -149,8 +149,8 @@ extension Results {
         case .whole: return try wholeKeys()
         case .keys(let keys, _): return keys
         case .list:
-            guard case .list(let place) = recipe.base else { return [] }
-            return try model { () throws(ModelError) in try session.view.linkedKeys(place) }
+            guard case .list(let ref) = definition.base else { return [] }
+            return try model { () throws(ModelError) in try session.view.linkedKeys(ref) }
         case .positions, .values: return []
         case .gone: throw Self.invalidated
         }
@@ -163,7 +163,7 @@ extension Results {
 
     /// Where an element is: an object by its link, a value by being equal. Nil if it is not there.
     package func index(of value: Value) throws(EngineError) -> Int? {
-        guard let id = recipe.classID else { return try valueIndex(of: value) }
+        guard let id = definition.classID else { return try valueIndex(of: value) }
         guard case .link(let ref) = value, ref.classID == id else {
             throw EngineError(
                 .typeMismatch, "Only an object of the results' own class can be found in them.")
@@ -197,21 +197,21 @@ extension Results {
     }
 
     private func list() throws(EngineError) -> ListView {
-        guard case .list(let place) = recipe.base else {
+        guard case .list(let ref) = definition.base else {
             throw EngineError(.typeMismatch, "These are not the elements of a list.")
         }
         if case .gone = try current() { throw Self.invalidated }
-        return try model { () throws(ModelError) in try session.view.list(place) }
+        return try model { () throws(ModelError) in try session.view.list(ref) }
     }
 
     /// The property of the list that values come from.
     func listProperty() throws(EngineError) -> PropertyHandle {
-        guard let place = recipe.listPlace else {
+        guard let ref = definition.listRef else {
             throw EngineError(.typeMismatch, "These are not the elements of a list.")
         }
         return try model { () throws(ModelError) in
             try session.view.property(
-                PropertyPlace(classID: place.owner.classID, property: place.property))
+                PropertyRef(classID: ref.owner.classID, property: ref.property))
         }
     }
 }
@@ -219,8 +219,8 @@ extension Results {
 extension [Int64] {
     /// Where a key is in ascending keys.
     func binarySearch(_ key: Int64) -> Int? {
-        let place = lowerBound(of: key)
-        return place < count && self[place] == key ? place : nil
+        let index = lowerBound(of: key)
+        return index < count && self[index] == key ? index : nil
     }
 
     /// Where the first is that is not below a key, in ascending keys.

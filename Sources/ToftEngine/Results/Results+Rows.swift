@@ -4,7 +4,7 @@ internal import ToftStorage
 /// Rows of one cluster, by their places there.
 enum ClusterRows {
     case range(Range<Int>)
-    case places([Int])
+    case indexes([Int])
 }
 
 extension Results {
@@ -53,16 +53,16 @@ extension Results {
         var next = keys.startIndex
         while next < keys.endIndex {
             let cluster = try table.cluster(containing: keys[next])
-            var places: [Int] = []
+            var indexes: [Int] = []
             while next < keys.endIndex, let row = cluster?.row(of: keys[next]) {
-                places.append(row)
+                indexes.append(row)
                 next += 1
             }
-            if places.isEmpty {
+            if indexes.isEmpty {
                 try body(nil, .range(0..<1))
                 next += 1
             } else {
-                try body(cluster, .places(places))
+                try body(cluster, .indexes(indexes))
             }
         }
     }

@@ -3,59 +3,59 @@ package import ToftModel
 package import ToftQuery
 internal import ToftStorage
 
-/// Live results: a recipe, and what it found last.
+/// Live results: a definition, and what it found last.
 ///
 /// Making them costs nothing. They are worked out when they are first asked, and again after
 /// something that they hang on has changed.
 package final class Results {
     package let session: Session
-    let recipe: ResultsDefinition
+    let definition: ResultsDefinition
     private var order: ResultRows?
     /// When `order` was found.
-    private var stamp: UInt64 = 0
+    private var lastChange: UInt64 = 0
     /// When `order` was last seen to hold still.
     private var checked: UInt64 = 0
     /// Where the last key of a whole class was found.
     var window: RankWindow?
     /// The count and when it was taken, of a query that has only been counted.
-    private var counted: (count: Int, stamp: UInt64)?
+    private var counted: (count: Int, lastChange: UInt64)?
     /// Of a frozen session's results, which threads may share: what they are, once it has been
     /// worked out.
-    private let settled = Mutex<ResultRows?>(nil)
+    private let frozen = Mutex<ResultRows?>(nil)
 
-    init(_ recipe: ResultsDefinition, in session: Session) {
-        self.recipe = recipe
+    init(_ definition: ResultsDefinition, in session: Session) {
+        self.definition = definition
         self.session = session
     }
 
     /// Whether they are all objects of a class, in the order of their keys.
     package var isWhole: Bool {
-        if case .all = recipe.base { recipe.isPlain } else { false }
+        if case .all = definition.base { definition.isPlain } else { false }
     }
 
     /// The class of the objects; nil for results of values.
-    package var classID: ClassID? { recipe.classID }
+    package var classID: ClassID? { definition.classID }
 
     /// What the results are now.
     func current() throws(EngineError) -> ResultRows {
         try session.check()
-        if session.isFrozen { return try settledOrder() }
-        if let order, checked == session.stamps.now { return order }
-        let last = session.stamps.last(of: recipe.watched)
-        checked = session.stamps.now
-        if let order, stamp == last { return order }
-        let found = try recipe.order(in: session.view)
+        if session.isFrozen { return try frozenOrder() }
+        if let order, checked == session.counters.now { return order }
+        let last = session.counters.last(of: definition.watched)
+        checked = session.counters.now
+        if let order, lastChange == last { return order }
+        let found = try definition.order(in: session.view)
         order = found
-        stamp = last
+        lastChange = last
         return found
     }
 
     /// Who comes first works it out, others wait for it.
-    private func settledOrder() throws(EngineError) -> ResultRows {
-        try settled.withLock { settled throws(EngineError) in
-            if let order = settled { return order }
-            let found = try recipe.order(in: session.view)
-            settled = found
+    private func frozenOrder() throws(EngineError) -> ResultRows {
+        try frozen.withLock { frozen throws(EngineError) in
+            if let order = frozen { return order }
+            let found = try definition.order(in: session.view)
+            frozen = found
             return found
         }
     }
@@ -65,10 +65,10 @@ package final class Results {
     func countWithoutOrder() throws(EngineError) -> Int? {
         try session.check()
         if session.isFrozen { return nil }
-        let last = session.stamps.last(of: recipe.watched)
-        if order != nil && stamp == last { return nil }
-        if let counted, counted.stamp == last { return counted.count }
-        guard let found = try recipe.count(in: session.view) else { return nil }
+        let last = session.counters.last(of: definition.watched)
+        if order != nil && lastChange == last { return nil }
+        if let counted, counted.lastChange == last { return counted.count }
+        guard let found = try definition.count(in: session.view) else { return nil }
         counted = (found, last)
         return found
     }
@@ -78,14 +78,14 @@ package final class Results {
 struct RankWindow {
     let first: Int
     let cluster: ClusterView
-    /// The session's moment for which it holds.
-    let moment: UInt64
+    /// The session's epoch for which it holds.
+    let epoch: UInt64
 
     /// The key of a row; nil where it is elsewhere, or something has changed since.
     @inline(__always)
     func key(at index: Int, _ now: UInt64) -> Int64? {
         let row = index &- first
-        guard moment == now, row >= 0, row < cluster.count else { return nil }
+        guard epoch == now, row >= 0, row < cluster.count else { return nil }
         return cluster.keys[row]
     }
 }
@@ -102,7 +102,7 @@ extension Results {
             try BoundQuery.parse(
                 query, arguments: arguments, className: owner.name, schema: session.schema.stored)
         }
-        return Results(recipe.appending(bound), in: session)
+        return Results(definition.appending(bound), in: session)
     }
 
     /// The same for a query built from code.
@@ -114,21 +114,22 @@ extension Results {
             try BoundQuery(
                 query, arguments: arguments, className: owner.name, schema: session.schema.stored)
         }
-        return Results(recipe.appending(bound), in: session)
+        return Results(definition.appending(bound), in: session)
     }
 
     /// How the results are made, without a session: to be made again in another one of the same
     /// database, on any thread.
-    package var carried: CarriedResults { CarriedResults(recipe: recipe) }
+    package var carried: CarriedResults { CarriedResults(definition: definition) }
 
     /// Sorted by key paths, the first being the most significant; ties keep their order. Values are
     /// sorted by the path "self".
     package func sorted(by keys: [(path: String, isAscending: Bool)]) throws(EngineError) -> Results
     {
-        guard recipe.classID != nil else {
+        guard definition.classID != nil else {
             try session.check()
             guard keys.count == 1, keys[0].path == "self" else { throw Self.noPathOfValues }
-            return Results(recipe.appending(.sort(isAscending: keys[0].isAscending)), in: session)
+            return Results(
+                definition.appending(.sort(isAscending: keys[0].isAscending)), in: session)
         }
         return try ordered([
             .sort(
@@ -141,19 +142,19 @@ extension Results {
     /// The first for each combination of values at key paths. Values are told apart by the path
     /// "self".
     package func distinct(by paths: [String]) throws(EngineError) -> Results {
-        guard recipe.classID != nil else {
+        guard definition.classID != nil else {
             try session.check()
             guard paths == ["self"] else { throw Self.noPathOfValues }
-            return Results(recipe.appending(.distinct), in: session)
+            return Results(definition.appending(.distinct), in: session)
         }
         return try ordered([.distinct(paths.map(PathSyntax.init(dotted:)))])
     }
 
     /// The first `limit`.
     package func limited(to limit: Int) throws(EngineError) -> Results {
-        guard recipe.classID != nil else {
+        guard definition.classID != nil else {
             try session.check()
-            return Results(recipe.appending(.limit(max(0, limit))), in: session)
+            return Results(definition.appending(.limit(max(0, limit))), in: session)
         }
         return try ordered([.limit(max(0, limit))])
     }
@@ -169,12 +170,12 @@ extension Results {
                 QuerySyntax(.constant(true), orderings: orderings), className: owner.name,
                 schema: session.schema.stored)
         }
-        return Results(recipe.appending(bound), in: session)
+        return Results(definition.appending(bound), in: session)
     }
 
     /// The class of the objects, as the session sees it now.
     func objectClass() throws(EngineError) -> ClassHandle {
-        guard let id = recipe.classID else {
+        guard let id = definition.classID else {
             throw EngineError(.typeMismatch, "These are results of values, not of objects.")
         }
         return try session.classHandle(id)
@@ -182,24 +183,24 @@ extension Results {
 
     /// The results as they are now: elements no longer come or go.
     package func snapshot() throws(EngineError) -> Results {
-        if recipe.classID != nil {
+        if definition.classID != nil {
             return Results(
-                ResultsDefinition(.objects(try keys()), classID: recipe.classID), in: session)
+                ResultsDefinition(.objects(try keys()), classID: definition.classID), in: session)
         }
-        guard let place = recipe.listPlace else { return self }
+        guard let ref = definition.listRef else { return self }
         var values: [Value] = []
         for index in 0..<(try count) { values.append(try value(at: index)) }
-        return Results(ResultsDefinition(.values(values, of: place), classID: nil), in: session)
+        return Results(ResultsDefinition(.values(values, of: ref), classID: nil), in: session)
     }
 }
 
 /// Results on the way from one session to another.
 package struct CarriedResults: Sendable {
-    fileprivate let recipe: ResultsDefinition
+    fileprivate let definition: ResultsDefinition
 
     /// The results, in a session.
     package func results(in session: Session) -> Results {
-        Results(recipe, in: session)
+        Results(definition, in: session)
     }
 }
 

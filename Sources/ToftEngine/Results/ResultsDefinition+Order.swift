@@ -40,7 +40,7 @@ extension ResultsDefinition {
     func queryBase(in view: ModelView) throws(ModelError) -> QueryBase {
         switch base {
         case .all: .all
-        case .list(let place): .keys(try view.linkedKeys(place))
+        case .list(let ref): .keys(try view.linkedKeys(ref))
         case .backlinks(let target, let link): .keys(try view.sources(of: target, through: link))
         case .objects(let keys): .keys(try view.existing(keys, of: classID ?? 0))
         case .values: .keys([])
@@ -60,13 +60,13 @@ extension ResultsDefinition.Base {
 
 extension ModelView {
     /// The objects that link to one, each as often as it does, in the order of their keys.
-    func sources(of target: ObjectRef, through link: PropertyPlace) throws(ModelError) -> [Int64] {
+    func sources(of target: ObjectRef, through link: PropertyRef) throws(ModelError) -> [Int64] {
         try backlinks(to: target.key, through: try property(link))
     }
 
     /// What a list of links holds.
-    func linkedKeys(_ place: ListPlace) throws(ModelError) -> [Int64] {
-        let list = try list(place)
+    func linkedKeys(_ ref: ListRef) throws(ModelError) -> [Int64] {
+        let list = try list(ref)
         var keys: [Int64] = []
         keys.reserveCapacity(list.reservedCount)
         for index in 0..<list.count {
@@ -81,10 +81,10 @@ extension ModelView {
 
     var version: UInt64 { snapshot.version }
 
-    func list(_ place: ListPlace) throws(ModelError) -> ListView {
+    func list(_ ref: ListRef) throws(ModelError) -> ListView {
         try list(
-            place.owner.key,
-            try property(PropertyPlace(classID: place.owner.classID, property: place.property)))
+            ref.owner.key,
+            try property(PropertyRef(classID: ref.owner.classID, property: ref.property)))
     }
 
     /// Those of the objects that exist.
@@ -95,7 +95,7 @@ extension ModelView {
         return existing
     }
 
-    func property(_ place: PropertyPlace) throws(ModelError) -> PropertyHandle {
-        try schema.classHandle(id: place.classID).property(id: place.property)
+    func property(_ ref: PropertyRef) throws(ModelError) -> PropertyHandle {
+        try schema.classHandle(id: ref.classID).property(id: ref.property)
     }
 }

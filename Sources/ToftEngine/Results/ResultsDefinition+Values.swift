@@ -14,11 +14,11 @@ extension ResultsDefinition {
     private func baseValues(in view: ModelView) throws(ModelError) -> [Value] {
         switch base {
         case .values(let values, _): values
-        case .list(let place):
+        case .list(let ref):
             try view.listValues(
-                place.owner.key,
+                ref.owner.key,
                 try view.property(
-                    PropertyPlace(classID: place.owner.classID, property: place.property)))
+                    PropertyRef(classID: ref.owner.classID, property: ref.property)))
         case .all, .backlinks, .objects: []
         }
     }

@@ -85,10 +85,10 @@ package struct ModelCheck {
         let key = cluster.keys[row]
         if property.isList { return try checkList(property, cluster, row) }
         let cell = try stored { () throws(StorageError) in try cluster.cell(row, property.column) }
-        if case .null = cell, !property.isOptional { add("\(place(property, key)) is null") }
+        if case .null = cell, !property.isOptional { add("\(describe(property, key)) is null") }
         checkValue(property, key, cell)
         if property.isPrimaryKey, try view.find(cell: cell, property, owner) != key {
-            add("\(place(property, key)) is not found by its value")
+            add("\(describe(property, key)) is not found by its value")
         }
         if property.isIndexed { try checkIndexEntry(property, key, cell) }
         guard property.type == .link, case .int64(let target) = cell else { return 0 }
@@ -99,7 +99,7 @@ package struct ModelCheck {
     /// Reads a value as a caller would: text is UTF-8.
     private mutating func checkValue(_ property: PropertyHandle, _ key: Int64, _ cell: Cell) {
         do { try property.requireText(cell) } catch {
-            add("\(place(property, key)): \(error.message)")
+            add("\(describe(property, key)): \(error.message)")
         }
     }
 
@@ -112,7 +112,7 @@ package struct ModelCheck {
         for index in 0..<list.count {
             let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
             if case .null = cell, !property.isOptional {
-                add("\(place(property, key)) has a null at \(index)")
+                add("\(describe(property, key)) has a null at \(index)")
             }
             if case .int64(let target) = cell, property.type == .link {
                 links[target, default: 0] += 1
@@ -129,7 +129,7 @@ package struct ModelCheck {
         if let position = property.targetPosition,
             try !view.exists(target, view.schema.classes[position])
         {
-            add("\(place(property, key)) links to \(target), which is not there")
+            add("\(describe(property, key)) links to \(target), which is not there")
         }
         let tree = try view.backlinkTree(property)
         let found = try KeyBytes.with { bytes throws(ModelError) -> Int in
@@ -140,7 +140,10 @@ package struct ModelCheck {
             return try value.map { value throws(ModelError) in try BacklinkEntry.links(value) } ?? 0
         }
         if found != count {
-            add("\(place(property, key)) links \(count) times to \(target), backlinks say \(found)")
+            add(
+                "\(describe(property, key)) links \(count) times to \(target), "
+                    + "backlinks say \(found)"
+            )
         }
     }
 
@@ -154,7 +157,7 @@ package struct ModelCheck {
             let entry = bytes.bytes
             return try stored { () throws(StorageError) in try tree.value(forKey: entry) != nil }
         }
-        if !isThere { add("\(place(property, key)) is not in its index") }
+        if !isThere { add("\(describe(property, key)) is not in its index") }
     }
 
     /// As many entries as there must be: with those that were found, there is no other.
@@ -182,7 +185,7 @@ package struct ModelCheck {
         }
     }
 
-    private func place(_ property: PropertyHandle, _ key: Int64) -> String {
+    private func describe(_ property: PropertyHandle, _ key: Int64) -> String {
         "'\(property.className).\(property.name)' of object \(key)"
     }
 }

@@ -171,15 +171,15 @@ package final class ModelView: Sendable {
     ) throws(ModelError) {
         try unflushed?.flushValues(of: owner.position)
         let table = try rows(owner, with: key)
-        var place: TableReader.RowPosition?
+        var position: TableReader.RowPosition?
         for id in ids {
             let property = try owner.property(id: id)
             guard property.collection == .none, property.isStored else {
                 throw property.notOneValue
             }
             do throws(StorageError) {
-                let row = if let place { place } else { try table.row(key) }
-                place = row
+                let row = if let position { position } else { try table.row(key) }
+                position = row
                 let cell = try table.cell(row, property.column)
                 body(property, isDangling(cell, property) ? .null : cell)
             } catch {

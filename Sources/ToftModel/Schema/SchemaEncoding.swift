@@ -187,34 +187,34 @@ extension StoredClass {
     }
 
     private func validate(_ property: StoredProperty, in schema: StoredSchema) throws(ModelError) {
-        let place = "property '\(name).\(property.name)'"
+        let subject = "property '\(name).\(property.name)'"
         let target = property.targetClassID.flatMap { schema.storedClass(id: $0) }
         switch property.type {
         case .link:
             guard target != nil else {
-                throw .damagedSchema("\(place) links to a class that is not there")
+                throw .damagedSchema("\(subject) links to a class that is not there")
             }
             guard property.backlinkTree != nil else {
-                throw .damagedSchema("\(place) is a link and has no backlink tree")
+                throw .damagedSchema("\(subject) is a link and has no backlink tree")
             }
             guard property.isOptional != property.isList else {
-                throw .damagedSchema("\(place) is a link that can't be null, or the reverse")
+                throw .damagedSchema("\(subject) is a link that can't be null, or the reverse")
             }
         case .linkingObjects:
             guard let origin = property.originPropertyID.flatMap({ target?.property(id: $0) }),
                 origin.type == .link,
                 origin.targetClassID == id, !property.isOptional, !property.isList
-            else { throw .damagedSchema("\(place) is the inverse of a link that is not there") }
+            else { throw .damagedSchema("\(subject) is the inverse of a link that is not there") }
         default:
             guard property.targetClassID == nil else {
-                throw .damagedSchema("\(place) is no link and has a target")
+                throw .damagedSchema("\(subject) is no link and has a target")
             }
         }
         if property.type != .link, property.backlinkTree != nil {
-            throw .damagedSchema("\(place) is no link and has a backlink tree")
+            throw .damagedSchema("\(subject) is no link and has a backlink tree")
         }
         if property.indexTree != nil, property.isList || !property.type.canBeIndexed {
-            throw .damagedSchema("\(place) can't have an index and has one")
+            throw .damagedSchema("\(subject) can't have an index and has one")
         }
     }
 
@@ -233,20 +233,20 @@ extension StoredProperty {
             index = try reader.number(UInt8.self)
         _ = try reader.number(UInt8.self)
         let name = try reader.text(limit: Limits.propertyNameBytes)
-        let place = "property '\(className).\(name)'"
+        let subject = "property '\(className).\(name)'"
         guard let known = PropertyType(rawValue: type) else {
             throw .unsupportedSchema(
-                "\(place) is of type \(PropertyType.reserved[type] ?? String(type))")
+                "\(subject) is of type \(PropertyType.reserved[type] ?? String(type))")
         }
         guard let knownCollection = CollectionKind(rawValue: collection) else {
             throw .unsupportedSchema(
-                "\(place) is a "
+                "\(subject) is a "
                     + "\(CollectionKind.reserved[collection] ?? "collection of kind \(collection)")"
             )
         }
         guard index <= SchemaEncoding.orderedIndex else {
             throw .unsupportedSchema(
-                "\(place) has an index of kind "
+                "\(subject) has an index of kind "
                     + "\(SchemaEncoding.reservedIndexes[index] ?? String(index))"
             )
         }
@@ -259,7 +259,7 @@ extension StoredProperty {
         indexTree = try reader.optionalNumber()
         backlinkTree = try reader.optionalNumber()
         guard (index != 0) == (indexTree != nil) else {
-            throw .damagedSchema("\(place) has an index without a tree, or the reverse")
+            throw .damagedSchema("\(subject) has an index without a tree, or the reverse")
         }
     }
 }

@@ -126,18 +126,18 @@ private struct SchemaComparison {
     ) {
         let stored = plan.target.classes[index]
         guard
-            let place = stored.properties.firstIndex(where: {
+            let position = stored.properties.firstIndex(where: {
                 $0.persistedName.isSameName(as: declared.persistedName)
             })
         else {
             return addProperty(declared, classAt: index, isNewClass: isNewClass)
         }
-        let was = typeName(of: stored.properties[place]), now = typeName(of: declared)
+        let was = typeName(of: stored.properties[position]), now = typeName(of: declared)
         guard was == now else {
             return add(owner, declared, "is \(was) in the file and \(now) in the declared schema")
         }
-        show(propertyAt: place, classAt: index)
-        compareIndex(declared, propertyAt: place, classAt: index)
+        show(propertyAt: position, classAt: index)
+        compareIndex(declared, propertyAt: position, classAt: index)
     }
 
     private mutating func addProperty(
@@ -160,21 +160,21 @@ private struct SchemaComparison {
     }
 
     private mutating func compareIndex(
-        _ declared: PropertySchema, propertyAt place: Int, classAt index: Int
+        _ declared: PropertySchema, propertyAt position: Int, classAt index: Int
     ) {
-        let owner = plan.target.classes[index], property = owner.properties[place]
+        let owner = plan.target.classes[index], property = owner.properties[position]
         let wanted = declared.isIndexed && !declared.isPrimaryKey
         if wanted, property.indexTree == nil {
             plan.changes.append(.createIndex(owner.id, property.id))
         } else if !wanted, let tree = property.indexTree {
-            plan.target.classes[index].properties[place].indexTree = nil
+            plan.target.classes[index].properties[position].indexTree = nil
             plan.changes.append(.dropIndex(owner.id, property.id, tree: tree))
         }
     }
 
-    private mutating func show(propertyAt place: Int, classAt index: Int) {
-        guard plan.target.classes[index].properties[place].isHidden else { return }
-        plan.target.classes[index].properties[place].isHidden = false
+    private mutating func show(propertyAt position: Int, classAt index: Int) {
+        guard plan.target.classes[index].properties[position].isHidden else { return }
+        plan.target.classes[index].properties[position].isHidden = false
         plan.changes.append(.updateClass(plan.target.classes[index].id))
     }
 
@@ -194,20 +194,20 @@ private struct SchemaComparison {
         let stored = plan.target.classes[index]
         let target = declared.target.flatMap { classID(named: $0) }
         let origin = originID(of: declared, in: target)
-        if let place = stored.properties.firstIndex(where: {
+        if let position = stored.properties.firstIndex(where: {
             $0.persistedName.isSameName(as: declared.persistedName)
         }) {
-            let was = stored.properties[place]
+            let was = stored.properties[position]
             guard was.type == .linkingObjects else {
                 return add(
                     owner, declared,
                     "is \(typeName(of: was)) in the file and an inverse link in the declared schema"
                 )
             }
-            show(propertyAt: place, classAt: index)
+            show(propertyAt: position, classAt: index)
             guard was.targetClassID != target || was.originPropertyID != origin else { return }
-            plan.target.classes[index].properties[place].targetClassID = target
-            plan.target.classes[index].properties[place].originPropertyID = origin
+            plan.target.classes[index].properties[position].targetClassID = target
+            plan.target.classes[index].properties[position].originPropertyID = origin
         } else {
             var property = StoredProperty(
                 id: stored.nextPropertyID, name: declared.persistedName, type: .linkingObjects)
@@ -234,10 +234,11 @@ private struct SchemaComparison {
         for index in seen.classes.indices {
             var changed = plan.target.classes[index].isHidden != seen.classes[index].isHidden
             plan.target.classes[index].isHidden = seen.classes[index].isHidden
-            for place in seen.classes[index].properties.indices {
-                let hide = seen.classes[index].properties[place].isHidden
-                changed = changed || plan.target.classes[index].properties[place].isHidden != hide
-                plan.target.classes[index].properties[place].isHidden = hide
+            for position in seen.classes[index].properties.indices {
+                let hide = seen.classes[index].properties[position].isHidden
+                changed =
+                    changed || plan.target.classes[index].properties[position].isHidden != hide
+                plan.target.classes[index].properties[position].isHidden = hide
             }
             if changed { plan.changes.append(.updateClass(seen.classes[index].id)) }
         }

@@ -210,17 +210,17 @@ struct EntryTable {
 
     /// False where the tree lacks an entry that it must hold.
     @inline(__always)
-    private func write(_ place: UnsafePointer<Entry>, to batch: EntryBatch) throws(StorageError)
+    private func write(_ pointer: UnsafePointer<Entry>, to batch: EntryBatch) throws(StorageError)
         -> Bool
     {
-        let entry = place.pointee, key = key(entry)
+        let entry = pointer.pointee, key = key(entry)
         guard !entry.isRemoval else {
             // An entry that was new and was removed again never reaches the tree.
             if entry.isNew { return true }
             return try batch.delete(key) || !entry.isInTree
         }
         // The value is the first field of the entry.
-        let value = UnsafeRawBufferPointer(start: place, count: Int(entry.valueLength))
+        let value = UnsafeRawBufferPointer(start: pointer, count: Int(entry.valueLength))
         if entry.isNew { try batch.insert(key, value) } else { try batch.put(key, value) }
         return true
     }

@@ -103,8 +103,8 @@ extension ModelTransaction {
         if case .int64(let target) = value.cell {
             try addBacklink(property, target: target, source: key)
         }
-        for place in value.list {
-            if case .int64(let target) = prepared.pointee.listCells[place] {
+        for cellIndex in value.list {
+            if case .int64(let target) = prepared.pointee.listCells[cellIndex] {
                 try addBacklink(property, target: target, source: key)
             }
         }
@@ -145,10 +145,10 @@ extension Value {
         -> BorrowedValue
     {
         func copy(_ bytes: some Collection<UInt8>) -> UnsafeRawBufferPointer {
-            let place = UnsafeMutableRawBufferPointer(rebasing: arena[used..<(used + bytes.count)])
-            place.copyBytes(from: bytes)
+            let copy = UnsafeMutableRawBufferPointer(rebasing: arena[used..<(used + bytes.count)])
+            copy.copyBytes(from: bytes)
             used += bytes.count
-            return UnsafeRawBufferPointer(place)
+            return UnsafeRawBufferPointer(copy)
         }
         switch self {
         case .null: return .null

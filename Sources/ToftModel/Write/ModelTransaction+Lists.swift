@@ -140,8 +140,8 @@ extension ModelTransaction {
             return try append(range, to: key, property, from: 0)
         }
         let count = try listCount(key, property)
-        for (index, place) in range.enumerated().prefix(count) {
-            let cell = prepared.pointee.listCells[place]
+        for (index, cellIndex) in range.enumerated().prefix(count) {
+            let cell = prepared.pointee.listCells[cellIndex]
             if try !view.listCell(key, property, at: index).isIdentical(to: cell) {
                 try replace(index, of: key, property, by: cell)
             }
@@ -159,8 +159,8 @@ extension ModelTransaction {
         throws(ModelError)
     {
         var index = index
-        for place in range {
-            let cell = prepared.pointee.listCells[place], position = index
+        for cellIndex in range {
+            let cell = prepared.pointee.listCells[cellIndex], position = index
             try change(key, property) { table throws(StorageError) in
                 try writing.listInsert(
                     table, key, property.column, at: position, cell, derived: false)

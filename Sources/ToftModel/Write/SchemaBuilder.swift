@@ -70,10 +70,10 @@ struct SchemaBuilder {
         _ id: ClassID, _ property: PropertyID, _ body: (inout StoredProperty) -> Void
     ) throws(ModelError) {
         let index = try classIndex(id)
-        guard let place = schema.classes[index].propertyIndex(id: property) else {
+        guard let position = schema.classes[index].propertyIndex(id: property) else {
             throw .inconsistent("a plan names property \(property)")
         }
-        body(&schema.classes[index].properties[place])
+        body(&schema.classes[index].properties[position])
         changedClasses.insert(id)
     }
 

@@ -42,11 +42,11 @@ struct Aggregation {
 
     @inline(__always)
     private mutating func addInts<Integer: FixedWidthInteger & SignedInteger>(
-        _ values: UnsafePointer<Integer>, _ mask: Selection
+        _ values: UnsafePointer<Integer>, _ selection: Selection
     ) {
         let isSum = operation == .sum || operation == .average
         for index in 0..<4 {
-            var word = mask.word(index)
+            var word = selection.word(index)
             let start = values + index * 64
             if word == .max {
                 if isSum { intSum += Self.sum(start) } else { widen(Self.extremes(start)) }
@@ -101,8 +101,8 @@ struct Aggregation {
         greatestInt = max(greatestInt, extremes.greatest)
     }
 
-    private mutating func addDoubles(_ values: UnsafePointer<Double>, _ mask: Selection) {
-        var rows = mask.rows
+    private mutating func addDoubles(_ values: UnsafePointer<Double>, _ selection: Selection) {
+        var rows = selection.rows
         var (sum, least, greatest, seen) = (doubleSum, leastDouble, greatestDouble, count)
         while let row = rows.next() {
             let value = values[row]
@@ -115,8 +115,8 @@ struct Aggregation {
         (doubleSum, leastDouble, greatestDouble, count) = (sum, least, greatest, seen)
     }
 
-    private mutating func addDates(_ vector: Vector, _ mask: Selection) {
-        var rows = mask.rows
+    private mutating func addDates(_ vector: Vector, _ selection: Selection) {
+        var rows = selection.rows
         while let row = rows.next() {
             let date = Timestamp(seconds: vector.ints[row], nanoseconds: vector.nanoseconds[row])
             count += 1

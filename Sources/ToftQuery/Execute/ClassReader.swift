@@ -17,7 +17,7 @@ struct ColumnRead {
 }
 
 /// Reads columns of one class into vectors: in place from a cluster, row by row from wherever the
-/// objects of a frame lie, or from a copy of the whole column when most of it will be needed in no
+/// objects of a batch lie, or from a copy of the whole column when most of it will be needed in no
 /// order.
 final class ClassReader {
     let table: TableReader
@@ -31,37 +31,37 @@ final class ClassReader {
         self.source = source
     }
 
-    /// Fills `vector` with the column's values of the rows of `frame`; of rows that are not wanted
+    /// Fills `vector` with the column's values of the rows of `batch`; of rows that are not wanted
     /// it says nothing.
-    func read(_ column: ColumnRead, _ frame: RowBatch, wanted: Selection, into vector: Vector)
+    func read(_ column: ColumnRead, _ batch: RowBatch, wanted: Selection, into vector: Vector)
         throws(ModelError)
     {
-        if let cluster = frame.cluster {
+        if let cluster = batch.cluster {
             do { try ClusterColumn(cluster, column).read(into: vector, wanted: wanted) } catch {
                 throw .storage(error)
             }
             return
         }
         if let whole = try wholeColumn(column) {
-            whole.read(frame, wanted: wanted, into: vector)
+            whole.read(batch, wanted: wanted, into: vector)
             return
         }
-        try gather(column, frame, into: vector)
+        try gather(column, batch, into: vector)
     }
 
-    private func gather(_ column: ColumnRead, _ frame: RowBatch, into vector: Vector)
+    private func gather(_ column: ColumnRead, _ batch: RowBatch, into vector: Vector)
         throws(ModelError)
     {
-        let places = try frame.located()
+        let locations = try batch.located()
         vector.useOwnStorage()
-        vector.nulls = frame.absent
+        vector.nulls = batch.absent
         var start = 0
-        for (cluster, end) in zip(places.clusters, places.ends) {
+        for (cluster, end) in zip(locations.clusters, locations.ends) {
             do {
                 let part = try ClusterColumn(cluster, column)
                 for index in start..<end {
-                    let row = Int(places.order[index])
-                    try part.copy(Int(places.places[row]), to: row, of: vector)
+                    let row = Int(locations.order[index])
+                    try part.copy(Int(locations.rows[row]), to: row, of: vector)
                 }
             } catch {
                 throw .storage(error)
@@ -92,29 +92,29 @@ final class ClassReader {
 
     /// The list of each wanted row that has an object, in the order of rows.
     func forEachList(
-        _ column: UInt32, _ frame: RowBatch, wanted: Selection,
+        _ column: UInt32, _ batch: RowBatch, wanted: Selection,
         _ body: (Int, ListView) throws(ModelError) -> Void
     ) throws(ModelError) {
-        if let cluster = frame.cluster {
+        if let cluster = batch.cluster {
             var rows = wanted.rows
             while let row = rows.next() { try body(row, try Self.list(cluster, column, row)) }
             return
         }
-        let places = try frame.located()
-        var clusterOfRow = [UInt8](repeating: 0, count: frame.count)
+        let locations = try batch.located()
+        var clusterOfRow = [UInt8](repeating: 0, count: batch.count)
         var start = 0
-        for (index, end) in places.ends.enumerated() {
+        for (index, end) in locations.ends.enumerated() {
             for position in start..<end {
-                clusterOfRow[Int(places.order[position])] = UInt8(truncatingIfNeeded: index)
+                clusterOfRow[Int(locations.order[position])] = UInt8(truncatingIfNeeded: index)
             }
             start = end
         }
-        var rows = wanted.subtracting(frame.absent).rows
+        var rows = wanted.subtracting(batch.absent).rows
         while let row = rows.next() {
             try body(
                 row,
                 try Self.list(
-                    places.clusters[Int(clusterOfRow[row])], column, Int(places.places[row])))
+                    locations.clusters[Int(clusterOfRow[row])], column, Int(locations.rows[row])))
         }
     }
 

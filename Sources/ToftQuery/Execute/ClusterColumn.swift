@@ -71,21 +71,22 @@ struct ClusterColumn {
 
     /// Copies one row of the column to a row of the vector's own storage.
     @inline(__always)
-    func copy(_ place: Int, to row: Int, of vector: Vector) throws(StorageError) {
-        if nulls[place] {
+    func copy(_ source: Int, to row: Int, of vector: Vector) throws(StorageError) {
+        if nulls[source] {
             vector.nulls.insert(row)
             return
         }
         switch layout {
-        case .bool: if bits[place] { vector.bits.insert(row) }
-        case .int: vector.ownInts[row] = ints?[place] ?? 0
+        case .bool: if bits[source] { vector.bits.insert(row) }
+        case .int: vector.ownInts[row] = ints?[source] ?? 0
         case .double:
-            vector.ownDoubles[row] = isFloat ? Double(floats?[place] ?? 0) : doubles?[place] ?? 0
+            vector.ownDoubles[row] = isFloat ? Double(floats?[source] ?? 0) : doubles?[source] ?? 0
         case .date:
-            vector.ownInts[row] = ints?[place] ?? 0
-            vector.ownNanoseconds[row] = nanoseconds?[place] ?? 0
+            vector.ownInts[row] = ints?[source] ?? 0
+            vector.ownNanoseconds[row] = nanoseconds?[source] ?? 0
         case .text:
-            vector.ownTexts[row] = try texts?[place] ?? UnsafeRawBufferPointer(start: nil, count: 0)
+            vector.ownTexts[row] =
+                try texts?[source] ?? UnsafeRawBufferPointer(start: nil, count: 0)
         }
     }
 }

@@ -18,32 +18,32 @@ final class CountNode: ValueNode {
         super.init(.int)
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
-        let nulls = try links?.evaluate(frame, wanted: wanted).nulls
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
+        let nulls = try links?.evaluate(batch, wanted: wanted).nulls
         vector.useOwnStorage()
-        for row in 0..<frame.count { vector.ownInts[row] = 0 }
+        for row in 0..<batch.count { vector.ownInts[row] = 0 }
         switch collection {
         case .list(let property):
-            try frame.reader?.forEachList(property.propertyID, frame, wanted: wanted) {
+            try batch.reader?.forEachList(property.propertyID, batch, wanted: wanted) {
                 row, list throws(ModelError) in
                 vector.ownInts[row] = Int64(list.count)
             }
         case .link:
             var rows = wanted.subtracting(nulls ?? .empty).rows
             while let row = rows.next() { vector.ownInts[row] = 1 }
-        case .backlinks(let origin): try countBacklinks(origin, frame, wanted)
+        case .backlinks(let origin): try countBacklinks(origin, batch, wanted)
         case .allBacklinks(let origins):
-            for origin in origins { try countBacklinks(origin, frame, wanted) }
+            for origin in origins { try countBacklinks(origin, batch, wanted) }
         }
         return vector
     }
 
-    private func countBacklinks(_ origin: PropertyRef, _ frame: RowBatch, _ wanted: Selection)
+    private func countBacklinks(_ origin: PropertyRef, _ batch: RowBatch, _ wanted: Selection)
         throws(ModelError)
     {
-        var rows = wanted.subtracting(frame.absent).rows
+        var rows = wanted.subtracting(batch.absent).rows
         while let row = rows.next() {
-            try source.forEachBacklink(to: frame.keys[row], through: origin) {
+            try source.forEachBacklink(to: batch.keys[row], through: origin) {
                 _, links throws(ModelError) in
                 vector.ownInts[row] += Int64(links)
             }
@@ -54,32 +54,34 @@ final class CountNode: ValueNode {
 /// @min, @max, @sum or @avg of the elements of a list, or of a property of the objects of a
 /// collection. Null and NaN do not count.
 final class AggregateNode: ValueNode {
-    private let walker: PathExpander
+    private let expander: PathExpander
     private let value: ValueNode
     private let operation: AggregateOperation
     private var accumulators: [Accumulator]
 
-    /// `value` is computed for what `walker` leads to.
+    /// `value` is computed for what `expander` leads to.
     init(
-        _ operation: AggregateOperation, _ walker: PathExpander, _ value: ValueNode,
+        _ operation: AggregateOperation, _ expander: PathExpander, _ value: ValueNode,
         _ type: ValueType
     ) {
         self.operation = operation
-        self.walker = walker
+        self.expander = expander
         self.value = value
         accumulators = Array(repeating: Accumulator(), count: Selection.capacity)
         super.init(Vector.Layout(type))
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
-        for row in 0..<frame.count { accumulators[row] = Accumulator() }
-        try walker.forEachBatch(from: frame, base: frame, wanted: wanted) {
-            batch throws(ModelError) in
-            let values = try value.evaluate(batch, wanted: batch.rows)
-            for row in 0..<batch.count { accumulators[Int(batch.owners[row])].add(values, row) }
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
+        for row in 0..<batch.count { accumulators[row] = Accumulator() }
+        try expander.forEachBatch(from: batch, base: batch, wanted: wanted) {
+            expanded throws(ModelError) in
+            let values = try value.evaluate(expanded, wanted: expanded.rows)
+            for row in 0..<expanded.count {
+                accumulators[Int(expanded.owners[row])].add(values, row)
+            }
         }
         vector.useOwnStorage()
-        for row in 0..<frame.count { accumulators[row].store(operation, row, in: vector) }
+        for row in 0..<batch.count { accumulators[row].store(operation, row, in: vector) }
         return vector
     }
 }
@@ -151,23 +153,24 @@ struct Accumulator {
 /// How many of the objects that a path leads to satisfy a predicate.
 final class SubqueryNode: ValueNode {
     private let start: OuterRows
-    private let walker: PathExpander
+    private let expander: PathExpander
     private let predicate: PredicateNode
 
-    init(_ start: OuterRows, _ walker: PathExpander, _ predicate: PredicateNode) {
+    init(_ start: OuterRows, _ expander: PathExpander, _ predicate: PredicateNode) {
         self.start = start
-        self.walker = walker
+        self.expander = expander
         self.predicate = predicate
         super.init(.int)
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
         vector.useOwnStorage()
-        for row in 0..<frame.count { vector.ownInts[row] = 0 }
-        try walker.forEachBatch(from: start.frame(for: frame), base: frame, wanted: wanted) {
-            batch throws(ModelError) in
-            var rows = (try predicate.evaluate(batch, wanted: batch.rows) & batch.rows).rows
-            while let row = rows.next() { vector.ownInts[Int(batch.owners[row])] += 1 }
+        for row in 0..<batch.count { vector.ownInts[row] = 0 }
+        try expander.forEachBatch(from: start.batch(for: batch), base: batch, wanted: wanted) {
+            expanded throws(ModelError) in
+            var rows = (try predicate.evaluate(expanded, wanted: expanded.rows) & expanded.rows)
+                .rows
+            while let row = rows.next() { vector.ownInts[Int(expanded.owners[row])] += 1 }
         }
         return vector
     }

@@ -40,7 +40,7 @@ struct Compiler {
             return quantifier == .none ? NotNode(node) : node
         }
         return CollectionTestNode(
-            try start(path), try walker(path), try elementValue(expression), test, quantifier)
+            try start(path), try expander(path), try elementValue(expression), test, quantifier)
     }
 
     /// A test of a property of the objects themselves needs less than one of any value, where it is
@@ -63,7 +63,7 @@ struct Compiler {
         var rowTests: [RowPredicate] = []
         for test in tests { rowTests.append(try rowTest(test)) }
         return WholeListNode(
-            try start(path), try walker(path), try elementValue(expression), rowTests)
+            try start(path), try expander(path), try elementValue(expression), rowTests)
     }
 
     private func pair(
@@ -76,18 +76,18 @@ struct Compiler {
             return (leftQuantifier == .none) != (rightQuantifier == .none) ? NotNode(node) : node
         case (let path?, nil):
             return CollectionPairNode(
-                try start(path), try walker(path), try elementValue(left),
+                try start(path), try expander(path), try elementValue(left),
                 BroadcastNode(try value(right)), test, leftQuantifier)
         case (nil, let path?):
             return CollectionPairNode(
-                try start(path), try walker(path), BroadcastNode(try value(left)),
+                try start(path), try expander(path), BroadcastNode(try value(left)),
                 try elementValue(right), test, rightQuantifier)
         case (let leftPath?, let rightPath?):
             let leftSide = CrossPairNode.Side(
-                start: try start(leftPath), walker: try walker(leftPath),
+                start: try start(leftPath), expander: try expander(leftPath),
                 value: try elementValue(left), quantifier: leftQuantifier)
             let rightSide = CrossPairNode.Side(
-                start: try start(rightPath), walker: try walker(rightPath),
+                start: try start(rightPath), expander: try expander(rightPath),
                 value: try elementValue(right), quantifier: rightQuantifier)
             return CrossPairNode(leftSide, rightSide, test)
         }
@@ -154,12 +154,12 @@ struct Compiler {
         guard let property, let step = collection.step(to: property.classID) else {
             guard case .list(let list) = collection else { return ConstantNode(.null, as: type) }
             let elementType = source.valueType(of: list) ?? type
-            let walker = try PathExpander([], .elements(list, elementType), source)
-            return AggregateNode(operation, walker, ElementNode(Vector.Layout(elementType)), type)
+            let expander = try PathExpander([], .elements(list, elementType), source)
+            return AggregateNode(operation, expander, ElementNode(Vector.Layout(elementType)), type)
         }
-        let walker = try PathExpander([step], .object(property.classID), source)
+        let expander = try PathExpander([step], .object(property.classID), source)
         let column = ColumnRead(property, source.valueType(of: property) ?? type)
-        return AggregateNode(operation, walker, PropertyNode(column), type)
+        return AggregateNode(operation, expander, PropertyNode(column), type)
     }
 
     private static func constant(_ constant: Constant) -> ValueNode {
@@ -176,7 +176,7 @@ struct Compiler {
         OuterRows(path.scope, try source.reader(path.classID))
     }
 
-    private func walker(_ path: BoundPath) throws(ModelError) -> PathExpander {
+    private func expander(_ path: BoundPath) throws(ModelError) -> PathExpander {
         try PathExpander(path.splitSteps.collections, path.leaf, source)
     }
 

@@ -58,8 +58,8 @@ final class Execution {
         throws(ModelError)
     {
         let (rows, filter) = try lastRows()
-        try forEachBatch(rows, filter) { frame, passing throws(ModelError) in
-            try body(frame, passing)
+        try forEachBatch(rows, filter) { batch, passing throws(ModelError) in
+            try body(batch, passing)
             return true
         }
     }
@@ -106,10 +106,10 @@ final class Execution {
         }
         var found: [Int64] = []
         guard limit > 0 else { return found }
-        try forEachBatch(rows, filter) { frame, passing in
+        try forEachBatch(rows, filter) { batch, passing in
             var passingRows = passing.rows
             while let row = passingRows.next() {
-                found.append(frame.keys[row])
+                found.append(batch.keys[row])
                 if found.count == limit { return false }
             }
             return true
@@ -123,8 +123,8 @@ final class Execution {
         _ rows: QueryBase, _ filter: [BoundPredicate], _ keys: [BoundSortKey], limit: Int?
     ) throws(ModelError) -> [Int64] {
         let table = SortTable(try columns(keys), isAscending: keys.map(\.isAscending))
-        try forEachBatch(rows, filter) { frame, passing throws(ModelError) in
-            try table.append(frame, passing)
+        try forEachBatch(rows, filter) { batch, passing throws(ModelError) in
+            try table.append(batch, passing)
             return true
         }
         return table.sortedKeys(limit: limit ?? .max)
@@ -134,8 +134,8 @@ final class Execution {
         throws(ModelError) -> [Int64]
     {
         let table = SortTable(try columns(keys), isAscending: keys.map(\.isAscending))
-        try forEachBatch(rows, filter) { frame, passing throws(ModelError) in
-            try table.appendDistinct(frame, passing)
+        try forEachBatch(rows, filter) { batch, passing throws(ModelError) in
+            try table.appendDistinct(batch, passing)
             return true
         }
         return table.keys
@@ -154,7 +154,7 @@ final class Execution {
 
     // MARK: Batches
 
-    /// Calls `body` with frames of the base and the rows of them that pass all of `filter`, until
+    /// Calls `body` with batches of the base and the rows of them that pass all of `filter`, until
     /// it returns false.
     private func forEachBatch(
         _ rows: QueryBase, _ filter: [BoundPredicate],
@@ -163,7 +163,7 @@ final class Execution {
         let predicate =
             filter.isEmpty
             ? nil : try compiler.predicate(filter.count == 1 ? filter[0] : .and(filter))
-        let frame = RowBatch(reader)
+        let batch = RowBatch(reader)
         switch rows {
         case .all:
             var failure: ModelError?
@@ -171,11 +171,11 @@ final class Execution {
                 try reader.table.forEachCluster(reading: plan.zones.map(\.column)) {
                     cluster throws(StorageError) in
                     for zone in plan.zones where try zone.excludes(cluster) { return true }
-                    frame.fill(cluster)
+                    batch.fill(cluster)
                     do throws(ModelError) {
                         let passing =
-                            try predicate?.evaluate(frame, wanted: frame.rows) ?? frame.rows
-                        return try body(frame, passing & frame.rows)
+                            try predicate?.evaluate(batch, wanted: batch.rows) ?? batch.rows
+                        return try body(batch, passing & batch.rows)
                     } catch {
                         failure = error
                         return false
@@ -188,15 +188,15 @@ final class Execution {
         case .keys(let keys):
             var start = 0
             while start < keys.count {
-                frame.clear()
-                while start < keys.count, !frame.isFull {
-                    frame.append(keys[start], owner: 0)
+                batch.clear()
+                while start < keys.count, !batch.isFull {
+                    batch.append(keys[start], owner: 0)
                     start += 1
                 }
-                _ = try frame.located()
-                let present = frame.rows.subtracting(frame.absent)
-                let passing = try predicate?.evaluate(frame, wanted: present) ?? present
-                if try !body(frame, passing & present) { return }
+                _ = try batch.located()
+                let present = batch.rows.subtracting(batch.absent)
+                let passing = try predicate?.evaluate(batch, wanted: present) ?? present
+                if try !body(batch, passing & present) { return }
             }
         }
     }

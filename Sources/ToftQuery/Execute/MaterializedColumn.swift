@@ -51,9 +51,9 @@ final class MaterializedColumn {
     private func take(_ vector: Vector, _ cluster: ClusterView) {
         var rows = Selection.first(cluster.count).subtracting(vector.nulls).rows
         while let row = rows.next() {
-            let place = cluster.keys[row] &- firstKey
-            guard place >= 0, place < count else { continue }
-            let index = Int(place)
+            let offset = cluster.keys[row] &- firstKey
+            guard offset >= 0, offset < count else { continue }
+            let index = Int(offset)
             present[index >> 6] |= 1 &<< UInt64(index & 63)
             switch layout {
             case .bool:
@@ -74,20 +74,20 @@ final class MaterializedColumn {
         }
     }
 
-    /// Fills `vector` for the wanted rows of `frame`.
-    func read(_ frame: RowBatch, wanted: Selection, into vector: Vector) {
+    /// Fills `vector` for the wanted rows of `batch`.
+    func read(_ batch: RowBatch, wanted: Selection, into vector: Vector) {
         vector.useOwnStorage()
-        var nulls = frame.absent
-        var rows = wanted.subtracting(frame.absent).rows
+        var nulls = batch.absent
+        var rows = wanted.subtracting(batch.absent).rows
         while let row = rows.next() {
-            let place = frame.keys[row] &- firstKey
-            guard place >= 0, place < count,
-                present[Int(place) >> 6] & (1 &<< UInt64(place & 63)) != 0
+            let offset = batch.keys[row] &- firstKey
+            guard offset >= 0, offset < count,
+                present[Int(offset) >> 6] & (1 &<< UInt64(offset & 63)) != 0
             else {
                 nulls.insert(row)
                 continue
             }
-            copy(Int(place), to: row, of: vector)
+            copy(Int(offset), to: row, of: vector)
         }
         vector.nulls = nulls
     }

@@ -122,9 +122,9 @@ final class PairNode: PredicateNode {
         self.test = test
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
         test.evaluate(
-            try left.evaluate(frame, wanted: wanted), try right.evaluate(frame, wanted: wanted),
+            try left.evaluate(batch, wanted: wanted), try right.evaluate(batch, wanted: wanted),
             wanted: wanted)
     }
 }
@@ -132,32 +132,33 @@ final class PairNode: PredicateNode {
 /// A value of a collection of each row against another value, which is broadcast.
 final class CollectionPairNode: PredicateNode {
     private let start: OuterRows
-    private let walker: PathExpander
+    private let expander: PathExpander
     private let left: ValueNode
     private let right: ValueNode
     private let test: PairTest
     private let quantifier: Quantifier
 
-    /// `left` and `right` are computed for what `walker` leads to.
+    /// `left` and `right` are computed for what `expander` leads to.
     init(
-        _ start: OuterRows, _ walker: PathExpander, _ left: ValueNode, _ right: ValueNode,
+        _ start: OuterRows, _ expander: PathExpander, _ left: ValueNode, _ right: ValueNode,
         _ test: PairTest, _ quantifier: Quantifier
     ) {
         self.start = start
-        self.walker = walker
+        self.expander = expander
         self.left = left
         self.right = right
         self.test = test
         self.quantifier = quantifier
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
         var verdicts = RowVerdicts()
-        try walker.forEachBatch(from: start.frame(for: frame), base: frame, wanted: wanted) {
-            batch throws(ModelError) in
-            let leftValues = try left.evaluate(batch, wanted: batch.rows)
-            let rightValues = try right.evaluate(batch, wanted: batch.rows)
-            verdicts.note(test.evaluate(leftValues, rightValues, wanted: batch.rows), of: batch)
+        try expander.forEachBatch(from: start.batch(for: batch), base: batch, wanted: wanted) {
+            expanded throws(ModelError) in
+            let leftValues = try left.evaluate(expanded, wanted: expanded.rows)
+            let rightValues = try right.evaluate(expanded, wanted: expanded.rows)
+            verdicts.note(
+                test.evaluate(leftValues, rightValues, wanted: expanded.rows), of: expanded)
         }
         return verdicts.rows(quantifier)
     }
@@ -173,7 +174,7 @@ final class CrossPairNode: PredicateNode {
     /// A collection, what is computed of its elements, and how many of them must agree.
     struct Side {
         let start: OuterRows
-        let walker: PathExpander
+        let expander: PathExpander
         let value: ValueNode
         let quantifier: Quantifier
     }
@@ -184,40 +185,40 @@ final class CrossPairNode: PredicateNode {
         self.test = test
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
         var outer = RowVerdicts()
         let single = Vector(left.value.layout)
-        try left.walker.forEachBatch(
-            from: left.start.frame(for: frame), base: frame, wanted: wanted
-        ) { batch throws(ModelError) in
-            let values = try left.value.evaluate(batch, wanted: batch.rows)
+        try left.expander.forEachBatch(
+            from: left.start.batch(for: batch), base: batch, wanted: wanted
+        ) { expanded throws(ModelError) in
+            let values = try left.value.evaluate(expanded, wanted: expanded.rows)
             var passing = Selection.empty
-            for row in 0..<batch.count {
-                if try passes(values, row, owner: Int(batch.owners[row]), frame, single) {
+            for row in 0..<expanded.count {
+                if try passes(values, row, owner: Int(expanded.owners[row]), batch, single) {
                     passing.insert(row)
                 }
             }
-            outer.note(passing, of: batch)
+            outer.note(passing, of: expanded)
         }
         return outer.rows(left.quantifier)
     }
 
     /// Whether one left value agrees with the right values of the same owner.
     private func passes(
-        _ values: Vector, _ row: Int, owner: Int, _ frame: RowBatch, _ single: Vector
+        _ values: Vector, _ row: Int, owner: Int, _ batch: RowBatch, _ single: Vector
     )
         throws(ModelError) -> Bool
     {
         single.useOwnStorage()
-        for place in 0..<Selection.capacity { single.copy(place, from: values, row) }
+        for index in 0..<Selection.capacity { single.copy(index, from: values, row) }
         var only = Selection.empty
         only.insert(owner)
         var inner = RowVerdicts()
-        try right.walker.forEachBatch(
-            from: right.start.frame(for: frame), base: frame, wanted: only
-        ) { batch throws(ModelError) in
-            let others = try right.value.evaluate(batch, wanted: batch.rows)
-            inner.note(test.evaluate(single, others, wanted: batch.rows), of: batch)
+        try right.expander.forEachBatch(
+            from: right.start.batch(for: batch), base: batch, wanted: only
+        ) { expanded throws(ModelError) in
+            let others = try right.value.evaluate(expanded, wanted: expanded.rows)
+            inner.note(test.evaluate(single, others, wanted: expanded.rows), of: expanded)
         }
         return inner.rows(right.quantifier)[owner]
     }

@@ -1,9 +1,9 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// Follows a path with collections from the rows of a frame to everything at its end, in batches.
+/// Follows a path with collections from the rows of a batch to everything at its end, in batches.
 ///
-/// One level for each step, each with a frame of its own: a level that is full is walked on from
+/// One level for each step, each with a batch of its own: a level that is full is walked on from
 /// before it is filled again, so the elements of a row come in order and memory stays that of a few
 /// batches.
 final class PathExpander {
@@ -14,13 +14,13 @@ final class PathExpander {
     /// One step and the objects that it leads to.
     private final class Level {
         let step: PathStep
-        let frame: RowBatch
+        let batch: RowBatch
         let column: ColumnRead
         let links = Vector(.int)
 
         init(_ step: PathStep, _ source: DataSource) throws(ModelError) {
             self.step = step
-            frame = RowBatch(try source.reader(step.target))
+            batch = RowBatch(try source.reader(step.target))
             column = ColumnRead(step.property, .link(step.target))
         }
     }
@@ -30,13 +30,13 @@ final class PathExpander {
         let property: PropertyRef
         let position: ListPosition?
         let layout: Vector.Layout
-        let frame = RowBatch(nil)
+        let batch = RowBatch(nil)
 
         init(_ property: PropertyRef, _ position: ListPosition?, _ type: ValueType) {
             self.property = property
             self.position = position
             layout = Vector.Layout(type)
-            frame.elements = Vector(layout)
+            batch.elements = Vector(layout)
         }
     }
 
@@ -55,7 +55,7 @@ final class PathExpander {
         }
     }
 
-    /// Calls `body` with frames whose rows are what the wanted rows of `start` lead to; their base
+    /// Calls `body` with batches whose rows are what the wanted rows of `start` lead to; their base
     /// is `base`, whose rows are those of `start`.
     func forEachBatch(
         from start: RowBatch, base: RowBatch, wanted: Selection,
@@ -65,32 +65,32 @@ final class PathExpander {
     }
 
     private func walk(
-        _ depth: Int, _ frame: RowBatch, _ wanted: Selection, ownsItself: Bool, _ base: RowBatch,
+        _ depth: Int, _ batch: RowBatch, _ wanted: Selection, ownsItself: Bool, _ base: RowBatch,
         _ body: (RowBatch) throws(ModelError) -> Void
     ) throws(ModelError) {
         guard depth < levels.count else {
             if let elements {
-                return try walkElements(elements, frame, wanted, ownsItself: ownsItself, base, body)
+                return try walkElements(elements, batch, wanted, ownsItself: ownsItself, base, body)
             }
-            return try body(frame)
+            return try body(batch)
         }
         let level = levels[depth]
-        level.frame.clear()
-        level.frame.base = base
+        level.batch.clear()
+        level.batch.base = base
         func flush() throws(ModelError) {
-            guard level.frame.count > 0 else { return }
-            try walk(depth + 1, level.frame, level.frame.rows, ownsItself: false, base, body)
-            level.frame.clear()
+            guard level.batch.count > 0 else { return }
+            try walk(depth + 1, level.batch, level.batch.rows, ownsItself: false, base, body)
+            level.batch.clear()
         }
         func append(_ row: Int, _ key: Int64) throws(ModelError) {
-            level.frame.append(key, owner: ownsItself ? row : Int(frame.owners[row]))
-            if level.frame.isFull { try flush() }
+            level.batch.append(key, owner: ownsItself ? row : Int(batch.owners[row]))
+            if level.batch.isFull { try flush() }
         }
         switch level.step {
-        case .link: try followLinks(level, frame, wanted, ownsItself: ownsItself)
-        case .list: try followList(level, frame, wanted, append)
-        case .element(_, let position, _): try followElement(level, position, frame, wanted, append)
-        case .backlinks(let origin): try followBacklinks(origin, frame, wanted, append)
+        case .link: try followLinks(level, batch, wanted, ownsItself: ownsItself)
+        case .list: try followList(level, batch, wanted, append)
+        case .element(_, let position, _): try followElement(level, position, batch, wanted, append)
+        case .backlinks(let origin): try followBacklinks(origin, batch, wanted, append)
         }
         try flush()
     }
@@ -98,24 +98,24 @@ final class PathExpander {
     // MARK: Steps
 
     private func followLinks(
-        _ level: Level, _ frame: RowBatch, _ wanted: Selection, ownsItself: Bool
+        _ level: Level, _ batch: RowBatch, _ wanted: Selection, ownsItself: Bool
     )
         throws(ModelError)
     {
-        guard let reader = frame.reader else { return }
-        try reader.read(level.column, frame, wanted: wanted, into: level.links)
+        guard let reader = batch.reader else { return }
+        try reader.read(level.column, batch, wanted: wanted, into: level.links)
         var rows = wanted.rows
         while let row = rows.next() {
-            let owner = ownsItself ? row : Int(frame.owners[row])
-            if !level.links.nulls[row] { level.frame.append(level.links.ints[row], owner: owner) }
+            let owner = ownsItself ? row : Int(batch.owners[row])
+            if !level.links.nulls[row] { level.batch.append(level.links.ints[row], owner: owner) }
         }
     }
 
     private func followList(
-        _ level: Level, _ frame: RowBatch, _ wanted: Selection,
+        _ level: Level, _ batch: RowBatch, _ wanted: Selection,
         _ append: (Int, Int64) throws(ModelError) -> Void
     ) throws(ModelError) {
-        try frame.reader?.forEachList(level.column.column, frame, wanted: wanted) {
+        try batch.reader?.forEachList(level.column.column, batch, wanted: wanted) {
             row, list throws(ModelError) in
             if let keys = list.int64s {
                 for index in 0..<list.count { try append(row, keys[index]) }
@@ -128,10 +128,10 @@ final class PathExpander {
     }
 
     private func followElement(
-        _ level: Level, _ position: ListPosition, _ frame: RowBatch, _ wanted: Selection,
+        _ level: Level, _ position: ListPosition, _ batch: RowBatch, _ wanted: Selection,
         _ append: (Int, Int64) throws(ModelError) -> Void
     ) throws(ModelError) {
-        try frame.reader?.forEachList(level.column.column, frame, wanted: wanted) {
+        try batch.reader?.forEachList(level.column.column, batch, wanted: wanted) {
             row, list throws(ModelError) in
             guard let index = position.index(in: list.count),
                 case .int64(let key) = try list.element(index)
@@ -141,12 +141,12 @@ final class PathExpander {
     }
 
     private func followBacklinks(
-        _ origin: PropertyRef, _ frame: RowBatch, _ wanted: Selection,
+        _ origin: PropertyRef, _ batch: RowBatch, _ wanted: Selection,
         _ append: (Int, Int64) throws(ModelError) -> Void
     ) throws(ModelError) {
-        var rows = wanted.subtracting(frame.absent).rows
+        var rows = wanted.subtracting(batch.absent).rows
         while let row = rows.next() {
-            try source.forEachBacklink(to: frame.keys[row], through: origin) {
+            try source.forEachBacklink(to: batch.keys[row], through: origin) {
                 key, links throws(ModelError) in
                 for _ in 0..<links { try append(row, key) }
             }
@@ -156,32 +156,32 @@ final class PathExpander {
     // MARK: Elements
 
     private func walkElements(
-        _ level: ElementLevel, _ frame: RowBatch, _ wanted: Selection, ownsItself: Bool,
+        _ level: ElementLevel, _ batch: RowBatch, _ wanted: Selection, ownsItself: Bool,
         _ base: RowBatch,
         _ body: (RowBatch) throws(ModelError) -> Void
     ) throws(ModelError) {
-        guard let vector = level.frame.elements else { return }
-        level.frame.base = base
+        guard let vector = level.batch.elements else { return }
+        level.batch.base = base
         vector.useOwnStorage()
         var count = 0
         func flush() throws(ModelError) {
             guard count > 0 else { return }
-            level.frame.setElementCount(count)
-            try body(level.frame)
+            level.batch.setElementCount(count)
+            try body(level.batch)
             vector.useOwnStorage()
             count = 0
         }
-        try frame.reader?.forEachList(level.property.propertyID, frame, wanted: wanted) {
+        try batch.reader?.forEachList(level.property.propertyID, batch, wanted: wanted) {
             row, list throws(ModelError) in
             var range = 0..<list.count
             if let position = level.position {
                 guard let index = position.index(in: list.count) else { return }
                 range = index..<(index + 1)
             }
-            let owner = UInt8(truncatingIfNeeded: ownsItself ? row : Int(frame.owners[row]))
+            let owner = UInt8(truncatingIfNeeded: ownsItself ? row : Int(batch.owners[row]))
             for index in range {
                 vector.set(count, try list.element(index))
-                level.frame.owners[count] = owner
+                level.batch.owners[count] = owner
                 count += 1
                 if count == Selection.capacity { try flush() }
             }

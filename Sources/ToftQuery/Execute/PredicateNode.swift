@@ -1,11 +1,11 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// A predicate made ready to run: finds the rows of a frame that satisfy it. One virtual call per
+/// A predicate made ready to run: finds the rows of a batch that satisfy it. One virtual call per
 /// batch; loops inside.
 class PredicateNode {
     /// The rows of `wanted` that satisfy the predicate; what it says of other rows means nothing.
-    func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection { wanted }
+    func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection { wanted }
 }
 
 final class FixedNode: PredicateNode {
@@ -15,7 +15,7 @@ final class FixedNode: PredicateNode {
         self.value = value
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
         value ? wanted : .empty
     }
 }
@@ -27,8 +27,8 @@ final class NotNode: PredicateNode {
         self.inner = inner
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
-        wanted.subtracting(try inner.evaluate(frame, wanted: wanted))
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
+        wanted.subtracting(try inner.evaluate(batch, wanted: wanted))
     }
 }
 
@@ -40,10 +40,10 @@ final class AndNode: PredicateNode {
         self.parts = parts
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
         var left = wanted
         for part in parts {
-            left &= try part.evaluate(frame, wanted: left)
+            left &= try part.evaluate(batch, wanted: left)
             if left.isEmpty { break }
         }
         return left
@@ -58,11 +58,11 @@ final class OrNode: PredicateNode {
         self.parts = parts
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
         var found = Selection.empty
         var open = wanted
         for part in parts {
-            let more = try part.evaluate(frame, wanted: open) & open
+            let more = try part.evaluate(batch, wanted: open) & open
             found |= more
             open = open.subtracting(more)
             if open.isEmpty { break }
@@ -81,10 +81,10 @@ final class TestNode: PredicateNode {
         self.test = test
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
-        if let cluster = frame.cluster, value.verdict(test, cluster) == .noRow { return .empty }
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
+        if let cluster = batch.cluster, value.verdict(test, cluster) == .noRow { return .empty }
         return test.evaluate(
-            try value.evaluate(frame, wanted: wanted), count: frame.count, wanted: wanted)
+            try value.evaluate(batch, wanted: wanted), count: batch.count, wanted: wanted)
     }
 }
 
@@ -104,9 +104,9 @@ final class IntRangeNode: PredicateNode {
         self.scattered = scattered
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
-        guard let cluster = frame.cluster else {
-            return try scattered.evaluate(frame, wanted: wanted)
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
+        guard let cluster = batch.cluster else {
+            return try scattered.evaluate(batch, wanted: wanted)
         }
         do { return try rows(of: try cluster.column(column), cluster.count) } catch {
             throw .storage(error)
@@ -126,12 +126,12 @@ struct RowVerdicts {
     private var failed = Selection.empty
 
     /// Notes which rows of a batch pass.
-    mutating func note(_ passing: Selection, of batch: RowBatch) {
-        for row in 0..<batch.count {
+    mutating func note(_ passing: Selection, of expanded: RowBatch) {
+        for row in 0..<expanded.count {
             if passing[row] {
-                passed.insert(Int(batch.owners[row]))
+                passed.insert(Int(expanded.owners[row]))
             } else {
-                failed.insert(Int(batch.owners[row]))
+                failed.insert(Int(expanded.owners[row]))
             }
         }
     }
@@ -149,28 +149,29 @@ struct RowVerdicts {
 /// The values of a collection of each row against constants, one by one.
 final class CollectionTestNode: PredicateNode {
     private let start: OuterRows
-    private let walker: PathExpander
+    private let expander: PathExpander
     private let value: ValueNode
     private let test: RowPredicate
     private let quantifier: Quantifier
 
     init(
-        _ start: OuterRows, _ walker: PathExpander, _ value: ValueNode, _ test: RowPredicate,
+        _ start: OuterRows, _ expander: PathExpander, _ value: ValueNode, _ test: RowPredicate,
         _ quantifier: Quantifier
     ) {
         self.start = start
-        self.walker = walker
+        self.expander = expander
         self.value = value
         self.test = test
         self.quantifier = quantifier
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
         var verdicts = RowVerdicts()
-        try walker.forEachBatch(from: start.frame(for: frame), base: frame, wanted: wanted) {
-            batch throws(ModelError) in
-            let values = try value.evaluate(batch, wanted: batch.rows)
-            verdicts.note(test.evaluate(values, count: batch.count, wanted: batch.rows), of: batch)
+        try expander.forEachBatch(from: start.batch(for: batch), base: batch, wanted: wanted) {
+            expanded throws(ModelError) in
+            let values = try value.evaluate(expanded, wanted: expanded.rows)
+            verdicts.note(
+                test.evaluate(values, count: expanded.count, wanted: expanded.rows), of: expanded)
         }
         return verdicts.rows(quantifier)
     }
@@ -180,38 +181,39 @@ final class CollectionTestNode: PredicateNode {
 /// own.
 final class WholeListNode: PredicateNode {
     private let start: OuterRows
-    private let walker: PathExpander
+    private let expander: PathExpander
     private let value: ValueNode
     private let tests: [RowPredicate]
     private var counts = [Int](repeating: 0, count: Selection.capacity)
 
-    init(_ start: OuterRows, _ walker: PathExpander, _ value: ValueNode, _ tests: [RowPredicate]) {
+    init(_ start: OuterRows, _ expander: PathExpander, _ value: ValueNode, _ tests: [RowPredicate])
+    {
         self.start = start
-        self.walker = walker
+        self.expander = expander
         self.value = value
         self.tests = tests
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
-        for row in 0..<frame.count { counts[row] = 0 }
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
+        for row in 0..<batch.count { counts[row] = 0 }
         var failed = Selection.empty
-        try walker.forEachBatch(from: start.frame(for: frame), base: frame, wanted: wanted) {
-            batch throws(ModelError) in
-            let values = try value.evaluate(batch, wanted: batch.rows)
-            for row in 0..<batch.count {
-                let owner = Int(batch.owners[row])
+        try expander.forEachBatch(from: start.batch(for: batch), base: batch, wanted: wanted) {
+            expanded throws(ModelError) in
+            let values = try value.evaluate(expanded, wanted: expanded.rows)
+            for row in 0..<expanded.count {
+                let owner = Int(expanded.owners[row])
                 let index = counts[owner]
                 counts[owner] += 1
                 var only = Selection.empty
                 only.insert(row)
                 if index >= tests.count
-                    || !tests[index].evaluate(values, count: batch.count, wanted: only)[row]
+                    || !tests[index].evaluate(values, count: expanded.count, wanted: only)[row]
                 {
                     failed.insert(owner)
                 }
             }
         }
-        for row in 0..<frame.count where counts[row] != tests.count { failed.insert(row) }
+        for row in 0..<batch.count where counts[row] != tests.count { failed.insert(row) }
         return ~failed
     }
 }

@@ -4,22 +4,22 @@ internal import ToftStorage
 /// A batch of objects of one class, or of elements of lists: the rows that predicates and
 /// expressions are computed for.
 ///
-/// Its rows may belong to the rows of another frame, the base: several to one where a collection
+/// Its rows may belong to the rows of another batch, the base: several to one where a collection
 /// was followed.
 final class RowBatch {
-    /// Reads the properties of the objects; nil for a frame of elements.
+    /// Reads the properties of the objects; nil for a batch of elements.
     let reader: ClassReader?
     private(set) var count = 0
     /// The keys of the objects.
     private(set) var keys: UnsafePointer<Int64>
     /// Rows that have no object: behind a null link, or deleted meanwhile.
     private(set) var absent = Selection.empty
-    /// The cluster whose rows the rows of the frame are, all of them and in its order.
+    /// The cluster whose rows the rows of the batch are, all of them and in its order.
     private(set) var cluster: ClusterView?
-    /// The values, in a frame of elements.
+    /// The values, in a batch of elements.
     var elements: Vector?
 
-    /// The frame whose rows own the rows of this one.
+    /// The batch whose rows own the rows of this one.
     var base: RowBatch?
     /// For each row its row in `base`.
     let owners: UnsafeMutablePointer<UInt8>
@@ -27,7 +27,7 @@ final class RowBatch {
     private(set) var generation = 0
 
     private let ownKeys: UnsafeMutablePointer<Int64>
-    private var places: RowPlaces?
+    private var locations: RowLocations?
 
     init(_ reader: ClassReader?) {
         self.reader = reader
@@ -57,13 +57,13 @@ final class RowBatch {
         generation &+= 1
     }
 
-    /// Empties the frame, to append to it.
+    /// Empties the batch, to append to it.
     func clear() {
         cluster = nil
         count = 0
         keys = UnsafePointer(ownKeys)
         absent = .empty
-        places?.isValid = false
+        locations?.isValid = false
         generation &+= 1
     }
 
@@ -105,11 +105,11 @@ final class RowBatch {
     func fill(_ outer: RowBatch, count: Int, owner: (Int) -> Int) {
         clear()
         for row in 0..<count {
-            let place = owner(row)
-            if outer.absent[place] {
+            let source = owner(row)
+            if outer.absent[source] {
                 appendAbsent(owner: row)
             } else {
-                append(outer.keys[place], owner: row)
+                append(outer.keys[source], owner: row)
             }
         }
     }
@@ -119,46 +119,46 @@ final class RowBatch {
         absent.insert(row)
     }
 
-    // MARK: Places
+    // MARK: Locations
 
     /// Where the objects lie. Finds them at the first call after a filling; objects that are gone
     /// become absent.
-    func located() throws(ModelError) -> RowPlaces {
-        let places = self.places ?? RowPlaces()
-        self.places = places
-        if !places.isValid, let reader { try places.find(self, in: reader.table) }
-        return places
+    func located() throws(ModelError) -> RowLocations {
+        let locations = self.locations ?? RowLocations()
+        self.locations = locations
+        if !locations.isValid, let reader { try locations.find(self, in: reader.table) }
+        return locations
     }
 }
 
-/// The clusters that hold the objects of a frame, and where in them each row lies.
-final class RowPlaces {
+/// The clusters that hold the objects of a batch, and where in them each row lies.
+final class RowLocations {
     var isValid = false
     /// Each cluster once, in the order of keys.
     private(set) var clusters: [ClusterView] = []
     /// `order[ends[i - 1]..<ends[i]]` are the rows that lie in cluster `i`.
     private(set) var ends: [Int] = []
-    /// Rows of the frame in the order of their keys, absent ones left out.
+    /// Rows of the batch in the order of their keys, absent ones left out.
     let order: UnsafeMutablePointer<UInt8>
-    /// For each row of the frame its row in its cluster.
-    let places: UnsafeMutablePointer<UInt16>
+    /// For each row of the batch its row in its cluster.
+    let rows: UnsafeMutablePointer<UInt16>
 
     init() {
         order = .allocate(capacity: Selection.capacity)
         order.initialize(repeating: 0, count: Selection.capacity)
-        places = .allocate(capacity: Selection.capacity)
-        places.initialize(repeating: 0, count: Selection.capacity)
+        rows = .allocate(capacity: Selection.capacity)
+        rows.initialize(repeating: 0, count: Selection.capacity)
     }
 
     deinit {
         order.deallocate()
-        places.deallocate()
+        rows.deallocate()
     }
 
-    /// Finds all objects of `frame`, in the order of their keys, so that each cluster is looked for
+    /// Finds all objects of `batch`, in the order of their keys, so that each cluster is looked for
     /// once.
-    func find(_ frame: RowBatch, in table: TableReader) throws(ModelError) {
-        let count = sortRows(of: frame)
+    func find(_ batch: RowBatch, in table: TableReader) throws(ModelError) {
+        let count = sortRows(of: batch)
         // The last batch's last cluster is often this one's first.
         let hint = clusters.last
         clusters.removeAll(keepingCapacity: true)
@@ -167,7 +167,7 @@ final class RowPlaces {
         var current: ClusterSearch?
         for index in 0..<count {
             let row = Int(order[index])
-            let key = frame.keys[row]
+            let key = batch.keys[row]
             if current?.mayHold(key) != true {
                 if found > (ends.last ?? 0) { ends.append(found) }
                 if clusters.count > ends.count { clusters.removeLast() }
@@ -177,17 +177,17 @@ final class RowPlaces {
                     )
                 else {
                     current = nil
-                    frame.markAbsent(row)
+                    batch.markAbsent(row)
                     continue
                 }
                 current = ClusterSearch(cluster)
                 clusters.append(cluster)
             }
-            guard let place = current?.row(of: key) else {
-                frame.markAbsent(row)
+            guard let foundRow = current?.row(of: key) else {
+                batch.markAbsent(row)
                 continue
             }
-            places[row] = UInt16(truncatingIfNeeded: place)
+            rows[row] = UInt16(truncatingIfNeeded: foundRow)
             order[found] = UInt8(truncatingIfNeeded: row)
             found += 1
         }
@@ -205,17 +205,17 @@ final class RowPlaces {
     }
 
     /// Fills `order` with the rows that have an object, by key; returns how many.
-    private func sortRows(of frame: RowBatch) -> Int {
+    private func sortRows(of batch: RowBatch) -> Int {
         var count = 0
         var isSorted = true
-        var rows = frame.rows.subtracting(frame.absent).rows
+        var rows = batch.rows.subtracting(batch.absent).rows
         while let row = rows.next() {
-            if count > 0, frame.keys[Int(order[count - 1])] > frame.keys[row] { isSorted = false }
+            if count > 0, batch.keys[Int(order[count - 1])] > batch.keys[row] { isSorted = false }
             order[count] = UInt8(truncatingIfNeeded: row)
             count += 1
         }
         if !isSorted {
-            let keys = frame.keys
+            let keys = batch.keys
             var sorted = UnsafeMutableBufferPointer(start: order, count: count)
             sorted.sort { keys[Int($0)] < keys[Int($1)] }
         }
@@ -243,7 +243,7 @@ struct ClusterSearch {
 
     /// The row of a key not less than the one asked for before.
     mutating func row(of key: Int64) -> Int? {
-        // Where no key is missing, the place is known.
+        // Where no key is missing, the row is known.
         let guess = key &- first
         if guess >= 0, guess < count, keys[Int(guess)] == key { return Int(guess) }
         var low = start

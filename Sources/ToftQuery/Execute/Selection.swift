@@ -53,14 +53,14 @@ struct Selection: Equatable, Sendable {
     static func | (left: Selection, right: Selection) -> Selection {
         Selection(left.words | right.words)
     }
-    static prefix func ~ (mask: Selection) -> Selection { Selection(~mask.words) }
+    static prefix func ~ (selection: Selection) -> Selection { Selection(~selection.words) }
     static func &= (left: inout Selection, right: Selection) { left.words &= right.words }
     static func |= (left: inout Selection, right: Selection) { left.words |= right.words }
 
-    /// The rows of this mask that are not in `other`.
+    /// The rows of this selection that are not in `other`.
     func subtracting(_ other: Selection) -> Selection { Selection(words & ~other.words) }
 
-    /// The mask with its bits as this file lays them: row 0 is the lowest bit of the first byte.
+    /// The selection of a bitmap: row 0 is the lowest bit of the first byte.
     /// Bits from `count` on are left out.
     init(bitmap: UnsafeRawPointer, count: Int) {
         var words = SIMD4<UInt64>(repeating: 0)
@@ -72,7 +72,7 @@ struct Selection: Equatable, Sendable {
         self = Selection(words) & .first(count)
     }
 
-    /// Steps through the rows of a mask: `while let row = rows.next()`.
+    /// Steps through the rows of a selection: `while let row = rows.next()`.
     struct Rows {
         private var words: SIMD4<UInt64>
         private var index = 0

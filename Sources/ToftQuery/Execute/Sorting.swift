@@ -16,8 +16,8 @@ final class SortColumn {
         layout = node.layout
     }
 
-    func evaluate(_ frame: RowBatch, _ wanted: Selection) throws(ModelError) -> Vector {
-        try node.evaluate(frame, wanted: wanted)
+    func evaluate(_ batch: RowBatch, _ wanted: Selection) throws(ModelError) -> Vector {
+        try node.evaluate(batch, wanted: wanted)
     }
 
     /// Adds a row of a vector that this column computed.
@@ -126,20 +126,20 @@ final class SortTable {
     }
 
     /// Adds the objects of the rows of `passing`.
-    func append(_ frame: RowBatch, _ passing: Selection) throws(ModelError) {
+    func append(_ batch: RowBatch, _ passing: Selection) throws(ModelError) {
         for column in columns {
-            let vector = try column.evaluate(frame, passing)
+            let vector = try column.evaluate(batch, passing)
             var rows = passing.rows
             while let row = rows.next() { column.append(vector, row) }
         }
         var rows = passing.rows
-        while let row = rows.next() { keys.append(frame.keys[row]) }
+        while let row = rows.next() { keys.append(batch.keys[row]) }
     }
 
     /// Adds those objects whose values no object has had before.
-    func appendDistinct(_ frame: RowBatch, _ passing: Selection) throws(ModelError) {
+    func appendDistinct(_ batch: RowBatch, _ passing: Selection) throws(ModelError) {
         var vectors: [Vector] = []
-        for column in columns { vectors.append(try column.evaluate(frame, passing)) }
+        for column in columns { vectors.append(try column.evaluate(batch, passing)) }
         var rows = passing.rows
         while let row = rows.next() {
             for (column, vector) in zip(columns, vectors) { column.append(vector, row) }
@@ -150,7 +150,7 @@ final class SortTable {
                 for column in columns { column.removeLast() }
             } else {
                 rowsByHash[hash, default: []].append(keys.count)
-                keys.append(frame.keys[row])
+                keys.append(batch.keys[row])
             }
         }
     }

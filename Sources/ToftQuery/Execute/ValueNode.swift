@@ -1,7 +1,7 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// An expression made ready to run: computes a vector for the rows of a frame. One virtual call per
+/// An expression made ready to run: computes a vector for the rows of a batch. One virtual call per
 /// batch; loops inside.
 class ValueNode {
     /// Where the result is left, unless it is that of another node.
@@ -15,7 +15,7 @@ class ValueNode {
 
     /// The values of the wanted rows; of other rows the result says nothing. It is good until the
     /// next call.
-    func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector { vector }
+    func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector { vector }
 
     /// What the zone map of a cluster says about a test of this value.
     func verdict(_ test: RowPredicate, _ cluster: ClusterView) -> ZoneVerdict { .unknown }
@@ -68,8 +68,8 @@ final class PropertyNode: ValueNode {
         super.init(column.layout)
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
-        try frame.reader?.read(column, frame, wanted: wanted, into: vector)
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
+        try batch.reader?.read(column, batch, wanted: wanted, into: vector)
         return vector
     }
 
@@ -84,17 +84,17 @@ final class ObjectNode: ValueNode {
         super.init(.int)
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
-        vector.use(IntegerColumn(frame.keys, count: frame.count))
-        vector.nulls = frame.absent
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
+        vector.use(IntegerColumn(batch.keys, count: batch.count))
+        vector.nulls = batch.absent
         return vector
     }
 }
 
-/// The elements of a list, in a frame of elements.
+/// The elements of a list, in a batch of elements.
 final class ElementNode: ValueNode {
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
-        frame.elements ?? vector
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
+        batch.elements ?? vector
     }
 }
 
@@ -107,8 +107,8 @@ final class LengthNode: ValueNode {
         super.init(.int)
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
-        let texts = try inner.evaluate(frame, wanted: wanted)
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
+        let texts = try inner.evaluate(batch, wanted: wanted)
         vector.useOwnStorage()
         vector.nulls = texts.nulls
         var rows = wanted.subtracting(texts.nulls).rows
@@ -127,11 +127,11 @@ final class LinkedNode: ValueNode {
     private final class Hop {
         let column: ColumnRead
         let links = Vector(.int)
-        let frame: RowBatch
+        let batch: RowBatch
 
         init(_ step: PathStep, _ source: DataSource) throws(ModelError) {
             column = ColumnRead(step.property, .link(step.target))
-            frame = RowBatch(try source.reader(step.target))
+            batch = RowBatch(try source.reader(step.target))
         }
     }
 
@@ -143,12 +143,12 @@ final class LinkedNode: ValueNode {
         super.init(inner.layout)
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
-        var current = frame
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
+        var current = batch
         for hop in hops {
             try current.reader?.read(hop.column, current, wanted: wanted, into: hop.links)
-            hop.frame.fill(links: hop.links, of: current, wanted: wanted)
-            current = hop.frame
+            hop.batch.fill(links: hop.links, of: current, wanted: wanted)
+            current = hop.batch
         }
         return try inner.evaluate(current, wanted: wanted)
     }
@@ -167,9 +167,9 @@ final class ArithmeticNode: ValueNode {
         super.init(left.layout == .int && right.layout == .int ? .int : .double)
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
-        let first = try left.evaluate(frame, wanted: wanted)
-        let second = try right.evaluate(frame, wanted: wanted)
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
+        let first = try left.evaluate(batch, wanted: wanted)
+        let second = try right.evaluate(batch, wanted: wanted)
         vector.useOwnStorage()
         vector.nulls = first.nulls | second.nulls
         let open = wanted.subtracting(vector.nulls)
@@ -216,21 +216,21 @@ extension Vector {
 final class BroadcastNode: ValueNode {
     private let inner: ValueNode
     /// What the base's rows gave, kept while the base stays the same.
-    private var known: (frame: ObjectIdentifier, generation: Int, vector: Vector)?
+    private var known: (batch: ObjectIdentifier, generation: Int, vector: Vector)?
 
     init(_ inner: ValueNode) {
         self.inner = inner
         super.init(inner.layout)
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
-        guard let base = frame.base else { return try inner.evaluate(frame, wanted: wanted) }
-        vector.gather(try values(of: base), frame.owners, count: frame.count)
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
+        guard let base = batch.base else { return try inner.evaluate(batch, wanted: wanted) }
+        vector.gather(try values(of: base), batch.owners, count: batch.count)
         return vector
     }
 
     private func values(of base: RowBatch) throws(ModelError) -> Vector {
-        if let known, known.frame == ObjectIdentifier(base), known.generation == base.generation {
+        if let known, known.batch == ObjectIdentifier(base), known.generation == base.generation {
             return known.vector
         }
         let values = try inner.evaluate(base, wanted: base.rows)
@@ -251,12 +251,12 @@ final class OuterNode: ValueNode {
         super.init(inner.layout)
     }
 
-    override func evaluate(_ frame: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
-        try inner.evaluate(start.frame(for: frame), wanted: wanted)
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
+        try inner.evaluate(start.batch(for: batch), wanted: wanted)
     }
 }
 
-/// Where a path begins: at the objects of the frame, or at those some subqueries further out.
+/// Where a path begins: at the objects of the batch, or at those some subqueries further out.
 final class OuterRows {
     private let depth: Int
     private let outer: RowBatch
@@ -266,20 +266,20 @@ final class OuterRows {
         outer = RowBatch(reader)
     }
 
-    /// The frame whose rows are where the path begins, one for each row of `frame`.
-    func frame(for frame: RowBatch) -> RowBatch {
-        guard depth > 0 else { return frame }
-        var ancestor = frame
+    /// The batch whose rows are where the path begins, one for each row of `batch`.
+    func batch(for batch: RowBatch) -> RowBatch {
+        guard depth > 0 else { return batch }
+        var ancestor = batch
         for _ in 0..<depth { ancestor = ancestor.base ?? ancestor }
-        outer.fill(ancestor, count: frame.count) { row in
-            var place = row
-            var current = frame
+        outer.fill(ancestor, count: batch.count) { row in
+            var owner = row
+            var current = batch
             for _ in 0..<depth {
                 guard let base = current.base else { break }
-                place = Int(current.owners[place])
+                owner = Int(current.owners[owner])
                 current = base
             }
-            return place
+            return owner
         }
         return outer
     }

@@ -8,7 +8,7 @@ import ToftStorage
 @Suite struct BehindTests {
     @Test
     func
-        `A commit too large to be told in order is told by what it touched and by comparing lists`()
+        `A commit too large to be told in order is told by what it changes and by comparing lists`()
         throws
     {
         let database = try TestDatabase()
@@ -27,7 +27,7 @@ import ToftStorage
         ]
         let object = Calls()
         let token = try ada.observe(object.handler)
-        try settle(database.session)
+        try normalize(database.session)
         let text = String(repeating: "x", count: 100_000)
         try database.write { () throws(EngineError) in
             for id in 1...60 as ClosedRange<Int64> { try database.addPerson(id, name: text) }
@@ -41,7 +41,7 @@ import ToftStorage
         let records = try #require(
             try database.session.view.snapshot.records(after: database.session.version - 1))
         #expect(records.last?.isTouchOnly == true)
-        try settle(database.session)
+        try normalize(database.session)
         for follower in followers {
             #expect(follower.difference == nil)
             #expect(try follower.isUpToDate())
@@ -97,8 +97,8 @@ import ToftStorage
         ]
         for id in 0..<20 as Range<Int64> {
             try writer.write { () throws(EngineError) in try writer.addPerson(id, age: id) }
-            try settle(writer.session)
-            try settle(watcher.session)
+            try normalize(writer.session)
+            try normalize(watcher.session)
         }
         #expect(try writer.session.facts().oldestPinnedVersion == writer.session.version)
         tokens.forEach { $0.stop() }

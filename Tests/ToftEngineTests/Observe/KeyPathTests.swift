@@ -36,9 +36,9 @@ import ToftTestKit
             let calls = Calls()
             let token = try database.people().observe(keyPaths: keyPaths, calls.handler)
             defer { token.stop() }
-            try settle(database.session)
+            try normalize(database.session)
             try database.write(change)
-            try settle(database.session)
+            try normalize(database.session)
             guard calls.count > 1 else { return nil }
             return Array(try #require(calls.last).collection.modifications)
         }
@@ -134,20 +134,20 @@ import ToftTestKit
         let token = try office.ben.observe(keyPaths: ["boss.name", "age"], calls.handler)
         let (age, boss) = (try database.property("age"), try database.property("boss"))
         try database.write { () throws(EngineError) in try office.name(office.ben) }
-        try settle(database.session)
+        try normalize(database.session)
         #expect(calls.count == 0)
         try database.write { () throws(EngineError) in try office.name(office.ada) }
-        try settle(database.session)
+        try normalize(database.session)
         #expect(calls.last?.object.properties == [boss])
         try database.write { () throws(EngineError) in
             try office.age(office.ben)
             try office.boss(office.ben, nil)
         }
-        try settle(database.session)
+        try normalize(database.session)
         #expect(calls.last?.object.properties == [age, boss].sorted())
         #expect(calls.last?.object.oldValues == [age: .null, boss: .link(office.ada.ref)])
         try database.write { () throws(EngineError) in try office.ben.delete() }
-        try settle(database.session)
+        try normalize(database.session)
         #expect(calls.last?.isDeletion == true && calls.count == 3)
         token.stop()
     }
@@ -207,13 +207,14 @@ import ToftTestKit
             for _ in 0...commits.seed.below(3) { try commits.commit() }
             let new = database.session.view
             var interest = ChangeFilter()
-            for paths in paths { interest.properties.formUnion(paths.places) }
-            for passage in [
+            for paths in paths { interest.properties.formUnion(paths.properties) }
+            for calculation in [
                 try ChangeCalculation(from: old, to: new, interest: interest),
                 try ChangeCalculation(comparing: old, with: new),
             ] {
                 for (paths, text) in zip(paths, texts) {
-                    try check(paths, passage, new, try database.person, "seed \(number), \(text)")
+                    try check(
+                        paths, calculation, new, try database.person, "seed \(number), \(text)")
                 }
             }
         }
@@ -221,10 +222,11 @@ import ToftTestKit
     }
 
     private func check(
-        _ paths: WatchedPaths, _ passage: ChangeCalculation, _ new: ModelView, _ classID: ClassID,
+        _ paths: WatchedPaths, _ calculation: ChangeCalculation, _ new: ModelView,
+        _ classID: ClassID,
         _ comment: Comment
     ) throws {
-        let changed = try passage.changed(paths)
+        let changed = try calculation.changed(paths)
         let backwards = try KeyPathTest(paths, changed: changed, reader: new, budget: 1_000_000)
         let forwards = try KeyPathTest(paths, changed: changed, reader: new, budget: -1)
         #expect(backwards.rows != nil && forwards.rows == nil)
@@ -248,7 +250,7 @@ import ToftTestKit
                 targets = try view.backlinks(to: key, through: try view.schema.origin(of: property))
             } else if property.isList {
                 targets = try view.linkedKeys(
-                    ListPlace(
+                    ListRef(
                         owner: ObjectRef(classID: property.classID, key: key), property: property.id
                     ))
             } else if case .int64(let target) = try view.cell(key, property) {

@@ -93,12 +93,12 @@ extension ChangeNotification {
             try database.session.observe(commits.handler),
             try database.people().observe(changes.handler),
         ]
-        try settle(database.session)
+        try normalize(database.session)
         #expect(commits.count == 0 && changes.count == 1)
         try database.write { () throws(EngineError) in try database.addPerson(1) }
         #expect(commits.count == 1)
         #expect(changes.count == 1)
-        try settle(database.session)
+        try normalize(database.session)
         #expect(commits.count == 1)
         #expect(changes.count == 2)
         #expect(changes.last?.collection.insertions == [0])
@@ -121,7 +121,7 @@ extension ChangeNotification {
         #expect(seen.last?.isWriting == true)
         #expect(seen.last?.count == 1)
         try watcher.session.cancel()
-        try settle(watcher.session)
+        try normalize(watcher.session)
         #expect(seen.count == 2)
         token.stop()
     }
@@ -156,7 +156,7 @@ extension ChangeNotification {
         try database.session.cancel()
         try database.write { () throws(EngineError) in try database.session.create(try database.dog)
         }
-        try settle(database.session)
+        try normalize(database.session)
         try database.session.refresh()
         #expect(calls.count == 1)
         token.stop()
@@ -185,7 +185,7 @@ extension ChangeNotification {
         }
         let calls = Calls()
         let token = try ada.observe(calls.handler)
-        try settle(database.session)
+        try normalize(database.session)
         #expect(calls.count == 0)
         try database.write { () throws(EngineError) in
             try ada.set(try database.property("boss"), Value.link(bob.ref))
@@ -235,9 +235,9 @@ extension ChangeNotification {
         let calls = Calls()
         let token = try ada.list(try database.property("dogs")).observe(calls.handler)
         try database.write { () throws(EngineError) in try ada.delete() }
-        try settle(database.session)
+        try normalize(database.session)
         try database.write { () throws(EngineError) in try database.addPerson(2) }
-        try settle(database.session)
+        try normalize(database.session)
         #expect(calls.all.map(\.isDeletion) == [true])
         token.stop()
     }
@@ -314,16 +314,16 @@ extension ChangeNotification {
         let people = try #require(try compared.rows[writer.person])
         #expect((people.inserted.count, people.erased.count, people.modified.count) == (1, 1, 2))
         #expect(try compared.rows[writer.dog] == nil || compared.rows[writer.dog]?.isEmpty == true)
-        var passage = try ChangeCalculation(comparing: old, with: new)
-        let change = try passage.change(of: list.place, watching: nil)
+        var calculation = try ChangeCalculation(comparing: old, with: new)
+        let change = try calculation.change(of: list.ref, watching: nil)
         #expect((change.deletions.count, change.insertions.count) == (1, 2))
         #expect(change.moves.isEmpty)
         #expect(
-            try Set(passage.change(of: ada.ref, watching: nil).properties) == [
+            try Set(calculation.change(of: ada.ref, watching: nil).properties) == [
                 writer.property("dogs")
             ])
         var next = ObservedVersion(view: new)
-        let all = try passage.change(
+        let all = try calculation.change(
             of: ResultsDefinition(.all(writer.person), classID: writer.person), watching: nil,
             basis: ObservedVersion(view: old), next: &next)
         #expect(all.deletions == [299] && all.insertions == [699])
@@ -352,7 +352,7 @@ extension ChangeNotification {
                 _ = try? database.write { () throws(EngineError) in try database.addPerson(1) }
             })
         tokens.append(try people.observe(second.handler))
-        try settle(database.session)
+        try normalize(database.session)
         #expect(refreshed == [false])
         #expect(second.count == 0)
         #expect(first.count == 2 && first.last?.collection.insertions == [0])
@@ -374,7 +374,7 @@ extension ChangeNotification {
         }
         try database.write { () throws(EngineError) in try database.addPerson(100) }
         #expect(calls == 1)
-        try settle(database.session)
+        try normalize(database.session)
         #expect(calls == 5)
         #expect(try database.people().count == 5)
         token.stop()

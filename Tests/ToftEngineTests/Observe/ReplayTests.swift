@@ -81,7 +81,7 @@ import ToftTestKit
             if seed.chance(50) { try database.session.dispatch() }
             try commits.commit()
         }
-        try settle(database.session)
+        try normalize(database.session)
         try Self.expectFaithful(followers, seed)
         try database.expectSound()
     }
@@ -100,7 +100,7 @@ import ToftTestKit
                     _ = watcher.session.channel?.flag.wait(timeoutMilliseconds: 20)
                     try watcher.session.dispatch()
                 }
-                try settle(watcher.session)
+                try normalize(watcher.session)
                 try Self.expectFaithful(followers, seed)
             }
         }
@@ -113,7 +113,7 @@ import ToftTestKit
                     try commits.commit()
                     if commits.seed.chance(30) { try database.session.dispatch() }
                 }
-                try settle(database.session)
+                try normalize(database.session)
                 try Self.expectFaithful(followers, seed)
             }
         }
@@ -147,7 +147,7 @@ import ToftTestKit
                 tokens.withLock { $0 += made }
                 try watcher.session.dispatch()
             }
-            try settle(watcher.session)
+            try normalize(watcher.session)
             #expect(calls.value > 0)
         }
         let stopper = try Worker {

@@ -23,7 +23,7 @@ import ToftTestKit
     /// The notifier works in its own time; with one commit a round it must come to the same.
     @Test(arguments: Scenario.runnable.filter { $0.rounds.allSatisfy { $0.count == 1 } })
     func `A dispatch tells what the scenario expects`(scenario: Scenario) throws {
-        try run(scenario) { session throws(EngineError) in try settle(session) }
+        try run(scenario) { session throws(EngineError) in try normalize(session) }
     }
 
     private func run(_ scenario: Scenario, _ move: (Session) throws(EngineError) -> Void) throws {
