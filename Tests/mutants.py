@@ -120,10 +120,10 @@ EDITS = [
     Edit(
         "Sources/ToftEngine/Results/Results.swift",
         """\
-        if let order, stamp == last { return order }
+        if let order, lastChange == last { return order }
 """,
         """\
-        if let order, stamp == last || Mutant.isOn(.staleResults) { return order }
+        if let order, lastChange == last || Mutant.isOn(.staleResults) { return order }
 """,
     ),
     Edit(
