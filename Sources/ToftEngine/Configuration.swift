@@ -16,7 +16,7 @@ package struct Configuration: Sendable {
     package enum Confinement: Sendable {
         /// That of the thread which opens it; use on another one is an error.
         case thread
-        /// Nobody's: the caller sees to it that calls come one after the other (a serial queue, an
+        /// No thread: the caller sees to it that calls come one after the other (a serial queue, an
         /// actor, a lock).
         case caller
     }

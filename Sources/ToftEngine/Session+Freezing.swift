@@ -5,7 +5,7 @@ extension Session {
     ///
     /// It and everything made of it may be used by any number of threads at once: nothing moves it,
     /// and reading leaves nothing behind but what is guarded. It can't write, observe or move, and
-    /// who shares it does not close it.
+    /// sharing it does not close it.
     package func frozen() throws(EngineError) -> Session {
         try check()
         if isFrozen { return self }
@@ -15,7 +15,7 @@ extension Session {
         return Session(database: database, configuration: configuration, at: base, isFrozen: true)
     }
 
-    /// Throws for a frozen session what somebody is told who wants to change it.
+    /// Throws `readOnly` if the session is frozen.
     func requireThawed() throws(EngineError) {
         guard !isFrozen else {
             throw EngineError(

@@ -10,9 +10,9 @@ extension Session {
         return try openChannel().flag.fileDescriptor
     }
 
-    /// Has a handler called, on any thread, whenever the event descriptor becomes readable: for who
-    /// has no loop that polls. It must not call the session, only see to it that the session's
-    /// thread dispatches.
+    /// Has a handler called, on any thread, whenever the event descriptor becomes readable, for
+    /// callers without a loop that polls. It must not call the session, only cause the session's
+    /// thread to dispatch.
     package func setWakeHandler(_ handler: @escaping @Sendable () -> Void) throws(EngineError) {
         try check()
         try openChannel().setWakeHandler(handler)

@@ -28,7 +28,7 @@ package final class Session {
     @exclusivity(unchecked) package private(set) var isOpen = true
     /// Whether the database knows that the session has ended.
     private var hasLeft = false
-    /// Whether the session stands where it stood, for who keeps pointers.
+    /// The session's epoch: compare it before you use a kept pointer.
     package let epoch: UnsafeMutablePointer<SessionEpoch>
 
     /// The way to the notifier, from the first observer on.
@@ -58,7 +58,7 @@ package final class Session {
 
     deinit {
         end()
-        // Nobody is there to be told of a failure: `close` reports it.
+        // A failure can't be reported here; `close` reports it.
         if !hasLeft { try? database.leave() }
         epoch.deallocate()
     }
@@ -132,7 +132,7 @@ package final class Session {
         database.noteWriteBegun(by: owner)
     }
 
-    /// The session is no longer in its transaction, which somebody else ends.
+    /// The session is no longer in its transaction; the caller ends that.
     func leaveTransaction() {
         transaction = nil
         database.noteWriteEnded(by: owner)
@@ -151,7 +151,7 @@ package final class Session {
         try check()
         end()
         let closing = database
-        // Handles may hold the session for long; they shall not hold the file.
+        // Handles may hold the session for long; they must not hold the file.
         if let nowhere = Database.nowhere {
             base = nowhere.view
             database = nowhere.database

@@ -1,7 +1,7 @@
 internal import ToftPlatform
 
-/// One object for each thread, so that a session can tell whether it is on its own. Unlike the
-/// system's thread ids, never used twice while somebody holds it.
+/// One object for each thread, so that a session can check that it is called on its own. Unlike the
+/// system's thread ids, never used twice while it is referenced.
 final class ThreadToken: Sendable {
     private static let local = ThreadLocal<ThreadToken>()
 

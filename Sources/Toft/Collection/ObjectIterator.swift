@@ -3,8 +3,8 @@ internal import ToftEngine
 /// Goes through objects by their keys, as they were when the walk began, and gives out a live
 /// instance for each that still exists.
 ///
-/// While the realm stands still, the next object is as a rule in the next row of the window on the
-/// last one.
+/// While the realm's version stays the same, the next object is usually in the next row of the last
+/// window.
 @usableFromInline struct ObjectIterator {
     private let home: ObjectContext
     private var walk: KeyIterator

@@ -35,7 +35,7 @@ final class ClusterCache {
         slots.deallocate()
     }
 
-    /// Looks for the row of an object in what there is now; nil if it does not exist. Whoever asks
+    /// Looks for the row of an object in the present version; nil if it does not exist. The caller
     /// has verified that the session may be used here.
     func view(of key: Int64) throws(EngineError) -> RowCursor? {
         if epoch != engine.epoch.pointee.number { clear() }

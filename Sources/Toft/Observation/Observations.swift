@@ -22,7 +22,7 @@ enum Observations {
         }
     }
 
-    /// Tells a mistake in key paths to who made it, not to the queue.
+    /// Reports a mistake in key paths to the caller, not on the queue.
     private static func check(
         _ keyPaths: [String]?, from classID: ClassID?, in session: RealmSession
     ) throws {

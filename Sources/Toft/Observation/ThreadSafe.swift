@@ -1,8 +1,8 @@
 internal import Synchronization
 internal import ToftEngine
 
-/// A variable for something that belongs to a thread: whoever reads it gets the instance of his own
-/// thread's realm; nil once it has been deleted.
+/// A variable for something that belongs to a thread: a read gives the instance of the
+/// reading thread's realm; nil once the object has been deleted.
 ///
 /// ```swift
 /// final class Kennel: @unchecked Sendable {

@@ -87,8 +87,8 @@ extension RealmSession {
         if !waitingWrites.isEmpty { scheduler?.schedule() }
     }
 
-    /// Makes the first of the writes that wait, if nobody else is writing. On the session's thread,
-    /// from its run loop or queue.
+    /// Makes the first of the writes that wait, if no other thread or process is writing. On
+    /// the session's thread, from its run loop or queue.
     func makeNextWrite() {
         guard !engine.isWriting, !isMakingWrite, let write = waitingWrites.first else { return }
         var failure: Realm.Error?

@@ -83,7 +83,7 @@ public struct Realm {
     /// using this value again is `.closed`. The last realm of the process that is closed makes all
     /// that was committed durable and closes the file.
     ///
-    /// A realm whose last reference goes is closed too, with nobody to be told that this failed: a
+    /// A realm whose last reference goes is closed too, and a failure is then not reported: a
     /// program that leaves commits `.deferred` closes, or calls `flush()`. Realm has nothing like
     /// it.
     ///

@@ -7,7 +7,7 @@ internal import ToftStorage
 
 extension RealmSession {
     /// The session of a configuration here: one for each thread or queue and database, as long as
-    /// somebody holds it.
+    /// it is referenced.
     static func open(_ configuration: Realm.Configuration, queue: DispatchQueue?) throws
         -> RealmSession
     {

@@ -9,7 +9,7 @@ final class RealmSession {
     private(set) var engine: Session
     let configuration: Realm.Configuration
     let confinement: Confinement
-    /// How the engine's thread gets work done here; made by the first who needs it.
+    /// Runs work of the engine's thread here; made at the first use.
     var scheduler: (any Scheduler)?
     /// The thread that it is confined to, for the short way past `verify`; 0 where it is a queue,
     /// or frozen.
@@ -67,7 +67,7 @@ final class RealmSession {
         }
     }
 
-    /// Whether it can be found again by who opens the same database here.
+    /// Whether opening the same database here gives this session again.
     var isOpen: Bool { engine.isOpen }
 
     /// Begins anew: everything that was got from the session is invalid.
@@ -87,7 +87,7 @@ final class RealmSession {
         engine = next
     }
 
-    /// Ends the use of the database here, for all who share the session.
+    /// Ends the use of the database here, for all realms that share the session.
     func close() throws {
         do throws(EngineError) { try verify() } catch { throw Realm.Error(error) }
         guard !isFrozen else {
@@ -113,8 +113,7 @@ final class RealmSession {
 
     // MARK: Freezing
 
-    /// A frozen session of the version that this one stands at; as long as somebody holds it, the
-    /// same one.
+    /// A frozen session of this one's version; the same one as long as it is referenced.
     func frozen() throws -> RealmSession {
         try verify()
         if isFrozen { return self }

@@ -4,8 +4,8 @@ package import ToftStorage
 /// A cluster as a session sees it now, for reading single properties of its objects fast: where the
 /// arrays of its columns lie is found out once.
 ///
-/// 1. It holds for one `epoch` of its session: whoever keeps one, or what it told, compares before
-///    each read.
+/// 1. It holds for one `epoch` of its session: a holder of a window, or of its pointers,
+///    compares before each read.
 /// 2. Rows are those of its keys, properties those of the class.
 /// 3. It is used on the session's thread alone.
 package final class ClusterWindow {

@@ -7,8 +7,8 @@ internal import ToftPlatform
 /// `generation`, which it does in this process alone. Callers compare it themselves: calls from one
 /// module into another are not inlined.
 package struct SessionEpoch {
-    /// Lies first. Grows with everything that may change what is read, or where it lies: whoever
-    /// keeps pointers into the file compares it before each use.
+    /// The first field. Grows with everything that may change what is read, or its address: a
+    /// holder of pointers into the file compares it before each use.
     package internal(set) var number: UInt64 = 1
     /// What a process that was not forked since has in `word`.
     package let generation = ForkGuard.generation

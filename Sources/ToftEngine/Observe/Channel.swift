@@ -159,7 +159,7 @@ extension Channel {
         let isLeft = state.withLock { state in
             guard state.generation == generation, !state.isClosed else { return false }
             if !prepared.hasCalls, prepared.version == state.view.version {
-                // The session is there already and nobody is to be called.
+                // The session is at that version already and no handler is due.
                 for item in prepared.items { item.observation.move(to: item.basis) }
                 return false
             }

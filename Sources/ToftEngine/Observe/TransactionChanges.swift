@@ -7,7 +7,7 @@ struct ListRef: Hashable, Sendable {
     let property: PropertyID
 }
 
-/// Which details of the records somebody asks for. Which rows came, went and changed is always
+/// The details of the records that observers need. Inserted, deleted and changed rows are always
 /// collected.
 struct ChangeFilter {
     var lists: Set<ListRef> = []

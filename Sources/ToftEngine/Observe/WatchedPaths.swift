@@ -4,7 +4,7 @@ package import ToftModel
 /// "dogs.age", "*", "boss.*".
 ///
 /// A path's own properties count when they are set, its links when they lead elsewhere, inverse
-/// properties when somebody begins or ceases to link here. `*` stands for all stored properties;
+/// properties when a link to the object is set or removed. `*` stands for all stored properties;
 /// before a dot, for the links among them from which the rest of the path goes on.
 ///
 /// It is kept as a graph. A node is a place on a path in a class: what is watched there, and where
@@ -29,8 +29,7 @@ package final class WatchedPaths: Sendable {
         let next: Int
     }
 
-    /// How many properties a path may name: nobody needs so many, and drawing a path needs stack
-    /// for each.
+    /// Properties that a path may name at most: each takes stack while the path is read.
     static let longestPath = 100
 
     let nodes: [Node]

@@ -46,8 +46,8 @@ extension Results {
         }
     }
 
-    /// By the cluster that the last key was in, where this one is too: who goes through a class
-    /// looks one up for each cluster.
+    /// Looks in the cluster of the last key first: a loop over a class then searches once for each
+    /// cluster.
     private func wholeKey(at index: Int) throws(EngineError) -> Int64 {
         if let key = window?.key(at: index, session.epoch.pointee.number) { return key }
         let count = try count

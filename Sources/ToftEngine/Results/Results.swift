@@ -50,7 +50,7 @@ package final class Results {
         return found
     }
 
-    /// Who comes first works it out, others wait for it.
+    /// The first caller computes it, others wait for it.
     private func frozenOrder() throws(EngineError) -> ResultRows {
         try frozen.withLock { frozen throws(EngineError) in
             if let order = frozen { return order }
