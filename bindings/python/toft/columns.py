@@ -6,7 +6,6 @@ import ctypes
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import accumulate, pairwise
 from operator import add
 from struct import iter_unpack
@@ -184,7 +183,8 @@ def read_arrays(results: int | None, count: int, properties: list[BoundProperty]
 
 def read_frame(results: int | None, count: int, properties: list[BoundProperty]) -> Any:
     """Whole columns as a DataFrame of pandas, without a loss where there are nulls."""
-    pandas = import_module("pandas")
+    import pandas
+
     arrays = read_arrays(results, count, properties)
     return pandas.DataFrame({e.name: _series(e, arrays[e.name], pandas) for e in properties})
 
