@@ -3,7 +3,7 @@
 Prints:
 <Results of Person: 3>
 ['Ada', 'Ben']
-Person is declared again: 3 people, ADA
+Person is declared again: 3 people, ADA, BEN
 Class 'Person' has no property 'agee'. Did you mean 'age'?
 by position
 a table of 3 rows
@@ -46,8 +46,9 @@ class Person(toft.Object):  # type: ignore[no-redef]  # noqa: F811
 
 with realm.write():
     realm.upsert(Person, name="Ada", age=37)
-ada = realm.objects(Person)[0]
-print(f"Person is declared again: {len(people)} people, {ada.shout()}")  # type: ignore[attr-defined]
+adults = realm.objects(Person).where("age > 36")
+shouted = [each.shout() for each in adults]  # type: ignore[attr-defined]
+print(f"Person is declared again: {len(people)} people, {', '.join(shouted)}")
 
 # %% Make mistakes
 try:
