@@ -11,6 +11,7 @@ internal import ToftStorage
 ///    Its last reference may go on any thread.
 /// 4. `counters` knows of everything that may change what is read.
 /// 5. A frozen session never moves, and any thread may use it: see `frozen`.
+/// 6. The variables with `@exclusivity(unchecked)` are read in every call.
 package final class Session {
     /// Where it belongs; after `close`, nowhere.
     @exclusivity(unchecked) package private(set) var database: Database

@@ -2,6 +2,8 @@ internal import CPlatform
 
 /// Address space of this process: nothing is behind it until a file is mapped into a part of it, or
 /// a part becomes memory. Given back when the object goes.
+///
+/// `@unchecked Sendable`: its address and size never change.
 package final class Reservation: @unchecked Sendable {
     package let base: UnsafeMutableRawPointer
     package let byteCount: Int

@@ -6,6 +6,8 @@ package import Synchronization
 ///
 /// The only stores are atomic ones to words that nobody takes for data. A mapping of a data file is
 /// never written.
+///
+/// `@unchecked Sendable`: its address and size never change, its words are atomic.
 package final class SharedWords: @unchecked Sendable {
     /// The first word; the memory lives as long as this object.
     package let base: UnsafeMutableRawPointer

@@ -3,7 +3,9 @@ internal import Synchronization
 /// A lock of this process that can be waited for with a deadline, and given back by another thread
 /// than took it.
 ///
-/// 0: free. 1: held. 2: held, and somebody sleeps.
+/// 0: free. 1: held. 2: held, and a thread sleeps.
+///
+/// `@unchecked Sendable`: its word is atomic.
 package final class ThreadLock: @unchecked Sendable {
     private let word: UnsafeMutablePointer<Atomic<UInt32>>
     private var futex: Futex { Futex(word: word, isPrivate: true) }

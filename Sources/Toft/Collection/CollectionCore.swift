@@ -7,7 +7,8 @@ public final class _CollectionCore {
     let results: ToftEngine.Results
     /// Where the elements live, where they are objects.
     let home: ObjectContext?
-    /// Of all objects of a class, the element that was last asked for, and its index.
+    /// Of all objects of a class, the element that was last asked for, and its index. Used with
+    /// every element.
     @exclusivity(unchecked) private var last: (view: RowCursor, index: Int)?
 
     init(_ session: RealmSession, _ results: ToftEngine.Results, _ home: ObjectContext?) {

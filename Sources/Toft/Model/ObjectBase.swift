@@ -3,7 +3,8 @@ internal import ToftEngine
 internal import ToftModel
 internal import ToftStorage
 
-/// What every kind of persisted object derives from. Apps derive from `Object`.
+/// The base class of all kinds of persisted objects. Apps derive from `Object`.
+// `@exclusivity(unchecked)`: these variables are read with every property.
 open class ObjectBase {
     /// Where it lives in the database; nil while unmanaged.
     @exclusivity(unchecked) private(set) final var home: ObjectContext?

@@ -61,8 +61,8 @@ public final class NotificationToken: Sendable {
     }
 }
 
-/// Holds the session of an observation, which is used on its own thread only; its last reference
-/// may go on any.
+/// Holds the session of an observation. `@unchecked Sendable`: the session is used on its own
+/// thread alone; its last reference may go on any.
 private struct Keeper: @unchecked Sendable {
     let session: RealmSession
 

@@ -100,7 +100,7 @@ enum Observations {
         return token
     }
 
-    /// What goes to the queue; the block is used nowhere else from then on.
+    /// What goes to the queue. `@unchecked Sendable`: the block is used nowhere else from then on.
     private struct Work<Observed>: @unchecked Sendable {
         let carrier: _Carrier
         let configuration: Realm.Configuration

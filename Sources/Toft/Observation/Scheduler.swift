@@ -10,7 +10,7 @@ protocol Scheduler: AnyObject, Sendable {
     func stop()
 }
 
-/// What a scheduler calls; only ever looked at on the session's own thread.
+/// What a scheduler calls. `@unchecked Sendable`: it is used on the session's own thread alone.
 final class DeliveryTarget: @unchecked Sendable {
     private weak var session: RealmSession?
 
@@ -47,6 +47,8 @@ final class QueueScheduler: Scheduler {
 
 /// For a thread with a run loop. A timer of the far future wakes it when another thread makes its
 /// time now; `perform` does not on Linux.
+///
+/// `@unchecked Sendable`: setting the time of a timer is allowed on any thread.
 final class RunLoopScheduler: Scheduler, @unchecked Sendable {
     private let timer: Timer
 

@@ -23,7 +23,7 @@ enum KeyPathNames {
         return name
     }
 
-    /// Key paths are immutable.
+    /// `@unchecked Sendable`: key paths are immutable.
     private struct Key: Hashable, @unchecked Sendable {
         let keyPath: AnyKeyPath
     }

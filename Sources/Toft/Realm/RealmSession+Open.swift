@@ -81,6 +81,8 @@ extension RealmSession {
 }
 
 /// The sessions that are open on one thread, or on all queues.
+///
+/// `@unchecked Sendable`: its lock guards the entries.
 final class SessionCache: @unchecked Sendable {
     struct Key: Hashable {
         let location: StoreConfiguration.Location

@@ -1,7 +1,8 @@
 internal import CToft
 
 /// A text in memory that C can point into for as long as this object lives; a NUL follows it.
-/// Never changed.
+///
+/// `@unchecked Sendable`: its memory is never changed.
 final class CString: @unchecked Sendable {
     private let bytes: UnsafeMutablePointer<CChar>
     private let count: Int

@@ -25,6 +25,7 @@ struct ObservedVersion: Sendable {
 ///    in its own time.
 /// 3. The handler is let go outside every lock: its release may run the caller's code.
 final class Observation: Sendable {
+    /// `@unchecked Sendable`: the closure is called on the session's thread alone.
     private struct Handler: @unchecked Sendable {
         let call: NotificationHandler
     }

@@ -3,6 +3,8 @@ internal import ToftStorage
 
 /// The trees that a view has opened, one slot for each, so that finding one again is one load. Any
 /// thread.
+///
+/// `@unchecked Sendable`: each slot is an atomic word, written once.
 final class TreeSlots: @unchecked Sendable {
     private let tables: Slots<TableReader>
     private let trees: Slots<TreeReader>

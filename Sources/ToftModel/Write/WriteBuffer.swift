@@ -18,7 +18,10 @@ internal import ToftStorage
 /// 5. Readers see no difference: see `UnflushedChanges`.
 ///
 /// The database keeps one buffer and lends it to one transaction after the other, between `begin`
-/// and `end`; meanwhile it belongs to the thread of the transaction.
+/// and `end`.
+///
+/// `@unchecked Sendable`: between the two it belongs to the thread of the transaction.
+/// `@exclusivity(unchecked)`: these variables are used with every change.
 package final class WriteBuffer: @unchecked Sendable {
     /// How much may wait; more is flushed.
     struct Limits {
