@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import errno
 import gc
 import os
@@ -605,3 +606,17 @@ def test_results_say_what_they_are_indexed_by() -> None:
     with toft.open_in_memory(Dog) as realm:
         with pytest.raises(TypeError, match=r"by position, not by 'Rex': realm.object"):
             realm.objects(Dog)["Rex"]  # type: ignore[call-overload]
+
+
+def test_what_the_package_gives_to_a_star_hides_no_builtin() -> None:
+    assert not set(toft.__all__) & set(dir(builtins))
+    assert toft.open and issubclass(toft.FileNotFoundError, FileNotFoundError)
+    with pytest.raises(toft.InvalidArgumentError, match="open_in_memory"):
+        toft.open(":memory:")
+
+
+def test_a_mistake_in_a_row_has_few_frames_of_the_package(realm: toft.Realm) -> None:
+    with realm.write(), pytest.raises(toft.NoSuchPropertyError, match="Did you mean") as raised:
+        realm.create(Dog, nmae="Rex")
+    frames = traceback.extract_tb(raised.value.__traceback__)
+    assert len([frame for frame in frames if "/toft/" in frame.filename]) <= 2

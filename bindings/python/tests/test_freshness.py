@@ -25,6 +25,7 @@ def other(path: Path, realm: toft.Realm) -> Iterator[toft.Realm]:
 READINGS: dict[str, tuple[Reading, object]] = {
     "objects": (lambda realm, _: [each.name for each in realm.objects(Dog)], ["Rex", "Max"]),
     "object": (lambda realm, _: getattr(realm.object(Person, "Ada"), "age"), 1),
+    "index": (lambda realm, _: realm.objects(Dog)[-1].name, "Max"),
     "count": (lambda _, dogs: len(dogs), 2),
     "truth": (lambda _, dogs: bool(dogs.where(Dog.name == "Max")), True),
     "loop": (lambda _, dogs: [each.name for each in dogs], ["Rex", "Max"]),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import pydoc
 from typing import ClassVar
 
 import pytest
@@ -135,9 +137,17 @@ def test_the_constructor_asks_for_what_has_no_default_as_that_of_a_dataclass() -
     assert (tom.lives, tom.nick, tom.owner, tom.tags) == (9, None, None, [])
 
 
+def test_the_constructor_has_a_signature_for_help_and_editors() -> None:
+    assert str(inspect.signature(Dog)) == (
+        "(*, name: 'str', age: 'int' = 0, owner: 'Person | None' = None, tags: 'list[str]' = [], "
+        "friends: 'list[Dog]' = [])"
+    )
+    assert "age: 'int' = 0" in pydoc.plain(pydoc.render_doc(Dog))
+
+
 def test_a_mistyped_name_is_an_error_everywhere() -> None:
-    with pytest.raises(AttributeError):
-        Dog(name="Rex", nmae="Rex")
+    with pytest.raises(AttributeError, match="Did you mean 'name'"):
+        Dog(nmae="Rex")
     rex = Dog(name="Rex")
     with pytest.raises(AttributeError):
         rex.nmae = "Max"  # type: ignore[attr-defined]

@@ -197,33 +197,41 @@ def test_a_block_may_be_used_again(realm: toft.Realm) -> None:
         realm.write(durability="soon")  # type: ignore[arg-type]
 
 
+# A flush waits only while something is deferred, which the library ends after a second: in these
+# tests nothing slow lies between the deferred write and the flush.
+
+
 @pytest.mark.parametrize(
     "wait",
     ["with realm.write(): pass", "realm.flush()", "toft.open(sys.argv[1], [New])"],
 )
 def test_ctrl_c_ends_each_wait_for_other_writers(path: Path, python: Runner, wait: str) -> None:
-    with toft.open(path, ALL) as realm:
-        with realm.write():
-            realm.create(Person, name="Ada")
-        with realm.write(durability="deferred"):
-            realm.create(Dog, name="Rex")
-        realm.begin_write()
-        waiting = python(
-            f"""
+    waiting = python(
+        f"""
 import signal, sys, toft
 from models import *
 signal.signal(signal.SIGINT, signal.default_int_handler)
 class New(toft.Object):
     name: str
 realm = toft.open(sys.argv[1], ALL)
-print("waiting", flush=True)
+print("ready", flush=True)
+sys.stdin.readline()
 try:
+    print("waiting", flush=True)
     {wait}
     print("did not wait")
 except KeyboardInterrupt:
     print("interrupted")
 """
-        )
+    )
+    assert waiting.stdout.readline() == "ready\n", waiting.stderr.read()
+    with toft.open(path, ALL) as realm:
+        with realm.write():
+            realm.create(Dog, name="Rex")
+        with realm.write(durability="deferred"):
+            realm.create(Dog, name="Max")
+        realm.begin_write()
+        print("go", file=waiting.stdin, flush=True)
         assert waiting.stdout.readline() == "waiting\n", waiting.stderr.read()
         time.sleep(0.3)
         waiting.send_signal(signal.SIGINT)
@@ -237,9 +245,13 @@ def test_a_flush_and_an_opening_wait_as_long_as_they_are_told(path: Path, python
         name: str
 
     with toft.open(path, ALL) as realm:
-        with realm.write(durability="deferred"):
+        holder = python(HOLDER.replace("    with", "    sys.stdin.readline()\n    with"))
+        with realm.write():
             realm.create(Dog, name="Rex")
-        holder = held(python)
+        with realm.write(durability="deferred"):
+            realm.create(Dog, name="Max")
+        print("hold", file=holder.stdin, flush=True)
+        assert holder.stdout.readline() == "holding\n", holder.stderr.read()
         start = time.monotonic()
         with pytest.raises(toft.LockTimeoutError):
             realm.flush(timeout=0.2)

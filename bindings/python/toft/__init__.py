@@ -25,15 +25,20 @@ from ._lib import handle_count
 from ._lib import version as library_version
 from .database import CheckReport, Info, Realm
 from .errors import *  # noqa: F403
+from .errors import FileNotFoundError as FileNotFoundError
+from .errors import InterruptedError as InterruptedError
+from .errors import OverflowError as OverflowError
 from .expressions import Condition, Expression, Order, text
 from .grouping import Groups
 from .lists import List
 from .objects import Object, Property
 from .observe import Changes, Observation
-from .opening import open, open_in_memory
+from .opening import open as open
+from .opening import open_in_memory
 from .query import Results
 from .schema import Float32, field, linking_objects
 
+# What `from toft import *` gives: nothing that hides a builtin.
 __all__ = [
     "ChangeKind",
     "Changes",
@@ -57,7 +62,6 @@ __all__ = [
     "handle_count",
     "library_version",
     "linking_objects",
-    "open",
     "open_in_memory",
     "text",
 ]

@@ -340,15 +340,24 @@ class Realm:
         Adding(self, _policy(update)).add(instance)
         return instance
 
+    @overload
     def create(
         self, cls: type[T], values: Mapping[str, Any] | None = None, /, **properties: Any
-    ) -> T:
+    ) -> T: ...
+    @overload
+    def create(
+        self, cls: str, values: Mapping[str, Any] | None = None, /, **properties: Any
+    ) -> Any: ...
+    def create(
+        self, cls: Any, values: Mapping[str, Any] | None = None, /, **properties: Any
+    ) -> Any:
         """Creates an object:
 
         `realm.create(Dog, name="Rex", age=3)`. The properties can also come as a mapping.
         """
         return self._create(cls, toft_update_policy.ERROR, {**(values or {}), **properties})
 
+    @overload
     def upsert(
         self,
         cls: type[T],
@@ -357,7 +366,26 @@ class Realm:
         *,
         update: Update = "all",
         **properties: Any,
-    ) -> T:
+    ) -> T: ...
+    @overload
+    def upsert(
+        self,
+        cls: str,
+        values: Mapping[str, Any] | None = None,
+        /,
+        *,
+        update: Update = "all",
+        **properties: Any,
+    ) -> Any: ...
+    def upsert(
+        self,
+        cls: Any,
+        values: Mapping[str, Any] | None = None,
+        /,
+        *,
+        update: Update = "all",
+        **properties: Any,
+    ) -> Any:
         """Creates an object or, when its primary key exists, updates it:
 
         sets "all" of the properties given, or those that are "modified".
@@ -433,6 +461,7 @@ class Realm:
     def objects(self, cls: str) -> Results[Any]: ...
     def objects(self, cls: type[Object] | str) -> Results[Any]:
         """All objects of a class, in the order of their creation."""
+        self._freshen()
         address = ctypes.c_void_p()
         library().toft_realm_objects(self._address, self._binding(cls).key, ctypes.byref(address))
         return Results(self, Handle(address.value, library().toft_results_release))
@@ -614,9 +643,13 @@ class Realm:
         )
         return Results(self, Handle(address.value, library().toft_results_release))
 
-    def _create(self, cls: type[T], policy: int, properties: Mapping[str, Any]) -> T:
+    def _create(self, cls: type[Object] | str, policy: int, given: Mapping[str, Any]) -> Object:
         binding = self._binding(cls)
-        return cast(T, live_object(binding.cls, Adding(self, policy).create(binding, properties)))
+        try:
+            single = Adding(self, policy).create(binding, given)
+        except Error as error:
+            raise error.with_traceback(None) from None  # how it was tried helps nobody
+        return live_object(binding.cls, single)
 
     # What asyncio's loop does for `attached`.
 

@@ -6,9 +6,10 @@ from _thread import get_ident
 from collections.abc import Iterable, Set
 from copy import deepcopy
 from html import escape
+from inspect import Signature
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
 
-from .errors import Error, InvalidArgumentError, NoSuchPropertyError, WrongRealmError
+from .errors import Error, InvalidArgumentError, WrongRealmError
 from .expressions import Expression, bound_key_path
 from .observe import Callback, Observation, Options
 from .plain import dictionary, html_of_object, json_text
@@ -20,9 +21,11 @@ from .schema import (
     field,
     is_property,
     linking_objects,
+    no_property,
     own_annotations,
     properties_of,
     required_of,
+    signature_of,
 )
 
 if TYPE_CHECKING:
@@ -113,6 +116,11 @@ class ObjectType(type):
             cls._install(declared)
         return cls
 
+    @property
+    def __signature__(cls) -> Signature:
+        """That of the constructor, for `help` and editors."""
+        return signature_of(cls)
+
     def _install(cls, declared: dict[str, tuple[Any, Any]]) -> None:
         type.__setattr__(cls, "_toft_declared", declared)
         for name in declared:
@@ -182,15 +190,14 @@ class Object(metaclass=ObjectType):
                 f"{cls.__name__} takes its properties by name: "
                 f"{cls.__name__}({first}={positional[0]!r:.40})"
             )
+        for name in properties:
+            if name not in known:
+                raise no_property(cls, name)
         if missing := [name for name in required_of(cls) if name not in properties]:
             raise TypeError(
                 f"{cls.__name__}() must be given {', '.join(missing)}: there is no default"
             )
         for name, value in properties.items():
-            if name not in known:
-                raise NoSuchPropertyError(
-                    f"The class {type(self).__name__} has no property {name!r}."
-                )
             setattr(self, name, value)
 
     @property

@@ -60,9 +60,10 @@ def open(
     `confinement`: with "thread", a use by another thread is a WrongThreadError. With "caller", any
     thread may use the realm, one at a time, and you see to that.
     """
-    return _open(
-        os.fspath(path), "", classes, mode, write_timeout, mapped, autorefresh, confinement
-    )
+    path = os.fspath(path)
+    if path == ":memory:":
+        raise InvalidArgumentError("A database in memory is opened by toft.open_in_memory().")
+    return _open(path, "", classes, mode, write_timeout, mapped, autorefresh, confinement)
 
 
 def open_in_memory(

@@ -26,12 +26,11 @@ from ._lib import Handle, library
 from .columns import Buffers
 from .errors import (
     InvalidArgumentError,
-    NoSuchPropertyError,
     ObjectDeletedError,
     ReadOnlyPropertyError,
     TypeMismatchError,
 )
-from .schema import PropertySchema, properties_of
+from .schema import PropertySchema, no_property, properties_of
 
 if TYPE_CHECKING:
     from .database import Realm
@@ -130,9 +129,7 @@ class Binding:
         try:
             return self.properties[name]
         except KeyError:
-            raise NoSuchPropertyError(
-                f"The class {self.cls.__name__} has no property {name!r}."
-            ) from None
+            raise no_property(self.cls, name) from None
 
     def named(self, key: int) -> BoundProperty | None:
         """The property with this key, if the class has it."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import ctypes
+import difflib
 import keyword
 import re
 import sys
@@ -15,13 +16,14 @@ import typing
 from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
+from inspect import Parameter, Signature
 from typing import Annotated, Any, Literal, TypeVar, Union, overload
 
 from . import _values as values
 from ._ffi import toft_class_schema, toft_property_flags, toft_property_schema
 from ._lib import Handle, borrowed, library
 from .conversions import Conversion, conversion_of
-from .errors import InvalidSchemaError
+from .errors import InvalidSchemaError, NoSuchPropertyError
 
 if typing.TYPE_CHECKING:
     from .objects import Object
@@ -239,6 +241,31 @@ def properties_of(cls: type[Object]) -> dict[str, PropertySchema]:
             )
         type.__setattr__(cls, "_toft_properties", known)
     return typing.cast("dict[str, PropertySchema]", known)
+
+
+def signature_of(cls: type) -> Signature:
+    """What the constructor of a class takes."""
+    parameters = []
+    for each in properties_of(cls).values():
+        if each.type != values.LINKING_OBJECTS:
+            default = Parameter.empty if each.is_required else each.default()
+            annotation = _annotation_of(cls, each.name)
+            kind = Parameter.KEYWORD_ONLY
+            parameters.append(Parameter(each.name, kind, default=default, annotation=annotation))
+    return Signature(parameters)
+
+
+def _annotation_of(cls: type, name: str) -> Any:
+    declared = (base.__dict__.get("_toft_declared", {}).get(name) for base in cls.__mro__)
+    found = next((each[0] for each in declared if each), MISSING)
+    return Parameter.empty if found is MISSING else found
+
+
+def no_property(cls: type[Object], name: str) -> NoSuchPropertyError:
+    """That a class has no property of a name, and which it may be that was meant."""
+    close = difflib.get_close_matches(name, properties_of(cls), 1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    return NoSuchPropertyError(f"The class {cls.__name__} has no property {name!r}.{hint}")
 
 
 def shape_of(cls: type[Object]) -> dict[str, tuple[Any, ...]]:
