@@ -74,7 +74,8 @@ let package = Package(
             name: "ToftStorageTests",
             dependencies: ["ToftStorage", "ToftPlatform", "ToftTestKit", "ToftTrials"]),
         .testTarget(
-            name: "ToftModelTests", dependencies: ["ToftModel", "ToftStorage", "ToftTestKit"]),
+            name: "ToftModelTests",
+            dependencies: ["ToftModel", "ToftStorage", "ToftPlatform", "ToftTestKit"]),
         .testTarget(
             name: "ToftQueryTests",
             dependencies: ["ToftQuery", "ToftEngine", "ToftModel", "ToftStorage", "ToftTestKit"],

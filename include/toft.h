@@ -13,9 +13,10 @@
  *     kind, is TOFT_ERROR_INVALID_HANDLE and never a crash. Each is released with
  *     `toft_<noun>_release`, once, from any thread, at any time and in any order; NULL and dead
  *     handles are no-ops there. A handle keeps what it needs alive: an object may outlive the
- *     handle of its realm. A release ends the handle at once. What the handle kept ends at once
- *     too on the realm's thread; after a release elsewhere it ends when that thread next moves the
- *     realm or makes a handle of it, or when that thread ends. To end a realm now, close it.
+ *     handle of its realm. A release ends the handle at once. With the last handle the realm closes
+ *     before the release returns, on whichever thread that is (tokens do not count); if the
+ *     realm's thread is inside a call with it, at the end of that call. What another handle kept
+ *     ends at once on the realm's thread, else no later than the realm.
  *  2. Results. Every function that can fail returns a `toft_status`, and results come through
  *     trailing out-parameters, which are written only when the status is TOFT_OK. An out-parameter
  *     may be NULL only where "may be NULL" is said.
@@ -35,9 +36,10 @@
  *  5. Threads. A realm belongs to the thread that opened it, and so does everything got from it:
  *     used elsewhere, they return TOFT_ERROR_WRONG_THREAD. With TOFT_CONFINEMENT_CALLER any thread
  *     may call, one at a time. "Any thread" is said where it is otherwise. Open the file once on
- *     each thread that needs it; that is cheap. In a child made by fork() every handle is
- *     TOFT_ERROR_USED_AFTER_FORK, and so is opening, once the parent had used the library: let the
- *     child exec. No function may be called in a signal handler.
+ *     each thread that needs it; that is cheap. In a child made by fork() every handle of the
+ *     parent's is TOFT_ERROR_USED_AFTER_FORK, schemas excepted, and its release does nothing; the
+ *     child opens the file itself, also where other threads of the parent were inside the library.
+ *     No function may be called in a signal handler, nor in a handler of pthread_atfork.
  *  6. Callbacks run on the thread of their realm, inside toft_realm_dispatch, toft_realm_refresh
  *     or toft_realm_begin_write, those of toft_realm_observe inside toft_realm_commit too, and
  *     never inside a lock: they may call anything. They must return: an exception of C++, longjmp
@@ -440,7 +442,7 @@ typedef struct toft_results toft_results;
 typedef struct toft_token toft_token; /* a running observation */
 
 /* How many handles of all kinds are alive in this process; a program that released everything
-   reads 0. Any thread. */
+   reads 0. A forked child counts its parent's too. Any thread. */
 TOFT_API toft_status toft_handle_count(uint64_t *out_count);
 
 /* =============================================================================== Schema as data */
@@ -575,9 +577,8 @@ typedef struct toft_configuration {
    added to the file; classes and properties that the schema lacks stay there, hidden. The realm
    stands at the latest version. Errors: the groups "Opening" and TOFT_ERROR_SCHEMA_MISMATCH,
    TOFT_ERROR_LOCK_TIMEOUT (the schema has to be written); TOFT_ERROR_INVALID_ARGUMENT when
-   neither or both of path and in_memory_name are given; TOFT_ERROR_USED_AFTER_FORK. The realm:
-   release it. Any thread, which then owns it. Cost: independent of the file's size, except that
-   an added index is built. */
+   neither or both of path and in_memory_name are given. The realm: release it. Any thread, which
+   then owns it. Cost: independent of the file's size, except that an added index is built. */
 TOFT_API toft_status toft_realm_open(
     const toft_configuration *configuration, toft_realm **out_realm);
 
@@ -599,8 +600,9 @@ TOFT_API toft_status toft_realm_close(toft_realm *realm);
    until the next failing call with the realm. Works for a closed realm too. */
 TOFT_API toft_status toft_realm_last_error(toft_realm *realm, toft_error *out_error);
 
-/* Releases a realm's handle. The realm closes when this and every handle got from it are
-   released. Any thread. */
+/* Releases a realm's handle. The realm closes with the last of this and of every object, list and
+   results got from it: an open write transaction is cancelled, its version is given up, its
+   observations end. Any thread. */
 TOFT_API void toft_realm_release(toft_realm *realm);
 
 /* Moves the realm to the latest version and calls back the observers that are due. `out_changed`

@@ -10,14 +10,13 @@ public func toft_realm_open(
 ) -> toft_status {
     entry { () throws(EngineError) in
         let out = try Argument.out(out_realm, "out_realm")
-        guard !CallingThread.isForked else { throw .openedAfterFork }
         let configuration = try Configuration(
             try Argument.structure(configuration, "configuration"))
         let session = try Session.open(configuration)
         let thread = CallingThread.current
         let isConfinedToThread = configuration.confinement == .thread
         let owner = HandleOwner(
-            thread: isConfinedToThread ? thread.identity : nil, session.interruption)
+            thread: isConfinedToThread ? thread : nil, session.interruption)
         out.pointee = try HandleTable.shared.make(.realm, RealmBox(session), owner: owner)
         if isConfinedToThread { thread.adopt(owner) }
     }

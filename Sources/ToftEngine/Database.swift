@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import ToftPlatform
 internal import ToftModel
 internal import ToftStorage
 
@@ -9,15 +9,15 @@ package final class Database: Sendable {
         weak var database: Database?
     }
 
-    private static let registry = Mutex<[ObjectIdentifier: Entry]>([:])
+    private static let registry = ProcessWide<[ObjectIdentifier: Entry]> { [:] }
 
     let store: Store
     let notifier: Notifier
     /// The write buffer, while no transaction has it.
-    private let idleBuffer = Mutex<WriteBuffer?>(nil)
+    private let idleBuffer = FutexMutex<WriteBuffer?>(nil)
     /// The thread whose session is in a write transaction; nil where that session is confined to
     /// the caller, or none is.
-    private let writer = Mutex<ThreadToken?>(nil)
+    private let writer = FutexMutex<ThreadToken?>(nil)
 
     private init(store: Store) {
         self.store = store

@@ -172,10 +172,11 @@ extension Session {
         var items: [NotificationPackage.Item] = []
         if !isTellingOwnCommit {
             for observation in channel?.observations ?? []
-            where observation.subject.isDatabase && observation.isActive {
+            where observation.subject.isDatabase {
+                guard let before = observation.basis else { continue }
                 items.append(
                     .init(
-                        observation: observation, previousVersion: observation.basis.version,
+                        observation: observation, previousVersion: before.version,
                         basis: basis, outcome: .committed))
                 observation.move(to: basis)
             }

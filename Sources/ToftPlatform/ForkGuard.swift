@@ -34,7 +34,8 @@ package enum ForkGuard {
             ?? UnsafeMutableRawPointer.allocate(byteCount: size, alignment: size)
         base.initializeMemory(as: UInt8.self, repeating: 0, count: size)
         _ = descriptors
-        _ = platform_at_fork_in_child { ForkGuard.enterChild() }
+        _ = platform_at_fork(
+            { ForkGate.close() }, { ForkGate.open(inChild: false) }, { ForkGuard.enterChild() })
         return base.assumingMemoryBound(to: Atomic<UInt64>.self)
     }()
 
@@ -69,6 +70,7 @@ package enum ForkGuard {
     private static func enterChild() {
         page.pointee.store(0, ordering: .relaxed)
         descriptors.takeAll { _ = platform_close($0) }
+        ForkGate.open(inChild: true)
     }
 }
 

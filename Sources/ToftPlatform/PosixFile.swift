@@ -13,7 +13,7 @@ package final class PosixFile: StorageFile {
     package let isWritable: Bool
     private let descriptorWord: Atomic<Int32>
     /// Opened at the first mapping.
-    private let mappingDescriptor = Mutex<Int32>(-1)
+    private let mappingDescriptor = FutexMutex<Int32>(-1)
     private let generation = ForkGuard.generation
     private let canWriteDurably = Atomic<Bool>(true)
     private let canPopulate = Atomic<Bool>(true)

@@ -56,7 +56,14 @@ package struct Futex: @unchecked Sendable {
     /// Sleeps while the word is `value`, at most so long (negative: without limit); may wake for no
     /// reason.
     package func wait(while value: UInt32, nanoseconds: Int64) {
-        _ = platform_futex_wait(word, value, nanoseconds, isPrivate ? 1 : 0)
+        ThreadMark.parking {
+            _ = platform_futex_wait(word, value, nanoseconds, isPrivate ? 1 : 0)
+        }
+    }
+
+    /// The same for who says himself that the thread sleeps.
+    func waitUnmarked(while value: UInt32) {
+        _ = platform_futex_wait(word, value, -1, isPrivate ? 1 : 0)
     }
 
     /// Wakes at most `count` sleepers.

@@ -1,9 +1,10 @@
-internal import Glibc
+public import Glibc
 
 /// One object for each thread that asks: made at its first look, released on that thread when it
-/// ends.
-package final class ThreadLocal<Value: AnyObject>: Sendable {
-    private let key: pthread_key_t?
+/// ends. Public because only what is public is inlined in other modules, where a generic call would
+/// take longer than what asks.
+public final class ThreadLocal<Value: AnyObject>: Sendable {
+    @usableFromInline let key: pthread_key_t?
 
     package init() {
         var key = pthread_key_t()
@@ -15,7 +16,7 @@ package final class ThreadLocal<Value: AnyObject>: Sendable {
 
     /// The calling thread's object. A process that is out of keys or memory gets a new one at every
     /// look.
-    package func value(orMake make: () -> Value) -> Value {
+    public func value(orMake make: () -> Value) -> Value {
         guard let key else { return make() }
         if let bits = pthread_getspecific(key) {
             return Unmanaged<Value>.fromOpaque(bits).takeUnretainedValue()
@@ -23,8 +24,15 @@ package final class ThreadLocal<Value: AnyObject>: Sendable {
         return replace(with: make())
     }
 
+    /// The calling thread's object, if there is one.
+    var existing: Value? {
+        guard let key, let bits = pthread_getspecific(key) else { return nil }
+        return Unmanaged<Value>.fromOpaque(bits).takeUnretainedValue()
+    }
+
     /// Asks the calling thread's object something, for less than taking hold of it costs.
-    package func ask<Answer>(orMake make: () -> Value, _ question: (Value) -> Answer) -> Answer {
+    @inlinable @inline(__always)
+    public func ask<Answer>(orMake make: () -> Value, _ question: (Value) -> Answer) -> Answer {
         guard let key, let bits = pthread_getspecific(key) else {
             return question(value(orMake: make))
         }
@@ -32,7 +40,8 @@ package final class ThreadLocal<Value: AnyObject>: Sendable {
     }
 
     /// Whether an object is the calling thread's: for less than a look at it costs.
-    package func isCurrent(_ value: Value) -> Bool {
+    @inlinable @inline(__always)
+    public func isCurrent(_ value: Value) -> Bool {
         guard let key else { return false }
         return pthread_getspecific(key) == Unmanaged.passUnretained(value).toOpaque()
     }

@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 @testable import ToftModel
+import ToftPlatform
 import ToftStorage
 
 /// A database in memory for one test, with a schema; every transaction that it commits is checked,

@@ -330,6 +330,30 @@ static inline int platform_futex_wake(const void *word, int count, int is_privat
         syscall(SYS_futex, word, wake | (is_private ? private_flag : 0), count, NULL, NULL, 0));
 }
 
+/// Whether the kernel can make the other threads of the process pass a memory barrier
+/// (Linux 4.14).
+static inline int platform_can_fence_all_threads(void) {
+    const int query = 0, private_expedited = 8; // MEMBARRIER_CMD_...
+    const long commands = syscall(SYS_membarrier, query, 0, 0);
+    return commands > 0 && (commands & private_expedited) != 0;
+}
+
+/// Makes every other thread of the process pass a full memory barrier before it returns: 0 or
+/// -errno.
+static inline int platform_fence_all_threads(void) {
+    const int private_expedited = 8, register_private_expedited = 16; // MEMBARRIER_CMD_...
+    int result = PLATFORM_RESULT(syscall(SYS_membarrier, private_expedited, 0, 0));
+    if (result != -EPERM) return result;
+    result = PLATFORM_RESULT(syscall(SYS_membarrier, register_private_expedited, 0, 0));
+    return result < 0 ? result
+                      : (int)PLATFORM_RESULT(syscall(SYS_membarrier, private_expedited, 0, 0));
+}
+
+/// Keeps the compiler from moving loads and stores across.
+static inline void platform_compiler_fence(void) {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 /// A pollable flag.
 static inline int platform_eventfd(void) {
     const int nonblocking = O_NONBLOCK, close_on_exec = O_CLOEXEC; // EFD_NONBLOCK, EFD_CLOEXEC
@@ -363,8 +387,10 @@ static inline int platform_signal_probe(int pid) {
     return PLATFORM_RESULT(kill(pid, 0));
 }
 
-static inline int platform_at_fork_in_child(void (*handler)(void)) {
-    return -pthread_atfork(NULL, NULL, handler);
+/// Before a fork, and after it in the parent and in the child: 0 or -errno.
+static inline int platform_at_fork(
+    void (*before)(void), void (*in_parent)(void), void (*in_child)(void)) {
+    return -pthread_atfork(before, in_parent, in_child);
 }
 
 /// A thread that no signal reaches: they are blocked before it exists, and the caller's mask is

@@ -10,12 +10,15 @@ internal import ToftPlatform
 final class CallingThread {
     private(set) var identity: UInt64
     private var generation: UInt64
+    /// Holds `generation`, in this process alone.
+    private let word = ForkGuard.word
     private(set) var failure: EngineError?
     private var failureTexts: FailureTexts?
     /// The owners of the realms that were opened here and are confined to this thread.
     private var owners: [HandleOwner] = []
     /// The owners confined to the caller that calls under way on this thread have entered.
     private var entered: [HandleOwner] = []
+    let mark = ThreadMark.current
 
     private static let local = ThreadLocal<CallingThread>()
     private static let identities = Atomic<UInt64>(0)
@@ -29,9 +32,61 @@ final class CallingThread {
     /// The identity of the thread that asks.
     static var currentIdentity: UInt64 {
         local.ask(orMake: CallingThread.init) { thread in
-            if thread.generation != ForkGuard.generation { thread.continueInChild() }
+            if thread.generation != thread.word.pointee { thread.continueInChild() }
             return thread.identity
         }
+    }
+
+    // MARK: Calls
+
+    /// A call that is under way on a thread.
+    struct Call {
+        /// The thread's, which keeps it as long as it lives.
+        fileprivate let mark: Unmanaged<ThreadMark>
+        /// What the thread was inside of before.
+        fileprivate let outer: UInt
+
+        /// The call ends.
+        @inline(never)
+        func leave() {
+            if mark._withUnsafeGuaranteedRef({ $0.leave(outer) }) { endWhatWasLeft() }
+        }
+    }
+
+    /// A call begins on this thread.
+    /// - Parameter what: it uses, see `ThreadMark`.
+    @inline(never)
+    static func enterCall(_ what: UInt) -> Call {
+        local.ask(orMake: CallingThread.init) { thread in
+            Call(mark: Unmanaged.passUnretained(thread.mark), outer: thread.mark.enter(what))
+        }
+    }
+
+    /// What is done once in a process, before the first call: another thread may fork while it is.
+    static func prepare() {
+        _ = current
+        _ = HandleTable.shared.count
+    }
+
+    /// The call that is under way has resolved a handle of this thread.
+    @inline(__always)
+    static func isCurrent(_ identity: UInt64, using owner: UInt) -> Bool {
+        local.ask(orMake: CallingThread.init) { thread in
+            if thread.generation != thread.word.pointee { thread.continueInChild() }
+            guard thread.identity == identity else { return false }
+            thread.mark.resolve(owner)
+            return true
+        }
+    }
+
+    /// The call that is under way uses what belongs to an owner without a thread.
+    static func use(_ owner: HandleOwner) { current.mark.resolve(owner.address) }
+
+    /// Ends what other threads released while this one was inside a call.
+    @inline(never)
+    private static func endWhatWasLeft() {
+        let thread = current
+        for owner in thread.owners { owner.emptyIfNeeded() }
     }
 
     private init() {
@@ -55,6 +110,8 @@ final class CallingThread {
     }
 
     deinit {
+        // A forked child that has made no call has its parent's owners still.
+        if generation != ForkGuard.generation { continueInChild() }
         for owner in owners { owner.threadHasEnded() }
     }
 
@@ -67,11 +124,6 @@ final class CallingThread {
     static func isFromParent(_ identity: UInt64) -> Bool {
         identity >> 40 != ForkGuard.generation
     }
-
-    /// Whether this process was forked from one that had used the library. The runtime's locks may
-    /// then be in any state, and know this thread by its number in the parent, so nothing is opened
-    /// here.
-    static var isForked: Bool { ForkGuard.generation > 1 }
 
     func adopt(_ owner: HandleOwner) {
         owners.removeAll { $0.isDone }
@@ -119,3 +171,6 @@ final class FailureTexts: Sendable {
         detail = CString(failure?.detail ?? "")
     }
 }
+
+@c(platform_library_loaded)
+public func libraryLoaded() { CallingThread.prepare() }

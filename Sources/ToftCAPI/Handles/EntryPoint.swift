@@ -1,23 +1,28 @@
 internal import CToft
 internal import ToftEngine
+internal import ToftPlatform
 
 /// Runs the body of an entry point. What it throws becomes the status and the last error of the
 /// calling thread; nothing else gets out.
 @inline(__always)
 func entry(_ body: () throws(EngineError) -> Void) -> toft_status {
+    let call = CallingThread.enterCall(ThreadMark.nothing)
+    var status = TOFT_OK
     do {
         try body()
-        return TOFT_OK
     } catch {
-        return failed(error, nil)
+        status = failed(error, nil)
     }
+    call.leave()
+    return status
 }
 
 /// The same for an entry point whose first parameter is a realm or what was got from one: what is
-/// thrown becomes the last error of that realm too, and a realm that is confined to the caller is
-/// in use until the end.
+/// thrown becomes the last error of that realm too, and the realm is in use until the end: other
+/// threads see that the thread is inside a call.
 @inline(__always)
 func entry(_ handle: OpaquePointer?, _ body: () throws(EngineError) -> Void) -> toft_status {
+    let call = CallingThread.enterCall(ThreadMark.resolving)
     let depth = HandleOwner.isAnyConfinedToCaller ? CallingThread.currentDepth : 0
     var status = TOFT_OK
     do {
@@ -26,6 +31,7 @@ func entry(_ handle: OpaquePointer?, _ body: () throws(EngineError) -> Void) -> 
         status = failed(error, handle)
     }
     if HandleOwner.isAnyConfinedToCaller { CallingThread.leave(to: depth) }
+    call.leave()
     return status
 }
 

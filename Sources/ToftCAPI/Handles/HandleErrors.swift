@@ -14,8 +14,8 @@ extension EngineError {
         CallingThread.isFromParent(thread)
             ? EngineError(
                 .usedAfterFork,
-                "This handle was made before fork() and can't be used in the child process. Let "
-                    + "the child exec, then open."
+                "This handle was made before fork() and belongs to the parent process. Open the "
+                    + "database in the child."
             )
             : EngineError(
                 .wrongThread,
@@ -30,15 +30,6 @@ extension EngineError {
             .wrongThread,
             "Another thread is inside a call with this realm, which is confined to the caller: "
                 + "make the calls one after the other.")
-    }
-
-    /// A database was to be opened in a forked child.
-    static var openedAfterFork: EngineError {
-        EngineError(
-            .usedAfterFork,
-            "This process was forked from one that had used the library, so it can't open a "
-                + "database. Let it exec, or start it before."
-        )
     }
 
     static var tooManyHandles: EngineError {

@@ -6,10 +6,12 @@ internal import ToftPlatform
 /// What a realm's handles belong to: a thread, or the caller, who sees to it that calls come one at
 /// a time. It keeps the objects of handles that were released when they could not end.
 ///
-/// 1. What belongs to a realm is not made for two threads, so its objects end where the realm is
-///    used. With a thread: a release there takes effect at once, one elsewhere is buried until that
-///    thread next moves the realm, makes a handle or ends. After its end any thread may bury, and
-///    the first that does so takes the others' away as well, so that two never do it at once.
+/// 1. What belongs to a realm is not made for two threads, so its objects never end while a thread
+///    uses the realm. With a thread: a release there takes effect at once, one elsewhere is buried.
+///    What is buried ends when that thread next moves the realm or makes a handle; when it ends;
+///    and with the last handle, wherever that is released: at once, or, if the thread is inside a
+///    call with the realm, at the end of that (`ThreadMark`). After the thread's end each release
+///    takes what is buried away, so that two threads never do it at once.
 /// 2. With the caller: a call enters the owner and leaves it at its end, and so does a release.
 ///    A call that finds another thread's call inside is refused, one that finds a release waits for
 ///    its end. A release that finds another thread inside is buried, and whoever is inside ends the
@@ -23,8 +25,10 @@ final class HandleOwner: Sendable {
     private let user = Atomic<UInt64>(0)
     private let hasBuried = Atomic<Bool>(false)
     private let living = Atomic<Int>(0)
-    private let state = Mutex(State())
-    private let failure = Mutex(Failure())
+    /// What the owner's thread is inside of; nil without a thread.
+    private let mark: ThreadMark?
+    private let state = FutexMutex(State())
+    private let failure = FutexMutex(Failure())
 
     private struct State {
         var buried: [Buried] = []
@@ -49,12 +53,16 @@ final class HandleOwner: Sendable {
     @inline(__always)
     static var isAnyConfinedToCaller: Bool { callerOwners.load(ordering: .relaxed) }
 
-    /// - Parameter thread: nil for the caller.
-    init(thread: UInt64?, _ interruption: Interruption) {
+    /// - Parameter thread: the calling one; nil for the caller.
+    init(thread: CallingThread?, _ interruption: Interruption) {
         self.interruption = interruption
-        self.thread = thread ?? CallingThread.anyIdentity
+        self.thread = thread?.identity ?? CallingThread.anyIdentity
+        mark = thread?.mark
         if thread == nil { Self.callerOwners.store(true, ordering: .relaxed) }
     }
+
+    /// What stands for it where it is only compared.
+    var address: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
     private var isConfinedToCaller: Bool { CallingThread.isAny(thread) }
 
@@ -65,15 +73,25 @@ final class HandleOwner: Sendable {
         living.add(1, ordering: .relaxed)
     }
 
-    /// Takes over the reference that a released handle held. Any thread.
+    /// Takes over the reference that a released handle held. Any thread, inside a call that may use
+    /// anything.
     func take(_ object: Unmanaged<AnyObject>, on calling: UInt64) {
-        living.subtract(1, ordering: .relaxed)
-        guard isConfinedToCaller else {
-            if calling == thread { return object.release() }
-            if bury(object) { empty() }
-            return
+        guard !isConfinedToCaller else {
+            living.subtract(1, ordering: .relaxed)
+            return end(object, on: calling)
         }
-        end(object, on: calling)
+        guard calling == thread else { return takeFromElsewhere(object) }
+        let isLast = living.subtract(1, ordering: .acquiringAndReleasing).newValue == 0
+        object.release()
+        if isLast { emptyIfNeeded() }
+    }
+
+    /// The same on another thread than the owner's.
+    private func takeFromElsewhere(_ object: Unmanaged<AnyObject>) {
+        let threadHasEnded = bury(object)
+        let isLast = living.subtract(1, ordering: .acquiringAndReleasing).newValue == 0
+        // No handle is left to begin a call with, but one may be under way.
+        if threadHasEnded || isLast && mark?.mayUse(address) == false { empty() }
     }
 
     /// Returns whether the owner's thread has ended.

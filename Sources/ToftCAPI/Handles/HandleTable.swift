@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import ToftPlatform
 internal import ToftEngine
 
 /// The kinds of handles, of 6 bits. Kind 0 marks a free slot, so no handle is NULL; 32 and more
@@ -25,9 +26,9 @@ enum HandleKind: UInt64 {
 /// 1. Making and releasing take no lock: free slots form a stack whose head carries a counter
 ///    (against ABA).
 /// 2. A look compares the slot's tag with the handle before and after it reads the object. It may
-///    follow the reference because a. an object whose owner has a thread ends on that thread alone,
-///    and only that thread may look (`HandleOwner`), and b. any other object is reached under
-///    `sharedLock` alone, which holds releasers off.
+///    follow the reference because a. only the thread of an object's owner may look, and the object
+///    ends on that thread or while it is inside no call (`HandleOwner`, `ThreadMark`), and b. any
+///    other object is reached under `sharedLock` alone, which holds releasers off.
 struct HandleTable: ~Copyable, Sendable {
     static let shared = HandleTable()
 
@@ -54,7 +55,7 @@ struct HandleTable: ~Copyable, Sendable {
     private let freeHead = Atomic<UInt64>(0)
     private let nextIndex = Atomic<UInt64>(0)
     private let liveCount = Atomic<UInt64>(0)
-    private let sharedLock = Mutex(())
+    private let sharedLock = ProcessWide { () }
 
     private init() {
         chunks = .allocate(capacity: Self.chunkCount)
@@ -100,14 +101,14 @@ extension HandleTable {
             throw .invalidHandle(kind)
         }
         let thread = slot.pointee.thread.load(ordering: .relaxed)
-        guard thread == CallingThread.currentIdentity else {
+        let object = slot.pointee.object.load(ordering: .relaxed)
+        let owner = slot.pointee.owner.load(ordering: .relaxed)
+        guard CallingThread.isCurrent(thread, using: owner) else {
             guard CallingThread.isAny(thread), !CallingThread.isFromParent(thread) else {
                 throw .foreignThread(thread)
             }
             return try lookAndEnter(bits, slot, kind)
         }
-        let object = slot.pointee.object.load(ordering: .relaxed)
-        let owner = slot.pointee.owner.load(ordering: .relaxed)
         atomicMemoryFence(ordering: .acquiring)
         guard slot.pointee.tag.load(ordering: .relaxed) == bits else { throw .invalidHandle(kind) }
         guard let object = Unmanaged<AnyObject>(bits: object)?.takeUnretainedValue() else {
@@ -131,6 +132,7 @@ extension HandleTable {
             return (object.retain(), owner.takeUnretainedValue())
         }
         guard let (object, owner) = found else { throw .invalidHandle(kind) }
+        CallingThread.use(owner)
         do throws(EngineError) {
             try owner.enter()
         } catch {
@@ -198,6 +200,12 @@ extension HandleTable {
 
     /// Ends a handle; nothing happens when it does not live or is of another kind. Any thread.
     func release(_ handle: OpaquePointer?, _ kind: HandleKind) {
+        let call = CallingThread.enterCall(ThreadMark.everything)
+        end(handle, kind)
+        call.leave()
+    }
+
+    private func end(_ handle: OpaquePointer?, _ kind: HandleKind) {
         let bits = UInt64(UInt(bitPattern: handle))
         guard bits >> Self.kindShift == kind.rawValue, let slot = slot(at: bits & 0xFFFF_FFFF)
         else { return }

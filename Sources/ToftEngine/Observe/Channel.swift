@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import ToftModel
 internal import ToftPlatform
 internal import ToftStorage
@@ -17,22 +16,21 @@ internal import ToftStorage
 final class Channel: Sendable {
     private struct State {
         var observations: [Observation] = []
-        /// Where the session stands.
-        var view: ModelView
+        /// Where the session stands; nil once the channel is closed, which a token may outlive.
+        var view: ModelView?
         var generation: UInt64 = 0
         var prepared: NotificationPackage?
-        var isClosed = false
         var wakeHandler: (@Sendable () -> Void)?
 
         func isBehind(_ version: UInt64) -> Bool {
-            guard !isClosed, prepared == nil else { return false }
+            guard let view, prepared == nil else { return false }
             return view.version < version
-                || observations.contains { $0.isFollowing && $0.basis.version < version }
+                || observations.contains { $0.isFollowing(before: version) }
         }
     }
 
     let flag: EventFlag
-    private let state: Mutex<State>
+    private let state: FutexMutex<State>
     private let process = ForkGuard.generation
 
     /// False in a forked child: the notifier may have held the lock.
@@ -48,7 +46,7 @@ final class Channel: Sendable {
                     + "\(EngineError(error).message)"
             )
         }
-        state = Mutex(State(view: view))
+        state = FutexMutex(State(view: view))
     }
 }
 
@@ -105,6 +103,7 @@ extension Channel {
     /// The session has gone to another version, by itself or by a package.
     func sessionMoved(to view: ModelView) {
         let dropped = state.withLock { state -> NotificationPackage? in
+            guard state.view != nil else { return nil }
             state.view = view
             state.generation += 1
             defer { state.prepared = nil }
@@ -115,18 +114,11 @@ extension Channel {
 
     /// Ends all observations.
     func close() {
-        let (observations, prepared) = state.withLock { state in
-            defer {
-                state.observations = []
-                state.prepared = nil
-            }
-            state.isClosed = true
-            state.wakeHandler = nil
-            state.generation += 1
-            return (state.observations, state.prepared)
+        let ended = state.withLock { state in
+            defer { state = State(view: nil, generation: state.generation + 1) }
+            return state
         }
-        for observation in observations { observation.stop() }
-        withExtendedLifetime(prepared) {}
+        for observation in ended.observations { observation.stop() }
     }
 }
 
@@ -141,8 +133,10 @@ extension Channel {
     /// Works out what there is to tell up to a snapshot, and leaves it for the session.
     func prepare(_ snapshot: Snapshot) {
         let work = state.withLock { state in
-            state.isBehind(snapshot.version)
-                ? (state.observations.filter(\.isFollowing), state.view, state.generation) : nil
+            state.view.flatMap { view in
+                state.isBehind(snapshot.version)
+                    ? (state.observations.filter(\.isFollowing), view, state.generation) : nil
+            }
         }
         guard let (observations, view, generation) = work else { return }
         let prepared: NotificationPackage
@@ -157,8 +151,8 @@ extension Channel {
 
     private func hand(over prepared: NotificationPackage, generation: UInt64) {
         let isLeft = state.withLock { state in
-            guard state.generation == generation, !state.isClosed else { return false }
-            if !prepared.hasCalls, prepared.version == state.view.version {
+            guard state.generation == generation, let view = state.view else { return false }
+            if !prepared.hasCalls, prepared.version == view.version {
                 // The session is at that version already and no handler is due.
                 for item in prepared.items { item.observation.move(to: item.basis) }
                 return false

@@ -65,8 +65,7 @@ extension NotificationPackage {
     static func prepare(_ observations: [Observation], to view: ModelView) -> NotificationPackage {
         var travellers: [UInt64: [(Observation, ObservedVersion)]] = [:]
         for observation in observations {
-            let basis = observation.basis
-            if basis.version < view.version {
+            if let basis = observation.basis, basis.version < view.version {
                 travellers[basis.version, default: []].append((observation, basis))
             }
         }
@@ -102,8 +101,8 @@ extension NotificationPackage {
     static func failure(_ error: EngineError, for observations: [Observation], at view: ModelView)
         -> NotificationPackage
     {
-        let items = observations.map { observation in
-            let basis = observation.basis
+        let items = observations.compactMap { observation -> Item? in
+            guard let basis = observation.basis else { return nil }
             return Item(
                 observation: observation, previousVersion: basis.version, basis: basis,
                 outcome: .failure(error))

@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import ToftPlatform
 internal import ToftStorage
 
@@ -16,7 +15,7 @@ final class Notifier: Sendable {
     }
 
     private let store: Store
-    private let state = Mutex(State())
+    private let state = FutexMutex(State())
 
     init(store: Store) {
         self.store = store

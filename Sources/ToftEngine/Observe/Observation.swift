@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import ToftPlatform
 internal import ToftModel
 
 /// What is observed: enough to find it in any version.
@@ -31,15 +31,17 @@ final class Observation: Sendable {
     }
 
     private struct State {
+        /// Nil once it has been stopped.
         var handler: Handler?
-        var basis: ObservedVersion
+        /// The same: a token that is kept pins no version.
+        var basis: ObservedVersion?
         var isInitialDue: Bool
     }
 
     let subject: Subject
     /// The key paths whose changes it is to be told; nil for all that the subject reaches.
     let paths: WatchedPaths?
-    private let state: Mutex<State>
+    private let state: FutexMutex<State>
 
     /// - Parameter callsInitially: whether the first call of results and lists comes without a
     ///   change.
@@ -50,21 +52,33 @@ final class Observation: Sendable {
         self.subject = subject
         self.paths = paths
         let handler = Handler(call: handler)
-        state = Mutex(
+        state = FutexMutex(
             State(
                 handler: handler, basis: basis,
                 isInitialDue: callsInitially && subject.hasInitialCall))
     }
 
-    var isActive: Bool { state.withLock { $0.handler != nil } }
     var isInitialDue: Bool { state.withLock { $0.isInitialDue && $0.handler != nil } }
     /// Whether it is to be told of changes: its first call, if it has one, is behind it.
     var isFollowing: Bool { state.withLock { !$0.isInitialDue && $0.handler != nil } }
-    var basis: ObservedVersion { state.withLock { $0.basis } }
+    /// Nil once it has been stopped.
+    var basis: ObservedVersion? { state.withLock { $0.basis } }
+    /// Whether it is to be told of changes and stands before a version.
+    func isFollowing(before version: UInt64) -> Bool {
+        state.withLock { state in
+            guard !state.isInitialDue, let basis = state.basis else { return false }
+            return basis.version < version
+        }
+    }
 
     /// Moves the observer to the version that it has been told about, or need not be.
     func move(to basis: ObservedVersion) {
-        state.withLock { $0.basis = basis }
+        let old = state.withLock { state -> ObservedVersion? in
+            guard state.handler != nil else { return nil }
+            defer { state.basis = basis }
+            return state.basis
+        }
+        withExtendedLifetime(old) {}
     }
 
     /// Calls the handler, on the session's thread. False if the observation has been stopped.
@@ -81,11 +95,14 @@ final class Observation: Sendable {
 
     /// Ends the observation. Any thread, any number of times.
     func stop() {
-        let handler = state.withLock { state in
-            defer { state.handler = nil }
-            return state.handler
+        let ended = state.withLock { state in
+            defer {
+                state.handler = nil
+                state.basis = nil
+            }
+            return (state.handler, state.basis)
         }
-        withExtendedLifetime(handler) {}
+        withExtendedLifetime(ended) {}
     }
 }
 
@@ -116,7 +133,7 @@ extension Subject {
 extension Token {
     /// Moves the observer over one version without a call, if it stands right before it.
     func skip(from old: ModelView, to new: ModelView) {
-        guard observation.isFollowing, observation.basis.version == old.version else { return }
+        guard observation.isFollowing, observation.basis?.version == old.version else { return }
         observation.move(to: ObservedVersion(view: new))
     }
 }

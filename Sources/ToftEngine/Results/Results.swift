@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import ToftPlatform
 package import ToftModel
 package import ToftQuery
 internal import ToftStorage
@@ -21,7 +21,7 @@ package final class Results {
     private var counted: (count: Int, lastChange: UInt64)?
     /// Of a frozen session's results, which threads may share: what they are, once it has been
     /// worked out.
-    private let frozen = Mutex<ResultRows?>(nil)
+    private let frozen = FutexMutex<ResultRows?>(nil)
 
     init(_ definition: ResultsDefinition, in session: Session) {
         self.definition = definition

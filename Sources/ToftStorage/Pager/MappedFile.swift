@@ -37,14 +37,14 @@ package final class MappedFile: @unchecked Sendable {
     /// An entry is filled once; readers see it through the release of its `presentPages`.
     private let regions: UnsafeMutablePointer<Region>
     private let presentPages: UnsafeMutablePointer<Atomic<Int>>
-    private let growth = Mutex<Void>(())
+    private let growth = FutexMutex<Void>(())
     /// `mapped`: the last run of pages that was read, first page in the upper 40 bits, how many in
     /// the lower 24.
     private let lastRun = Atomic<UInt64>(0)
     /// `buffered`: held while pages are filled.
-    private let filling = Mutex<Int>(0)
+    private let filling = FutexMutex<Int>(0)
     /// `buffered`: how many spaces of pages are open.
-    private let readers = Mutex<Int>(0)
+    private let readers = FutexMutex<Int>(0)
 
     private let keptBytes: Int
     /// Pages that are read at once, at most, where one run follows the other.

@@ -108,7 +108,7 @@ private struct Backoff {
 private final class ParticipantWords: Sendable {
     private let file: PosixFile
     private let locks: FileLocks
-    private let words = Mutex<SharedWords?>(nil)
+    private let words = FutexMutex<SharedWords?>(nil)
 
     init(file: PosixFile, locks: FileLocks) {
         self.file = file

@@ -32,7 +32,7 @@ final class InterprocessLock: Sendable {
     private let threads = ThreadLock()
     /// When this process last gave the lock to a sleeper, and the count of acquisitions then.
     /// Guarded by `threads`.
-    private let courtesy = Mutex<(acquisitions: UInt64, end: Deadline)?>(nil)
+    private let courtesy = FutexMutex<(acquisitions: UInt64, end: Deadline)?>(nil)
 
     /// Whether the process has the byte though no thread may have the lock. Changed only by who has
     /// `threads`.

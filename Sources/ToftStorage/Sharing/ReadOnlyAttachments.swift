@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import ToftPlatform
 
 /// The pins of read-only openers. They write nothing, not even a lock file (they may not be allowed
@@ -11,7 +10,7 @@ internal import ToftPlatform
 final class ReadOnlyAttachments: Sendable {
     private let locks: FileLocks
     private let newest: @Sendable () throws(StorageError) -> PublishedVersion
-    private let counts = Mutex<[UInt64: Int]>([:])
+    private let counts = FutexMutex<[UInt64: Int]>([:])
 
     init(locks: FileLocks, newest: @escaping @Sendable () throws(StorageError) -> PublishedVersion)
     {

@@ -31,7 +31,7 @@ final class ReaderTable: Sendable {
     private let ring: VersionRing
     private let processes: ProcessTable
     private let owner: ProcessTable.Owner
-    private let local = Mutex(Local())
+    private let local = FutexMutex(Local())
     private static let spareLimit = 64
 
     init(words: SharedWords, processes: ProcessTable) throws(StorageError) {

@@ -13,7 +13,7 @@ internal import ToftPlatform
 final class Checkpointer: Sendable {
     private let checkpoint: Checkpoint
     private let coordinator: Coordinator
-    private let thread = Mutex<PlatformThread?>(nil)
+    private let thread = FutexMutex<PlatformThread?>(nil)
     private let hasThread = Atomic<Bool>(false)
     private let call = Call()
 

@@ -31,7 +31,7 @@ final class CommitGroup: Sendable {
 
     private let file: MappedFile
     private let coordinator: Coordinator
-    private let state = Mutex(State())
+    private let state = FutexMutex(State())
     /// Counts the writes that have ended.
     private let turn = Turn()
 

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import ToftPlatform
 
 /// One version of the database: its trees, as they were committed and stay until the snapshot is
 /// released. Any thread may use it.
@@ -13,7 +13,7 @@ package final class Snapshot: Sendable {
     let rootRef: Ref
     /// The tree of trees.
     let catalog: Catalog
-    private let state: Mutex<State>
+    private let state: FutexMutex<State>
 
     private struct State {
         var tables: [UInt64: TableReader] = [:]
@@ -42,7 +42,7 @@ package final class Snapshot: Sendable {
         rootRef = published.root
         root = try Root(reading: rootRef, in: pages)
         catalog = Catalog(pages: pages, root: root.catalog, filePages: root.pageCount)
-        state = Mutex(State(pin: pin))
+        state = FutexMutex(State(pin: pin))
     }
 
     /// The version that a transaction makes on top of the one with `root`.
@@ -53,7 +53,7 @@ package final class Snapshot: Sendable {
         self.catalog = catalog
         pages = catalog.pages
         version = pages.version
-        state = Mutex(State())
+        state = FutexMutex(State())
     }
 
     deinit { release() }

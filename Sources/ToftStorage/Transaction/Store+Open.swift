@@ -1,4 +1,3 @@
-internal import Synchronization
 package import ToftPlatform
 
 /// The stores that this process has open, so that a file that is opened twice is one store.
@@ -6,16 +5,9 @@ package import ToftPlatform
 /// The registry's lock is held for a look-up only. Attaching to a file, which may wait for another
 /// process, holds the lock of that file's entry: only those who open the same file wait for it.
 private enum StoreRegistry {
-    struct Key: Hashable {
-        enum Name: Hashable {
-            case file(FileIdentity)
-            case memory(String)
-        }
-
-        let name: Name
-        /// A forked child has entries of its own: a parent's thread that was opening a file never
-        /// gives its entry back here.
-        let generation = ForkGuard.generation
+    enum Key: Hashable {
+        case file(FileIdentity)
+        case memory(String)
     }
 
     struct WeakStore {
@@ -24,7 +16,7 @@ private enum StoreRegistry {
 
     final class Entry: Sendable {
         /// Locked while the file is attached to.
-        let open = Mutex(WeakStore())
+        let open = FutexMutex(WeakStore())
     }
 
     struct Slot {
@@ -33,13 +25,12 @@ private enum StoreRegistry {
         var users = 0
     }
 
-    static let slots = Mutex<[Key: Slot]>([:])
+    static let slots = ProcessWide<[Key: Slot]> { [:] }
 
     /// The store of a key: the one that is open, or the one that `make` opens.
-    static func store(_ name: Key.Name, orOpen make: () throws(StorageError) -> Store)
+    static func store(_ key: Key, orOpen make: () throws(StorageError) -> Store)
         throws(StorageError) -> Store
     {
-        let key = Key(name: name)
         let entry = slots.withLock { slots in
             slots = slots.filter {
                 $0.value.users > 0 || $0.value.entry.open.withLock { $0.store != nil }

@@ -1,5 +1,4 @@
-package import Synchronization
-internal import ToftPlatform
+package import ToftPlatform
 
 /// How a store is opened.
 package struct StoreConfiguration: Sendable {
@@ -47,16 +46,16 @@ package final class Store: Sendable {
     let checkpointer: Checkpointer?
     /// For who may not write: what the log holds behind the newest meta, when nobody is there who
     /// has recovered it.
-    private let replayedVersion = Mutex<(meta: UInt64, version: ReplayedVersion?)>((0, nil))
+    private let replayedVersion = FutexMutex<(meta: UInt64, version: ReplayedVersion?)>((0, nil))
     /// Whether the store leaves the file when it goes; not so while recovery looks at a file
     /// through one.
     private let leavesFile: Bool
     private let generation = ForkGuard.generation
     /// How many have opened it and not closed it; nil when the last of them has left the file.
-    private let handles = Mutex<Int?>(1)
-    private let writer = Mutex(WriterState())
+    private let handles = FutexMutex<Int?>(1)
+    private let writer = FutexMutex(WriterState())
     /// How the insert buffer is kept.
-    package let insertBuffer = Mutex(InsertBufferState())
+    package let insertBuffer = FutexMutex(InsertBufferState())
 
     private struct WriterState {
         /// Nil while a transaction has it, and before the first.

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import ToftPlatform
 
 /// The one transaction that may change the database, over all threads and processes.
 ///

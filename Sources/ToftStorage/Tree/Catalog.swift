@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import ToftPlatform
 
 /// The tree of trees of one version: finds a tree by its id once, then keeps it.
 ///
@@ -7,7 +7,7 @@ internal import Synchronization
 final class Catalog: Sendable {
     /// Tree ids to roots.
     let tree: TreeReader
-    private let state = Mutex(State())
+    private let state = FutexMutex(State())
     /// Whether the insert buffer has all its levels, for a writer; else those that hold entries.
     private let hasAllLevels: Bool
     /// Pages of the file, as the version's root says.

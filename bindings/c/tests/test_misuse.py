@@ -9,7 +9,6 @@ import contextlib
 import ctypes
 import os
 import random
-import time
 import unittest
 
 from toft_door import (
@@ -157,9 +156,6 @@ class MisuseTests(unittest.TestCase):
     def test_handles_of_the_parent_process_are_errors(self):
         functions = [function for function, _, _ in self.with_parameter(kind_of)]
         arguments = {function.name: self.world.arguments(function.name) for function in functions}
-        time.sleep(
-            0.2
-        )  # the library's thread has nothing to do: only then may a process fork and go on
         process = os.fork()
         if process == 0:
             wrong = [

@@ -1,0 +1,22 @@
+public import CPlatform
+internal import Synchronization
+
+/// A memory fence between a thread that often stores one word and then loads another, and one that
+/// seldom does the same the other way round: the frequent side pays nothing, since the kernel makes
+/// it pass a barrier when the seldom one asks (`membarrier`).
+public enum AsymmetricFence {
+    /// Whether the kernel can. If not, the frequent side needs a full fence.
+    package static let isAvailable = platform_can_fence_all_threads() != 0
+
+    /// The frequent side's fence where the kernel can: keeps the compiler from reordering. Public
+    /// because only what is public is inlined in other modules.
+    @inlinable @inline(__always)
+    public static func light() { platform_compiler_fence() }
+
+    /// The seldom side's fence: every other thread has passed a full barrier when it returns. False
+    /// if the kernel refuses. Costs microseconds, the first time in a process milliseconds.
+    package static func heavy() -> Bool {
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+        return !isAvailable || platform_fence_all_threads() == 0
+    }
+}
