@@ -324,7 +324,7 @@ EDITS = [
         """\
         #endif
         if Mutant.isOn(.metaNotDurable) {
-            return try file.write(UnsafeRawBufferPointer(page), at: slot * UInt64(Page.size))
+            return try file.write(UnsafeRawBufferPointer(page), at: slot.byteOffset)
         }
 """,
     ),
@@ -548,7 +548,7 @@ EDITS = [
         found.logMap.salt =
             found.logMap.segments.isEmpty ? 0 : try LogRing.newSalt(of: found.databaseID)
         try MetaPage.write(
-            found, slot: 1 - slot, to: file)
+            found, slot: MetaPage.other(than: slot), to: file)
 """,
         """\
         if !Mutant.isOn(.saltKept) {
@@ -556,7 +556,9 @@ EDITS = [
                 found.logMap.segments.isEmpty ? 0 : try LogRing.newSalt(of: found.databaseID)
         }
         try MetaPage.write(
-            found, slot: Mutant.isOn(.recoveryOverwritesItsMeta) ? slot : 1 - slot, to: file)
+            found,
+            slot: Mutant.isOn(.recoveryOverwritesItsMeta) ? slot : MetaPage.other(than: slot),
+            to: file)
 """,
     ),
     Edit(
@@ -625,10 +627,14 @@ EDITS = [
     Edit(
         "Sources/ToftStorage/Transaction/Store.swift",
         """\
-    private func pins(_ visible: UInt64, _ beingWritten: UInt64?) throws(StorageError) -> [UInt64] {
+    private func pins(_ visible: Version, _ beingWritten: Version?) throws(StorageError)
+        -> [Version]
+    {
 """,
         """\
-    private func pins(_ visible: UInt64, _ beingWritten: UInt64?) throws(StorageError) -> [UInt64] {
+    private func pins(_ visible: Version, _ beingWritten: Version?) throws(StorageError)
+        -> [Version]
+    {
         let isOutOfOrder = Mutant.isOn(.durableVersionReadFirst)
         let durableAtFirst = isOutOfOrder ? coordinator.durableVersion : 0
 """,

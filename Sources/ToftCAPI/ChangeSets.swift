@@ -1,6 +1,7 @@
 internal import CToft
 internal import ToftEngine
 internal import ToftModel
+internal import ToftStorage
 
 /// One call of an observer as C sees it: what a `toft_changes` points to is owned by this object
 /// until the callback returns.
@@ -17,8 +18,8 @@ final class ForeignChanges {
         changes.size = MemoryLayout<toft_changes>.size
         changes.kind = kind
         changes.error = failure.map { toft_status($0.code) } ?? TOFT_OK
-        changes.previous_version = notification.previousVersion
-        changes.version = notification.version
+        changes.previous_version = notification.previousVersion.rawValue
+        changes.version = notification.version.rawValue
         if options.wantsRanges {
             addRanges(notification.collection)
         } else {

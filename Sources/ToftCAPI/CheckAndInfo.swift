@@ -13,15 +13,15 @@ public func toft_realm_info(
         let out = try Argument.outStructure(out_info, "out_info")
         let facts = try session.facts()
         var info = toft_database_info()
-        info.version = try session.version
-        info.latest_version = facts.version
-        info.oldest_pinned_version = facts.oldestPinnedVersion
+        info.version = try session.version.rawValue
+        info.latest_version = facts.version.rawValue
+        info.oldest_pinned_version = facts.oldestPinnedVersion.rawValue
         info.file_size = facts.fileSize
         info.free_size = facts.freeSize
         info.page_size = UInt32(Page.size)
         info.format_version = MetaLayout.currentFormat
         info.log_size = facts.logSize
-        info.checkpoint_version = facts.checkpointVersion
+        info.checkpoint_version = facts.checkpointVersion.rawValue
         info.deferred_size = facts.deferredSize
         Argument.fill(out, info)
     }

@@ -62,7 +62,7 @@ public func toft_realm_version(
 ) -> toft_status {
     entry(realm) { () throws(EngineError) in
         let session = try ResolvedHandle(realm: realm).session
-        try Argument.out(out_version, "out_version").pointee = try session.version
+        try Argument.out(out_version, "out_version").pointee = try session.version.rawValue
     }
 }
 

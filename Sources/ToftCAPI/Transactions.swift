@@ -45,7 +45,7 @@ public func toft_realm_commit(
             tokens.append(token)
         }
         let version = try session.commit(try Durability(options.durability), skipping: tokens)
-        out_version?.pointee = version
+        out_version?.pointee = version.rawValue
     }
 }
 

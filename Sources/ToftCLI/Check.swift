@@ -26,7 +26,7 @@ struct Check: ParsableCommand {
         if target.json {
             print(
                 JSONLine.object([
-                    ("version", .number(report.version)), ("pages", .number(report.pages)),
+                    ("version", .number(report.version.rawValue)), ("pages", .number(report.pages)),
                     ("usedPages", .number(report.usedPages)),
                     ("freePages", .number(report.freePages)),
                     ("waitingPages", .number(report.pinnedFreePages)),

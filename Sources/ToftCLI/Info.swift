@@ -22,11 +22,12 @@ struct Info: ParsableCommand {
             if target.json {
                 print(
                     JSONLine.object([
-                        ("version", .number(facts.version)), ("fileBytes", .number(facts.fileSize)),
+                        ("version", .number(facts.version.rawValue)),
+                        ("fileBytes", .number(facts.fileSize)),
                         ("freeBytes", .number(facts.freeSize)),
-                        ("oldestPinnedVersion", .number(facts.oldestPinnedVersion)),
+                        ("oldestPinnedVersion", .number(facts.oldestPinnedVersion.rawValue)),
                         ("logBytes", .number(facts.logSize)),
-                        ("checkpointVersion", .number(facts.checkpointVersion)),
+                        ("checkpointVersion", .number(facts.checkpointVersion.rawValue)),
                         ("deferredBytes", .number(facts.deferredSize)),
                         ("pageBytes", .number(UInt64(Page.size))),
                         ("format", .number(UInt64(MetaLayout.currentFormat))),

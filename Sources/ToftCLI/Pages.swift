@@ -52,7 +52,7 @@ struct Pages: ParsableCommand {
 
     private static func text(_ meta: FileDump.MetaPageFacts) -> String {
         guard let version = meta.version else { return meta.problem ?? "not valid" }
-        let segments = meta.logSegments.map { "\($0.lowerBound)-\($0.upperBound - 1)" }
+        let segments = meta.logSegments.map { "\($0.lowerBound)-\($0.upperBound.rawValue - 1)" }
         return "version \(version), root at page \(meta.rootPage), \(meta.pageCount) pages, "
             + (meta.isClosedCleanly ? "closed cleanly" : "not closed cleanly")
             + (segments.isEmpty ? "" : ", log in pages " + segments.joined(separator: ", "))
@@ -70,9 +70,11 @@ struct Pages: ParsableCommand {
         let trees: [JSONLine] = dump.trees.map { line($0) }
         let use: [JSONLine] = dump.use.map { line($0) }
         let roots: [JSONLine] = dump.rootsFound.map { root in
-            .object([("page", .number(root.page)), ("version", .number(root.version))])
+            .object([
+                ("page", .number(root.page.rawValue)), ("version", .number(root.version.rawValue)),
+            ])
         }
-        let logged: [JSONLine] = dump.loggedVersions.map { .number($0) }
+        let logged: [JSONLine] = dump.loggedVersions.map { .number($0.rawValue) }
         let problems: [JSONLine] = dump.problems.map { .text($0) }
         return .object([
             ("bytes", .number(dump.byteCount)),
@@ -90,8 +92,8 @@ struct Pages: ParsableCommand {
 
     private static func line(_ root: FileDump.RootFacts) -> JSONLine {
         .object([
-            ("page", .number(root.page)), ("version", .number(root.version)),
-            ("previousVersion", .number(root.previousVersion)),
+            ("page", .number(root.page.rawValue)), ("version", .number(root.version.rawValue)),
+            ("previousVersion", .number(root.previousVersion.rawValue)),
             ("pages", .number(root.pageCount)),
         ])
     }
@@ -109,13 +111,13 @@ struct Pages: ParsableCommand {
             return .object([("slot", slot), ("problem", .text(meta.problem ?? ""))])
         }
         let segments: [JSONLine] = meta.logSegments.map { pages in
-            .list([.number(pages.lowerBound), .number(pages.upperBound - 1)])
+            .list([.number(pages.lowerBound.rawValue), .number(pages.upperBound.rawValue - 1)])
         }
         return .object([
-            ("slot", slot), ("version", .number(version)),
-            ("rootPage", .number(meta.rootPage)), ("pages", .number(meta.pageCount)),
+            ("slot", slot), ("version", .number(version.rawValue)),
+            ("rootPage", .number(meta.rootPage.rawValue)), ("pages", .number(meta.pageCount)),
             ("closedCleanly", .bool(meta.isClosedCleanly)),
-            ("logPosition", .number(meta.logPosition)), ("logPages", .list(segments)),
+            ("logPosition", .number(meta.logPosition.rawValue)), ("logPages", .list(segments)),
         ])
     }
 
@@ -123,8 +125,8 @@ struct Pages: ParsableCommand {
         let kind: JSONLine = tree.kind.map { .text("\($0)") } ?? .null
         let problem: JSONLine = tree.problem.map { .text($0) } ?? .null
         return .object([
-            ("id", .number(tree.id)), ("kind", kind), ("count", .number(tree.count)),
-            ("height", .integer(Int64(tree.height))), ("page", .number(tree.page)),
+            ("id", .number(tree.id.rawValue)), ("kind", kind), ("count", .number(tree.count)),
+            ("height", .integer(Int64(tree.height))), ("page", .number(tree.page.rawValue)),
             ("problem", problem),
         ])
     }

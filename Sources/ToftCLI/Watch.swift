@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import ToftEngine
 import ToftModel
+import ToftStorage
 
 struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -83,7 +84,7 @@ private final class Watcher {
         if printer.asJSON {
             Swift.print(
                 JSONLine.object([
-                    ("version", .number(notification.version)),
+                    ("version", .number(notification.version.rawValue)),
                     ("count", .integer(Int64(lines.count))),
                     ("deletions", list(change.deletions)), ("insertions", list(change.insertions)),
                     ("modifications", list(change.modificationsNew)),

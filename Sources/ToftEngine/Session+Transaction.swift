@@ -67,12 +67,12 @@ extension Session {
     /// - Parameter tokens: observations of this session that are not told of it.
     @discardableResult
     package func commit(_ durability: Durability = .immediate, skipping tokens: [Token] = [])
-        throws(EngineError) -> UInt64
+        throws(EngineError) -> Version
     {
         try check()
         let ending = try endingTransaction("commit")
         noteEverything()
-        let committed: (version: UInt64, snapshot: Snapshot?)
+        let committed: (version: Version, snapshot: Snapshot?)
         do throws(ModelError) {
             committed = try ending.commit(durability)
             if let buffer = ending.reusableBuffer { database.giveBack(buffer) }

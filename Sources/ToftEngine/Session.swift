@@ -1,5 +1,5 @@
 package import ToftModel
-internal import ToftStorage
+package import ToftStorage
 
 /// One thread's view of one version of a database, and what it has open in it.
 ///
@@ -88,7 +88,7 @@ package final class Session {
 
     /// The version that the session stands at; within a write transaction, the one that it began
     /// with.
-    package var version: UInt64 {
+    package var version: Version {
         get throws(EngineError) {
             try check()
             return base.snapshot.version

@@ -39,7 +39,7 @@ import ToftStorage
     /// Removes the first entry of a tree, which stays away, or comes back with another key or
     /// value.
     private static func change(
-        _ id: UInt64?, in writing: WriteTransaction,
+        _ id: TreeID?, in writing: WriteTransaction,
         to entry: (inout [UInt8], inout [UInt8]) -> Bool
     ) throws {
         let id = try #require(id)
@@ -54,7 +54,7 @@ import ToftStorage
     }
 
     /// Adds an entry like the last one.
-    private static func add(_ id: UInt64?, in writing: WriteTransaction) throws {
+    private static func add(_ id: TreeID?, in writing: WriteTransaction) throws {
         let id = try #require(id)
         var key = try Self.key(try writing.view.orderedTree(id), last: true)
         key[key.count - 1] ^= 0x40

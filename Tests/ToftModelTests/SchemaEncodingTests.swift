@@ -1,4 +1,5 @@
 import Testing
+import ToftStorage
 @testable import ToftModel
 
 @Suite struct SchemaEncodingTests {

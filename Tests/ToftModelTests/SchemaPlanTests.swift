@@ -1,4 +1,5 @@
 import Testing
+import ToftStorage
 @testable import ToftModel
 
 @Suite struct SchemaPlanTests {
@@ -18,9 +19,9 @@ import Testing
 
     /// What the file would hold after the plan: with trees as a transaction would give them.
     static func carriedOut(_ plan: SchemaPlan) -> StoredSchema {
-        var schema = plan.target, tree: UInt64 = 100
-        let next = { () -> UInt64 in
-            tree += 1; return tree
+        var schema = plan.target, tree: TreeID = 100
+        let next = { () -> TreeID in
+            tree.rawValue += 1; return tree
         }
         for index in schema.classes.indices {
             if schema.classes[index].table == 0 { schema.classes[index].table = next() }

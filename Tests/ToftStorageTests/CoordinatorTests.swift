@@ -28,17 +28,18 @@ private final class Place {
     }
 
     /// Attaches, and opens when it is the first.
-    func attach(version: UInt64 = 1) throws -> Coordinator {
+    func attach(version: Version = 1) throws -> Coordinator {
         let coordinator = try Coordinator.attach(try file())
-        if coordinator.isFirst { try coordinator.open(published: published(version)) }
+        if coordinator.isFirst { try coordinator.open(published: published(version.rawValue)) }
         return coordinator
     }
 }
 
 private func published(_ version: UInt64) -> PublishedVersion {
     PublishedVersion(
-        version: version,
-        root: Ref(page: version, birth: version, checksum: ~version, pageCount: 1),
+        version: Version(version),
+        root: Ref(
+            page: PageNumber(version), birth: Version(version), checksum: ~version, pageCount: 1),
         fileSize: version * 4_096)
 }
 

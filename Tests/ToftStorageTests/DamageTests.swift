@@ -146,12 +146,13 @@ struct DamageTests {
         let map = try ImageMap(of: image)
         let meta = try #require(
             try image[(map.meta * 4_096)...].prefix(4_096).withUnsafeBytes { page throws in
-                try Meta(validating: page, path: "")
+                try Meta(validating: page, in: PageNumber(UInt64(map.meta)), path: "")
             })
         var frame: [UInt8] = []
         _ = LogFrame(
-            .marker, version: 1 << 40, previousVersion: 1, before: .start, durablePosition: 0,
-            durableCheckpoint: 1 << 40, salt: salt(meta), payload: [], into: &frame)
+            .marker, version: Version(1 << 40), previousVersion: 1, before: .start,
+            durablePosition: 0,
+            durableCheckpoint: Version(1 << 40), salt: salt(meta), payload: [], into: &frame)
         let end = try #require(map.logPages.last) * 4_096
         image.replaceSubrange(end..<end + frame.count, with: frame)
         return image
@@ -188,6 +189,21 @@ struct DamageTests {
     func `A version that no file reaches is damaged`(_ version: UInt64) throws {
         let found = try use { image, map in Image.put(version, &image, map.meta * 4_096 + 64) }
         #expect(found.contains { $0.contains("corrupt") })
+    }
+
+    @Test(arguments: [0, 1] as [PageNumber])
+    func `A meta that contradicts itself is reported with its own page`(_ slot: PageNumber) throws {
+        var image = try image()
+        let start = Int(slot.byteOffset)
+        for version in [0, 1 << 62, 1 << 62 + 1] as [UInt64] {
+            Image.put(version, &image, start + MetaLayout.version)
+            let checksum = Image.checksum(image, start, MetaLayout.checksum)
+            Image.put(checksum, &image, start + MetaLayout.checksum)
+            let file = MappedFile(try MemoryFile(content: image))
+            #expect(
+                throws: StorageError.corrupt(page: slot, reason: "a meta contradicts itself")
+            ) { try MetaPage.newest(fromDevice: false, of: file) }
+        }
     }
 
     @Test(arguments: [1 << 36, 1 << 62, UInt64(Int64.max), .max] as [UInt64])

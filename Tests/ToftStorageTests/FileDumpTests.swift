@@ -39,7 +39,7 @@ import ToftTestKit
             #expect(dump.trees.contains { $0.kind == .table && $0.count == 2_000 })
             #expect(dump.loggedVersions.count == 1)
             let known = dump.use.reduce(0) { $0 + $1.pages } + dump.emptyPages + dump.otherPages
-            #expect(known == dump.byteCount / UInt64(Page.size) - Page.firstData)
+            #expect(known == dump.byteCount / UInt64(Page.size) - Page.firstData.rawValue)
         }
     }
 

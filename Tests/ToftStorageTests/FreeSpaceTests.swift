@@ -69,20 +69,23 @@ import ToftPlatform
     @Test func `Runs of pages agree with a set of pages`() {
         var random = SplitMix(seed: 7)
         var runs = PageRuns()
-        var model = Set<UInt64>()
+        var model = Set<PageNumber>()
+        func numbers(_ page: PageNumber, _ count: Int) -> [PageNumber] {
+            (0..<UInt64(count)).map { page + $0 }
+        }
         let end = Page.first(ofRegion: 1)
         for _ in 0..<1000 {
             let count = Int(random.next() % 6) + 1
             if random.next() % 2 == 0 {
-                let page = end - 100 + random.next() % 200
-                let pages = page..<(page + UInt64(count))
-                if pages.contains(end) && page < end { continue }
+                let page = PageNumber(end.rawValue - 100 + random.next() % 200)
+                if page < end && page + UInt64(count) > end { continue }
+                let pages = numbers(page, count)
                 let isNew = model.isDisjoint(with: pages)
                 #expect(runs.insert(page, count: count) == isNew)
                 if isNew { model.formUnion(pages) }
             } else {
                 let kind = random.next() % 3
-                func giveRest(_ run: PageRuns.Run) -> UInt64 {
+                func giveRest(_ run: PageRuns.Run) -> PageNumber {
                     if run.count > count {
                         _ = runs.insert(run.page + UInt64(count), count: run.count - count)
                     }
@@ -99,9 +102,9 @@ import ToftPlatform
                 #expect((page == nil) == fitting.isEmpty)
                 guard let page else { continue }
                 #expect(fitting.contains { $0.page == page })
-                model.subtract(page..<(page + UInt64(count)))
+                model.subtract(numbers(page, count))
             }
-            #expect(Set(runs.runs.flatMap { Array($0.page..<$0.end) }) == model)
+            #expect(Set(runs.runs.flatMap { numbers($0.page, $0.count) }) == model)
             for (first, second) in zip(runs.runs, runs.runs.dropFirst()) {
                 #expect(
                     first.end < second.page || first.end == end && second.page == end,
@@ -132,7 +135,7 @@ import ToftPlatform
     private struct Database {
         let file = MemoryFile()
         let store: Store
-        let tree: UInt64
+        let tree: TreeID
 
         init() throws {
             try Store.format(file)
@@ -343,7 +346,7 @@ import ToftPlatform
         run.count = 1
         try RootPayload.write(runs + [run], [], to: base)
         try database.file.write(
-            UnsafeRawBufferPointer(page), at: snapshot.rootRef.page * UInt64(Page.size))
+            UnsafeRawBufferPointer(page), at: snapshot.rootRef.page.byteOffset)
         snapshot.release()
         #expect { _ = try database.store.beginWrite() } throws: { error in
             guard case StorageError.corrupt = error else { return false }

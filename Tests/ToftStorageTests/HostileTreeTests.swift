@@ -18,7 +18,7 @@ import Testing
         func visit(_ ref: Ref, as type: ExtentType) {
             if type != .blob { found.append((ref, type)) }
         }
-        func visit(sequence id: UInt64) {}
+        func visit(sequence id: TreeID) {}
     }
 
     /// Overwrites 1, 2, 4 or 8 bytes somewhere behind the extent's header, mostly where the fields

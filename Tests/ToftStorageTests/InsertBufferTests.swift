@@ -48,7 +48,7 @@ import ToftPlatform
             #expect(try store.check().problems == [], "\(seed)")
         }
         #expect(
-            try store.beginRead().hasTree(SystemTree.insertBuffer.upperBound),
+            try store.beginRead().hasTree(try #require(SystemTree.insertBuffer.last)),
             "\(seed): no entry came to the last level")
     }
 
@@ -58,7 +58,7 @@ import ToftPlatform
         let first = try transaction.createOrderedTree(),
             second = try transaction.createOrderedTree()
         for number in 0..<2_000 {
-            try TreeKey.with(UInt64(number)) { key throws(StorageError) in
+            try TreeKey.with(TreeID(UInt64(number))) { key throws(StorageError) in
                 for id in [first, second] {
                     try transaction.insert(
                         key, key, in: transaction.trees.orderedTree(id), id: id, bufferLevel: 0,
@@ -81,7 +81,7 @@ import ToftPlatform
         var transaction = try store.beginWrite()
         let id = try transaction.createOrderedTree()
         for number in 0..<30_000 {
-            try TreeKey.with(UInt64(number) << 32) { key throws(StorageError) in
+            try TreeKey.with(TreeID(UInt64(number) << 32)) { key throws(StorageError) in
                 try transaction.treePut(id, key, key, derived: true)
             }
         }
@@ -92,8 +92,8 @@ import ToftPlatform
             defer { transaction.rollback() }
             let tree = try transaction.trees.orderedTree(id)
             for _ in 0..<200 {
-                try TreeKey.with(UInt64(seed.below(30_000)) << 32 | UInt64(seed.below(1 << 30) + 1))
-                { key throws(StorageError) in
+                let number = UInt64(seed.below(30_000)) << 32 | UInt64(seed.below(1 << 30) + 1)
+                try TreeKey.with(TreeID(number)) { key throws(StorageError) in
                     try transaction.insert(
                         key, key, in: tree, id: id, bufferLevel: level(tree), derived: true)
                 }
@@ -115,7 +115,7 @@ import ToftPlatform
         let first = try store.beginWrite()
         let id = try first.createOrderedTree()
         for number in 0..<20_000 {
-            try TreeKey.with(UInt64(number) << 32) { key throws(StorageError) in
+            try TreeKey.with(TreeID(UInt64(number) << 32)) { key throws(StorageError) in
                 try first.treePut(id, key, key, derived: true)
             }
         }
@@ -125,8 +125,9 @@ import ToftPlatform
         for _ in 0..<3_000 {
             let transaction = try store.beginWrite()
             let batch = try transaction.entryBatch(of: id, count: 1, derived: true)
-            try TreeKey.with(UInt64(seed.below(20_000)) << 32 | UInt64(seed.below(1 << 30) + 1)) {
-                key throws(StorageError) in try batch.insert(key, key)
+            let number = UInt64(seed.below(20_000)) << 32 | UInt64(seed.below(1 << 30) + 1)
+            try TreeKey.with(TreeID(number)) { key throws(StorageError) in
+                try batch.insert(key, key)
             }
             try transaction.compactInsertBuffer()
             pages.append(transaction.pages.working.extents.bytes / Page.size)
@@ -137,7 +138,7 @@ import ToftPlatform
         #expect(pages[pages.count * 99 / 100] <= 16, "one of a hundred")
         let snapshot = try store.beginRead()
         for (level, most) in [(0, 80 + 42), (1, 1_024 + 160)] {
-            let id = SystemTree.insertBuffer.lowerBound + UInt64(level)
+            let id = SystemTree.insertBuffer[level]
             let count = try InsertBufferReader.level(id, in: snapshot.catalog)?.count ?? 0
             #expect(count > 0 && count <= most, "level \(level)")
         }
@@ -178,13 +179,12 @@ import ToftPlatform
     private static func put(
         _ key: UnsafeRawBufferPointer, _ level: Int, _ transaction: WriteTransaction
     ) throws(StorageError) {
-        let first = SystemTree.insertBuffer.lowerBound
-        for id in first...first + UInt64(level) { try transaction.trees.ensureSystemTree(id) }
-        try transaction.trees.orderedTree(first + UInt64(level)).put(key, key)
+        for id in SystemTree.insertBuffer[...level] { try transaction.trees.ensureSystemTree(id) }
+        try transaction.trees.orderedTree(SystemTree.insertBuffer[level]).put(key, key)
     }
 
     private func expectProblem(
-        _ words: String, _ damage: (WriteTransaction, UInt64, UnsafeRawBufferPointer) throws -> Void
+        _ words: String, _ damage: (WriteTransaction, TreeID, UnsafeRawBufferPointer) throws -> Void
     ) throws {
         let store = try Self.store()
         let transaction = try store.beginWrite()
@@ -196,13 +196,13 @@ import ToftPlatform
     }
 
     @Test func `Keys of the delta say their tree`() throws {
-        for id in [16, 255, 256, 65_535, 65_536, UInt64.max] {
+        for id in [16, 255, 256, 65_535, 65_536, TreeID.max] {
             let key = BufferKey(tree: id)
             try with(Array("abc".utf8)) { own in
                 try key.with(own) { whole throws(StorageError) in
                     #expect(BufferKey.split(whole)?.tree == id)
                     #expect(key.rest(of: whole).map(Array.init) == Array("abc".utf8))
-                    #expect(BufferKey(tree: id - 1).rest(of: whole) == nil)
+                    #expect(BufferKey(tree: TreeID(id.rawValue - 1)).rest(of: whole) == nil)
                     try key.withEnd { end throws(StorageError) in
                         #expect(Array(whole).lexicographicallyPrecedes(Array(end)))
                         #expect(key.rest(of: end) == nil)
@@ -215,7 +215,7 @@ import ToftPlatform
 
 /// What some trees hold.
 private struct Model {
-    private var trees: [UInt64: [[UInt8]: [UInt8]]] = [:]
+    private var trees: [TreeID: [[UInt8]: [UInt8]]] = [:]
 
     mutating func change(_ transaction: WriteTransaction, _ seed: inout Seed) throws {
         while trees.count < 3 { trees[try transaction.createOrderedTree()] = [:] }
@@ -231,12 +231,12 @@ private struct Model {
         }
     }
 
-    private func keys(of id: UInt64) -> [[UInt8]] {
+    private func keys(of id: TreeID) -> [[UInt8]] {
         (trees[id] ?? [:]).keys.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
     private mutating func changeOne(
-        _ id: UInt64, _ known: [[UInt8]], _ transaction: WriteTransaction, _ seed: inout Seed
+        _ id: TreeID, _ known: [[UInt8]], _ transaction: WriteTransaction, _ seed: inout Seed
     ) throws {
         let tree = try transaction.trees.orderedTree(id)
         var key = seed.bytes(1 + seed.below(3)) + Array("key".utf8)

@@ -13,7 +13,7 @@ import ToftPlatform
     private struct Database {
         let file: FragileFile
         let store: Store
-        let tree: UInt64
+        let tree: TreeID
 
         init(content: [UInt8]? = nil, firstLogPages: UInt64 = 4) throws {
             file = try FragileFile(
@@ -36,7 +36,7 @@ import ToftPlatform
         }
 
         @discardableResult
-        func put(_ key: Int, _ durability: Durability = .immediate) throws -> UInt64 {
+        func put(_ key: Int, _ durability: Durability = .immediate) throws -> Version {
             let transaction = try store.beginWrite()
             try withUnsafeBytes(of: key.bigEndian) { bytes in
                 try transaction.treePut(tree, bytes, bytes, derived: false)
@@ -62,7 +62,7 @@ import ToftPlatform
         func expectSound() throws { #expect(try store.check().problems.isEmpty) }
 
         /// The bytes of the log's frames, oldest segment first.
-        var logOffset: Int { Int(store.coordinator.log.segments[0].page) * Page.size }
+        var logOffset: Int { Int(store.coordinator.log.segments[0].page.byteOffset) }
     }
 
     @Test func `A logged commit syncs nothing and is there after power loss`() throws {
@@ -119,7 +119,7 @@ import ToftPlatform
             if key % 10 == 9 { #expect(try database.store.checkpoint()) }
         }
         #expect(database.store.coordinator.log.capacity == capacity)
-        #expect(database.store.coordinator.published.log.position > 5 * capacity)
+        #expect(database.store.coordinator.published.log.position.rawValue > 5 * capacity)
         let found = try database.afterPowerLoss()
         #expect(try found.keys() == Array(0..<400))
         try found.expectSound()
@@ -161,7 +161,7 @@ import ToftPlatform
         var content = database.file.device
         let newest = try #require(
             try MetaPage.newest(fromDevice: false, of: MappedFile(database.file)))
-        content[Int(newest.slot) * Page.size + 100] ^= 1
+        content[Int(newest.slot.byteOffset) + 100] ^= 1
         #expect { try Database(content: content) } throws: { error in
             guard case StorageError.corrupt(_, let reason) = error else { return false }
             return reason.contains("no meta page holds it")
@@ -180,9 +180,10 @@ import ToftPlatform
             try MetaPage.newest(fromDevice: false, of: MappedFile(database.file)))
         try #require(
             try MetaPage.read(
-                slot: 1 - newest.slot, fromDevice: false, of: MappedFile(database.file))?
+                slot: MetaPage.other(than: newest.slot), fromDevice: false,
+                of: MappedFile(database.file))?
                 .isClosedCleanly == true)
-        content[Int(newest.slot) * Page.size + 100] ^= 1
+        content[Int(newest.slot.byteOffset) + 100] ^= 1
         #expect { try Database(content: content) } throws: { error in
             guard case StorageError.corrupt(_, let reason) = error else { return false }
             return reason.contains("no meta page holds it")
@@ -191,7 +192,8 @@ import ToftPlatform
         var torn = closed.file.device
         let clean = try #require(
             try MetaPage.newest(fromDevice: false, of: MappedFile(closed.file)))
-        for offset in 0..<Page.size { torn[(1 - Int(clean.slot)) * Page.size + offset] = 0xA5 }
+        let start = Int(MetaPage.other(than: clean.slot).byteOffset)
+        for offset in 0..<Page.size { torn[start + offset] = 0xA5 }
         #expect(try Database(content: torn).keys() == Array(1...3))
     }
 
@@ -374,7 +376,7 @@ import ToftPlatform
     // MARK: Files
 
     private static func put(
-        _ keys: ClosedRange<Int>, _ tree: UInt64, of store: Store,
+        _ keys: ClosedRange<Int>, _ tree: TreeID, of store: Store,
         _ durability: Durability = .immediate
     ) throws {
         for key in keys {

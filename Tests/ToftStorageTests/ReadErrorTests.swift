@@ -167,7 +167,7 @@ import ToftTestKit
             let root = try Root(reading: meta.root, in: space)
             _ = root
             var page = Page.firstData
-            while file.bufferedPages < pages, page < meta.pageCount {
+            while file.bufferedPages < pages, page.rawValue < meta.pageCount {
                 try file.admit(page, count: 1, birth: 1) {}
                 page += 1
             }

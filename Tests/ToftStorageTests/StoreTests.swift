@@ -17,7 +17,7 @@ import ToftPlatform
     }
 
     private static func put(
-        _ key: String, _ value: [UInt8], _ tree: UInt64, _ transaction: WriteTransaction
+        _ key: String, _ value: [UInt8], _ tree: TreeID, _ transaction: WriteTransaction
     ) throws {
         try Array(key.utf8).withUnsafeBytes { key in
             try value.withUnsafeBytes { value in
@@ -26,7 +26,7 @@ import ToftPlatform
         }
     }
 
-    private static func contents(_ tree: UInt64, of snapshot: Snapshot) throws -> [String: [UInt8]]
+    private static func contents(_ tree: TreeID, of snapshot: Snapshot) throws -> [String: [UInt8]]
     {
         var contents: [String: [UInt8]] = [:]
         let cursor = try snapshot.orderedTree(tree).cursor()

@@ -46,7 +46,7 @@ import Testing
         try FormatPageTests.expect(
             "Buffered key", [BufferKeyLayout.idLength, BufferKeyLayout.id], end: nil)
         #expect(
-            SystemTree.insertBuffer == 4...8
+            SystemTree.insertBuffer == [4, 5, 6, 7, 8]
                 && SystemTree.insertBuffer.count == InsertBufferPolicy.usual.limits.count)
     }
 

@@ -30,16 +30,16 @@ struct SeededGenerator: RandomNumberGenerator {
 
 /// Remembers what a check reached, and refuses what it reaches twice.
 final class VisitedExtents: TreeVisitor {
-    private(set) var pages: Set<UInt64> = []
-    private(set) var sequences: Set<UInt64> = []
+    private(set) var pages: Set<PageNumber> = []
+    private(set) var sequences: Set<TreeID> = []
 
     func visit(_ ref: Ref, as type: ExtentType) throws(StorageError) {
-        for page in ref.page..<ref.page + UInt64(ref.pageCount) where !pages.insert(page).inserted {
-            throw .corrupt(page: page, reason: "reached twice")
+        for index in 0..<UInt64(ref.pageCount) where !pages.insert(ref.page + index).inserted {
+            throw .corrupt(page: ref.page + index, reason: "reached twice")
         }
     }
 
-    func visit(sequence id: UInt64) throws(StorageError) {
+    func visit(sequence id: TreeID) throws(StorageError) {
         guard sequences.insert(id).inserted else {
             throw .corrupt(page: 0, reason: "sequence \(id) reached twice")
         }
@@ -92,7 +92,7 @@ final class TreeWorkshop {
     }
 
     /// The sequences of all lists that have one.
-    var sequences: [UInt64: SequenceReader] {
+    var sequences: [TreeID: SequenceReader] {
         Dictionary(
             uniqueKeysWithValues: catalog.reader.changedHeads(all: true).map {
                 ($0.id, SequenceReader(pages: pages.reader, head: $0.head))

@@ -86,7 +86,7 @@ import ToftPlatform
         let start = seed
         let store = try Self.store()
         for size in [1, 7, 300] {
-            var made: [(table: UInt64, effects: [String])] = []
+            var made: [(table: TreeID, effects: [String])] = []
             let rows = (0..<size).map { _ in Row.random(longest: longest, &seed) }
             for isWhole in [true, false] {
                 let making = try store.beginWrite()
@@ -115,7 +115,7 @@ import ToftPlatform
         #expect(try store.check().problems == [], "\(start)")
     }
 
-    private func insert(_ row: Row, _ id: UInt64, _ writing: WriteTransaction)
+    private func insert(_ row: Row, _ id: TreeID, _ writing: WriteTransaction)
         throws
     {
         let key = try writing.takeKey(id)
@@ -123,7 +123,7 @@ import ToftPlatform
     }
 
     private func insertStepByStep(
-        _ row: Row, _ id: UInt64, _ writing: WriteTransaction
+        _ row: Row, _ id: TreeID, _ writing: WriteTransaction
     ) throws {
         let key = try writing.takeKey(id)
         try writing.rowInsert(id, key, derived: false)
@@ -150,7 +150,8 @@ import ToftPlatform
         }
     }
 
-    private func effects(of table: UInt64, after version: UInt64, _ store: Store) throws -> [String]
+    private func effects(of table: TreeID, after version: Version, _ store: Store) throws
+        -> [String]
     {
         let snapshot = try store.beginRead()
         defer { snapshot.release() }

@@ -47,7 +47,7 @@ enum TestRealm {
 
     /// The oldest version that somebody reads.
     static func oldestPinnedVersion(_ realm: Realm) throws -> UInt64 {
-        try realm.session.engine.facts().oldestPinnedVersion
+        try realm.session.engine.facts().oldestPinnedVersion.rawValue
     }
 
     /// Bytes of deferred commits that wait to become durable.

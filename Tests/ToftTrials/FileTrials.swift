@@ -54,8 +54,10 @@ enum FileTrials {
             }
             func version(_ number: UInt64) -> PublishedVersion {
                 PublishedVersion(
-                    version: number,
-                    root: Ref(page: number, birth: number, checksum: 0, pageCount: 1),
+                    version: Version(number),
+                    root: Ref(
+                        page: PageNumber(number), birth: Version(number), checksum: 0,
+                        pageCount: 1),
                     fileSize: 65_536)
             }
             let first = try Coordinator.attach(try PosixFile.open(path, forWriting: true))

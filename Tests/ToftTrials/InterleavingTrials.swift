@@ -51,7 +51,7 @@ enum InterleavingTrials {
     private final class Scene {
         let store: Store
         private var numbers = Seed(1)
-        private var fingerprints: [UInt64: UInt64] = [:]
+        private var fingerprints: [Version: UInt64] = [:]
 
         init() throws {
             let file = MemoryFile(name: "interleaving")

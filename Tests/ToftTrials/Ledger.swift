@@ -10,9 +10,9 @@ struct Ledger {
     static let accountCount = 100
     static let sum: Int64 = 100_000
 
-    private static let accounts: UInt64 = 16
-    private static let entries: UInt64 = 17
-    private static let counters: UInt64 = 18
+    private static let accounts: TreeID = 16
+    private static let entries: TreeID = 17
+    private static let counters: TreeID = 18
 
     private static let balance: UInt32 = 1
     private static let owner: UInt32 = 1

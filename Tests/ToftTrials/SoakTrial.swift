@@ -33,8 +33,8 @@ enum SoakTrial {
     /// A database of 1,000 objects and an index.
     private final class Scene {
         let store: Store
-        private let table: UInt64
-        private let index: UInt64
+        private let table: TreeID
+        private let index: TreeID
         private var numbers: Seed
 
         init(_ store: Store, _ seed: UInt64) throws {

@@ -1,5 +1,6 @@
 public import Foundation
 internal import ToftEngine
+internal import ToftStorage
 
 /// A database, as one thread (or one serial queue) sees it: opened by configuration, closed with
 /// the last reference.
@@ -74,7 +75,7 @@ public struct Realm {
 
     /// The version that the realm shows: it grows with each commit of any process. Realm has
     /// nothing like it.
-    public var version: UInt64 { Misuse.reporting { try session.engine.version } ?? 0 }
+    public var version: UInt64 { Misuse.reporting { try session.engine.version.rawValue } ?? 0 }
 
     // MARK: Closing
 

@@ -2,6 +2,7 @@ internal import Dispatch
 internal import Foundation
 internal import ToftEngine
 internal import ToftModel
+internal import ToftStorage
 
 /// What the instances of `Realm` on one thread (or queue) share: the engine's session, and what
 /// belongs to it here.

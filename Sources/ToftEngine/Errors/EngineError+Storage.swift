@@ -46,13 +46,13 @@ extension EngineError {
                 .corrupt,
                 "The database is damaged at page \(page): \(reason). Restore it from a backup; "
                     + "the file was not changed.",
-                detail: reason, number: Int64(clamping: page))
+                detail: reason, number: Int64(clamping: page.rawValue))
         case .invalidPage(let page, let kind, let reason):
             self.init(
                 .internalError,
                 "Toft was about to write page \(page) (\(kind)) in a form that it cannot read: "
                     + "\(reason). The transaction was not committed. Please report this.",
-                detail: reason, number: Int64(clamping: page))
+                detail: reason, number: Int64(clamping: page.rawValue))
         case .fileTruncated(let path, let size, let needed):
             self.init(
                 .corrupt,
@@ -90,7 +90,7 @@ extension EngineError {
                 .commitOutcomeUnknown,
                 "The disk reported an error while version \(version) was synced: whether it is "
                     + "there will be known when the file is opened again.",
-                number: Int64(clamping: version))
+                number: Int64(clamping: version.rawValue))
         case .readOnly:
             self.init(
                 .readOnly,
@@ -127,7 +127,7 @@ extension EngineError {
         case .noSuchTree(let tree):
             self.init(
                 .internalError, "The database has no tree \(tree), which its schema names.",
-                number: Int64(clamping: tree))
+                number: Int64(clamping: tree.rawValue))
         case .noSuchRow(let key):
             self.init(.objectDeleted, "The object with key \(key) has been deleted.", number: key)
         case .duplicateRow(let key):

@@ -1,3 +1,5 @@
+package import ToftStorage
+
 /// One call of an observer.
 package struct ChangeNotification {
     package enum Kind: Sendable {
@@ -13,15 +15,15 @@ package struct ChangeNotification {
 
     package let kind: Kind
     /// The version of the last call; 0 at the first.
-    package let previousVersion: UInt64
+    package let previousVersion: Version
     /// The version that the session stands at.
-    package let version: UInt64
+    package let version: Version
     /// Of a list or of results.
     package var collection = CollectionChange()
     /// Of an object.
     package var object = ObjectChange()
 
-    init(_ kind: Kind, from previousVersion: UInt64, to version: UInt64) {
+    init(_ kind: Kind, from previousVersion: Version, to version: Version) {
         self.kind = kind
         self.previousVersion = previousVersion
         self.version = version

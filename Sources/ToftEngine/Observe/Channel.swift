@@ -22,7 +22,7 @@ final class Channel: Sendable {
         var prepared: NotificationPackage?
         var wakeHandler: (@Sendable () -> Void)?
 
-        func isBehind(_ version: UInt64) -> Bool {
+        func isBehind(_ version: Version) -> Bool {
             guard let view, prepared == nil else { return false }
             return view.version < version
                 || observations.contains { $0.isFollowing(before: version) }
@@ -126,7 +126,7 @@ extension Channel {
 
 extension Channel {
     /// Whether observers, or the session itself, stand before a version and nothing waits for them.
-    func isBehind(_ version: UInt64) -> Bool {
+    func isBehind(_ version: Version) -> Bool {
         state.withLock { $0.isBehind(version) }
     }
 

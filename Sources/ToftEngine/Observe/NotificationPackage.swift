@@ -1,4 +1,5 @@
 internal import ToftModel
+internal import ToftStorage
 
 /// What has been worked out for one session: the version to go to, and what its observers are to be
 /// told.
@@ -6,7 +7,7 @@ struct NotificationPackage: Sendable {
     struct Item: Sendable {
         let observation: Observation
         /// The version that its last call told about.
-        let previousVersion: UInt64
+        let previousVersion: Version
         /// Where the observer stands afterwards.
         let basis: ObservedVersion
         let outcome: Outcome
@@ -24,7 +25,7 @@ struct NotificationPackage: Sendable {
     let view: ModelView
     let items: [Item]
 
-    var version: UInt64 { view.version }
+    var version: Version { view.version }
     /// Whether any observer is to be called.
     var hasCalls: Bool { items.contains { $0.outcome.isCall } }
 }
@@ -37,7 +38,7 @@ extension NotificationPackage.Outcome {
 
 extension NotificationPackage.Item {
     /// The call that it means; nil for none.
-    func notification(version: UInt64) -> ChangeNotification? {
+    func notification(version: Version) -> ChangeNotification? {
         switch outcome {
         case .nothing:
             return nil
@@ -63,7 +64,7 @@ extension NotificationPackage {
     /// Works out what happened to each observer on the way from where it stands to `view`. On any
     /// thread; takes no lock.
     static func prepare(_ observations: [Observation], to view: ModelView) -> NotificationPackage {
-        var travellers: [UInt64: [(Observation, ObservedVersion)]] = [:]
+        var travellers: [Version: [(Observation, ObservedVersion)]] = [:]
         for observation in observations {
             if let basis = observation.basis, basis.version < view.version {
                 travellers[basis.version, default: []].append((observation, basis))

@@ -1,5 +1,6 @@
 internal import ToftPlatform
 internal import ToftModel
+internal import ToftStorage
 
 /// What is observed: enough to find it in any version.
 enum Subject: Sendable {
@@ -15,7 +16,7 @@ struct ObservedVersion: Sendable {
     /// The results in that version, where they have been worked out.
     var order: ResultRows?
 
-    var version: UInt64 { view.version }
+    var version: Version { view.version }
 }
 
 /// One observer.
@@ -64,7 +65,7 @@ final class Observation: Sendable {
     /// Nil once it has been stopped.
     var basis: ObservedVersion? { state.withLock { $0.basis } }
     /// Whether it is to be told of changes and stands before a version.
-    func isFollowing(before version: UInt64) -> Bool {
+    func isFollowing(before version: Version) -> Bool {
         state.withLock { state in
             guard !state.isInitialDue, let basis = state.basis else { return false }
             return basis.version < version

@@ -89,7 +89,7 @@ private struct ChangeCollector {
 
     private var classes: [Class]
     /// By the id of the table.
-    private let indexOfTable: [UInt64: Int]
+    private let indexOfTable: [TreeID: Int]
     private let interest: ChangeFilter
     private(set) var listEdits: [ListRef: [ListEdit]] = [:]
     private(set) var opaqueLists: Set<ListRef> = []

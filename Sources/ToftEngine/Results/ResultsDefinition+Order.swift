@@ -79,7 +79,7 @@ extension ModelView {
         return keys
     }
 
-    var version: UInt64 { snapshot.version }
+    var version: Version { snapshot.version }
 
     func list(_ ref: ListRef) throws(ModelError) -> ListView {
         try list(

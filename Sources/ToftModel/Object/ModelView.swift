@@ -92,14 +92,14 @@ package final class ModelView: Sendable {
     }
 
     /// A tree with all its entries.
-    private func completeTree(_ slot: Int, _ id: UInt64?) throws(ModelError) -> TreeReader {
+    private func completeTree(_ slot: Int, _ id: TreeID?) throws(ModelError) -> TreeReader {
         let tree = try openTree(slot, id)
         try unflushed?.flushEntries(of: slot)
         return tree
     }
 
     /// A tree without the entries that are not flushed.
-    func openTree(_ slot: Int, _ id: UInt64?) throws(ModelError) -> TreeReader {
+    func openTree(_ slot: Int, _ id: TreeID?) throws(ModelError) -> TreeReader {
         guard let id else { throw .inconsistent("a tree was asked for that is not there") }
         do { return try slots.tree(slot, id: id, in: snapshot) } catch { throw .storage(error) }
     }

@@ -20,13 +20,13 @@ final class TreeSlots: @unchecked Sendable {
     }
 
     @inline(__always)
-    func table(_ slot: Int, id: UInt64, in snapshot: Snapshot) throws(StorageError) -> TableReader {
+    func table(_ slot: Int, id: TreeID, in snapshot: Snapshot) throws(StorageError) -> TableReader {
         if let table = tables[slot] { return table }
         return tables.keep(try snapshot.table(id), at: slot)
     }
 
     @inline(__always)
-    func tree(_ slot: Int, id: UInt64, in snapshot: Snapshot) throws(StorageError) -> TreeReader {
+    func tree(_ slot: Int, id: TreeID, in snapshot: Snapshot) throws(StorageError) -> TreeReader {
         if let tree = trees[slot] { return tree }
         return trees.keep(try snapshot.orderedTree(id), at: slot)
     }

@@ -1,3 +1,5 @@
+package import ToftStorage
+
 /// A class, resolved once for a schema. Immutable; any thread may use it with any view of that
 /// schema.
 package final class ClassHandle: Sendable {
@@ -6,13 +8,13 @@ package final class ClassHandle: Sendable {
     package let position: Int
     package let name: String
     package let isHidden: Bool
-    package let table: UInt64
+    package let table: TreeID
     /// All properties in the order of their ids, hidden ones and inverse links too.
     package let properties: ContiguousArray<PropertyHandle>
     /// The values that each of `properties` takes.
     let rules: ContiguousArray<ValueRule>
     package let primaryKey: PropertyHandle?
-    let primaryKeyTree: UInt64?
+    let primaryKeyTree: TreeID?
     let primaryKeySlot: Int
     /// Properties with a secondary index.
     let indexed: ContiguousArray<PropertyHandle>

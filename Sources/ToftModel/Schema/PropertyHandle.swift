@@ -1,3 +1,5 @@
+internal import ToftStorage
+
 /// A property, resolved once for a schema: everything that reading and writing it needs, without
 /// look-ups by name.
 ///
@@ -21,8 +23,8 @@ package final class PropertyHandle: Sendable {
     package let targetName: String?
     /// For an inverse link, the property of the target class that links here.
     package let originPropertyID: PropertyID?
-    let indexTree: UInt64?
-    let backlinkTree: UInt64?
+    let indexTree: TreeID?
+    let backlinkTree: TreeID?
     /// The slots of the open trees, see `TreeSlots`; -1 where there is no tree.
     let indexSlot: Int
     let backlinkSlot: Int
@@ -95,7 +97,7 @@ struct SlotCounter {
     private(set) var count = 0
 
     /// A slot of its own for a tree, -1 where there is none.
-    mutating func take(_ tree: UInt64?) -> Int {
+    mutating func take(_ tree: TreeID?) -> Int {
         guard tree != nil else { return -1 }
         defer { count += 1 }
         return count

@@ -1,3 +1,5 @@
+internal import ToftStorage
+
 /// The encoding of the schema in the schema tree: a header under the key 00, and each class under
 /// the key 01, class id (big-endian).
 ///
@@ -26,7 +28,7 @@ enum SchemaEncoding {
     static let reservedIndexes: [UInt8: String] = [2: "unique", 3: "full text"]
     static let reservedKinds: [UInt8: String] = [1: "embedded", 2: "asymmetric"]
     /// Trees below belong to the engine itself.
-    static let firstUserTree: UInt64 = 16
+    static let firstUserTree = SystemTree.firstUser
 
     static func classKey(_ id: ClassID) -> [UInt8] {
         [classKeyPrefix] + withUnsafeBytes(of: id.bigEndian) { Array($0) }
@@ -57,9 +59,9 @@ extension StoredClass {
         writer.put(isHidden ? SchemaEncoding.hiddenFlag : 0)
         writer.put(persistedName)
         writer.put(nextPropertyID)
-        writer.put(table)
+        writer.put(table.rawValue)
         writer.put(primaryKeyID ?? 0)
-        writer.put(primaryKeyTree ?? 0)
+        writer.put(primaryKeyTree?.rawValue ?? 0)
         writer.put(UInt32(truncatingIfNeeded: properties.count))
         for property in properties {
             writer.putCounted { property.encode(into: &$0) }
@@ -81,8 +83,8 @@ extension StoredProperty {
         writer.put(persistedName)
         writer.put(targetClassID ?? 0)
         writer.put(originPropertyID ?? 0)
-        writer.put(indexTree ?? 0)
-        writer.put(backlinkTree ?? 0)
+        writer.put(indexTree?.rawValue ?? 0)
+        writer.put(backlinkTree?.rawValue ?? 0)
     }
 }
 
@@ -102,7 +104,7 @@ extension StoredSchema {
 
     /// Checks what no single record shows: that ids, names, trees and targets fit together.
     func validate() throws(ModelError) {
-        var names = Set<[UInt8]>(), trees = Set<UInt64>()
+        var names = Set<[UInt8]>(), trees = Set<TreeID>()
         var previous: ClassID = 0
         for stored in classes {
             guard stored.id > previous, stored.id < nextClassID else {
@@ -133,9 +135,9 @@ extension StoredClass {
         self.init(
             id: id, name: name, isHidden: flags & SchemaEncoding.hiddenFlag != 0,
             nextPropertyID: try reader.number())
-        table = try reader.number()
+        table = TreeID(try reader.number())
         primaryKeyID = try reader.optionalNumber()
-        primaryKeyTree = try reader.optionalNumber()
+        primaryKeyTree = try reader.optionalNumber().map { TreeID($0) }
         let count = try reader.number(UInt32.self)
         guard count <= Limits.propertiesPerClass else {
             throw .damagedSchema("class '\(name)' has \(count) properties")
@@ -148,7 +150,7 @@ extension StoredClass {
         }
     }
 
-    fileprivate func validate(in schema: StoredSchema, trees: inout Set<UInt64>) throws(ModelError)
+    fileprivate func validate(in schema: StoredSchema, trees: inout Set<TreeID>) throws(ModelError)
     {
         var names = Set<[UInt8]>()
         var previous: PropertyID = 0
@@ -170,7 +172,7 @@ extension StoredClass {
         try validatePrimaryKey(trees: &trees)
     }
 
-    private func validatePrimaryKey(trees: inout Set<UInt64>) throws(ModelError) {
+    private func validatePrimaryKey(trees: inout Set<TreeID>) throws(ModelError) {
         guard let id = primaryKeyID else {
             guard primaryKeyTree == nil else {
                 throw .damagedSchema("class '\(name)' has a tree for a primary key, but none")
@@ -218,7 +220,7 @@ extension StoredClass {
         }
     }
 
-    private func claim(_ tree: UInt64, in trees: inout Set<UInt64>) throws(ModelError) {
+    private func claim(_ tree: TreeID, in trees: inout Set<TreeID>) throws(ModelError) {
         guard tree >= SchemaEncoding.firstUserTree, trees.insert(tree).inserted else {
             throw .damagedSchema("tree \(tree) of class '\(name)' belongs to something else")
         }
@@ -256,8 +258,8 @@ extension StoredProperty {
             isHidden: flags & SchemaEncoding.hiddenFlag != 0)
         targetClassID = try reader.optionalNumber()
         originPropertyID = try reader.optionalNumber()
-        indexTree = try reader.optionalNumber()
-        backlinkTree = try reader.optionalNumber()
+        indexTree = try reader.optionalNumber().map { TreeID($0) }
+        backlinkTree = try reader.optionalNumber().map { TreeID($0) }
         guard (index != 0) == (indexTree != nil) else {
             throw .damagedSchema("\(subject) has an index without a tree, or the reverse")
         }

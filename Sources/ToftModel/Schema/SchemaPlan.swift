@@ -1,3 +1,5 @@
+package import ToftStorage
+
 /// What must be done to a file so that a declared schema can be used with it: only additions, and
 /// indexes dropped.
 package struct SchemaPlan: Sendable, Equatable {
@@ -17,7 +19,7 @@ package enum SchemaChange: Sendable, Equatable {
     case addColumn(ClassID, PropertyID)
     case createBacklinks(ClassID, PropertyID)
     case createIndex(ClassID, PropertyID)
-    case dropIndex(ClassID, PropertyID, tree: UInt64)
+    case dropIndex(ClassID, PropertyID, tree: TreeID)
     /// Only the record of the class changes: it gets an inverse link, or hides something else.
     case updateClass(ClassID)
     case setVersion(UInt64)

@@ -3,7 +3,7 @@ internal import ToftStorage
 /// The system tree that holds the schema.
 enum SchemaTree {
     /// The tree's id.
-    static let id: UInt64 = 1
+    static let id = SystemTree.schema
 
     /// The generation of a snapshot's schema, 0 where it has none: one look-up.
     static func generation(in snapshot: Snapshot) throws(ModelError) -> UInt64 {

@@ -39,18 +39,18 @@ package struct StoredClass: Sendable, Equatable {
     /// The id that the next property gets.
     var nextPropertyID: PropertyID
     /// The table with the objects' rows.
-    package var table: UInt64
+    package var table: TreeID
     /// The property that is the primary key.
     var primaryKeyID: PropertyID?
     /// Primary key value -> object key.
-    var primaryKeyTree: UInt64?
+    var primaryKeyTree: TreeID?
     /// In the order of their ids.
     package var properties: [StoredProperty]
 
     package init(
         id: ClassID, name: String, persistedName: String? = nil, isHidden: Bool = false,
-        nextPropertyID: PropertyID = 1, table: UInt64 = 0,
-        primaryKeyID: PropertyID? = nil, primaryKeyTree: UInt64? = nil,
+        nextPropertyID: PropertyID = 1, table: TreeID = 0,
+        primaryKeyID: PropertyID? = nil, primaryKeyTree: TreeID? = nil,
         properties: [StoredProperty] = []
     ) {
         self.id = id
@@ -84,16 +84,16 @@ package struct StoredProperty: Sendable, Equatable {
     /// For an inverse link, the property of the target class that links here.
     package var originPropertyID: PropertyID?
     /// (value, object key) -> nothing, for an indexed property.
-    var indexTree: UInt64?
+    var indexTree: TreeID?
     /// (target key, source key) -> number of links, for a link.
-    var backlinkTree: UInt64?
+    var backlinkTree: TreeID?
 
     package init(
         id: PropertyID, name: String, persistedName: String? = nil, type: PropertyType,
         collection: CollectionKind = .none, isOptional: Bool = false,
         isPrimaryKey: Bool = false, isHidden: Bool = false, targetClassID: ClassID? = nil,
         originPropertyID: PropertyID? = nil,
-        indexTree: UInt64? = nil, backlinkTree: UInt64? = nil
+        indexTree: TreeID? = nil, backlinkTree: TreeID? = nil
     ) {
         self.id = id
         self.name = name

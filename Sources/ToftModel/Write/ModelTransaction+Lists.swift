@@ -223,7 +223,7 @@ extension ModelTransaction {
     @inline(__always)
     func change(
         _ key: Int64, _ property: PropertyHandle,
-        _ body: (UInt64) throws(StorageError) -> Void
+        _ body: (TreeID) throws(StorageError) -> Void
     ) throws(ModelError) {
         let owner = view.schema.classes[property.classPosition]
         do { try body(owner.table) } catch { throw property.modelError(error, key: key) }

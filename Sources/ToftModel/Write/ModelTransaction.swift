@@ -60,7 +60,7 @@ package final class ModelTransaction {
     ///   `commitOutcomeUnknown`.
     @discardableResult
     package func commit(_ durability: Durability = .immediate) throws(ModelError) -> (
-        version: UInt64, snapshot: Snapshot?
+        version: Version, snapshot: Snapshot?
     ) {
         guard writing.isActive else { throw .storage(.closed) }
         defer { rollback() }

@@ -62,7 +62,7 @@ struct SchemaBuilder {
         changedClasses.insert(id)
     }
 
-    private func createTree() throws(ModelError) -> UInt64 {
+    private func createTree() throws(ModelError) -> TreeID {
         try stored { () throws(StorageError) in try writing.createOrderedTree() }
     }
 
@@ -90,7 +90,7 @@ struct SchemaBuilder {
     private static let batchBytes = 24 << 20
 
     /// Adds an entry for each row that exists.
-    private func fillIndex(_ id: ClassID, _ property: PropertyID, _ tree: UInt64) throws(ModelError)
+    private func fillIndex(_ id: ClassID, _ property: PropertyID, _ tree: TreeID) throws(ModelError)
     {
         let owner = schema.classes[try classIndex(id)]
         guard let indexed = owner.property(id: property) else { return }

@@ -54,7 +54,7 @@ package final class WriteBuffer: @unchecked Sendable {
     /// What waits for one tree. `tree` is its id, set with the first entry.
     private struct TreeChanges {
         var entries = EntryTable()
-        var tree: UInt64 = 0
+        var tree: TreeID = 0
     }
 
     private let limits: Limits
@@ -239,7 +239,7 @@ package final class WriteBuffer: @unchecked Sendable {
     /// `isNew`: the tree does not hold the key, unless its removal was added before.
     @inline(__always)
     func addEntry(
-        _ slot: Int, tree: UInt64, _ key: UnsafeRawBufferPointer, _ value: UInt64 = 0,
+        _ slot: Int, tree: TreeID, _ key: UnsafeRawBufferPointer, _ value: UInt64 = 0,
         length: Int = 0, isNew: Bool = true
     ) {
         let before = trees[slot].entries.size
@@ -249,7 +249,7 @@ package final class WriteBuffer: @unchecked Sendable {
     }
 
     /// Adds the removal of an entry that exists.
-    func addRemoval(_ slot: Int, tree: UInt64, _ key: UnsafeRawBufferPointer) throws(ModelError) {
+    func addRemoval(_ slot: Int, tree: TreeID, _ key: UnsafeRawBufferPointer) throws(ModelError) {
         let before = trees[slot].entries.size
         guard trees[slot].entries.remove(key) else {
             throw .inconsistent("an entry that leads to an object is missing")

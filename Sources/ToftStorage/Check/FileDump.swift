@@ -11,30 +11,30 @@ package struct FileDump: Sendable {
     package struct MetaPageFacts: Sendable {
         package var slot: Int
         /// Nil where the page holds no valid meta, and `problem` says why.
-        package var version: UInt64?
+        package var version: Version?
         package var problem: String?
-        package var rootPage: UInt64 = 0
+        package var rootPage: PageNumber = 0
         package var pageCount: UInt64 = 0
         package var isClosedCleanly = false
-        package var logPosition: UInt64 = 0
-        package var logSegments: [Range<UInt64>] = []
+        package var logPosition: LogPosition = 0
+        package var logSegments: [Range<PageNumber>] = []
     }
 
     /// The root extent that the newest valid meta names.
     package struct RootFacts: Sendable {
-        package var page: UInt64
-        package var version: UInt64
-        package var previousVersion: UInt64
+        package var page: PageNumber
+        package var version: Version
+        package var previousVersion: Version
         package var pageCount: UInt64
     }
 
     /// A tree that the catalog lists; `kind` is nil where its entry can't be read.
     package struct TreeFacts: Sendable {
-        package var id: UInt64
+        package var id: TreeID
         package var kind: TreeKind?
         package var count: UInt64 = 0
         package var height = 0
-        package var page: UInt64 = 0
+        package var page: PageNumber = 0
         package var problem: String?
     }
 
@@ -51,14 +51,14 @@ package struct FileDump: Sendable {
     package var metas: [MetaPageFacts] = []
     package var root: RootFacts?
     /// Versions of commits that the log holds behind the newest meta.
-    package var loggedVersions: [UInt64] = []
+    package var loggedVersions: [Version] = []
     package var trees: [TreeFacts] = []
     package var use: [Use] = []
     /// Pages of zeros, and pages in no extent that was found.
     package var emptyPages: UInt64 = 0
     package var otherPages: UInt64 = 0
     /// Root extents that lie in the file, newest first: where to look when no meta is valid.
-    package var rootsFound: [(page: UInt64, version: UInt64)] = []
+    package var rootsFound: [(page: PageNumber, version: Version)] = []
     package var problems: [String] = []
 
     /// Reads a file. O(file).
@@ -102,7 +102,9 @@ package struct FileDump: Sendable {
         for slot in 0..<2 {
             var facts = MetaPageFacts(slot: slot)
             do throws(StorageError) {
-                if let meta = try MetaPage.read(slot: UInt64(slot), fromDevice: false, of: file) {
+                if let meta = try MetaPage.read(
+                    slot: PageNumber(UInt64(slot)), fromDevice: false, of: file)
+                {
                     facts.version = meta.version
                     facts.rootPage = meta.root.page
                     facts.pageCount = meta.pageCount
@@ -139,9 +141,9 @@ package struct FileDump: Sendable {
     }
 
     private static func tree(
-        _ key: UnsafeRawBufferPointer, _ entry: UnsafeRawBufferPointer, _ catalog: UInt64
+        _ key: UnsafeRawBufferPointer, _ entry: UnsafeRawBufferPointer, _ catalog: PageNumber
     ) -> TreeFacts {
-        guard let id = TreeKey.number(key) else {
+        guard let id: TreeID = TreeKey.number(key) else {
             return TreeFacts(id: 0, kind: nil, problem: "the catalog has a key that is no tree id")
         }
         do throws(StorageError) {
@@ -163,15 +165,15 @@ package struct FileDump: Sendable {
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Self.pieceSize * Page.size, alignment: Page.size)
         defer { buffer.deallocate() }
-        let pages = byteCount / UInt64(Page.size)
+        let fileEnd = PageNumber(ofByte: byteCount)
         var page = Page.firstData
         // The first page behind the extent that was found last.
         var end = page
-        while page < pages {
-            let count = Int(min(UInt64(Self.pieceSize), pages - page))
+        while page < fileEnd {
+            let count = Int(min(UInt64(Self.pieceSize), fileEnd - page))
             let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<(count * Page.size)])
             do throws(StorageError) {
-                try file.read(into: piece, at: page * UInt64(Page.size))
+                try file.read(into: piece, at: page.byteOffset)
                 for index in 0..<count {
                     note(page + UInt64(index), piece, index * Page.size, &end, &uses)
                 }
@@ -187,7 +189,8 @@ package struct FileDump: Sendable {
     }
 
     private mutating func note(
-        _ page: UInt64, _ piece: UnsafeMutableRawBufferPointer, _ offset: Int, _ end: inout UInt64,
+        _ page: PageNumber, _ piece: UnsafeMutableRawBufferPointer, _ offset: Int,
+        _ end: inout PageNumber,
         _ uses: inout [ExtentType: Use]
     ) {
         guard let base = piece.baseAddress.map({ UnsafeRawPointer($0) + offset }) else { return }

@@ -67,9 +67,9 @@ extension LogAppend {
 extension MetaPage {
     /// Reads a meta back as the next opening will.
     static func checkBeforeWrite(
-        _ meta: Meta, _ page: UnsafeMutableRawBufferPointer, slot: UInt64, path: String
+        _ meta: Meta, _ page: UnsafeMutableRawBufferPointer, slot: PageNumber, path: String
     ) throws(StorageError) {
-        let read = try? Meta(validating: UnsafeRawBufferPointer(page), path: path)
+        let read = try? Meta(validating: UnsafeRawBufferPointer(page), in: slot, path: path)
         guard let read, read.version == meta.version, read.root == meta.root,
             read.logMap.segments.count == meta.logMap.segments.count
         else {

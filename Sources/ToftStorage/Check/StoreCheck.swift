@@ -2,7 +2,7 @@ package import ToftPlatform
 
 /// What a walk over everything found.
 package struct CheckReport: Sendable {
-    package var version: UInt64 = 0
+    package var version: Version = 0
     package var pages: UInt64 = 0
     package var usedPages: UInt64 = 0
     package var freePages: UInt64 = 0
@@ -31,7 +31,7 @@ package struct StoreCheck {
     /// Of them: those that no version but earlier ones may need.
     private var freed = PageSet()
     /// The sequence trees of the catalog, and how many lists name each.
-    private var sequences: [UInt64: Int] = [:]
+    private var sequences: [TreeID: Int] = [:]
 
     /// Checks the version of a snapshot. O(file).
     package static func run(_ snapshot: Snapshot) -> CheckReport {
@@ -67,8 +67,8 @@ package struct StoreCheck {
     }
 
     /// Whether pages are data pages that the version knows.
-    private func isInFile(_ page: UInt64, _ count: UInt64) -> Bool {
-        page >= Page.firstData && count <= report.pages && page <= report.pages - count
+    private func isInFile(_ page: PageNumber, _ count: UInt64) -> Bool {
+        page >= Page.firstData && count <= report.pages && page <= PageNumber(report.pages - count)
     }
 
     private mutating func visit(_ ref: Ref, _ what: String) {
@@ -78,8 +78,9 @@ package struct StoreCheck {
             return
         }
         report.usedPages += UInt64(ref.pageCount)
-        for page in ref.page..<(ref.page + UInt64(ref.pageCount)) where !visited.insert(page) {
-            report.problems.append("page \(page) is used twice, the second time by \(what)")
+        for index in 0..<UInt64(ref.pageCount) where !visited.insert(ref.page + index) {
+            report.problems.append(
+                "page \(ref.page + index) is used twice, the second time by \(what)")
         }
     }
 
@@ -90,7 +91,7 @@ package struct StoreCheck {
         let cursor = try snapshot.catalog.tree.cursor()
         var isThere = try cursor.seekFirst()
         while isThere {
-            if let id = TreeKey.number(cursor.key) {
+            if let id: TreeID = TreeKey.number(cursor.key) {
                 report.trees += 1
                 attempt("tree \(id)") { (check) throws(StorageError) in try check.walkTree(id) }
             } else {
@@ -103,7 +104,7 @@ package struct StoreCheck {
         }
     }
 
-    private mutating func walkTree(_ id: UInt64) throws(StorageError) {
+    private mutating func walkTree(_ id: TreeID) throws(StorageError) {
         let reached = TreeExtents()
         let catalog = snapshot.catalog
         let pages = snapshot.pages
@@ -183,7 +184,8 @@ package struct StoreCheck {
         } else {
             report.pinnedFreePages += UInt64(run.count)
         }
-        for page in run.page..<(run.page + UInt64(run.count)) {
+        for index in 0..<UInt64(run.count) {
+            let page = run.page + index
             if !visited.insert(page) { report.problems.append("page \(page) is freed and used") }
             _ = freed.insert(page)
         }
@@ -195,13 +197,14 @@ package struct StoreCheck {
             let page = first + UInt64(index * 64)
             let reached = visited.word(from: page)
             if bitmap.word(index) != reached { describe(bitmap.word(index), reached, from: page) }
-            let present = report.pages > page ? min(report.pages - page, 64) : 0
+            let end = PageNumber(report.pages)
+            let present = end > page ? min(end - page, 64) : 0
             report.freePages += UInt64(
                 (~reached & (present == 64 ? .max : 1 << present - 1)).nonzeroBitCount)
         }
     }
 
-    private mutating func describe(_ used: UInt64, _ reached: UInt64, from first: UInt64) {
+    private mutating func describe(_ used: UInt64, _ reached: UInt64, from first: PageNumber) {
         for bit in UInt64(0)..<64 where (used ^ reached) >> bit & 1 == 1 {
             let page = first + bit
             report.problems.append(
@@ -215,10 +218,10 @@ package struct StoreCheck {
 /// What the check of a tree reached.
 private final class TreeExtents: TreeVisitor {
     private(set) var refs: [Ref] = []
-    private(set) var sequences: [UInt64] = []
+    private(set) var sequences: [TreeID] = []
 
     func visit(_ ref: Ref, as type: ExtentType) { refs.append(ref) }
-    func visit(sequence id: UInt64) { sequences.append(id) }
+    func visit(sequence id: TreeID) { sequences.append(id) }
 }
 
 /// A set of page numbers, one bit each.
@@ -226,23 +229,24 @@ private struct PageSet {
     private var words: [UInt64] = []
 
     /// False if the page was in the set already.
-    mutating func insert(_ page: UInt64) -> Bool {
-        let index = Int(page / 64)
+    mutating func insert(_ page: PageNumber) -> Bool {
+        let index = Int(page.rawValue / 64)
         if index >= words.count { words += Array(repeating: 0, count: index - words.count + 64) }
-        let bit: UInt64 = 1 << (page % 64)
+        let bit: UInt64 = 1 << (page.rawValue % 64)
         defer { words[index] |= bit }
         return words[index] & bit == 0
     }
 
-    func contains(_ page: UInt64) -> Bool { word(from: page) & 1 == 1 }
+    func contains(_ page: PageNumber) -> Bool { word(from: page) & 1 == 1 }
 
     /// Whether `page` and the 63 behind it are there, one bit each.
-    func word(from page: UInt64) -> UInt64 {
-        let index = Int(page / 64)
+    func word(from page: PageNumber) -> UInt64 {
+        let index = Int(page.rawValue / 64)
         let low = index < words.count ? words[index] : 0
-        guard page % 64 != 0 else { return low }
+        let shift = page.rawValue % 64
+        guard shift != 0 else { return low }
         let high = index + 1 < words.count ? words[index + 1] : 0
-        return low >> (page % 64) | high << (64 - page % 64)
+        return low >> shift | high << (64 - shift)
     }
 }
 

@@ -3,7 +3,7 @@
 /// tests.
 struct ClusterPage {
     let base: UnsafeRawPointer
-    let page: UInt64
+    let page: PageNumber
     let byteCount: Int
     let rowCount: Int
     let rowCapacity: Int
@@ -14,7 +14,7 @@ struct ClusterPage {
     let header: Int
 
     @inline(__always)
-    init(_ base: UnsafeRawPointer, page: UInt64, pageCount: UInt32) throws(StorageError) {
+    init(_ base: UnsafeRawPointer, page: PageNumber, pageCount: UInt32) throws(StorageError) {
         guard pageCount > 0, pageCount <= ExtentLimit.pages else {
             throw .corrupt(page: page, reason: "a cluster of too many pages")
         }

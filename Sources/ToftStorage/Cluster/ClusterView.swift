@@ -126,8 +126,8 @@ package struct ClusterView {
 
 /// Where a cluster lies and the version that wrote it.
 package struct ClusterIdentity: Hashable, Sendable {
-    let page: UInt64
-    let birth: UInt64
+    let page: PageNumber
+    let birth: Version
 }
 
 /// What the values of a column in a cluster lie between, both ends included; low > high where there

@@ -152,7 +152,7 @@ package final class TableReader: Sendable {
 
     /// Fetches what a scan reads of a cluster: its headers and the beginning of some columns, which
     /// lie as in most others.
-    private func prefetch(_ page: UInt64, _ columns: [UInt32], like cluster: ClusterPage) {
+    private func prefetch(_ page: PageNumber, _ columns: [UInt32], like cluster: ClusterPage) {
         guard let (base, verified) = pages.file.place(page) else { return }
         base.prefetch()
         verified.prefetch()
@@ -254,7 +254,7 @@ package final class TableReader: Sendable {
             try TableReader.block(bytes, leaf.cluster.page, column.elementKind), in: pages)
     }
 
-    static func block(_ bytes: UnsafeRawBufferPointer, _ page: UInt64, _ kind: ElementKind)
+    static func block(_ bytes: UnsafeRawBufferPointer, _ page: PageNumber, _ kind: ElementKind)
         throws(StorageError) -> ElementBlock
     {
         guard let base = bytes.baseAddress else {
@@ -264,7 +264,7 @@ package final class TableReader: Sendable {
     }
 
     /// The tree of a list that has one.
-    func sequence(_ bytes: UnsafeRawBufferPointer, _ page: UInt64, _ kind: ElementKind)
+    func sequence(_ bytes: UnsafeRawBufferPointer, _ page: PageNumber, _ kind: ElementKind)
         throws(StorageError) -> SequenceReader
     {
         let sequence = try catalog.sequence(try TableReader.sequenceID(bytes, page))
@@ -274,8 +274,8 @@ package final class TableReader: Sendable {
         return sequence
     }
 
-    static func sequenceID(_ bytes: UnsafeRawBufferPointer, _ page: UInt64) throws(StorageError)
-        -> UInt64
+    static func sequenceID(_ bytes: UnsafeRawBufferPointer, _ page: PageNumber) throws(StorageError)
+        -> TreeID
     {
         guard let base = bytes.baseAddress, bytes.count == ClusterLayout.sequenceIDSize else {
             throw .corrupt(page: page, reason: "a sequence id of the wrong size")

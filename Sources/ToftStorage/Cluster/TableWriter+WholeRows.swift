@@ -107,7 +107,7 @@ struct RowPlan {
     /// By the index of the column, the index of its value; -1: it gets its default.
     private var values: ContiguousArray<Int32> = []
     /// The page of the last cluster that was found to hold all columns.
-    var cluster: UInt64 = 0
+    var cluster: PageNumber = 0
 
     mutating func begin(_ count: Int) {
         if values.count != count {

@@ -113,7 +113,7 @@ final class TableWriter {
     }
 
     /// The elements of a list that is too long for its cluster, whose id `bytes` hold.
-    func sequence(_ bytes: UnsafeRawBufferPointer, _ page: UInt64, _ kind: ElementKind)
+    func sequence(_ bytes: UnsafeRawBufferPointer, _ page: PageNumber, _ kind: ElementKind)
         throws(StorageError) -> SequenceWriter
     {
         let sequence = try sequences.writer(try TableReader.sequenceID(bytes, page))

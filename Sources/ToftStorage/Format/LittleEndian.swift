@@ -21,6 +21,11 @@ extension UnsafeRawPointer {
         UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
+    /// The number of a page, a version, a tree or a place in the log: whichever the caller wants.
+    @inline(__always) func uint64<Number: Identifier>(at offset: Int) -> Number {
+        Number(uint64(at: offset))
+    }
+
     @inline(__always) func int64(at offset: Int) -> Int64 {
         Int64(bitPattern: uint64(at: offset))
     }
@@ -48,6 +53,10 @@ extension UnsafeMutableRawPointer {
 
     @inline(__always) func storeUInt64(_ value: UInt64, at offset: Int) {
         storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self)
+    }
+
+    @inline(__always) func storeUInt64(_ number: some Identifier, at offset: Int) {
+        storeUInt64(number.rawValue, at: offset)
     }
 
     @inline(__always) func storeInt64(_ value: Int64, at offset: Int) {

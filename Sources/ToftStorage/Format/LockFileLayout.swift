@@ -117,11 +117,11 @@ enum LockByte {
 
     /// Held, shared, by read-only openers for each version that they have pinned. Every other byte,
     /// so that neighbours stay apart.
-    static func readOnlyPin(_ version: UInt64) -> Int64 {
-        readOnlyPins.lowerBound + 2 * Int64(version & pinnedVersionMask)
+    static func readOnlyPin(_ version: Version) -> Int64 {
+        readOnlyPins.lowerBound + 2 * Int64(version.rawValue & pinnedVersionMask)
     }
-    static func pinnedVersion(_ byte: Int64) -> UInt64 {
-        UInt64(max(0, byte - readOnlyPins.lowerBound) / 2)
+    static func pinnedVersion(_ byte: Int64) -> Version {
+        Version(UInt64(max(0, byte - readOnlyPins.lowerBound) / 2))
     }
     static let readOnlyPins: Range<Int64> = (base + 1 << 61)..<Int64.max
     private static let pinnedVersionMask: UInt64 = 1 << 59 - 1

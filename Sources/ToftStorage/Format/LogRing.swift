@@ -2,7 +2,7 @@ internal import ToftPlatform
 
 /// Pages that the log has for itself.
 package struct LogSegment: Equatable, Sendable {
-    package var page: UInt64
+    package var page: PageNumber
     package var pageCount: UInt64
 
     var byteCount: UInt64 { pageCount &* UInt64(Page.size) }
@@ -13,7 +13,7 @@ package struct LogRing: Equatable, Sendable {
     package var salt: UInt64
     /// The position that the first byte of the first segment had when the ring got its present
     /// segments.
-    package var base: UInt64
+    package var base: LogPosition
     package var segments: [LogSegment]
 
     /// A file that has no log yet.
@@ -23,24 +23,25 @@ package struct LogRing: Equatable, Sendable {
     var longestSegment: UInt64 { segments.reduce(0) { max($0, $1.byteCount) } }
 
     /// Refuses what a meta cannot mean: the engine never goes where this was not asked.
-    func check(pageCount: UInt64, position: UInt64) throws(StorageError) {
+    func check(pageCount: UInt64, position: LogPosition) throws(StorageError) {
         var pages: UInt64 = 0
         for (index, segment) in segments.enumerated() {
-            let (end, overflow) = segment.page.addingReportingOverflow(segment.pageCount)
+            let (end, overflow) = segment.page.rawValue.addingReportingOverflow(
+                segment.pageCount)
             guard !overflow, segment.page >= Page.firstData, segment.pageCount > 0,
                 end <= pageCount, segment.pageCount <= LogLimit.pages
             else {
                 throw .corrupt(page: segment.page, reason: "a segment of the log leaves the file")
             }
             for other in segments[..<index]
-            where segment.page < other.page + other.pageCount && other.page < end {
+            where segment.page < other.page + other.pageCount && other.page.rawValue < end {
                 throw .corrupt(page: segment.page, reason: "segments of the log overlap")
             }
             pages += segment.pageCount
         }
-        guard pages <= LogLimit.pages, position >= base, position < 1 << 62,
-            position % UInt64(LogLayout.unit) == 0,
-            base % UInt64(LogLayout.unit) == 0
+        guard pages <= LogLimit.pages, position >= base, position < .limit,
+            position.rawValue % UInt64(LogLayout.unit) == 0,
+            base.rawValue % UInt64(LogLayout.unit) == 0
         else {
             throw .corrupt(page: 0, reason: "a meta lists a log that cannot be")
         }
@@ -55,13 +56,13 @@ package struct LogRing: Equatable, Sendable {
     }
 
     /// Where a position lies. Nil if there is no log, or the position is before its beginning.
-    func place(of position: UInt64) -> Place? {
+    func place(of position: LogPosition) -> Place? {
         guard position >= base, capacity > 0 else { return nil }
         var rest = (position - base) % capacity
         for segment in segments {
             if rest < segment.byteCount {
                 return Place(
-                    offset: segment.page &* UInt64(Page.size) &+ rest,
+                    offset: segment.page.byteOffset &+ rest,
                     room: segment.byteCount - rest)
             }
             rest -= segment.byteCount
@@ -71,7 +72,7 @@ package struct LogRing: Equatable, Sendable {
 
     /// The first position, at `position` or behind it, from which so many bytes lie in one segment.
     /// Nil if no segment is so long.
-    func start(of byteCount: UInt64, from position: UInt64) -> UInt64? {
+    func start(of byteCount: UInt64, from position: LogPosition) -> LogPosition? {
         guard byteCount <= longestSegment else { return nil }
         var start = position
         while let place = place(of: start) {
@@ -99,12 +100,15 @@ extension LogRing {
 }
 
 /// Where the log stands after a version: what the next frame has to name.
-package struct LogPosition: Equatable, Sendable {
-    package var position: UInt64
+package struct LogEnd: Equatable, Sendable {
+    package var position: LogPosition
     package var sequence: UInt64
     package var hash: UInt64
 
-    package static let start = LogPosition(position: 0, sequence: 0, hash: 0)
+    /// No log comes near it, so a sequence number that reaches it is damaged.
+    static let sequenceLimit: UInt64 = 1 << 62
+
+    package static let start = LogEnd(position: 0, sequence: 0, hash: 0)
 }
 
 /// Limits of the log, in one place.

@@ -1,18 +1,12 @@
 internal import ToftPlatform
 
-/// Numbers of versions, and what else is counted up for ever.
-enum Version {
-    /// No file comes near it: what reaches it is damaged. So what is below may be added to.
-    static let limit: UInt64 = 1 << 62
-}
-
 /// A meta page whose magic, checksum, format and features have been checked. The only way to one
 /// from bytes is `init(validating:)`.
 struct Meta: Equatable {
     var databaseID: (UInt64, UInt64)
     var replicaID: UInt64
     var replicaCounter: UInt64
-    var version: UInt64
+    var version: Version
     var root: Ref
     var pageCount: UInt64
     var isClosedCleanly: Bool
@@ -20,7 +14,7 @@ struct Meta: Equatable {
     /// Where the log lies. Its salt is 0 where none is open.
     var logMap = LogRing.none
     /// Where the log stands after this version.
-    var log = LogPosition.start
+    var log = LogEnd.start
 
     static func == (left: Meta, right: Meta) -> Bool {
         left.databaseID == right.databaseID && left.version == right.version
@@ -31,7 +25,7 @@ struct Meta: Equatable {
     }
 
     init(
-        databaseID: (UInt64, UInt64), replicaID: UInt64, version: UInt64, root: Ref,
+        databaseID: (UInt64, UInt64), replicaID: UInt64, version: Version, root: Ref,
         pageCount: UInt64, identity: FileIdentity
     ) {
         self.databaseID = databaseID
@@ -46,7 +40,9 @@ struct Meta: Equatable {
 
     /// Nil where the page is no valid meta. Throws where it is a valid one that this build must not
     /// touch.
-    init?(validating page: UnsafeRawBufferPointer, path: String) throws(StorageError) {
+    init?(validating page: UnsafeRawBufferPointer, in slot: PageNumber, path: String)
+        throws(StorageError)
+    {
         guard page.count == Page.size, let base = page.baseAddress,
             MetaLayout.magicBytes.indices.allSatisfy({
                 page[MetaLayout.magic + $0] == MetaLayout.magicBytes[$0]
@@ -78,16 +74,16 @@ struct Meta: Equatable {
         isClosedCleanly = base.uint64(at: MetaLayout.flags) & MetaLayout.closedCleanly != 0
         identity = FileIdentity(
             device: base.uint64(at: MetaLayout.device), inode: base.uint64(at: MetaLayout.inode))
-        log = LogPosition(
+        log = LogEnd(
             position: base.uint64(at: MetaLayout.logPosition),
             sequence: base.uint64(at: MetaLayout.logSequence),
             hash: base.uint64(at: MetaLayout.logHash))
-        guard version > 0, version < Version.limit, pageCount > Page.firstData,
-            pageCount <= ExtentLimit.filePages, log.sequence < Version.limit
-        else { throw .corrupt(page: version % 2, reason: "a meta contradicts itself") }
+        guard version > 0, version < Version.limit, pageCount > Page.firstData.rawValue,
+            pageCount <= ExtentLimit.filePages, log.sequence < LogEnd.sequenceLimit
+        else { throw .corrupt(page: slot, reason: "a meta contradicts itself") }
         let count = base.uint32(at: MetaLayout.logSegmentCount)
         guard count <= MetaLayout.logSegmentLimit else {
-            throw .corrupt(page: version % 2, reason: "a meta lists \(count) log segments")
+            throw .corrupt(page: slot, reason: "a meta lists \(count) log segments")
         }
         let segments = (0..<count).map { index in
             let offset = MetaLayout.logSegments + index * MetaLayout.logSegmentSize

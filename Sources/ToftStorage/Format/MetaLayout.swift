@@ -73,13 +73,13 @@ enum RootLayout {
 /// outside schema, queries and notifications.
 package enum SystemTree {
     /// The schema of classes.
-    package static let schema: UInt64 = 1
+    package static let schema: TreeID = 1
     /// Version -> commit record.
-    package static let records: UInt64 = 2
+    package static let records: TreeID = 2
     /// The levels of the insert buffer: new entries on their way to large ordered trees.
-    package static let insertBuffer: ClosedRange<UInt64> = 4...8
+    package static let insertBuffer: [TreeID] = [4, 5, 6, 7, 8]
     /// Reserved but for the insert buffer: named cursors into the records, staging, tombstones.
-    package static let reserved: ClosedRange<UInt64> = 3...15
+    package static let reserved: ClosedRange<TreeID> = 3...15
     /// The first id that a user's tree gets.
-    package static let firstUser: UInt64 = 16
+    package static let firstUser: TreeID = 16
 }

@@ -3,7 +3,7 @@
 package enum Page {
     package static let size = 4096
     /// Pages 0 and 1 are metas.
-    package static let firstData: UInt64 = 2
+    package static let firstData: PageNumber = 2
     /// One bitmap page, less its header, describes this many pages; an extent never straddles two
     /// regions.
     package static let perRegion = (size - bitmapHeaderSize) * 8
@@ -11,21 +11,21 @@ package enum Page {
 
     /// The region that a data page lies in; the caller has checked that it is one.
     @inline(__always)
-    static func region(of page: UInt64) -> Int { Int((page &- firstData) / UInt64(perRegion)) }
+    static func region(of page: PageNumber) -> Int { Int((page &- firstData) / UInt64(perRegion)) }
 
     /// The page's place within its region.
     @inline(__always)
-    static func indexInRegion(_ page: UInt64) -> Int {
+    static func indexInRegion(_ page: PageNumber) -> Int {
         Int((page &- firstData) % UInt64(perRegion))
     }
 
     /// Whether so many pages, at least one, from `page` on are data pages of one region.
-    static func isRun(_ page: UInt64, count: UInt32) -> Bool {
-        page >= firstData && page < ExtentLimit.filePages && count > 0
+    static func isRun(_ page: PageNumber, count: UInt32) -> Bool {
+        page >= firstData && page.rawValue < ExtentLimit.filePages && count > 0
             && Int(count) <= perRegion - indexInRegion(page)
     }
 
-    static func first(ofRegion region: Int) -> UInt64 {
+    static func first(ofRegion region: Int) -> PageNumber {
         firstData + UInt64(region) * UInt64(perRegion)
     }
 }
@@ -41,7 +41,7 @@ package enum ExtentLimit {
     /// Regions of the largest file (1 TiB): the directory of regions is one extent.
     package static let regions = (pages * Page.size - 2 * Page.size) / RegionEntry.size
     /// Pages of the largest file.
-    static let filePages = Page.first(ofRegion: regions)
+    static let filePages = Page.first(ofRegion: regions).rawValue
 }
 
 /// The first 32 bytes of every extent.
@@ -70,8 +70,8 @@ package enum ExtentHeader {
     }
 
     static func write(
-        to base: UnsafeMutableRawPointer, type: ExtentType, pageCount: Int, page: UInt64,
-        birth: UInt64
+        to base: UnsafeMutableRawPointer, type: ExtentType, pageCount: Int, page: PageNumber,
+        birth: Version
     ) {
         base.storeBytes(of: type.rawValue, toByteOffset: self.type, as: UInt8.self)
         base.storeBytes(of: plain, toByteOffset: encoding, as: UInt8.self)
@@ -83,7 +83,7 @@ package enum ExtentHeader {
     }
 
     /// Says where a copy of an extent lies and when it was born.
-    static func place(_ base: UnsafeMutableRawPointer, page: UInt64, birth: UInt64) {
+    static func place(_ base: UnsafeMutableRawPointer, page: PageNumber, birth: Version) {
         base.storeUInt64(page, at: self.page)
         base.storeUInt64(birth, at: self.birth)
     }

@@ -58,7 +58,7 @@ package struct Effect {
     package var kind: Kind
     /// A consequence (index, backlink, nullified link), not what the user did.
     package var isDerived: Bool
-    package var tree: UInt64
+    package var tree: TreeID
     package var key: Int64
     package var column: UInt32
     /// The place in the list; where from, for a move.

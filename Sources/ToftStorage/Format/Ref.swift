@@ -19,15 +19,16 @@ package enum ExtentType: UInt8, Sendable {
 /// `(page, birth)` names one content for ever, so what was verified once need not be verified
 /// again. While an extent is being written its `checksum` is 0; commit settles it.
 package struct Ref: Hashable, Sendable {
-    package var page: UInt64
-    package var birth: UInt64
+    package var page: PageNumber
+    package var birth: Version
     package var checksum: UInt64
     /// Room for the other half of a 128-bit MAC; 0 in plain files.
     package var checksumHigh: UInt64
     package var pageCount: UInt32
 
     package init(
-        page: UInt64, birth: UInt64, checksum: UInt64, checksumHigh: UInt64 = 0, pageCount: UInt32
+        page: PageNumber, birth: Version, checksum: UInt64, checksumHigh: UInt64 = 0,
+        pageCount: UInt32
     ) {
         self.page = page
         self.birth = birth
@@ -52,7 +53,7 @@ extension Ref {
     }
 
     /// Reads nothing but the birth version of a reference.
-    static func birth(decoding bytes: UnsafeRawPointer) -> UInt64 {
+    static func birth(decoding bytes: UnsafeRawPointer) -> Version {
         bytes.uint64(at: 8)
     }
 
@@ -70,7 +71,7 @@ extension Ref {
 extension Ref {
     /// The reference in a cell or an element whose value lies in a blob. `page` names the extent of
     /// `bytes` in an error.
-    init(blob bytes: UnsafeRawBufferPointer, page: UInt64) throws(StorageError) {
+    init(blob bytes: UnsafeRawBufferPointer, page: PageNumber) throws(StorageError) {
         guard let base = bytes.baseAddress, bytes.count == Ref.size else {
             throw .corrupt(page: page, reason: "a reference of the wrong size")
         }

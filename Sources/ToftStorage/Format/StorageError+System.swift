@@ -12,7 +12,7 @@ extension StorageError {
             case .notAFile(let path, let kind): .notADatabase(path: path, what: kind)
             case .fileEnds(_, let offset):
                 .corrupt(
-                    page: offset / UInt64(Page.size),
+                    page: PageNumber(ofByte: offset),
                     reason: "the file ends before the end of this page")
             case .diskFull(let path): .diskFull(path: path)
             case .fileTooLarge(let path): .fileTooLarge(path: path)

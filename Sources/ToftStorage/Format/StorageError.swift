@@ -12,10 +12,10 @@ package enum StorageError: Error, Sendable, Equatable {
     /// have.
     case unsupportedFormat(path: String, found: UInt32, feature: String)
     /// Bytes of the file are damaged.
-    case corrupt(page: UInt64, reason: String)
+    case corrupt(page: PageNumber, reason: String)
     /// A page that was about to be written is one that its own reader refuses: a defect of this
     /// build. Nothing of the version was published.
-    case invalidPage(page: UInt64, kind: String, reason: String)
+    case invalidPage(page: PageNumber, kind: String, reason: String)
     /// The file has become shorter than what was committed to it: `size` of `needed` bytes.
     case fileTruncated(path: String, size: UInt64, needed: UInt64)
     /// The lock file is of another layout, or another process uses the file in a way that cannot be
@@ -28,7 +28,7 @@ package enum StorageError: Error, Sendable, Equatable {
     case poisoned
     /// A sync failed in this commit: whether the version is on disk is unknown until the file is
     /// reopened.
-    case commitOutcomeUnknown(version: UInt64)
+    case commitOutcomeUnknown(version: Version)
     case readOnly
     case tooManyReaders
     /// Pinned versions keep more freed runs than a root can list.
@@ -38,7 +38,7 @@ package enum StorageError: Error, Sendable, Equatable {
     case lockTimeout
     case keyTooLong(length: Int, limit: Int)
     case valueTooLong(length: Int, limit: Int)
-    case noSuchTree(UInt64)
+    case noSuchTree(TreeID)
     case noSuchRow(key: Int64)
     case duplicateRow(key: Int64)
     case noSuchColumn(UInt32)

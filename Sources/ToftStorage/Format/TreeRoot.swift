@@ -38,7 +38,7 @@ extension TreeRoot {
     static let size = TreeRootLayout.size
 
     /// Reads a root from the catalog. `page` names the place of the bytes in an error.
-    init(decoding bytes: UnsafeRawBufferPointer, page: UInt64) throws(StorageError) {
+    init(decoding bytes: UnsafeRawBufferPointer, page: PageNumber) throws(StorageError) {
         guard let base = bytes.baseAddress, bytes.count >= TreeRootLayout.size else {
             throw .corrupt(page: page, reason: "a tree root is cut short")
         }

@@ -23,7 +23,7 @@ extension ElementBlock {
     }
 
     /// A block of elements of whatever type it says.
-    static func check(_ base: UnsafeRawPointer, available: Int, page: UInt64)
+    static func check(_ base: UnsafeRawPointer, available: Int, page: PageNumber)
         throws(StorageError)
     {
         guard available >= ElementLayout.values,

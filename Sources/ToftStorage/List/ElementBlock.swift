@@ -2,7 +2,7 @@
 /// bytes when it is asked for.
 struct ElementBlock {
     let base: UnsafeRawPointer
-    let page: UInt64
+    let page: PageNumber
     let count: Int
     let kind: ElementKind
     /// Bytes of the whole block.
@@ -10,7 +10,7 @@ struct ElementBlock {
 
     /// Checks the header of a block that has `available` bytes at most and whose elements the
     /// column says to be `kind`.
-    init(_ base: UnsafeRawPointer, available: Int, kind: ElementKind, page: UInt64)
+    init(_ base: UnsafeRawPointer, available: Int, kind: ElementKind, page: PageNumber)
         throws(StorageError)
     {
         guard available >= ElementLayout.values else { throw Self.damage(page) }
@@ -29,7 +29,7 @@ struct ElementBlock {
         self.page = page
     }
 
-    private static func damage(_ page: UInt64) -> StorageError {
+    private static func damage(_ page: PageNumber) -> StorageError {
         .corrupt(page: page, reason: "a block of list elements contradicts itself")
     }
 
@@ -114,7 +114,8 @@ struct ElementWriter {
 
     /// A writer into `capacity` bytes; an error where so many elements do not fit into them.
     init(
-        _ base: UnsafeMutableRawPointer, capacity: Int, kind: ElementKind, count: Int, page: UInt64
+        _ base: UnsafeMutableRawPointer, capacity: Int, kind: ElementKind, count: Int,
+        page: PageNumber
     ) throws(StorageError) {
         guard count <= ElementLayout.countLimit,
             kind.blockSize(count: count, heapBytes: 0) <= capacity
@@ -151,7 +152,7 @@ struct ElementWriter {
     }
 
     /// Appends one element; an error only where a damaged block is larger than it said.
-    mutating func append(_ element: Element, page: UInt64) throws(StorageError) {
+    mutating func append(_ element: Element, page: PageNumber) throws(StorageError) {
         guard position < count else {
             throw .corrupt(page: page, reason: "a list has more elements than it counts")
         }
@@ -164,7 +165,9 @@ struct ElementWriter {
         position += 1
     }
 
-    private mutating func appendBytes(_ bytes: UnsafeRawBufferPointer, flag: Int, _ page: UInt64)
+    private mutating func appendBytes(
+        _ bytes: UnsafeRawBufferPointer, flag: Int, _ page: PageNumber
+    )
         throws(StorageError)
     {
         guard end + bytes.count <= capacity else {

@@ -75,7 +75,7 @@ struct SequenceReader {
 
 extension Catalog {
     /// The elements of the list with this id.
-    func sequence(_ id: UInt64) throws(StorageError) -> SequenceReader {
+    func sequence(_ id: TreeID) throws(StorageError) -> SequenceReader {
         SequenceReader(pages: pages, head: try head(id, .sequence))
     }
 }

@@ -103,7 +103,7 @@ final class SequenceWriter {
     /// The changed block, in scratch memory of two pages: it may be too long for a leaf.
     private func compose(
         _ old: ElementBlock, _ position: Int, _ removed: Int, _ element: Element?,
-        in scratch: UnsafeMutableRawPointer, page: UInt64
+        in scratch: UnsafeMutableRawPointer, page: PageNumber
     )
         throws(StorageError) -> ElementBlock
     {

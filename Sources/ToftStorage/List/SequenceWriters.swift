@@ -5,7 +5,7 @@ final class SequenceWriters {
     private let pages: PageWriter
     private let scratch: ScratchBuffers
     /// The writer that was asked for last: changes of one list come together.
-    private var last: (id: UInt64, writer: SequenceWriter)?
+    private var last: (id: TreeID, writer: SequenceWriter)?
 
     init(in catalog: CatalogWriter, pages: PageWriter, scratch: ScratchBuffers) {
         self.catalog = catalog
@@ -16,7 +16,7 @@ final class SequenceWriters {
     /// The writer of a sequence.
     ///
     /// - Throws: `noSuchTree`.
-    func writer(_ id: UInt64) throws(StorageError) -> SequenceWriter {
+    func writer(_ id: TreeID) throws(StorageError) -> SequenceWriter {
         if let last, last.id == id { return last.writer }
         let reader = try catalog.reader.sequence(id)
         let writer = SequenceWriter(reader, pages: pages, scratch: scratch)
@@ -25,7 +25,7 @@ final class SequenceWriters {
     }
 
     /// Makes an empty sequence.
-    func create() -> (id: UInt64, writer: SequenceWriter) {
+    func create() -> (id: TreeID, writer: SequenceWriter) {
         let head = TreeHead(kind: .sequence)
         let id = catalog.add(head)
         let reader = SequenceReader(pages: pages.reader, head: head)
@@ -33,7 +33,7 @@ final class SequenceWriters {
     }
 
     /// Frees a sequence and all that it holds. O(its elements).
-    func drop(_ id: UInt64) throws(StorageError) {
+    func drop(_ id: TreeID) throws(StorageError) {
         try writer(id).freeAll()
         last = nil
         try catalog.remove(id)

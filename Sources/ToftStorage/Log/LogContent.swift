@@ -26,9 +26,9 @@ struct LogContent {
                 Result { () throws(StorageError) in
                     let part = UnsafeMutableRawBufferPointer(rebasing: all[start..<end])
                     if fromDevice {
-                        try file.readFromDevice(into: part, at: segment.page * UInt64(Page.size))
+                        try file.readFromDevice(into: part, at: segment.page.byteOffset)
                     } else {
-                        try file.read(into: part, at: segment.page * UInt64(Page.size))
+                        try file.read(into: part, at: segment.page.byteOffset)
                     }
                 }
             }
@@ -73,7 +73,7 @@ struct LogContent {
     }
 
     /// Looks for proof, in frames of any log of this database, that a later meta was durable.
-    func expectNoCheckpoint(after version: UInt64) throws(StorageError) {
+    func expectNoCheckpoint(after version: Version) throws(StorageError) {
         try forEachHeader { frame throws(StorageError) in
             if frame.durableCheckpoint > version, LogRing.isSalt(frame.salt, of: databaseID) {
                 throw Self.lostMeta(frame.durableCheckpoint)
@@ -82,15 +82,15 @@ struct LogContent {
     }
 
     /// The highest version that any frame names.
-    func highestVersion() -> UInt64 {
-        var highest: UInt64 = 0
+    func highestVersion() -> Version {
+        var highest: Version = 0
         forEachHeader { frame in
             if frame.salt == map.salt { highest = max(highest, frame.version) }
         }
         return highest
     }
 
-    private static func lostMeta(_ version: UInt64) -> StorageError {
+    private static func lostMeta(_ version: Version) -> StorageError {
         .corrupt(
             page: 0,
             reason: "the log knows a checkpoint of version \(version), but no meta page holds it")
@@ -98,7 +98,7 @@ struct LogContent {
 
     // MARK: Frames
 
-    private func next(after point: LogPosition, _ version: UInt64) -> LogFrame? {
+    private func next(after point: LogEnd, _ version: Version) -> LogFrame? {
         // Where it had no room at the end of a segment it begins a later one, perhaps behind one
         // that is too short.
         var position = point.position
@@ -110,7 +110,7 @@ struct LogContent {
         return nil
     }
 
-    private func frame(at position: UInt64, after point: LogPosition, _ version: UInt64)
+    private func frame(at position: LogPosition, after point: LogEnd, _ version: Version)
         -> LogFrame?
     {
         guard let place = map.place(of: position), capacity > 0 else { return nil }
@@ -159,7 +159,7 @@ struct LogContent {
     /// ring got its present segments.
     private func isInPlace(_ frame: LogFrame) -> Bool { frame.before.position >= map.base }
 
-    private func page(of position: UInt64) -> UInt64 {
-        (map.place(of: position)?.offset ?? 0) / UInt64(Page.size)
+    private func page(of position: LogPosition) -> PageNumber {
+        PageNumber(ofByte: map.place(of: position)?.offset ?? 0)
     }
 }

@@ -8,12 +8,12 @@ struct LogFrame {
 
     var kind: Kind
     var salt: UInt64
-    var version: UInt64
-    var previousVersion: UInt64
+    var version: Version
+    var previousVersion: Version
     /// The log before this frame.
-    var before: LogPosition
-    var durablePosition: UInt64
-    var durableCheckpoint: UInt64
+    var before: LogEnd
+    var durablePosition: LogPosition
+    var durableCheckpoint: Version
     /// Header and payload.
     var length: UInt64
     /// The frame's own hash, which the next one names.
@@ -26,8 +26,8 @@ struct LogFrame {
     }
 
     /// The log behind this frame.
-    var after: LogPosition {
-        LogPosition(
+    var after: LogEnd {
+        LogEnd(
             position: before.position + Self.paddedLength(payload: Int(length) - LogLayout.payload),
             sequence: before.sequence + 1, hash: hash)
     }
@@ -48,15 +48,14 @@ struct LogFrame {
         guard length >= LogLayout.payload, length <= room else { return nil }
         version = base.uint64(at: LogLayout.version)
         previousVersion = base.uint64(at: LogLayout.previousVersion)
-        before = LogPosition(
+        before = LogEnd(
             position: base.uint64(at: LogLayout.position),
             sequence: base.uint64(at: LogLayout.sequence),
             hash: base.uint64(at: LogLayout.previousHash))
         durablePosition = base.uint64(at: LogLayout.durablePosition)
         durableCheckpoint = base.uint64(at: LogLayout.durableCheckpoint)
         hash = base.uint64(at: LogLayout.hash)
-        guard version < Version.limit, before.position < Version.limit,
-            before.sequence < Version.limit
+        guard version < .limit, before.position < .limit, before.sequence < LogEnd.sequenceLimit
         else { return nil }
     }
 
@@ -78,8 +77,8 @@ struct LogFrame {
 
     /// Makes the bytes of a frame, padded with zeros.
     init(
-        _ kind: Kind, version: UInt64, previousVersion: UInt64, before: LogPosition,
-        durablePosition: UInt64, durableCheckpoint: UInt64,
+        _ kind: Kind, version: Version, previousVersion: Version, before: LogEnd,
+        durablePosition: LogPosition, durableCheckpoint: Version,
         salt: UInt64, payload: [UInt8], into bytes: inout [UInt8]
     ) {
         self.kind = kind

@@ -31,9 +31,9 @@ struct RecordBuilder {
     }
 
     @inline(__always)
-    private mutating func begin(_ kind: Effect.Kind, _ tree: UInt64, derived: Bool) {
+    private mutating func begin(_ kind: Effect.Kind, _ tree: TreeID, derived: Bool) {
         bytes.append(kind.rawValue | (derived ? RecordLayout.isDerived : 0))
-        bytes.appendVarint(tree)
+        bytes.appendVarint(tree.rawValue)
     }
 
     private mutating func end() {
@@ -50,7 +50,7 @@ struct RecordBuilder {
     }
 
     mutating func treePut(
-        _ tree: UInt64, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
+        _ tree: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
         derived: Bool
     ) {
         guard bulk == nil else { return }
@@ -60,14 +60,14 @@ struct RecordBuilder {
         end()
     }
 
-    mutating func treeDelete(_ tree: UInt64, _ key: UnsafeRawBufferPointer, derived: Bool) {
+    mutating func treeDelete(_ tree: TreeID, _ key: UnsafeRawBufferPointer, derived: Bool) {
         guard bulk == nil else { return }
         begin(.treeDelete, tree, derived: derived)
         bytes.appendBytes(key)
         end()
     }
 
-    mutating func row(_ kind: Effect.Kind, _ tree: UInt64, _ key: Int64, derived: Bool) {
+    mutating func row(_ kind: Effect.Kind, _ tree: TreeID, _ key: Int64, derived: Bool) {
         if bulk != nil {
             bulk?.add(kind, tree, key)
             return
@@ -78,7 +78,7 @@ struct RecordBuilder {
     }
 
     /// A row that is inserted with values: the same effects as one by one.
-    mutating func row(_ tree: UInt64, _ key: Int64, _ content: RowContent, derived: Bool) {
+    mutating func row(_ tree: TreeID, _ key: Int64, _ content: RowContent, derived: Bool) {
         row(.rowInsert, tree, key, derived: derived)
         guard bulk == nil else { return }
         for value in content.values {
@@ -89,7 +89,7 @@ struct RecordBuilder {
         }
     }
 
-    mutating func cell(_ tree: UInt64, _ key: Int64, _ column: UInt32, _ cell: Cell, derived: Bool)
+    mutating func cell(_ tree: TreeID, _ key: Int64, _ column: UInt32, _ cell: Cell, derived: Bool)
     {
         if bulk != nil {
             bulk?.touch(tree, key, column)
@@ -105,7 +105,7 @@ struct RecordBuilder {
     /// A change of a list; `cell` is there for insert and set, `other` for move (to), swap and
     /// clear (count).
     mutating func list(
-        _ kind: Effect.Kind, _ tree: UInt64, _ key: Int64, _ column: UInt32, index: Int,
+        _ kind: Effect.Kind, _ tree: TreeID, _ key: Int64, _ column: UInt32, index: Int,
         other: Int? = nil, _ cell: Cell? = nil, derived: Bool
     ) {
         if bulk != nil {
@@ -121,7 +121,7 @@ struct RecordBuilder {
         end()
     }
 
-    mutating func tree(_ kind: Effect.Kind, _ tree: UInt64, column: UInt32? = nil) {
+    mutating func tree(_ kind: Effect.Kind, _ tree: TreeID, column: UInt32? = nil) {
         guard bulk == nil else { return }
         begin(kind, tree, derived: true)
         if let column { bytes.appendVarint(UInt64(column)) }
@@ -129,7 +129,7 @@ struct RecordBuilder {
     }
 
     /// The finished record.
-    func finish(version: UInt64, previousVersion: UInt64, recordBytes: UInt64) -> [UInt8] {
+    func finish(version: Version, previousVersion: Version, recordBytes: UInt64) -> [UInt8] {
         var effects = bulk?.encoded() ?? bytes
         var flags: UInt8 = bulk == nil ? 0 : RecordLayout.touchOnly
         if effects.count > RecordLayout.limit {
@@ -141,9 +141,11 @@ struct RecordBuilder {
         record[RecordLayout.flags] = flags
         record.withUnsafeMutableBytes { header in
             header.storeBytes(
-                of: version.littleEndian, toByteOffset: RecordLayout.version, as: UInt64.self)
+                of: version.rawValue.littleEndian, toByteOffset: RecordLayout.version,
+                as: UInt64.self)
             header.storeBytes(
-                of: previousVersion.littleEndian, toByteOffset: RecordLayout.previousVersion,
+                of: previousVersion.rawValue.littleEndian,
+                toByteOffset: RecordLayout.previousVersion,
                 as: UInt64.self)
             let total = recordBytes &+ UInt64(RecordLayout.effects + effects.count)
             header.storeBytes(
@@ -161,9 +163,9 @@ private struct BulkTouch {
         var cells: [Int64: [UInt32]] = [:]
     }
 
-    private var tables: [UInt64: Table] = [:]
+    private var tables: [TreeID: Table] = [:]
     /// The row that was inserted last: its cells follow one by one.
-    private var newestTree: UInt64 = 0
+    private var newestTree: TreeID = 0
     private var newestKey: Int64 = 0
 
     mutating func add(_ effect: Effect) {
@@ -175,7 +177,7 @@ private struct BulkTouch {
         }
     }
 
-    mutating func add(_ kind: Effect.Kind, _ tree: UInt64, _ key: Int64) {
+    mutating func add(_ kind: Effect.Kind, _ tree: TreeID, _ key: Int64) {
         if kind == .rowInsert {
             newestTree = tree
             newestKey = key
@@ -193,7 +195,7 @@ private struct BulkTouch {
         }
     }
 
-    mutating func touch(_ tree: UInt64, _ key: Int64, _ column: UInt32) {
+    mutating func touch(_ tree: TreeID, _ key: Int64, _ column: UInt32) {
         if tree == newestTree, key == newestKey { return }
         if let last = tables[tree]?.inserted.last, last.contains(key) { return }
         if tables[tree]?.cells[key]?.contains(column) == true { return }
@@ -209,7 +211,7 @@ private struct BulkTouch {
             ] {
                 for run in runs {
                     bytes.append(kind.rawValue)
-                    bytes.appendVarint(tree)
+                    bytes.appendVarint(tree.rawValue)
                     bytes.appendSigned(run.lowerBound)
                     bytes.appendVarint(UInt64(bitPattern: run.upperBound &- run.lowerBound) &+ 1)
                 }
@@ -217,7 +219,7 @@ private struct BulkTouch {
             for (key, columns) in table.cells.sorted(by: { $0.key < $1.key }) {
                 for column in columns.sorted() {
                     bytes.append(Effect.Kind.cellTouched.rawValue)
-                    bytes.appendVarint(tree)
+                    bytes.appendVarint(tree.rawValue)
                     bytes.appendSigned(key)
                     bytes.appendVarint(UInt64(column))
                 }

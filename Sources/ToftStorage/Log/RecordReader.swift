@@ -1,7 +1,7 @@
 /// The record of one commit, as it was kept.
 package struct CommitRecord: Sendable {
-    package let version: UInt64
-    package let previousVersion: UInt64
+    package let version: Version
+    package let previousVersion: Version
     /// Rows come in runs and cells without order: the transaction was too large to keep more.
     package let isTouchOnly: Bool
     /// Nothing but the fact of the commit was kept; whoever needs more compares two snapshots.
@@ -9,17 +9,13 @@ package struct CommitRecord: Sendable {
     let bytes: [UInt8]
 
     init(validating value: UnsafeRawBufferPointer) throws(StorageError) {
-        guard value.count >= RecordLayout.effects,
+        guard value.count >= RecordLayout.effects, let base = value.baseAddress,
             value[RecordLayout.layout] == RecordLayout.current
         else {
             throw .corrupt(page: 0, reason: "a commit record has an unknown layout")
         }
-        version = UInt64(
-            littleEndian: value.loadUnaligned(fromByteOffset: RecordLayout.version, as: UInt64.self)
-        )
-        previousVersion = UInt64(
-            littleEndian: value.loadUnaligned(
-                fromByteOffset: RecordLayout.previousVersion, as: UInt64.self))
+        version = base.uint64(at: RecordLayout.version)
+        previousVersion = base.uint64(at: RecordLayout.previousVersion)
         isTouchOnly = value[RecordLayout.flags] & RecordLayout.touchOnly != 0
         isTruncated = value[RecordLayout.flags] & RecordLayout.truncated != 0
         bytes = Array(value)
@@ -62,7 +58,8 @@ struct EffectReader {
             return nil
         }
         var effect = Effect(
-            kind: kind, isDerived: tag & RecordLayout.isDerived != 0, tree: varint(), key: 0,
+            kind: kind, isDerived: tag & RecordLayout.isDerived != 0, tree: TreeID(varint()),
+            key: 0,
             column: 0, index: 0, otherIndex: 0, count: 1,
             entryKey: 0..<0, value: 0..<0)
         switch kind {

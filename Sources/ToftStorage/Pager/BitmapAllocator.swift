@@ -50,7 +50,7 @@ final class BitmapAllocator {
 
     /// Takes `count` pages in a row; grows the file when none are free.
     func allocate(_ count: Int, _ lifetime: FreeSpace.Lifetime, in space: PageWriter)
-        throws(StorageError) -> UInt64
+        throws(StorageError) -> PageNumber
     {
         while true {
             if lifetime == .long, let page = try allocateInFragment(count, in: space) {
@@ -69,7 +69,7 @@ final class BitmapAllocator {
     }
 
     private func allocateInFragment(_ count: Int, in space: PageWriter) throws(StorageError)
-        -> UInt64?
+        -> PageNumber?
     {
         guard count < PageRuns.fragmentPages, mayHaveFragments >> UInt32(count) & 1 == 1 else {
             return nil
@@ -87,7 +87,7 @@ final class BitmapAllocator {
 
     private func allocateInWindow(
         _ lifetime: FreeSpace.Lifetime, _ count: Int, in space: PageWriter
-    ) throws(StorageError) -> UInt64? {
+    ) throws(StorageError) -> PageNumber? {
         var window = lifetime == .long ? longLived : shortLived
         guard count <= window.length else { return nil }
         if window.pages.count < count { try open(&window, in: space) }
@@ -114,7 +114,7 @@ final class BitmapAllocator {
     }
 
     private func allocateAnywhere(_ count: Int, withinFile: Bool, in space: PageWriter)
-        throws(StorageError) -> UInt64?
+        throws(StorageError) -> PageNumber?
     {
         for index in regions.indices where regions[index].freePages >= count {
             let limit = withinFile ? presentPages(index) : Page.perRegion
@@ -127,7 +127,7 @@ final class BitmapAllocator {
 
     /// Takes pages in a row that the file has, of a bitmap that is in memory. Nil if there are
     /// none.
-    func takeLoaded(_ count: Int) throws(StorageError) -> UInt64? {
+    func takeLoaded(_ count: Int) throws(StorageError) -> PageNumber? {
         for index in regions.indices {
             if let start = regions[index].bitmap?.run(of: count, below: presentPages(index)) {
                 return try take(start, count, region: index)
@@ -137,7 +137,7 @@ final class BitmapAllocator {
     }
 
     /// The same, one page of a fragment.
-    func takeLoadedFragment() throws(StorageError) -> UInt64? {
+    func takeLoadedFragment() throws(StorageError) -> PageNumber? {
         for index in regions.indices {
             if let start = regions[index].bitmap?.fragment(of: 1, below: presentPages(index)) {
                 return try take(start, 1, region: index)
@@ -170,7 +170,7 @@ final class BitmapAllocator {
         return taken
     }
 
-    private func take(_ start: Int, _ count: Int, region: Int) throws(StorageError) -> UInt64 {
+    private func take(_ start: Int, _ count: Int, region: Int) throws(StorageError) -> PageNumber {
         guard let bitmap = regions[region].bitmap, bitmap.take(start, count: count) else {
             throw .corrupt(
                 page: Page.first(ofRegion: region) + UInt64(start),
@@ -184,7 +184,7 @@ final class BitmapAllocator {
 
     // MARK: Releasing
 
-    func release(_ page: UInt64, count: Int, in space: PageWriter) throws(StorageError) {
+    func release(_ page: PageNumber, count: Int, in space: PageWriter) throws(StorageError) {
         guard page >= Page.firstData, Page.region(of: page) < regions.count,
             Page.indexInRegion(page) + count <= Page.perRegion,
             try bitmap(Page.region(of: page), in: space).release(
@@ -200,12 +200,12 @@ final class BitmapAllocator {
 
     /// Pages of a region that the file has.
     private func presentPages(_ region: Int) -> Int {
-        let first = Page.first(ofRegion: region)
+        let first = Page.first(ofRegion: region).rawValue
         return filePages > first ? Int(min(filePages - first, UInt64(Page.perRegion))) : 0
     }
 
-    private func ensurePresent(_ page: UInt64, count: Int) throws(StorageError) -> UInt64 {
-        let needed = page + UInt64(count)
+    private func ensurePresent(_ page: PageNumber, count: Int) throws(StorageError) -> PageNumber {
+        let needed = page.rawValue + UInt64(count)
         if needed > filePages {
             let step = max(64, min(filePages / 8, 1024))
             let target = (needed + step - 1) / step * step

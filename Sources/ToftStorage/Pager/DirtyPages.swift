@@ -5,14 +5,14 @@
 struct DirtyPages: ~Copyable {
     struct Extent {
         /// 0 marks an empty slot, 1 a removed one; data pages begin at 2.
-        var page: UInt64
+        var page: PageNumber
         var base: UnsafeMutableRawPointer
         var pageCount: Int32
         var type: ExtentType
     }
 
-    private static let empty: UInt64 = 0
-    private static let removed: UInt64 = 1
+    private static let empty: PageNumber = 0
+    private static let removed: PageNumber = 1
     /// Slots that an empty table may have.
     private static let keptCapacity = 1024
 
@@ -68,12 +68,12 @@ struct DirtyPages: ~Copyable {
     }
 
     @inline(__always)
-    private func home(_ page: UInt64) -> Int {
-        Int(truncatingIfNeeded: (page &* 0x9E37_79B9_7F4A_7C15) >> 32) & (capacity &- 1)
+    private func home(_ page: PageNumber) -> Int {
+        Int(truncatingIfNeeded: (page.rawValue &* 0x9E37_79B9_7F4A_7C15) >> 32) & (capacity &- 1)
     }
 
     @inline(__always)
-    func find(_ page: UInt64) -> Extent? {
+    func find(_ page: PageNumber) -> Extent? {
         guard page > Self.removed else { return nil }
         var index = home(page)
         while true {
@@ -85,7 +85,9 @@ struct DirtyPages: ~Copyable {
     }
 
     /// Makes memory for an extent, zeroed unless the caller fills all of it, and remembers it.
-    mutating func insert(_ page: UInt64, pageCount: Int, type: ExtentType, isZeroed: Bool = true)
+    mutating func insert(
+        _ page: PageNumber, pageCount: Int, type: ExtentType, isZeroed: Bool = true
+    )
         -> UnsafeMutableRawPointer
     {
         if (used + 1) * 4 > capacity * 3 { rehash() }
@@ -102,7 +104,7 @@ struct DirtyPages: ~Copyable {
     }
 
     /// Forgets an extent and gives its memory back.
-    mutating func remove(_ page: UInt64) {
+    mutating func remove(_ page: PageNumber) {
         var index = home(page)
         while slots[index].page != page {
             if slots[index].page == Self.empty { return }

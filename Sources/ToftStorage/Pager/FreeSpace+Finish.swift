@@ -120,7 +120,7 @@ extension FreeSpace {
         let kept = Dictionary(grouping: freed) { Self.pin(keeping: $0, of: pins) ?? .max }
         freed = []
         var mixed: [Run] = []
-        var mixedPins: ClosedRange<UInt64>?
+        var mixedPins: ClosedRange<Version>?
         for (pin, runs) in kept.sorted(by: { $0.key < $1.key }) {
             if runs.count <= limit && (pin == newest || pin == .max) {
                 freed += runs
@@ -143,7 +143,7 @@ extension FreeSpace {
     /// longer than what is added: so a run is moved O(log runs) times, and a long reader causes
     /// few batches.
     private func addToBatches(
-        _ added: [Run], _ keepers: ClosedRange<UInt64>, in space: PageWriter
+        _ added: [Run], _ keepers: ClosedRange<Version>, in space: PageWriter
     ) throws(StorageError) {
         var runs = added
         var keepers = keepers
@@ -160,7 +160,7 @@ extension FreeSpace {
         }
     }
 
-    private func canJoin(_ batch: Batch, _ count: Int, _ keepers: ClosedRange<UInt64>) -> Bool {
+    private func canJoin(_ batch: Batch, _ count: Int, _ keepers: ClosedRange<Version>) -> Bool {
         guard keepers.upperBound < .max, batch.pinCount > 0,
             Int(batch.ref.pageCount) <= Self.pages(ofRuns: count)
         else { return false }
@@ -172,7 +172,7 @@ extension FreeSpace {
     }
 
     private func addBatch(
-        _ runs: ArraySlice<Run>, _ keepers: ClosedRange<UInt64>, in space: PageWriter
+        _ runs: ArraySlice<Run>, _ keepers: ClosedRange<Version>, in space: PageWriter
     ) throws(StorageError) {
         let pages = Self.pages(ofRuns: runs.count)
         var (ref, base) = try space.allocate(.freedBatch, pageCount: pages)

@@ -17,22 +17,22 @@
 ///    batches that pins keep are skipped unread.
 final class FreeSpace {
     struct Run: Equatable {
-        var page: UInt64
+        var page: PageNumber
         var count: UInt32
-        var birth: UInt64
-        var death: UInt64
+        var birth: Version
+        var death: Version
     }
 
     /// An extent full of runs.
     struct Batch {
         var ref: Ref
         /// A pin in [maxBirth, minDeath) keeps every run.
-        var maxBirth: UInt64
-        var minDeath: UInt64
+        var maxBirth: Version
+        var minDeath: Version
         /// Each run was kept by one of the pins from the first to the last, so many versions. While
         /// that many are pinned there, nothing is reclaimable. 0: no pin kept them.
-        var firstPin: UInt64
-        var lastPin: UInt64
+        var firstPin: Version
+        var lastPin: Version
         var pinCount: UInt64
     }
 
@@ -67,7 +67,7 @@ final class FreeSpace {
     var batches: [Batch]
     var areBatchesChanged = false
     /// The versions whose pages stay, ascending, each once.
-    private(set) var pins: [UInt64] = []
+    private(set) var pins: [Version] = []
     private(set) var bitmapSupply: Supply = []
     /// The lifetime of what is allocated now; nil: judged by what it replaces.
     var lifetime: Lifetime?
@@ -119,7 +119,7 @@ final class FreeSpace {
     /// will be freed soon come from one run, which is whole again when they are freed; pages that
     /// will stay come from fragments, so that they do not break runs up.
     func allocate(_ count: Int, _ lifetime: Lifetime, in space: PageWriter) throws(StorageError)
-        -> UInt64
+        -> PageNumber
     {
         if case .reclaimable(let pages) = source,
             let page = pages.allocate(count, lifetime, besides: bitmapSupply)
@@ -131,15 +131,16 @@ final class FreeSpace {
 
     /// The expected lifetime of pages that `version` writes in place of others, born in version
     /// `birth`: short, if those did not live long. 0 for new ones, of which nothing is known.
-    func expectedLifetime(after birth: UInt64, in version: UInt64) -> Lifetime {
+    func expectedLifetime(after birth: Version, in version: Version) -> Lifetime {
         lifetime ?? (version &- birth <= 2 ? .short : .long)
     }
 
     /// Gives back at once pages that nobody else knows: this transaction took them, or they are
     /// reclaimable.
-    func release(_ page: UInt64, count: Int, in space: PageWriter) throws(StorageError) {
+    func release(_ page: PageNumber, count: Int, in space: PageWriter) throws(StorageError) {
         guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions), count > 0,
-            page + UInt64(count) <= filePages, Page.indexInRegion(page) + count <= Page.perRegion
+            page + UInt64(count) <= PageNumber(filePages),
+            Page.indexInRegion(page) + count <= Page.perRegion
         else { throw Self.notInUse(page) }
         switch source {
         case .bitmaps(let bitmaps): try bitmaps.release(page, count: count, in: space)
@@ -149,12 +150,12 @@ final class FreeSpace {
         }
     }
 
-    static func notInUse(_ page: UInt64) -> StorageError {
+    static func notInUse(_ page: PageNumber) -> StorageError {
         .corrupt(page: page, reason: "pages were given back that were not in use")
     }
 
     /// Notes pages of an earlier version that this one no longer needs.
-    func addFreed(page: UInt64, count: UInt32, birth: UInt64, death: UInt64) {
+    func addFreed(page: PageNumber, count: UInt32, birth: Version, death: Version) {
         if let last = freed.last, last.page + UInt64(last.count) == page, last.birth == birth,
             last.death == death, Page.region(of: last.page) == Page.region(of: page)
         {
@@ -168,7 +169,7 @@ final class FreeSpace {
 
     /// Makes every freed run reclaimable that no pin keeps. `pins` ascend, each once.
     /// O(runs in the root and in batches that lost a pin).
-    func reclaim(pins: [UInt64], in space: PageWriter) throws(StorageError) {
+    func reclaim(pins: [Version], in space: PageWriter) throws(StorageError) {
         self.pins = pins
         try openBatches(in: space)
         let listed = freed
@@ -210,25 +211,25 @@ final class FreeSpace {
     }
 
     /// How many versions from one to another are pinned. O(log pins).
-    func pinCount(from first: UInt64, through last: UInt64) -> UInt64 {
+    func pinCount(from first: Version, through last: Version) -> UInt64 {
         let low = Self.index(ofPinFrom: first, in: pins)
         let high = last == .max ? pins.count : Self.index(ofPinFrom: last + 1, in: pins)
         return UInt64(max(0, high - low))
     }
 
     /// The lowest pin that keeps a run.
-    static func pin(keeping run: Run, of pins: [UInt64]) -> UInt64? {
+    static func pin(keeping run: Run, of pins: [Version]) -> Version? {
         pin(from: run.birth, before: run.death, of: pins)
     }
 
     /// The lowest pin in [birth, death). `pins` ascend. O(log pins).
-    static func pin(from birth: UInt64, before death: UInt64, of pins: [UInt64]) -> UInt64? {
+    static func pin(from birth: Version, before death: Version, of pins: [Version]) -> Version? {
         let index = Self.index(ofPinFrom: birth, in: pins)
         return index < pins.count && pins[index] < death ? pins[index] : nil
     }
 
     /// Where the first pin lies that is not before `version`. O(log pins).
-    static func index(ofPinFrom version: UInt64, in pins: [UInt64]) -> Int {
+    static func index(ofPinFrom version: Version, in pins: [Version]) -> Int {
         var low = 0
         var high = pins.count
         while low < high {
@@ -322,12 +323,12 @@ final class FreeSpace {
 /// attachments may still look at them, but the checkpoint's free space does not list their pages.
 struct UnlistedVersions {
     /// From the checkpoint to the newest of them.
-    var lifetime: Range<UInt64>
+    var lifetime: Range<Version>
     /// The newest of them, whose free space tells which pages none of them uses; nil: unknown, so
     /// every page of the file may be in use.
     var newest: PublishedVersion?
     /// The versions that the attachments have pinned, ascending.
-    var pins: [UInt64]
+    var pins: [Version]
 }
 
 /// Pages that a transaction may take without a look at a bitmap.
@@ -346,14 +347,14 @@ final class ReclaimablePages {
 
     /// Nil where no run is long enough, or the bitmaps have a better one.
     func allocate(_ count: Int, _ lifetime: FreeSpace.Lifetime, besides supply: FreeSpace.Supply)
-        -> UInt64?
+        -> PageNumber?
     {
         if lifetime == .short { return allocateShortLived(count, besides: supply) }
         if let page = runs.takeFromFragment(count) { return page }
         return supply.contains(.fragments) && count == 1 ? nil : runs.takeFromLongest(count)
     }
 
-    private func allocateShortLived(_ count: Int, besides supply: FreeSpace.Supply) -> UInt64? {
+    private func allocateShortLived(_ count: Int, besides supply: FreeSpace.Supply) -> PageNumber? {
         if shortLived.count < count {
             closeShortLivedRun()
             let length = supply.contains(.runs) ? max(count, PageRuns.fragmentPages) : count
@@ -370,7 +371,7 @@ final class ReclaimablePages {
     }
 
     /// Adds pages of one region. False if some of them were there already.
-    func insert(_ page: UInt64, count: Int) -> Bool { runs.insert(page, count: count) }
+    func insert(_ page: PageNumber, count: Int) -> Bool { runs.insert(page, count: count) }
 }
 
 extension FreeSpace.Run {
@@ -384,7 +385,7 @@ extension FreeSpace.Run {
 
     /// Reads a run of the list on `listPage`, and refuses one that cannot be: the pages of a run
     /// are some of one region, and it died after it was born.
-    init(validating bytes: UnsafeRawPointer, on listPage: UInt64) throws(StorageError) {
+    init(validating bytes: UnsafeRawPointer, on listPage: PageNumber) throws(StorageError) {
         self.init(decoding: bytes)
         guard Page.isRun(page, count: count), birth < death else {
             throw .corrupt(
@@ -395,52 +396,36 @@ extension FreeSpace.Run {
     }
 
     private init(decoding bytes: UnsafeRawPointer) {
-        page = UInt64(
-            littleEndian: bytes.loadUnaligned(fromByteOffset: FreedRunLayout.page, as: UInt64.self))
-        count = UInt32(
-            littleEndian: bytes.loadUnaligned(fromByteOffset: FreedRunLayout.count, as: UInt32.self)
-        )
-        birth = UInt64(
-            littleEndian: bytes.loadUnaligned(fromByteOffset: FreedRunLayout.birth, as: UInt64.self)
-        )
-        death = UInt64(
-            littleEndian: bytes.loadUnaligned(fromByteOffset: FreedRunLayout.death, as: UInt64.self)
-        )
+        page = bytes.uint64(at: FreedRunLayout.page)
+        count = UInt32(truncatingIfNeeded: bytes.uint32(at: FreedRunLayout.count))
+        birth = bytes.uint64(at: FreedRunLayout.birth)
+        death = bytes.uint64(at: FreedRunLayout.death)
     }
 
     func encode(to bytes: UnsafeMutableRawPointer) {
-        bytes.storeBytes(of: page.littleEndian, toByteOffset: FreedRunLayout.page, as: UInt64.self)
-        bytes.storeBytes(
-            of: UInt64(count).littleEndian, toByteOffset: FreedRunLayout.count, as: UInt64.self)
-        bytes.storeBytes(
-            of: birth.littleEndian, toByteOffset: FreedRunLayout.birth, as: UInt64.self)
-        bytes.storeBytes(
-            of: death.littleEndian, toByteOffset: FreedRunLayout.death, as: UInt64.self)
+        bytes.storeUInt64(page, at: FreedRunLayout.page)
+        bytes.storeUInt64(UInt64(count), at: FreedRunLayout.count)
+        bytes.storeUInt64(birth, at: FreedRunLayout.birth)
+        bytes.storeUInt64(death, at: FreedRunLayout.death)
     }
 }
 
 extension FreeSpace.Batch {
     init(decoding bytes: UnsafeRawPointer) {
-        func word(_ offset: Int) -> UInt64 {
-            UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-        }
         ref = Ref(decoding: bytes + FreedBatchLayout.ref)
-        maxBirth = word(FreedBatchLayout.maxBirth)
-        minDeath = word(FreedBatchLayout.minDeath)
-        firstPin = word(FreedBatchLayout.firstPin)
-        lastPin = word(FreedBatchLayout.lastPin)
-        pinCount = word(FreedBatchLayout.pinCount)
+        maxBirth = bytes.uint64(at: FreedBatchLayout.maxBirth)
+        minDeath = bytes.uint64(at: FreedBatchLayout.minDeath)
+        firstPin = bytes.uint64(at: FreedBatchLayout.firstPin)
+        lastPin = bytes.uint64(at: FreedBatchLayout.lastPin)
+        pinCount = bytes.uint64(at: FreedBatchLayout.pinCount)
     }
 
     func encode(to bytes: UnsafeMutableRawPointer) {
-        func put(_ value: UInt64, _ offset: Int) {
-            bytes.storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self)
-        }
         ref.encode(to: bytes + FreedBatchLayout.ref)
-        put(maxBirth, FreedBatchLayout.maxBirth)
-        put(minDeath, FreedBatchLayout.minDeath)
-        put(firstPin, FreedBatchLayout.firstPin)
-        put(lastPin, FreedBatchLayout.lastPin)
-        put(pinCount, FreedBatchLayout.pinCount)
+        bytes.storeUInt64(maxBirth, at: FreedBatchLayout.maxBirth)
+        bytes.storeUInt64(minDeath, at: FreedBatchLayout.minDeath)
+        bytes.storeUInt64(firstPin, at: FreedBatchLayout.firstPin)
+        bytes.storeUInt64(lastPin, at: FreedBatchLayout.lastPin)
+        bytes.storeUInt64(pinCount, at: FreedBatchLayout.pinCount)
     }
 }

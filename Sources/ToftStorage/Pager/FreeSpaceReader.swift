@@ -46,7 +46,7 @@ enum FreeSpaceReader {
 
     /// The bitmaps of a version, in which all pages are free that neither it nor a pinned version
     /// before it uses. O(free space).
-    static func unusedPages(of version: PublishedVersion, pins: [UInt64], in file: MappedFile)
+    static func unusedPages(of version: PublishedVersion, pins: [Version], in file: MappedFile)
         throws(StorageError) -> [Bitmap]
     {
         let space = PageReader(file, version: version.version)

@@ -78,7 +78,7 @@ package final class MappedFile: @unchecked Sendable {
     /// The address of a page, of which `count` must be there, with its words of verification. What
     /// is there may be read only where the words say so.
     @inline(__always)
-    func locate(_ page: UInt64, count: Int) throws(StorageError) -> (
+    func locate(_ page: PageNumber, count: Int) throws(StorageError) -> (
         base: UnsafeRawPointer, verified: UnsafeMutablePointer<Atomic<UInt64>>
     ) {
         guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions) else {
@@ -101,7 +101,7 @@ package final class MappedFile: @unchecked Sendable {
     /// Where a page and its word of verification are, if it was located before: for whoever only
     /// wants them fetched.
     @inline(__always)
-    func place(_ page: UInt64) -> (base: UnsafeRawPointer, verified: UnsafeRawPointer)? {
+    func place(_ page: PageNumber) -> (base: UnsafeRawPointer, verified: UnsafeRawPointer)? {
         guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions) else {
             return nil
         }
@@ -118,7 +118,7 @@ package final class MappedFile: @unchecked Sendable {
     /// Has the processor fetch the beginning of a page, which is about to be read, and its word of
     /// verification: all at once, not one after the other.
     @inline(__always)
-    func fetch(_ page: UInt64, lines: Int) {
+    func fetch(_ page: PageNumber, lines: Int) {
         guard let (base, verified) = place(page) else { return }
         verified.prefetch()
         for line in 0..<lines { (base + line &* 64).prefetch() }
@@ -127,35 +127,35 @@ package final class MappedFile: @unchecked Sendable {
     /// Reads pages for the first time, has them verified, and remembers them. They lie in one
     /// extent that was located.
     func admit(
-        _ page: UInt64, count: Int, birth: UInt64, _ verify: () throws(StorageError) -> Void
+        _ page: PageNumber, count: Int, birth: Version, _ verify: () throws(StorageError) -> Void
     ) throws(StorageError) {
         let (base, verified) = try locate(page, count: count)
         guard isBuffered else {
             try populate(page, count, base)
             try verify()
-            for index in 0..<count { verified[index].store(birth, ordering: .releasing) }
+            for index in 0..<count { verified[index].store(birth.rawValue, ordering: .releasing) }
             return
         }
         try filling.withLock { filled throws(StorageError) in
             let isThere = (0..<count).allSatisfy {
-                verified[$0].load(ordering: .relaxed) == birth
+                verified[$0].load(ordering: .relaxed) == birth.rawValue
             }
             if isThere { return }
             for index in 0..<count { verified[index].store(0, ordering: .relaxed) }
             filled += count
             try fill(page, count, UnsafeMutableRawPointer(mutating: base))
             try verify()
-            for index in 0..<count { verified[index].store(birth, ordering: .releasing) }
+            for index in 0..<count { verified[index].store(birth.rawValue, ordering: .releasing) }
         }
     }
 
     /// Remembers pages that this process has just written as verified. Where they are buffered they
     /// are read when they are wanted.
-    func noteVerified(_ page: UInt64, count: Int, birth: UInt64) {
+    func noteVerified(_ page: PageNumber, count: Int, birth: Version) {
         if !isBuffered { mark(page, count, birth) }
     }
 
-    private func mark(_ page: UInt64, _ count: Int, _ birth: UInt64) {
+    private func mark(_ page: PageNumber, _ count: Int, _ birth: Version) {
         guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions) else {
             return
         }
@@ -163,16 +163,16 @@ package final class MappedFile: @unchecked Sendable {
         let index = Page.indexInRegion(page)
         let end = min(index + count, presentPages[region].load(ordering: .acquiring))
         guard index < end, let verified = regions[region].verified else { return }
-        for page in index..<end { verified[page].store(birth, ordering: .relaxed) }
+        for page in index..<end { verified[page].store(birth.rawValue, ordering: .relaxed) }
     }
 
     /// Reads mapped pages into memory: these, or, where they follow the last ones that were read,
     /// some more, so that a scan asks the device for much at a time and the system seldom.
-    private func populate(_ page: UInt64, _ count: Int, _ base: UnsafeRawPointer)
+    private func populate(_ page: PageNumber, _ count: Int, _ base: UnsafeRawPointer)
         throws(StorageError)
     {
         let last = lastRun.load(ordering: .relaxed)
-        let lastStart = last >> 24
+        let lastStart = PageNumber(last >> 24)
         let lastCount = Int(last & 0xFF_FFFF)
         let lastEnd = lastStart + UInt64(lastCount)
         if page >= lastStart && page + UInt64(count) <= lastEnd { return }
@@ -185,27 +185,27 @@ package final class MappedFile: @unchecked Sendable {
                 min(lastCount * 2, Self.longestRun, present - Page.indexInRegion(page)))
         }
         if run > count, (try? populate(page, run, base, readingAhead: true)) != nil {
-            lastRun.store(page << 24 | UInt64(run), ordering: .relaxed)
+            lastRun.store(page.rawValue << 24 | UInt64(run), ordering: .relaxed)
             return
         }
         try populate(page, count, base, readingAhead: count > 1)
-        lastRun.store(page << 24 | UInt64(count), ordering: .relaxed)
+        lastRun.store(page.rawValue << 24 | UInt64(count), ordering: .relaxed)
     }
 
     private func populate(
-        _ page: UInt64, _ count: Int, _ base: UnsafeRawPointer, readingAhead: Bool
+        _ page: PageNumber, _ count: Int, _ base: UnsafeRawPointer, readingAhead: Bool
     ) throws(StorageError) {
-        let start = page * UInt64(Page.size)
+        let start = page.byteOffset
         let range = start..<start + UInt64(count * Page.size)
         try asking(for: range) { () throws(SystemError) in
             try file.populate(range, at: base, readingAhead: readingAhead)
         }
     }
 
-    private func fill(_ page: UInt64, _ count: Int, _ base: UnsafeMutableRawPointer)
+    private func fill(_ page: PageNumber, _ count: Int, _ base: UnsafeMutableRawPointer)
         throws(StorageError)
     {
-        let start = page * UInt64(Page.size)
+        let start = page.byteOffset
         let buffer = UnsafeMutableRawBufferPointer(start: base, count: count * Page.size)
         try asking(for: start..<start + UInt64(buffer.count)) { () throws(SystemError) in
             try file.read(into: buffer, at: start)
@@ -235,11 +235,11 @@ package final class MappedFile: @unchecked Sendable {
         }
     }
 
-    private func extend(_ region: Int, pages: Int, for page: UInt64) throws(StorageError) {
+    private func extend(_ region: Int, pages: Int, for page: PageNumber) throws(StorageError) {
         try growth.withLock { _ throws(StorageError) in
             let known = presentPages[region].load(ordering: .relaxed)
             guard known < pages else { return }
-            let start = Page.first(ofRegion: region) * UInt64(Page.size)
+            let start = Page.first(ofRegion: region).byteOffset
             let size = try self.size()
             let present =
                 size > start
@@ -267,7 +267,7 @@ package final class MappedFile: @unchecked Sendable {
     /// ours; so room is left for what lies before the region in its first one.
     private func memory(of region: Int) throws(StorageError) -> UnsafeMutableRawPointer {
         if let base = regions[region].base { return UnsafeMutableRawPointer(mutating: base) }
-        let lead = Int(Page.firstData) * Page.size % Machine.memoryPageSize
+        let lead = Int(Page.firstData.byteOffset) % Machine.memoryPageSize
         let memory = try system(Reservation(byteCount: Page.perRegion * Page.size + lead))
         if isBuffered { try system(memory.becomeMemory()) }
         regions[region].memory = memory
@@ -350,8 +350,8 @@ extension MappedFile {
     /// its own pages more than once.
     private func forget(_ offset: UInt64, _ count: Int) {
         guard isBuffered, count > 0 else { return }
-        let first = offset / UInt64(Page.size)
-        let last = (offset + UInt64(count) - 1) / UInt64(Page.size)
+        let first = PageNumber(ofByte: offset)
+        let last = PageNumber(ofByte: offset + UInt64(count) - 1)
         mark(first, Int(last - first) + 1, 0)
     }
 }

@@ -9,13 +9,13 @@ internal import Synchronization
 /// until the next change.
 final class PageReader: Sendable {
     /// Read where there is no `working`.
-    private let committedVersion: UInt64
+    private let committedVersion: Version
     let file: MappedFile
     /// The extents of the version being made; nil in a committed version.
     private let working: WorkingExtents?
 
     /// The pages of a committed version.
-    init(_ file: MappedFile, version: UInt64) {
+    init(_ file: MappedFile, version: Version) {
         file.beginReading()
         self.file = file
         committedVersion = version
@@ -49,7 +49,7 @@ final class PageReader: Sendable {
     }
 
     /// The version that is read.
-    var version: UInt64 { working?.version ?? committedVersion }
+    var version: Version { working?.version ?? committedVersion }
 
     /// The first byte of an extent, whose first page (of a blob, every page) is verified and whose
     /// header is what the reference says.
@@ -60,7 +60,7 @@ final class PageReader: Sendable {
         if let working, ref.birth == working.version { return try viewWorking(ref, as: type) }
         let count = try Self.checkedCount(ref, as: type)
         let (base, verified) = try file.locate(ref.page, count: count)
-        if verified[0].load(ordering: .acquiring) != ref.birth {
+        if verified[0].load(ordering: .acquiring) != ref.birth.rawValue {
             try verifyFirst(ref, type, base, count)
         }
         try Self.checkHeader(base, ref, type)
@@ -99,12 +99,14 @@ final class PageReader: Sendable {
         let (_, verified) = try file.locate(ref.page, count: Int(ref.pageCount))
         var page = pages.lowerBound
         while page <= pages.upperBound {
-            if verified[page].load(ordering: .acquiring) == ref.birth {
+            if verified[page].load(ordering: .acquiring) == ref.birth.rawValue {
                 page += 1
                 continue
             }
             var end = page + 1
-            while end <= pages.upperBound, verified[end].load(ordering: .relaxed) != ref.birth {
+            while end <= pages.upperBound,
+                verified[end].load(ordering: .relaxed) != ref.birth.rawValue
+            {
                 end += 1
             }
             let run = page..<end
@@ -146,7 +148,7 @@ final class PageReader: Sendable {
         }
         let count = try Self.checkedCount(ref, as: type)
         let (base, verified) = try file.locate(ref.page, count: count)
-        if verified[0].load(ordering: .relaxed) != ref.birth {
+        if verified[0].load(ordering: .relaxed) != ref.birth.rawValue {
             // What was spilled was written by this transaction.
             try file.admit(ref.page, count: count, birth: ref.birth) {}
         }
@@ -200,10 +202,10 @@ final class PageReader: Sendable {
 /// that thread; those of a version replayed into memory are not changed once they are shared.
 final class WorkingExtents: @unchecked Sendable {
     /// The version being made.
-    @exclusivity(unchecked) var version: UInt64  // read in every operation
+    @exclusivity(unchecked) var version: Version  // read in every operation
     @exclusivity(unchecked) var extents = DirtyPages()  // read in every operation
     /// Whether the file was told that pages are being read.
     fileprivate var isReading = false
 
-    init(version: UInt64) { self.version = version }
+    init(version: Version) { self.version = version }
 }

@@ -2,9 +2,9 @@
 /// gap.
 struct PageRuns {
     struct Run: Equatable {
-        var page: UInt64
+        var page: PageNumber
         var count: Int
-        var end: UInt64 { page + UInt64(count) }
+        var end: PageNumber { page + UInt64(count) }
 
         mutating func dropFirst(_ count: Int) {
             page += UInt64(count)
@@ -19,12 +19,12 @@ struct PageRuns {
     static let fragmentPages = 12
 
     /// Takes `count` pages of the shortest fragment that has them. Nil where none has.
-    mutating func takeFromFragment(_ count: Int) -> UInt64? {
+    mutating func takeFromFragment(_ count: Int) -> PageNumber? {
         shortest(of: count, below: Self.fragmentPages).map { cut($0, count) }
     }
 
     /// Takes the first pages of the longest run. Nil where it is shorter.
-    mutating func takeFromLongest(_ count: Int) -> UInt64? {
+    mutating func takeFromLongest(_ count: Int) -> PageNumber? {
         guard let longest, runs[longest].count >= count else { return nil }
         return cut(longest, count)
     }
@@ -50,7 +50,7 @@ struct PageRuns {
         return best
     }
 
-    private mutating func cut(_ index: Int, _ count: Int) -> UInt64 {
+    private mutating func cut(_ index: Int, _ count: Int) -> PageNumber {
         let page = runs[index].page
         if runs[index].count == count {
             runs.remove(at: index)
@@ -61,7 +61,7 @@ struct PageRuns {
     }
 
     /// Adds pages of one region. False if some of them were there already.
-    mutating func insert(_ page: UInt64, count: Int) -> Bool {
+    mutating func insert(_ page: PageNumber, count: Int) -> Bool {
         var run = Run(page: page, count: count)
         var index = firstIndex(from: page)
         if index < runs.count && run.end > runs[index].page
@@ -85,7 +85,7 @@ struct PageRuns {
         first.end == second.page && Page.region(of: first.page) == Page.region(of: second.page)
     }
 
-    private func firstIndex(from page: UInt64) -> Int {
+    private func firstIndex(from page: PageNumber) -> Int {
         var low = 0
         var high = runs.count
         while low < high {

@@ -15,7 +15,7 @@ final class PageWriter {
     /// Nil between two transactions.
     var freeSpace: FreeSpace?
     /// Extents of this version that are already written to their pages, by page.
-    private(set) var spilled: [UInt64: Spilled] = [:]
+    private(set) var spilled: [PageNumber: Spilled] = [:]
 
     struct Spilled {
         var checksum: UInt64
@@ -31,10 +31,10 @@ final class PageWriter {
     }
 
     /// The version being made: every extent born in it may be edited.
-    var version: UInt64 { working.version }
+    var version: Version { working.version }
 
     /// Begins a version. `reset` has ended the one before.
-    func begin(_ version: UInt64) {
+    func begin(_ version: Version) {
         reader.begin()
         working.version = version
     }
@@ -109,7 +109,7 @@ final class PageWriter {
         }
     }
 
-    private func allocatePages(_ count: Int, insteadOf birth: UInt64 = 0) throws(StorageError)
+    private func allocatePages(_ count: Int, insteadOf birth: Version = 0) throws(StorageError)
         -> Ref
     {
         guard let freeSpace else { throw .readOnly }
@@ -157,7 +157,7 @@ final class PageWriter {
                 from: base, byteCount: size)
             return ref
         }
-        try file.write(UnsafeRawBufferPointer(buffer), at: ref.page * UInt64(Page.size))
+        try file.write(UnsafeRawBufferPointer(buffer), at: ref.page.byteOffset)
         spilled[ref.page] = Spilled(
             checksum: ref.checksum, pageCount: Int32(truncatingIfNeeded: pageCount), type: .blob)
         return ref
@@ -252,7 +252,7 @@ final class PageWriter {
             #if DEBUG || TOFT_TRIALS
             try reader.checkBeforeWrite(extent)
             #endif
-            let offset = extent.page * UInt64(Page.size)
+            let offset = extent.page.byteOffset
             let size = Int(extent.pageCount) * Page.size
             if length > 0 && (offset != start + UInt64(length) || length + size > Self.writeSize) {
                 try file.write(pieces, at: start)

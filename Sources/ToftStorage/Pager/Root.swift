@@ -1,12 +1,12 @@
 /// What the root extent says.
 struct Root {
-    var version: UInt64
-    var previousVersion: UInt64
+    var version: Version
+    var previousVersion: Version
     var catalog: TreeRoot
     var directory: Ref
     /// Page 0 where there are no batches.
     var batchList: Ref
-    var nextTreeID: UInt64
+    var nextTreeID: TreeID
     var pageCount: UInt64
     var recordBytes: UInt64
     /// What the bitmaps have, for commits that find nothing of the kind in the list.
@@ -26,13 +26,14 @@ struct Root {
         recordBytes = base.uint64(at: RootLayout.recordBytes)
         bitmapSupply = FreeSpace.Supply(rawValue: base.uint64(at: RootLayout.flags))
         guard version <= pages.version, previousVersion <= version, catalog.kind == .ordered,
-            nextTreeID >= SystemTree.firstUser, nextTreeID < Version.limit,
-            pageCount > Page.firstData, pageCount <= ExtentLimit.filePages
+            nextTreeID >= SystemTree.firstUser, nextTreeID < .limit,
+            pageCount > Page.firstData.rawValue, pageCount <= ExtentLimit.filePages
         else { throw .corrupt(page: ref.page, reason: "a root contradicts itself") }
     }
 
     init(
-        version: UInt64, previousVersion: UInt64, catalog: TreeRoot, directory: Ref, batchList: Ref
+        version: Version, previousVersion: Version, catalog: TreeRoot, directory: Ref,
+        batchList: Ref
     ) {
         self.version = version
         self.previousVersion = previousVersion

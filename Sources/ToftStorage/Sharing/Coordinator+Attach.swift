@@ -126,7 +126,7 @@ private final class ParticipantWords: Sendable {
             var latest = VersionRing(words: words).latest().published
             latest.durableLog = max(
                 latest.durableLog,
-                words.word(LockFileLayout.flushedLog).pointee.load(ordering: .relaxed))
+                LogPosition(words.word(LockFileLayout.flushedLog).pointee.load(ordering: .relaxed)))
             return latest.version == 0 ? nil : latest
         }
     }

@@ -24,7 +24,7 @@ extension Coordinator {
     }
 
     /// Tells where the log lies from now on, and from which position on it is needed.
-    func setLog(_ map: LogRing, tail: UInt64) {
+    func setLog(_ map: LogRing, tail: LogPosition) {
         store(0, LockFileLayout.logSegmentCount)
         for (index, segment) in map.segments.prefix(LockFileLayout.logSegmentLimit).enumerated() {
             let offset = LockFileLayout.logSegments + index * LockFileLayout.logSegmentSize
@@ -39,28 +39,28 @@ extension Coordinator {
 
     /// The position from which on the durable checkpoint needs the log; what lies before it may be
     /// overwritten.
-    var logTail: UInt64 { load(LockFileLayout.logTail) }
+    var logTail: LogPosition { load(LockFileLayout.logTail) }
 
     /// Up to where the log is durable, as of the newest version.
-    func durableLog(of published: PublishedVersion) -> UInt64 {
+    func durableLog(of published: PublishedVersion) -> LogPosition {
         min(
             published.log.position,
             max(published.durableLog, load(LockFileLayout.flushedLog), logTail))
     }
 
     /// Says that the log was made durable up to a position.
-    func setFlushedLog(_ position: UInt64) { store(position, LockFileLayout.flushedLog) }
+    func setFlushedLog(_ position: LogPosition) { store(position, LockFileLayout.flushedLog) }
 
     // MARK: Checkpoints
 
     /// The version that a checkpoint, perhaps of a dead process, was making durable; 0 if none.
-    var checkpointVersion: UInt64 {
+    var checkpointVersion: Version {
         get { load(LockFileLayout.checkpoint) }
         set { store(newValue, LockFileLayout.checkpoint) }
     }
 
     /// Says that a meta is durable: its version, and where the log continues it.
-    func setDurable(_ version: UInt64, logTail: UInt64) {
+    func setDurable(_ version: Version, logTail: LogPosition) {
         store(logTail, LockFileLayout.logTail)
         durableVersion = version
         checkpointVersion = 0
@@ -97,6 +97,8 @@ extension Coordinator {
     private func load(_ offset: Int) -> UInt64 {
         words.word(offset).pointee.load(ordering: .sequentiallyConsistent)
     }
+    private func load<Number: Identifier>(_ offset: Int) -> Number { Number(load(offset)) }
+    private func store(_ number: some Identifier, _ offset: Int) { store(number.rawValue, offset) }
     private func store(_ value: UInt64, _ offset: Int) {
         words.word(offset).pointee.store(value, ordering: .sequentiallyConsistent)
     }

@@ -96,9 +96,9 @@ package final class Coordinator: Sendable {
         guard isBuilding.load(ordering: .acquiring) else { return }
         if case .participant = role {
             words.word(LockFileLayout.claimedVersion).pointee.store(
-                published.version, ordering: .relaxed)
+                published.version.rawValue, ordering: .relaxed)
             words.word(LockFileLayout.durableVersion).pointee.store(
-                published.version, ordering: .relaxed)
+                published.version.rawValue, ordering: .relaxed)
             setLog(log, tail: published.log.position)
             ring.publish(published)
             words.word(LockFileLayout.state).pointee.store(
@@ -168,24 +168,26 @@ package final class Coordinator: Sendable {
     }
 
     /// A version number above all that any writer, also one that died or rolled back, has used.
-    package func claimVersion() -> UInt64 {
+    package func claimVersion() -> Version {
         let word = words.word(LockFileLayout.claimedVersion)
-        word.pointee.max(ring.version, ordering: .relaxed)
-        return word.pointee.add(1, ordering: .sequentiallyConsistent).newValue
+        word.pointee.max(ring.version.rawValue, ordering: .relaxed)
+        return Version(word.pointee.add(1, ordering: .sequentiallyConsistent).newValue)
     }
 
     /// Marks numbers as used.
-    package func claimVersions(upTo version: UInt64) {
+    package func claimVersions(upTo version: Version) {
         words.word(LockFileLayout.claimedVersion).pointee.max(
-            version, ordering: .sequentiallyConsistent)
+            version.rawValue, ordering: .sequentiallyConsistent)
     }
 
     /// The newest version whose meta page was synced.
-    package var durableVersion: UInt64 {
-        get { words.word(LockFileLayout.durableVersion).pointee.load(ordering: .acquiring) }
+    package var durableVersion: Version {
+        get {
+            Version(words.word(LockFileLayout.durableVersion).pointee.load(ordering: .acquiring))
+        }
         set {
             words.word(LockFileLayout.durableVersion).pointee.store(
-                newValue, ordering: .sequentiallyConsistent)
+                newValue.rawValue, ordering: .sequentiallyConsistent)
         }
     }
 
@@ -231,7 +233,7 @@ package final class Coordinator: Sendable {
 
     /// The versions that readers of all processes have pinned, ascending. What dead processes had
     /// pinned is given back.
-    package func pinnedVersions() throws(StorageError) -> [UInt64] {
+    package func pinnedVersions() throws(StorageError) -> [Version] {
         try checkUsable()
         guard case .participant(let pins) = role else { return [] }
         var versions = pins.versions()
@@ -254,7 +256,7 @@ package final class Coordinator: Sendable {
 
     /// The versions that read-only attachments look at; the first to attach asks, before it
     /// recovers.
-    func readOnlyPins() throws(StorageError) -> [UInt64] {
+    func readOnlyPins() throws(StorageError) -> [Version] {
         guard let locks else { return [] }
         return try ReadOnlyAttachments.versions(locks).sorted()
     }
@@ -361,7 +363,7 @@ package final class Coordinator: Sendable {
     /// over; not at all if a later version is there already, or `wake` was called since `seen` was
     /// taken. Returns whether a later version is there.
     package func waitForVersion(
-        after version: UInt64, since seen: UInt32? = nil, timeoutMilliseconds: Int
+        after version: Version, since seen: UInt32? = nil, timeoutMilliseconds: Int
     ) -> Bool {
         let deadline = Deadline(
             timeoutMilliseconds: timeoutMilliseconds < 0 ? nil : timeoutMilliseconds)
@@ -394,7 +396,7 @@ package final class Coordinator: Sendable {
 
     /// A read-only attachment cannot say that it sleeps, so it looks from time to time. `wake`
     /// within its own process reaches it at once.
-    private func waitByPolling(after version: UInt64, since seen: UInt32, until deadline: Deadline)
+    private func waitByPolling(after version: Version, since seen: UInt32, until deadline: Deadline)
         -> Bool
     {
         let signal = words.futex(LockFileLayout.signal)

@@ -10,7 +10,7 @@ internal import ToftPlatform
 final class ReadOnlyAttachments: Sendable {
     private let locks: FileLocks
     private let newest: @Sendable () throws(StorageError) -> PublishedVersion
-    private let counts = FutexMutex<[UInt64: Int]>([:])
+    private let counts = FutexMutex<[Version: Int]>([:])
 
     init(locks: FileLocks, newest: @escaping @Sendable () throws(StorageError) -> PublishedVersion)
     {
@@ -44,7 +44,7 @@ final class ReadOnlyAttachments: Sendable {
         }
     }
 
-    func unpin(_ version: UInt64) {
+    func unpin(_ version: Version) {
         counts.withLock { counts in
             guard let count = counts[version] else { return }
             counts[version] = count > 1 ? count - 1 : nil
@@ -60,8 +60,8 @@ final class ReadOnlyAttachments: Sendable {
     }
 
     /// The versions that read-only attachments, of all processes, have pinned.
-    static func versions(_ locks: FileLocks) throws(StorageError) -> [UInt64] {
-        var versions: [UInt64] = []
+    static func versions(_ locks: FileLocks) throws(StorageError) -> [Version] {
+        var versions: [Version] = []
         var ranges = [LockByte.readOnlyPins]
         while let range = ranges.popLast() {
             guard !range.isEmpty, let found = try system(locks.firstHeldByOthers(in: range)) else {

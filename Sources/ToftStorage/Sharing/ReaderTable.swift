@@ -21,7 +21,7 @@ final class ReaderTable: Sendable {
     }
 
     private struct Local {
-        var held: [UInt64: Held] = [:]
+        var held: [Version: Held] = [:]
         var spare: [Int] = []
         /// Whether the process reads no more.
         var isEnded = false
@@ -56,7 +56,7 @@ final class ReaderTable: Sendable {
                 let place: Int
                 if let spare = local.spare.popLast() { place = spare } else { place = try claim() }
                 let version = words.pin(place, LockFileLayout.ReaderSlot.version)
-                version.pointee.store(published.version, ordering: .relaxed)
+                version.pointee.store(published.version.rawValue, ordering: .relaxed)
                 Failpoint.reach(.pinStored)
                 atomicMemoryFence(ordering: .sequentiallyConsistent)
                 if ring.token == token {
@@ -71,7 +71,7 @@ final class ReaderTable: Sendable {
 
     /// Pins a version that no writer can give up before it has seen this pin: the owner of the
     /// write lock pins what it has committed.
-    func pin(_ wanted: UInt64) throws(StorageError) {
+    func pin(_ wanted: Version) throws(StorageError) {
         try local.withLock { local throws(StorageError) in
             if local.isEnded { throw .closed }
             if local.held[wanted] != nil {
@@ -81,12 +81,12 @@ final class ReaderTable: Sendable {
             let place: Int
             if let spare = local.spare.popLast() { place = spare } else { place = try claim() }
             words.pin(place, LockFileLayout.ReaderSlot.version).pointee.store(
-                wanted, ordering: .sequentiallyConsistent)
+                wanted.rawValue, ordering: .sequentiallyConsistent)
             local.held[wanted] = Held(place: place, count: 1)
         }
     }
 
-    func unpin(_ version: UInt64) {
+    func unpin(_ version: Version) {
         local.withLock { local in
             guard let held = local.held[version] else { return }
             if held.count > 1 {
@@ -156,17 +156,17 @@ final class ReaderTable: Sendable {
 
     /// The pinned versions of all living processes, in no order. Gives back what dead ones had
     /// pinned, unless it is the newest version, which costs nothing.
-    func versions() -> [UInt64] {
+    func versions() -> [Version] {
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         clearDead(keeping: ring.version)
-        var versions: [UInt64] = []
+        var versions: [Version] = []
         Self.forEach(words) { _, version in
             if version != 0 { versions.append(version) }
         }
         return versions
     }
 
-    private func clearDead(keeping newest: UInt64) {
+    private func clearDead(keeping newest: Version) {
         var alive: Set<UInt64> = []
         var dead: Set<UInt64> = []
         Self.forEach(words) { other, version in
@@ -188,7 +188,7 @@ final class ReaderTable: Sendable {
         }
     }
 
-    private static func forEach(_ words: SharedWords, _ body: (ProcessTable.Owner, UInt64) -> Void)
+    private static func forEach(_ words: SharedWords, _ body: (ProcessTable.Owner, Version) -> Void)
     {
         for place in 0..<end(words) {
             let owner = words.pin(place, LockFileLayout.ReaderSlot.owner).pointee.load(
@@ -196,8 +196,9 @@ final class ReaderTable: Sendable {
             guard owner != 0 else { continue }
             body(
                 ProcessTable.Owner(word: owner),
-                words.pin(place, LockFileLayout.ReaderSlot.version).pointee.load(
-                    ordering: .acquiring))
+                Version(
+                    words.pin(place, LockFileLayout.ReaderSlot.version).pointee.load(
+                        ordering: .acquiring)))
         }
     }
 

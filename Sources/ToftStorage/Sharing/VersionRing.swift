@@ -23,7 +23,9 @@ struct VersionRing: Sendable {
 
     /// The newest version. 0 if none was published.
     @inline(__always)
-    var version: UInt64 { current.pointee.load(ordering: .acquiring) / Self.count }
+    var version: Version {
+        Version(current.pointee.load(ordering: .acquiring) / Self.count)
+    }
 
     /// A consistent copy of the newest descriptor, and the token that it was read under.
     func latest() -> (published: PublishedVersion, token: UInt64) {
@@ -54,7 +56,7 @@ struct VersionRing: Sendable {
         store(version.log.hash, offset + LockFileLayout.Descriptor.logHash)
         store(version.durableLog, offset + LockFileLayout.Descriptor.durableLog)
         current.pointee.store(
-            version.version &* Self.count &+ place, ordering: .sequentiallyConsistent)
+            version.version.rawValue &* Self.count &+ place, ordering: .sequentiallyConsistent)
     }
 
     private func descriptor(at place: UInt64) -> PublishedVersion {
@@ -74,7 +76,7 @@ struct VersionRing: Sendable {
         return PublishedVersion(
             version: load(offset + LockFileLayout.Descriptor.version), root: root,
             fileSize: load(offset + LockFileLayout.Descriptor.fileSize),
-            log: LogPosition(
+            log: LogEnd(
                 position: load(offset + LockFileLayout.Descriptor.logPosition),
                 sequence: load(offset + LockFileLayout.Descriptor.logSequence),
                 hash: load(offset + LockFileLayout.Descriptor.logHash)),
@@ -88,6 +90,8 @@ struct VersionRing: Sendable {
     private func load(_ offset: Int) -> UInt64 {
         words.word(offset).pointee.load(ordering: .relaxed)
     }
+    private func load<Number: Identifier>(_ offset: Int) -> Number { Number(load(offset)) }
+    private func store(_ number: some Identifier, _ offset: Int) { store(number.rawValue, offset) }
     private func store(_ value: UInt64, _ offset: Int) {
         words.word(offset).pointee.store(value, ordering: .relaxed)
     }

@@ -79,11 +79,11 @@ final class Checkpointer: Sendable {
 
     /// What the thread looks at once a second.
     private struct Sight {
-        var version: UInt64
+        var version: Version
         /// Whether the end of the log is not durable.
         var isDeferred: Bool
 
-        init(version: UInt64, isDeferred: Bool) {
+        init(version: Version, isDeferred: Bool) {
             self.version = version
             self.isDeferred = isDeferred
         }

@@ -182,7 +182,7 @@ struct Commit {
 
     private func clear(_ segment: LogSegment) throws(StorageError) {
         let piece = [UInt8](repeating: 0, count: 16 * Page.size)
-        var offset = segment.page * UInt64(Page.size)
+        var offset = segment.page.byteOffset
         let end = offset + segment.byteCount
         while offset < end {
             let count = Int(min(end - offset, UInt64(piece.count)))

@@ -20,12 +20,12 @@ final class CommitGroup: Sendable {
         /// The newest version of the frames; nil when all are published.
         var newest: PublishedVersion?
         /// The version that the leader is about to publish, while one writes.
-        var beingWritten: UInt64?
+        var beingWritten: Version?
         var isWriting: Bool { beingWritten != nil }
         /// Whether somebody sleeps until the write that is under way has ended.
         var hasSleepers = false
         /// The newest version that was published.
-        var published: UInt64 = 0
+        var published: Version = 0
         var hasFailed = false
     }
 
@@ -58,7 +58,7 @@ final class CommitGroup: Sendable {
 
     /// The same, and the version that is being written: readers may see it at any moment, so the
     /// next transaction counts it as pinned.
-    var ahead: (newest: PublishedVersion?, beingWritten: UInt64?) {
+    var ahead: (newest: PublishedVersion?, beingWritten: Version?) {
         state.withLock { ($0.newest, $0.beingWritten) }
     }
 
@@ -76,7 +76,7 @@ final class CommitGroup: Sendable {
     /// Returns when a version that joined is durable and published.
     ///
     /// - Throws: `commitOutcomeUnknown` after a failed write.
-    func finish(_ version: UInt64) throws(StorageError) {
+    func finish(_ version: Version) throws(StorageError) {
         while true {
             switch step(version) {
             case .done: return
@@ -107,7 +107,7 @@ final class CommitGroup: Sendable {
         case lead([LogAppend], PublishedVersion)
     }
 
-    private func step(_ version: UInt64) -> Step {
+    private func step(_ version: Version) -> Step {
         let seen = turn.word.pointee.load(ordering: .sequentiallyConsistent)
         return state.withLock { state in
             if state.published >= version { return .done }

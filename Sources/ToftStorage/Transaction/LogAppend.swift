@@ -4,12 +4,12 @@ struct LogAppend {
     private let frame: LogFrame
     private let bytes: [UInt8]
     /// The log is durable up to here; what follows was deferred.
-    private let durable: UInt64
+    private let durable: LogPosition
     /// Where the log ended so far. A frame may begin later, where a segment had no room for it.
-    private let end: UInt64
+    private let end: LogPosition
 
     /// The log behind the frame.
-    var after: LogPosition { frame.after }
+    var after: LogEnd { frame.after }
 
     /// The record of a transaction. Nil where it cannot be logged, and has to be a
     /// checkpoint-commit.
@@ -35,7 +35,7 @@ struct LogAppend {
         var bytes: [UInt8] = []
         frame = LogFrame(
             .record, version: transaction.version, previousVersion: transaction.baseVersion,
-            before: LogPosition(position: start, sequence: base.log.sequence, hash: base.log.hash),
+            before: LogEnd(position: start, sequence: base.log.sequence, hash: base.log.hash),
             durablePosition: durable,
             durableCheckpoint: store.coordinator.durableVersion, salt: map.salt, payload: record,
             into: &bytes)
@@ -46,7 +46,7 @@ struct LogAppend {
     }
 
     /// The marker of a checkpoint-commit whose meta is durable.
-    init?(markerOf published: PublishedVersion, previousVersion: UInt64, map: LogRing) {
+    init?(markerOf published: PublishedVersion, previousVersion: Version, map: LogRing) {
         guard let start = map.start(of: UInt64(LogLayout.unit), from: published.log.position) else {
             return nil
         }
@@ -56,7 +56,7 @@ struct LogAppend {
         var bytes: [UInt8] = []
         frame = LogFrame(
             .marker, version: published.version, previousVersion: previousVersion,
-            before: LogPosition(
+            before: LogEnd(
                 position: start, sequence: published.log.sequence, hash: published.log.hash),
             durablePosition: durable,
             durableCheckpoint: published.version, salt: map.salt, payload: [], into: &bytes)
@@ -101,8 +101,8 @@ struct LogAppend {
 /// The end of the log that was written but is not durable.
 struct UnsyncedTail {
     let map: LogRing
-    let from: UInt64
-    let to: UInt64
+    let from: LogPosition
+    let to: LogPosition
 
     /// Writes it once more, durably, oldest first. A last piece that ends at file offset `joint` is
     /// returned instead, to be written together with what follows there.

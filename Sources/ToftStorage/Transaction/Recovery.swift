@@ -53,7 +53,7 @@ enum Recovery {
     /// - Parameter readOnlyPins: versions that read-only attachments have pinned, ascending.
     /// - Parameter abandoned: the newest version of those who had the file open before, if known.
     static func recover(
-        _ file: MappedFile, readOnlyPins: [UInt64], abandoned: PublishedVersion? = nil,
+        _ file: MappedFile, readOnlyPins: [Version], abandoned: PublishedVersion? = nil,
         dirtyLimit: Int
     ) throws(StorageError) -> Meta {
         try file.sync()
@@ -91,7 +91,7 @@ enum Recovery {
         found.logMap.salt =
             found.logMap.segments.isEmpty ? 0 : try LogRing.newSalt(of: found.databaseID)
         try MetaPage.write(
-            found, slot: 1 - slot, to: file)
+            found, slot: MetaPage.other(than: slot), to: file)
         Failpoint.reach(.recoveryRenewed)
         return found
     }
@@ -99,7 +99,7 @@ enum Recovery {
     /// The versions after a checkpoint whose pages read-only attachments may look at; nil: there
     /// are none.
     private static func unlisted(
-        after meta: Meta, _ readOnlyPins: [UInt64], _ abandoned: PublishedVersion?
+        after meta: Meta, _ readOnlyPins: [Version], _ abandoned: PublishedVersion?
     ) -> UnlistedVersions? {
         guard let last = readOnlyPins.last, last > meta.version else { return nil }
         let newest = abandoned.flatMap { $0.version >= last ? $0 : nil }
@@ -126,7 +126,7 @@ enum Recovery {
 
     /// What the log has behind the newest meta, made again in memory; nil where it has nothing, or
     /// the newest meta is another one.
-    static func replayPrivately(_ version: UInt64, of file: MappedFile) throws(StorageError)
+    static func replayPrivately(_ version: Version, of file: MappedFile) throws(StorageError)
         -> ReplayedVersion?
     {
         guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta,
@@ -172,10 +172,12 @@ enum Recovery {
     /// A clean meta lists a log that nobody reads any more. That log knows the metas that were
     /// written after the log began anew.
     private static func checkNewest(
-        _ meta: Meta, _ slot: UInt64, fromDevice: Bool, _ file: MappedFile
+        _ meta: Meta, _ slot: PageNumber, fromDevice: Bool, _ file: MappedFile
     ) throws(StorageError) {
         guard meta.isClosedCleanly else { return }
-        let isTwice = try MetaPage.read(slot: 1 - slot, fromDevice: fromDevice, of: file) == meta
+        let isTwice =
+            try MetaPage.read(slot: MetaPage.other(than: slot), fromDevice: fromDevice, of: file)
+            == meta
         for segment in try segments(of: meta, isTwice: isTwice, file) {
             let map = LogRing(salt: 0, base: 0, segments: [segment])
             try LogContent(
@@ -200,8 +202,10 @@ enum Recovery {
         // lie anywhere.
         let pages = try file.size() / UInt64(Page.size)
         guard pages > meta.pageCount else { return [] }
-        return stride(from: Page.firstData, to: pages, by: Int(LogLimit.grownPages)).map {
-            LogSegment(page: $0, pageCount: min(LogLimit.grownPages, pages - $0))
+        return stride(
+            from: Page.firstData.rawValue, to: pages, by: Int(LogLimit.grownPages)
+        ).map {
+            LogSegment(page: PageNumber($0), pageCount: min(LogLimit.grownPages, pages - $0))
         }
     }
 
@@ -209,7 +213,7 @@ enum Recovery {
         let size = try file.size()
         guard meta.pageCount <= size / UInt64(Page.size) else {
             throw .corrupt(
-                page: size / UInt64(Page.size),
+                page: PageNumber(ofByte: size),
                 reason:
                     "the file is truncated: it has \(size) of "
                     + "\(meta.pageCount * UInt64(Page.size)) bytes"

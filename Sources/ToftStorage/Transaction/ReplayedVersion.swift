@@ -7,8 +7,8 @@ struct ReplayedVersion: Sendable {
     /// memory and never touches the file, so that it needs no right to write. `pins` are versions
     /// that read-only attachments still look at.
     init(
-        _ records: [CommitRecord], after meta: Meta, as version: UInt64, of file: MappedFile,
-        pins: [UInt64], besides unlisted: UnlistedVersions? = nil, dirtyLimit: Int,
+        _ records: [CommitRecord], after meta: Meta, as version: Version, of file: MappedFile,
+        pins: [Version], besides unlisted: UnlistedVersions? = nil, dirtyLimit: Int,
         isPrivate: Bool = false
     ) throws(StorageError) {
         let store = try Store.aside(meta, file, dirtyLimit: isPrivate ? .max : dirtyLimit)

@@ -6,7 +6,7 @@ internal import ToftPlatform
 /// A write transaction has one of the version that it makes: it shows the trees as they are now,
 /// and belongs to the transaction's thread.
 package final class Snapshot: Sendable {
-    package let version: UInt64
+    package let version: Version
     let store: Store
     let pages: PageReader
     let root: Root
@@ -16,8 +16,8 @@ package final class Snapshot: Sendable {
     private let state: FutexMutex<State>
 
     private struct State {
-        var tables: [UInt64: TableReader] = [:]
-        var trees: [UInt64: TreeReader] = [:]
+        var tables: [TreeID: TableReader] = [:]
+        var trees: [TreeID: TreeReader] = [:]
         var pin: Pin?
         var isReleased = false
     }
@@ -73,7 +73,7 @@ package final class Snapshot: Sendable {
     /// The table with this id. O(log trees) the first time, then one look-up.
     ///
     /// - Throws: `noSuchTree`, `closed` after the release, `corrupt`, `io`.
-    package func table(_ id: UInt64) throws(StorageError) -> TableReader {
+    package func table(_ id: TreeID) throws(StorageError) -> TableReader {
         if let table = state.withLock({ $0.tables[id] }) { return table }
         try checkNotReleased()
         let table = TableReader(
@@ -86,7 +86,7 @@ package final class Snapshot: Sendable {
     }
 
     /// The ordered tree with this id. The same cost and errors as `table`.
-    package func orderedTree(_ id: UInt64) throws(StorageError) -> TreeReader {
+    package func orderedTree(_ id: TreeID) throws(StorageError) -> TreeReader {
         if let tree = state.withLock({ $0.trees[id] }) { return tree }
         try checkNotReleased()
         let tree = try catalog.orderedTree(id)
@@ -98,12 +98,12 @@ package final class Snapshot: Sendable {
     }
 
     /// Whether there is a tree with this id. O(log trees).
-    package func hasTree(_ id: UInt64) throws(StorageError) -> Bool {
+    package func hasTree(_ id: TreeID) throws(StorageError) -> Bool {
         try catalog.contains(id)
     }
 
     /// Forgets the reader of a tree that was dropped.
-    func forget(_ id: UInt64) {
+    func forget(_ id: TreeID) {
         state.withLock { state in
             state.tables[id] = nil
             state.trees[id] = nil
@@ -118,7 +118,7 @@ package final class Snapshot: Sendable {
 
     /// The records of the commits after `earlier`, oldest first; nil where some are gone, so that
     /// the two snapshots must be compared.
-    package func records(after earlier: UInt64) throws(StorageError) -> [CommitRecord]? {
+    package func records(after earlier: Version) throws(StorageError) -> [CommitRecord]? {
         guard earlier < version else { return [] }
         var records: [CommitRecord] = []
         var reached = earlier

@@ -8,7 +8,7 @@ extension WriteTransaction {
     ///   tree, new ones wait in the insert buffer.
     /// - Parameter derived: whether the changes follow from others, see `WriteTransaction`.
     /// - Throws: `noSuchTree`, `closed`.
-    package func entryBatch(of tree: UInt64, count: Int, derived: Bool) throws(StorageError)
+    package func entryBatch(of tree: TreeID, count: Int, derived: Bool) throws(StorageError)
         -> EntryBatch
     {
         try checkActive()
@@ -18,7 +18,7 @@ extension WriteTransaction {
     /// A batch of changes of the rows of a table, whose keys the caller gives in ascending order.
     ///
     /// - Throws: `noSuchTree`, `closed`.
-    package func cellBatch(of table: UInt64, derived: Bool) throws(StorageError) -> CellBatch {
+    package func cellBatch(of table: TreeID, derived: Bool) throws(StorageError) -> CellBatch {
         try checkActive()
         return try CellBatch(self, id: table, derived: derived)
     }
@@ -28,12 +28,12 @@ extension WriteTransaction {
 package struct EntryBatch {
     private let transaction: WriteTransaction
     private let tree: TreeWriter
-    private let id: UInt64
+    private let id: TreeID
     private let derived: Bool
     /// The level of the insert buffer that new entries enter; nil: the tree itself.
     private let bufferLevel: Int?
 
-    fileprivate init(_ transaction: WriteTransaction, id: UInt64, count: Int, derived: Bool)
+    fileprivate init(_ transaction: WriteTransaction, id: TreeID, count: Int, derived: Bool)
         throws(StorageError)
     {
         self.transaction = transaction
@@ -68,10 +68,10 @@ package struct EntryBatch {
 /// Sorted changes of the rows of one table. Valid until the transaction ends; its thread alone.
 package struct CellBatch {
     private let transaction: WriteTransaction
-    private let id: UInt64
+    private let id: TreeID
     private let derived: Bool
 
-    fileprivate init(_ transaction: WriteTransaction, id: UInt64, derived: Bool)
+    fileprivate init(_ transaction: WriteTransaction, id: TreeID, derived: Bool)
         throws(StorageError)
     {
         self.transaction = transaction

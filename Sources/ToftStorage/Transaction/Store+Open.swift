@@ -263,7 +263,7 @@ enum ForeignFile {
         {
             guard size >= UInt64(3 * Page.size) else {
                 throw .corrupt(
-                    page: size / UInt64(Page.size),
+                    page: PageNumber(ofByte: size),
                     reason: "the file is truncated: it has \(size) bytes")
             }
             return

@@ -46,7 +46,7 @@ package final class Store: Sendable {
     let checkpointer: Checkpointer?
     /// For who may not write: what the log holds behind the newest meta, when nobody is there who
     /// has recovered it.
-    private let replayedVersion = FutexMutex<(meta: UInt64, version: ReplayedVersion?)>((0, nil))
+    private let replayedVersion = FutexMutex<(meta: Version, version: ReplayedVersion?)>((0, nil))
     /// Whether the store leaves the file when it goes; not so while recovery looks at a file
     /// through one.
     private let leavesFile: Bool
@@ -60,10 +60,10 @@ package final class Store: Sendable {
     private struct WriterState {
         /// Nil while a transaction has it, and before the first.
         var writer: Writer?
-        var oldestPin: UInt64 = 0
+        var oldestPin: Version = 0
         /// For each table the highest key that a transaction took and then did not commit: somebody
         /// may still hold a link to it.
-        var abandonedKeys: [UInt64: Int64] = [:]
+        var abandonedKeys: [TreeID: Int64] = [:]
     }
 
     init(
@@ -188,7 +188,7 @@ package final class Store: Sendable {
     // MARK: Reading
 
     /// The newest version that readers may see.
-    package var latestVersion: UInt64 { coordinator.published.version }
+    package var latestVersion: Version { coordinator.published.version }
 
     /// Pins the newest version.
     package func beginRead() throws(StorageError) -> Snapshot {
@@ -219,7 +219,7 @@ package final class Store: Sendable {
 
     /// What the log has behind a version that nobody has recovered: for who may only read, that is
     /// the newest.
-    private func replayed(behind version: UInt64) throws(StorageError) -> ReplayedVersion? {
+    private func replayed(behind version: Version) throws(StorageError) -> ReplayedVersion? {
         try replayedVersion.withLock { (known) throws(StorageError) -> ReplayedVersion? in
             if known.meta != version {
                 let replayed = try Recovery.replayPrivately(version, of: file)
@@ -231,7 +231,7 @@ package final class Store: Sendable {
 
     /// Sleeps until a version after `version` is published, by any process, or the time is over.
     /// True if there is one.
-    package func waitForChange(after version: UInt64, timeoutMilliseconds: Int) -> Bool {
+    package func waitForChange(after version: Version, timeoutMilliseconds: Int) -> Bool {
         coordinator.waitForVersion(after: version, timeoutMilliseconds: timeoutMilliseconds)
     }
 
@@ -240,7 +240,7 @@ package final class Store: Sendable {
 
     /// The same as `waitForChange` for who took `seen` before he looked; ends as well when somebody
     /// calls `wake`. Waits as long as it takes.
-    package func sleep(after version: UInt64, since seen: UInt32) {
+    package func sleep(after version: Version, since seen: UInt32) {
         _ = coordinator.waitForVersion(after: version, since: seen, timeoutMilliseconds: -1)
     }
 
@@ -297,7 +297,9 @@ package final class Store: Sendable {
     /// makes its version the durable one before it takes its pin and its word back: if those are
     /// gone when they are read, the durable version, read last, is the checkpoint's. Read the other
     /// way round, both would be missed.
-    private func pins(_ visible: UInt64, _ beingWritten: UInt64?) throws(StorageError) -> [UInt64] {
+    private func pins(_ visible: Version, _ beingWritten: Version?) throws(StorageError)
+        -> [Version]
+    {
         Failpoint.reach(.pinsBegun)
         let checkpoint = coordinator.checkpointVersion
         let readers = try coordinator.pinnedVersions()
@@ -312,7 +314,7 @@ package final class Store: Sendable {
         return pins
     }
 
-    private func claimVersion(after newest: UInt64) -> UInt64 {
+    private func claimVersion(after newest: Version) -> Version {
         coordinator.claimVersion()
     }
 
@@ -325,7 +327,7 @@ package final class Store: Sendable {
     }
 
     /// Waits until a commit of a group is durable and published.
-    func finishGroup(_ version: UInt64) throws(StorageError) {
+    func finishGroup(_ version: Version) throws(StorageError) {
         defer { coordinator.unlockWriterIfKept { group.isIdle } }
         if version > coordinator.published.version { try group.finish(version) }
     }
@@ -369,12 +371,12 @@ package final class Store: Sendable {
     }
 
     /// The oldest version that some reader has pinned, as the present writer found it.
-    var oldestPin: UInt64 { writer.withLock { $0.oldestPin } }
+    var oldestPin: Version { writer.withLock { $0.oldestPin } }
 
     /// Keys that no row got and none will get, by table, see `WriterState`.
-    var abandonedKeys: [UInt64: Int64] { writer.withLock { $0.abandonedKeys } }
+    var abandonedKeys: [TreeID: Int64] { writer.withLock { $0.abandonedKeys } }
 
-    func abandon(_ keys: [UInt64: Int64]) {
+    func abandon(_ keys: [TreeID: Int64]) {
         writer.withLock { $0.abandonedKeys.merge(keys, uniquingKeysWith: max) }
     }
 

@@ -1,16 +1,16 @@
 /// Facts about an open database, sizes in bytes.
 package struct StoreFacts: Sendable {
     /// The newest version.
-    package var version: UInt64
+    package var version: Version
     /// The oldest version that a reader, in any process, has pinned; the newest if there is none.
-    package var oldestPinnedVersion: UInt64
+    package var oldestPinnedVersion: Version
     package var fileSize: UInt64
     /// Of it: free for reuse.
     package var freeSize: UInt64
     /// Of it: the log.
     package var logSize: UInt64
     /// The version of the newest checkpoint: what was committed since is in the log.
-    package var checkpointVersion: UInt64
+    package var checkpointVersion: Version
     /// Bytes of the log that a crash of the machine may lose: deferred commits. 0: every commit is
     /// durable.
     package var deferredSize: UInt64
@@ -36,7 +36,7 @@ extension Store {
             checkpointVersion: min(checkpoint, snapshot.version), deferredSize: deferred)
     }
 
-    private func deferredSize(after checkpoint: UInt64) -> UInt64 {
+    private func deferredSize(after checkpoint: Version) -> UInt64 {
         let published = coordinator.published
         return published.version > checkpoint
             ? published.log.position - coordinator.durableLog(of: published) : 0
@@ -51,7 +51,7 @@ extension Store {
         for (index, region) in try FreeSpaceReader.regions(
             snapshot.root.directory, in: snapshot.pages
         ).enumerated() {
-            let end = Page.first(ofRegion: index + 1)
+            let end = Page.first(ofRegion: index + 1).rawValue
             let beyond = end > pages ? min(end - pages, UInt64(Page.perRegion)) : 0
             free += UInt64(region.freePages) - min(beyond, UInt64(region.freePages))
         }

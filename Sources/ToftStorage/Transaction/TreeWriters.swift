@@ -6,14 +6,14 @@ final class TreeWriters {
     private let pages: PageWriter
     private let scratch: ScratchBuffers
     private let sequences: SequenceWriters
-    private var tables: [UInt64: TableWriter] = [:]
-    private var orderedTrees: [UInt64: TreeWriter] = [:]
+    private var tables: [TreeID: TableWriter] = [:]
+    private var orderedTrees: [TreeID: TreeWriter] = [:]
     private var insertBuffer: InsertBuffer?
     /// The writers that were asked for last: most changes go where the one before went.
     @exclusivity(unchecked) private var lastTable:  // asked for every change
-        (id: UInt64, writer: TableWriter)?
+        (id: TreeID, writer: TableWriter)?
     @exclusivity(unchecked) private var lastTree:  // asked for every change
-        (id: UInt64, writer: TreeWriter)?
+        (id: TreeID, writer: TreeWriter)?
 
     /// The trees of the version with `root`.
     init(
@@ -47,12 +47,12 @@ final class TreeWriters {
     /// - Parameter abandonedKeys: keys that no row may get, by table: see `Store.abandonedKeys`.
     /// - Throws: `noSuchTree`.
     @inline(__always)
-    func table(_ id: UInt64, abandonedKeys: [UInt64: Int64]) throws(StorageError) -> TableWriter {
+    func table(_ id: TreeID, abandonedKeys: [TreeID: Int64]) throws(StorageError) -> TableWriter {
         if let lastTable, lastTable.id == id { return lastTable.writer }
         return try findTable(id, abandonedKeys)
     }
 
-    private func findTable(_ id: UInt64, _ abandonedKeys: [UInt64: Int64]) throws(StorageError)
+    private func findTable(_ id: TreeID, _ abandonedKeys: [TreeID: Int64]) throws(StorageError)
         -> TableWriter
     {
         if let writer = tables[id] {
@@ -73,12 +73,12 @@ final class TreeWriters {
     ///
     /// - Throws: `noSuchTree`.
     @inline(__always)
-    func orderedTree(_ id: UInt64) throws(StorageError) -> TreeWriter {
+    func orderedTree(_ id: TreeID) throws(StorageError) -> TreeWriter {
         if let lastTree, lastTree.id == id { return lastTree.writer }
         return try findOrderedTree(id)
     }
 
-    private func findOrderedTree(_ id: UInt64) throws(StorageError) -> TreeWriter {
+    private func findOrderedTree(_ id: TreeID) throws(StorageError) -> TreeWriter {
         if let writer = orderedTrees[id] {
             lastTree = (id, writer)
             return writer
@@ -101,20 +101,20 @@ final class TreeWriters {
 
     // MARK: Making and dropping
 
-    func createTable(columns: [Column]) -> UInt64 {
+    func createTable(columns: [Column]) -> TreeID {
         catalog.add(TreeHead(kind: .table, columns: columns))
     }
 
-    func createOrderedTree() -> UInt64 { catalog.add(TreeHead(kind: .ordered)) }
+    func createOrderedTree() -> TreeID { catalog.add(TreeHead(kind: .ordered)) }
 
     /// Makes a system tree with its reserved id, if it is not there.
-    func ensureSystemTree(_ id: UInt64) throws(StorageError) {
+    func ensureSystemTree(_ id: TreeID) throws(StorageError) {
         if try catalog.reader.contains(id) { return }
         catalog.reader.add(TreeHead(kind: .ordered), id)
     }
 
     /// Frees every extent of a tree and forgets it. O(its extents).
-    func drop(_ id: UInt64, abandonedKeys: [UInt64: Int64]) throws(StorageError) {
+    func drop(_ id: TreeID, abandonedKeys: [TreeID: Int64]) throws(StorageError) {
         switch try catalog.reader.kind(id) {
         case .table: try table(id, abandonedKeys: abandonedKeys).freeAll()
         case .ordered: try orderedTree(id).freeAll()
@@ -139,7 +139,7 @@ final class TreeWriters {
     }
 
     /// The highest key that each changed table has given out.
-    var takenKeys: [UInt64: Int64] {
+    var takenKeys: [TreeID: Int64] {
         tables.compactMapValues { $0.root.nextKey > 0 ? $0.root.nextKey - 1 : nil }
     }
 }

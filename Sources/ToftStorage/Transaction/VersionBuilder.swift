@@ -53,11 +53,11 @@ struct VersionBuilder {
     // MARK: Records
 
     /// Puts a record into its tree.
-    func keep(_ record: [UInt8], of version: UInt64) throws(StorageError) {
+    func keep(_ record: [UInt8], of version: Version) throws(StorageError) {
         try record.withBytes { bytes throws(StorageError) in try keep(bytes, of: version) }
     }
 
-    private func keep(_ record: UnsafeRawBufferPointer, of version: UInt64) throws(StorageError) {
+    private func keep(_ record: UnsafeRawBufferPointer, of version: Version) throws(StorageError) {
         // For a reader a leaf full of records stays: in a run of short-lived pages it would break
         // the run up.
         if transaction.store.oldestPin < transaction.baseVersion {
@@ -86,7 +86,7 @@ struct VersionBuilder {
         let tree = try transaction.trees.orderedTree(SystemTree.records)
         for _ in 0..<StoreLimit.recordsDroppedPerCommit {
             let cursor = try tree.reader.cursor()
-            guard try cursor.seekFirst(), let version = TreeKey.number(cursor.key),
+            guard try cursor.seekFirst(), let version: Version = TreeKey.number(cursor.key),
                 version != pages.version,
                 try !isNeeded(cursor.value, of: version, total: total)
             else { return }
@@ -96,7 +96,7 @@ struct VersionBuilder {
 
     /// A record is needed while some reader's version is older, but beyond the quota observers
     /// compare snapshots instead.
-    private func isNeeded(_ record: UnsafeRawBufferPointer, of version: UInt64, total: UInt64)
+    private func isNeeded(_ record: UnsafeRawBufferPointer, of version: Version, total: UInt64)
         throws(StorageError) -> Bool
     {
         let written = try RecordHeader.recordBytes(record)
@@ -127,8 +127,8 @@ enum RecordHeader {
         try word(RecordLayout.recordBytes, of: value)
     }
 
-    static func version(_ value: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
-        try word(RecordLayout.version, of: value)
+    static func version(_ value: UnsafeRawBufferPointer) throws(StorageError) -> Version {
+        Version(try word(RecordLayout.version, of: value))
     }
 
     private static func word(_ offset: Int, of value: UnsafeRawBufferPointer) throws(StorageError)

@@ -18,8 +18,8 @@ package final class WriteTransaction {
     /// What the transaction sees: the last version and its own changes.
     package let view: Snapshot
     /// The version that this transaction makes. Rolled-back versions are skipped, never used again.
-    package let version: UInt64
-    package var baseVersion: UInt64 { base.version }
+    package let version: Version
+    package var baseVersion: Version { base.version }
 
     let store: Store
     let pages: PageWriter
@@ -32,7 +32,7 @@ package final class WriteTransaction {
     let baseRoot: Root
     /// Behind a pointer, as the runtime guards each access to a class's own variable.
     let record: UnsafeMutablePointer<RecordBuilder>
-    private let abandonedKeys: [UInt64: Int64]
+    private let abandonedKeys: [TreeID: Int64]
     /// Whether trees or columns were made or dropped, which the record does not count as user data.
     package private(set) var isStructureChanged = false
     /// Whether it has changed little.
@@ -47,7 +47,7 @@ package final class WriteTransaction {
     ///
     /// - Parameter pins: the versions whose pages stay, ascending.
     convenience init(
-        store: Store, published: PublishedVersion, version: UInt64, pins: [UInt64]
+        store: Store, published: PublishedVersion, version: Version, pins: [Version]
     ) throws(StorageError) {
         try self.init(
             store: store, writer: store.takeWriter(), isWriterLent: true, published: published,
@@ -60,7 +60,7 @@ package final class WriteTransaction {
     ///   them, see `FreeSpace.setAside`.
     /// - Parameter isPrivate: nothing reaches the file.
     convenience init(
-        replayingIn store: Store, published: PublishedVersion, version: UInt64, pins: [UInt64],
+        replayingIn store: Store, published: PublishedVersion, version: Version, pins: [Version],
         besides unlisted: UnlistedVersions?, isPrivate: Bool
     ) throws(StorageError) {
         try self.init(
@@ -71,7 +71,7 @@ package final class WriteTransaction {
 
     private init(
         store: Store, writer: Writer, isWriterLent: Bool, published: PublishedVersion,
-        version: UInt64, pins: [UInt64], unlisted: UnlistedVersions?, isPrivate: Bool
+        version: Version, pins: [Version], unlisted: UnlistedVersions?, isPrivate: Bool
     ) throws(StorageError) {
         (baseRoot, trees) = try writer.begin(
             version, on: published, pins: pins, besides: unlisted, isPrivate: isPrivate,
@@ -101,7 +101,7 @@ package final class WriteTransaction {
     // MARK: Structure
 
     /// Makes a table and returns its id.
-    package func createTable(columns: [Column]) throws(StorageError) -> UInt64 {
+    package func createTable(columns: [Column]) throws(StorageError) -> TreeID {
         try beginStructure()
         let id = trees.createTable(columns: columns)
         record.pointee.tree(.treeCreate, id)
@@ -109,7 +109,7 @@ package final class WriteTransaction {
     }
 
     /// Makes an ordered tree and returns its id.
-    package func createOrderedTree() throws(StorageError) -> UInt64 {
+    package func createOrderedTree() throws(StorageError) -> TreeID {
         try beginStructure()
         let id = trees.createOrderedTree()
         record.pointee.tree(.treeCreate, id)
@@ -117,13 +117,13 @@ package final class WriteTransaction {
     }
 
     /// Makes the schema's tree, or another system tree, if it is not there.
-    package func ensureSystemTree(_ id: UInt64) throws(StorageError) {
+    package func ensureSystemTree(_ id: TreeID) throws(StorageError) {
         try beginStructure()
         try trees.ensureSystemTree(id)
     }
 
     /// Drops a tree and all that it holds. O(its extents).
-    package func dropTree(_ id: UInt64) throws(StorageError) {
+    package func dropTree(_ id: TreeID) throws(StorageError) {
         try beginStructure()
         do throws(StorageError) { try trees.drop(id, abandonedKeys: abandonedKeys) } catch {
             noteFailure(error)
@@ -134,7 +134,7 @@ package final class WriteTransaction {
     }
 
     /// Adds a column; rows that are there read its default. O(1).
-    package func addColumn(_ tree: UInt64, _ column: Column) throws(StorageError) {
+    package func addColumn(_ tree: TreeID, _ column: Column) throws(StorageError) {
         try beginStructure()
         try table(tree).addColumn(column)
         record.pointee.tree(.columnAdd, tree, column: column.id)
@@ -151,7 +151,7 @@ package final class WriteTransaction {
     }
 
     @inline(__always)
-    private func table(_ id: UInt64) throws(StorageError) -> TableWriter {
+    private func table(_ id: TreeID) throws(StorageError) -> TableWriter {
         try trees.table(id, abandonedKeys: abandonedKeys)
     }
 
@@ -197,7 +197,7 @@ package final class WriteTransaction {
 
     /// Sets the value of a key. O(log entries).
     package func treePut(
-        _ tree: UInt64, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
+        _ tree: TreeID, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
         derived: Bool
     ) throws(StorageError) {
         try checkActive()
@@ -206,7 +206,7 @@ package final class WriteTransaction {
 
     /// Removes a key. False if it is not there. O(log entries).
     @discardableResult
-    package func treeDelete(_ tree: UInt64, _ key: UnsafeRawBufferPointer, derived: Bool)
+    package func treeDelete(_ tree: TreeID, _ key: UnsafeRawBufferPointer, derived: Bool)
         throws(StorageError) -> Bool
     {
         try checkActive()
@@ -215,7 +215,7 @@ package final class WriteTransaction {
 
     func put(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in tree: TreeWriter,
-        id: UInt64, derived: Bool
+        id: TreeID, derived: Bool
     ) throws(StorageError) {
         _ = try change({ $0.treePut(id, key, value, derived: derived) }) {
             () throws(StorageError) in
@@ -227,7 +227,7 @@ package final class WriteTransaction {
     /// Inserts an entry that is new, see `TreeWriter.insert`.
     func insert(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in tree: TreeWriter,
-        id: UInt64, bufferLevel: Int?, derived: Bool
+        id: TreeID, bufferLevel: Int?, derived: Bool
     ) throws(StorageError) {
         _ = try change({ $0.treePut(id, key, value, derived: derived) }) {
             () throws(StorageError) in
@@ -237,7 +237,7 @@ package final class WriteTransaction {
     }
 
     func delete(
-        _ key: UnsafeRawBufferPointer, from tree: TreeWriter, id: UInt64, derived: Bool
+        _ key: UnsafeRawBufferPointer, from tree: TreeWriter, id: TreeID, derived: Bool
     ) throws(StorageError) -> Bool {
         try change({ $0.treeDelete(id, key, derived: derived) }) { () throws(StorageError) in
             try tree.delete(key)
@@ -248,13 +248,13 @@ package final class WriteTransaction {
 
     /// Takes the next object key of a table; keys are never used again, not even those of
     /// rolled-back or erased rows of a committed transaction.
-    package func takeKey(_ table: UInt64) throws(StorageError) -> Int64 {
+    package func takeKey(_ table: TreeID) throws(StorageError) -> Int64 {
         try checkActive()
         return try self.table(table).takeNextKey()
     }
 
     /// Inserts a row whose cells have their defaults. O(log rows); O(1) at the end.
-    package func rowInsert(_ table: UInt64, _ key: Int64, derived: Bool)
+    package func rowInsert(_ table: TreeID, _ key: Int64, derived: Bool)
         throws(StorageError)
     {
         _ = try change({ $0.row(.rowInsert, table, key, derived: derived) }) {
@@ -266,7 +266,7 @@ package final class WriteTransaction {
 
     /// Inserts a row with values; the columns that are not among them have their defaults.
     package func rowInsert(
-        _ table: UInt64, _ key: Int64, _ content: RowContent, derived: Bool
+        _ table: TreeID, _ key: Int64, _ content: RowContent, derived: Bool
     ) throws(StorageError) {
         _ = try change({ $0.row(table, key, content, derived: derived) }) {
             () throws(StorageError) in
@@ -276,7 +276,7 @@ package final class WriteTransaction {
     }
 
     /// Erases a row, its long values and its lists.
-    package func rowErase(_ table: UInt64, _ key: Int64, derived: Bool)
+    package func rowErase(_ table: TreeID, _ key: Int64, derived: Bool)
         throws(StorageError)
     {
         _ = try change({ $0.row(.rowErase, table, key, derived: derived) }) {
@@ -289,7 +289,7 @@ package final class WriteTransaction {
     /// Sets a cell, also to the value that it has: that is a change too.
     @inline(__always)
     package func cellSet(
-        _ table: UInt64, _ key: Int64, _ column: UInt32, _ cell: Cell, derived: Bool
+        _ table: TreeID, _ key: Int64, _ column: UInt32, _ cell: Cell, derived: Bool
     ) throws(StorageError) {
         _ = try change({ $0.cell(table, key, column, cell, derived: derived) }) {
             () throws(StorageError) in
@@ -302,7 +302,7 @@ package final class WriteTransaction {
 
     /// Inserts an element before `index`, or at the end.
     package func listInsert(
-        _ table: UInt64, _ key: Int64, _ column: UInt32, at index: Int, _ cell: Cell,
+        _ table: TreeID, _ key: Int64, _ column: UInt32, at index: Int, _ cell: Cell,
         derived: Bool
     ) throws(StorageError) {
         _ = try change({
@@ -315,7 +315,7 @@ package final class WriteTransaction {
 
     /// Replaces an element.
     package func listSet(
-        _ table: UInt64, _ key: Int64, _ column: UInt32, at index: Int, _ cell: Cell,
+        _ table: TreeID, _ key: Int64, _ column: UInt32, at index: Int, _ cell: Cell,
         derived: Bool
     ) throws(StorageError) {
         _ = try change({
@@ -328,7 +328,7 @@ package final class WriteTransaction {
 
     /// Removes an element.
     package func listErase(
-        _ table: UInt64, _ key: Int64, _ column: UInt32, at index: Int, derived: Bool
+        _ table: TreeID, _ key: Int64, _ column: UInt32, at index: Int, derived: Bool
     ) throws(StorageError) {
         _ = try change({ $0.list(.listErase, table, key, column, index: index, derived: derived) })
         {
@@ -340,7 +340,7 @@ package final class WriteTransaction {
 
     /// Moves an element to where it then stands at `destination`.
     package func listMove(
-        _ table: UInt64, _ key: Int64, _ column: UInt32, from index: Int,
+        _ table: TreeID, _ key: Int64, _ column: UInt32, from index: Int,
         to destination: Int
     ) throws(StorageError) {
         _ = try change({
@@ -353,7 +353,7 @@ package final class WriteTransaction {
 
     /// Exchanges two elements.
     package func listSwap(
-        _ table: UInt64, _ key: Int64, _ column: UInt32, _ first: Int, _ second: Int
+        _ table: TreeID, _ key: Int64, _ column: UInt32, _ first: Int, _ second: Int
     ) throws(StorageError) {
         _ = try change({
             $0.list(.listSwap, table, key, column, index: first, other: second, derived: false)
@@ -365,7 +365,7 @@ package final class WriteTransaction {
 
     /// Removes all elements.
     package func listClear(
-        _ table: UInt64, _ key: Int64, _ column: UInt32, derived: Bool
+        _ table: TreeID, _ key: Int64, _ column: UInt32, derived: Bool
     ) throws(StorageError) {
         try checkActive()
         let count = try self.table(table).reader.listCount(key, column)
@@ -392,14 +392,14 @@ package final class WriteTransaction {
     /// - Throws: `commitOutcomeUnknown` after a failed sync: the database is poisoned until all
     ///   have closed it. Any other error leaves the last version as it was; in both cases the
     ///   transaction has ended.
-    package func commit(_ durability: Durability = .immediate) throws(StorageError) -> UInt64 {
+    package func commit(_ durability: Durability = .immediate) throws(StorageError) -> Version {
         try run(durability) { _ in }
     }
 
     /// The same, and pins what was committed before anybody else can commit. The snapshot is nil
     /// where no pin was to be had; the commit stands.
     package func commitAndRead(_ durability: Durability = .immediate) throws(StorageError) -> (
-        version: UInt64, snapshot: Snapshot?
+        version: Version, snapshot: Snapshot?
     ) {
         var snapshot: Snapshot?
         let version = try run(durability) { snapshot = try? store.read($0) }
@@ -409,7 +409,7 @@ package final class WriteTransaction {
     /// Commits, lets the caller look at the new version before any other is made, and gives the
     /// write lock back. In a group the write comes after that.
     private func run(_ durability: Durability, _ look: (PublishedVersion) -> Void)
-        throws(StorageError) -> UInt64
+        throws(StorageError) -> Version
     {
         guard state == .active else { throw .closed }
         let published: PublishedVersion

@@ -16,7 +16,7 @@ final class Writer: @unchecked Sendable {
     private let scratch = ScratchBuffers()
     /// Those of the last committed version, where `committedVersion` says so.
     private var kept: TreeWriters?
-    private var committedVersion: UInt64 = 0
+    private var committedVersion: Version = 0
 
     init(for store: Store, isPrivate: Bool = false) {
         pages = PageWriter(file: store.file, isPrivate: isPrivate)
@@ -30,7 +30,7 @@ final class Writer: @unchecked Sendable {
     /// - Parameter isPrivate: nothing reaches the file.
     /// - Returns: the root of `base`, and the trees as they are changed.
     func begin(
-        _ version: UInt64, on base: PublishedVersion, pins: [UInt64],
+        _ version: Version, on base: PublishedVersion, pins: [Version],
         besides unlisted: UnlistedVersions?, isPrivate: Bool, policy: InsertBufferPolicy
     ) throws(StorageError) -> (root: Root, trees: TreeWriters) {
         pages.begin(version)

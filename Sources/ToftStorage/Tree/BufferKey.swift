@@ -4,14 +4,14 @@ struct BufferKey: Sendable {
     private let prefix: (UInt64, UInt64)
     let prefixCount: Int
 
-    init(tree id: UInt64) {
-        let count = max(1, (64 - id.leadingZeroBitCount + 7) / 8)
+    init(tree id: TreeID) {
+        let count = max(1, (64 - id.rawValue.leadingZeroBitCount + 7) / 8)
         var prefix: (UInt64, UInt64) = (0, 0)
         withUnsafeMutableBytes(of: &prefix) { bytes in
             bytes[BufferKeyLayout.idLength] = UInt8(count)
             for index in 0..<count {
                 bytes[BufferKeyLayout.id + index] = UInt8(
-                    truncatingIfNeeded: id >> UInt64(8 * (count - 1 - index)))
+                    truncatingIfNeeded: id.rawValue >> UInt64(8 * (count - 1 - index)))
             }
         }
         self.prefix = prefix
@@ -66,15 +66,16 @@ struct BufferKey: Sendable {
     }
 
     /// Tree and key; nil where the bytes are no key of the insert buffer.
-    static func split(_ key: UnsafeRawBufferPointer) -> (tree: UInt64, key: UnsafeRawBufferPointer)?
+    static func split(_ key: UnsafeRawBufferPointer) -> (tree: TreeID, key: UnsafeRawBufferPointer)?
     {
         guard let first = key.first, first >= 1, first <= BufferKeyLayout.longestID else {
             return nil
         }
         let end = BufferKeyLayout.id + Int(first)
         guard key.count >= end else { return nil }
-        var id: UInt64 = 0
-        for index in BufferKeyLayout.id..<end { id = id << 8 | UInt64(key[index]) }
+        var number: UInt64 = 0
+        for index in BufferKeyLayout.id..<end { number = number << 8 | UInt64(key[index]) }
+        let id = TreeID(number)
         guard id >= SystemTree.firstUser, first == 1 || key[BufferKeyLayout.id] != 0 else {
             return nil
         }

@@ -14,7 +14,7 @@ final class Catalog: Sendable {
     private let filePages: UInt64
 
     private struct State {
-        var heads: [UInt64: TreeHead] = [:]
+        var heads: [TreeID: TreeHead] = [:]
         var buffer: InsertBufferReader?
     }
 
@@ -29,7 +29,7 @@ final class Catalog: Sendable {
     // MARK: Reading
 
     /// Whether there is a tree with this id.
-    func contains(_ id: UInt64) throws(StorageError) -> Bool {
+    func contains(_ id: TreeID) throws(StorageError) -> Bool {
         if state.withLock({ $0.heads[id] != nil }) { return true }
         return try TreeKey.with(id) { key throws(StorageError) in try tree.contains(key) }
     }
@@ -37,21 +37,21 @@ final class Catalog: Sendable {
     /// The tree with this id. O(log trees) the first time, then one look-up.
     ///
     /// - Throws: `noSuchTree`, also where it is of another kind.
-    func head(_ id: UInt64, _ kind: TreeKind) throws(StorageError) -> TreeHead {
+    func head(_ id: TreeID, _ kind: TreeKind) throws(StorageError) -> TreeHead {
         let head = try head(id)
         guard head.root.kind == kind else { throw .noSuchTree(id) }
         return head
     }
 
     /// What the tree with this id is.
-    func kind(_ id: UInt64) throws(StorageError) -> TreeKind { try head(id).root.kind }
+    func kind(_ id: TreeID) throws(StorageError) -> TreeKind { try head(id).root.kind }
 
-    private func head(_ id: UInt64) throws(StorageError) -> TreeHead {
+    private func head(_ id: TreeID) throws(StorageError) -> TreeHead {
         if let kept = state.withLock({ $0.heads[id] }) { return kept }
         return try read(id)
     }
 
-    private func read(_ id: UInt64) throws(StorageError) -> TreeHead {
+    private func read(_ id: TreeID) throws(StorageError) -> TreeHead {
         let read = try readAgain(id)
         return state.withLock { state in
             if let other = state.heads[id] { return other }
@@ -61,7 +61,7 @@ final class Catalog: Sendable {
     }
 
     /// The tree as the catalog tells of it, not kept: for the check of a file.
-    func readAgain(_ id: UInt64) throws(StorageError) -> TreeHead {
+    func readAgain(_ id: TreeID) throws(StorageError) -> TreeHead {
         let entry = try TreeKey.with(id) { key throws(StorageError) in try tree.value(forKey: key) }
         guard let entry else { throw .noSuchTree(id) }
         let head = try TreeHead(decoding: entry, page: tree.root.ref.page)
@@ -90,7 +90,7 @@ final class Catalog: Sendable {
     }
 
     /// A reader of an ordered tree, with its entries in the insert buffer.
-    func orderedTree(_ id: UInt64) throws(StorageError) -> TreeReader {
+    func orderedTree(_ id: TreeID) throws(StorageError) -> TreeReader {
         let head = try head(id, .ordered)
         guard id >= SystemTree.firstUser else { return TreeReader(pages: pages, head: head) }
         return TreeReader(
@@ -101,18 +101,18 @@ final class Catalog: Sendable {
     // MARK: For the writer
 
     /// Adds a tree that the catalog's entries do not name yet.
-    func add(_ head: TreeHead, _ id: UInt64) { state.withLock { $0.heads[id] = head } }
+    func add(_ head: TreeHead, _ id: TreeID) { state.withLock { $0.heads[id] = head } }
 
     /// Forgets a tree.
-    func remove(_ id: UInt64) { state.withLock { _ = $0.heads.removeValue(forKey: id) } }
+    func remove(_ id: TreeID) { state.withLock { _ = $0.heads.removeValue(forKey: id) } }
 
     /// Trees that are kept.
     var count: Int { state.withLock { $0.heads.count } }
 
     /// The kept trees whose entries are out of date, or all, in the order of their ids.
-    func changedHeads(all: Bool) -> [(id: UInt64, head: TreeHead)] {
+    func changedHeads(all: Bool) -> [(id: TreeID, head: TreeHead)] {
         state.withLock { state in
-            var changed: [(id: UInt64, head: TreeHead)] = []
+            var changed: [(id: TreeID, head: TreeHead)] = []
             for (id, head) in state.heads where all || head.root != head.rootInCatalog {
                 changed.append((id, head))
             }
@@ -124,13 +124,13 @@ final class Catalog: Sendable {
 /// Keys of the catalog and of the records: a number, big-endian, so that bytes sort as numbers do.
 enum TreeKey {
     static func with<Result>(
-        _ number: UInt64, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result
+        _ number: some Identifier, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
-        var bytes = number.bigEndian
+        var bytes = number.rawValue.bigEndian
         return try withUnsafeBytes(of: &bytes) { buffer throws(StorageError) in try body(buffer) }
     }
 
-    static func number(_ key: UnsafeRawBufferPointer) -> UInt64? {
-        key.count == 8 ? UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)) : nil
+    static func number<Number: Identifier>(_ key: UnsafeRawBufferPointer) -> Number? {
+        key.count == 8 ? Number(UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))) : nil
     }
 }

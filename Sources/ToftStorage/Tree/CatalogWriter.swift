@@ -4,9 +4,9 @@ final class CatalogWriter {
     private let pages: PageWriter
     private let tree: TreeWriter
     /// The id of the next tree that is made. Ids are never used again.
-    var nextTreeID: UInt64
+    var nextTreeID: TreeID
 
-    init(_ reader: Catalog, pages: PageWriter, scratch: ScratchBuffers, nextTreeID: UInt64) {
+    init(_ reader: Catalog, pages: PageWriter, scratch: ScratchBuffers, nextTreeID: TreeID) {
         self.reader = reader
         self.pages = pages
         self.nextTreeID = nextTreeID
@@ -17,14 +17,14 @@ final class CatalogWriter {
     func reset() { tree.reset() }
 
     /// Adds a new tree and returns its id.
-    func add(_ head: TreeHead) -> UInt64 {
+    func add(_ head: TreeHead) -> TreeID {
         defer { nextTreeID += 1 }
         reader.add(head, nextTreeID)
         return nextTreeID
     }
 
     /// Forgets a tree whose extents are freed.
-    func remove(_ id: UInt64) throws(StorageError) {
+    func remove(_ id: TreeID) throws(StorageError) {
         reader.remove(id)
         _ = try TreeKey.with(id) { key throws(StorageError) in try tree.delete(key) }
     }

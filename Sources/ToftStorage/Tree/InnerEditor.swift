@@ -2,10 +2,12 @@
 /// given height.
 struct InnerEditor {
     let base: UnsafeMutableRawPointer
-    let page: UInt64
+    let page: PageNumber
 
     /// Makes an empty node in a fresh extent.
-    static func create(in base: UnsafeMutableRawPointer, page: UInt64, height: Int) -> InnerEditor {
+    static func create(in base: UnsafeMutableRawPointer, page: PageNumber, height: Int)
+        -> InnerEditor
+    {
         base.clear(at: InnerLayout.height, count: InnerLayout.entries - InnerLayout.height)
         base.storeUInt8(height, at: InnerLayout.height)
         base.storeUInt16(Page.size, at: InnerLayout.heapLow)

@@ -2,13 +2,13 @@
 /// is asked for.
 struct InnerNode {
     let base: UnsafeRawPointer
-    let page: UInt64
+    let page: PageNumber
     let count: Int
 
     /// Checks the header; `height` is what the parent expects, which ends every walk through a
     /// damaged file.
     @inline(__always)
-    init(_ base: UnsafeRawPointer, page: UInt64, height: Int) throws(StorageError) {
+    init(_ base: UnsafeRawPointer, page: PageNumber, height: Int) throws(StorageError) {
         let count = base.uint16(at: InnerLayout.count)
         let heapLow = base.uint16(at: InnerLayout.heapLow)
         guard base.uint8(at: InnerLayout.height) == height, ExtentHeader.isPlain(base), count > 0,

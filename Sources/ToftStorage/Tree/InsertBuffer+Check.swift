@@ -8,11 +8,8 @@ struct InsertBufferCheck {
     /// entries).
     static func run(_ catalog: Catalog) throws(StorageError) {
         var check = InsertBufferCheck(catalog: catalog)
-        for index in 0..<SystemTree.insertBuffer.count {
-            guard
-                let level = try InsertBufferReader.level(
-                    SystemTree.insertBuffer.lowerBound + UInt64(index), in: catalog)
-            else { continue }
+        for (index, id) in SystemTree.insertBuffer.enumerated() {
+            guard let level = try InsertBufferReader.level(id, in: catalog) else { continue }
             try check.run(level, index)
             check.levels.append(level)
         }
@@ -49,7 +46,7 @@ struct InsertBufferCheck {
     }
 
     /// Nil where there is no ordered tree with this id.
-    private func tree(_ id: UInt64) throws(StorageError) -> TreeReader? {
+    private func tree(_ id: TreeID) throws(StorageError) -> TreeReader? {
         do { return try catalog.orderedTree(id) } catch {
             if case .noSuchTree = error { return nil }
             throw error

@@ -54,7 +54,7 @@ final class InsertBuffer {
     }
 
     /// The entries of one tree.
-    func entries(of tree: UInt64) -> BufferedEntryWriter {
+    func entries(of tree: TreeID) -> BufferedEntryWriter {
         BufferedEntryWriter(self, reading: BufferedEntries(reader, tree: tree))
     }
 
@@ -71,7 +71,7 @@ final class InsertBuffer {
     ) throws(StorageError) -> Bool {
         if levels[level].reader.head.rootInCatalog == nil {
             catalog.add(
-                levels[level].reader.head, SystemTree.insertBuffer.lowerBound + UInt64(level))
+                levels[level].reader.head, SystemTree.insertBuffer[level])
         }
         return try levels[level].putOwn(key, value)
     }
@@ -91,7 +91,7 @@ final class InsertBuffer {
     /// writer of a tree.
     func compact(
         from positions: inout [[UInt8]], dirtyLimit: Int,
-        _ tree: (UInt64) throws(StorageError) -> TreeWriter
+        _ tree: (TreeID) throws(StorageError) -> TreeWriter
     ) throws(StorageError) {
         guard isChanged else { return }
         isChanged = false
@@ -112,7 +112,7 @@ final class InsertBuffer {
     /// Moves entries of one leaf of a level, in key order.
     private func compact(
         _ level: Int, atMost count: Int, _ position: inout [UInt8],
-        _ tree: (UInt64) throws(StorageError) -> TreeWriter
+        _ tree: (TreeID) throws(StorageError) -> TreeWriter
     ) throws(StorageError) {
         var destination = Destination()
         position = try levels[level].takeEntries(atMost: count, from: position) {
@@ -137,14 +137,14 @@ final class InsertBuffer {
 
     /// Where the entries of one tree go.
     private struct Destination {
-        var id: UInt64 = 0
+        var id: TreeID = 0
         /// Nil: the next level.
         var tree: TreeWriter?
     }
 
     /// The tree itself, or nil for the next level.
     private func destinationTree(
-        _ id: UInt64, _ level: Int, _ tree: (UInt64) throws(StorageError) -> TreeWriter
+        _ id: TreeID, _ level: Int, _ tree: (TreeID) throws(StorageError) -> TreeWriter
     ) throws(StorageError) -> TreeWriter? {
         guard let tree = try? tree(id) else {
             throw .corrupt(

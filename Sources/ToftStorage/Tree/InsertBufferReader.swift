@@ -19,7 +19,7 @@ final class InsertBufferReader: Sendable {
     }
 
     /// A level; nil where the catalog does not name it.
-    static func level(_ id: UInt64, in catalog: Catalog) throws(StorageError) -> TreeReader? {
+    static func level(_ id: TreeID, in catalog: Catalog) throws(StorageError) -> TreeReader? {
         do {
             return TreeReader(pages: catalog.pages, head: try catalog.head(id, .ordered))
         } catch .noSuchTree {
@@ -51,7 +51,7 @@ struct BufferedEntries: Sendable {
     /// What stands before the tree's own keys there.
     let prefix: BufferKey
 
-    init(_ buffer: InsertBufferReader, tree id: UInt64) {
+    init(_ buffer: InsertBufferReader, tree id: TreeID) {
         self.buffer = buffer
         prefix = BufferKey(tree: id)
     }

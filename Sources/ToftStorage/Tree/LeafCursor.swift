@@ -38,7 +38,7 @@ final class LeafCursor {
 
     /// The page of a leaf some places on, below the same parent.
     @inline(__always)
-    func page(ahead distance: Int) -> UInt64? {
+    func page(ahead distance: Int) -> PageNumber? {
         guard root.height > 0, base != nil else { return nil }
         let step = steps + (root.height - 1)
         let slot = step.pointee.slot + distance

@@ -2,14 +2,14 @@
 /// is asked for.
 struct OrderedLeaf {
     let base: UnsafeRawPointer
-    let page: UInt64
+    let page: PageNumber
     let count: Int
     private let heapLow: Int
     /// What all keys begin with.
     let shared: UnsafeRawBufferPointer
 
     @inline(__always)
-    init(_ base: UnsafeRawPointer, page: UInt64) throws(StorageError) {
+    init(_ base: UnsafeRawPointer, page: PageNumber) throws(StorageError) {
         count = base.uint16(at: OrderedLeafLayout.count)
         heapLow = base.uint16(at: OrderedLeafLayout.heapLow)
         let offset = base.uint16(at: OrderedLeafLayout.sharedOffset)

@@ -1,11 +1,11 @@
 /// A leaf of an ordered tree that a writer may change, verified as an `OrderedLeaf` before.
 struct OrderedLeafEditor {
     let base: UnsafeMutableRawPointer
-    let page: UInt64
+    let page: PageNumber
 
     /// Makes an empty leaf for keys that all begin with `shared`.
     static func create(
-        in base: UnsafeMutableRawPointer, page: UInt64, shared: UnsafeRawBufferPointer
+        in base: UnsafeMutableRawPointer, page: PageNumber, shared: UnsafeRawBufferPointer
     ) -> OrderedLeafEditor {
         let low = Page.size - shared.count
         base.clear(

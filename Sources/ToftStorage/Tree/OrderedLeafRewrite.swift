@@ -40,7 +40,7 @@ struct OrderedLeafRewrite {
     }
 
     /// Writes a range of the entries, not empty, to a leaf.
-    func write(_ range: Range<Int>, to base: UnsafeMutableRawPointer, page: UInt64)
+    func write(_ range: Range<Int>, to base: UnsafeMutableRawPointer, page: PageNumber)
         throws(StorageError)
     {
         let shared = try sharedBytes(range)

@@ -24,7 +24,8 @@ final class TreeHead: @unchecked Sendable {
 
     /// Decodes an entry of the catalog: a root, then, for a table, its columns. `page` names the
     /// catalog in an error.
-    convenience init(decoding entry: UnsafeRawBufferPointer, page: UInt64) throws(StorageError) {
+    convenience init(decoding entry: UnsafeRawBufferPointer, page: PageNumber) throws(StorageError)
+    {
         let root = try TreeRoot(decoding: entry, page: page)
         var columns: [Column] = []
         if root.kind == .table {

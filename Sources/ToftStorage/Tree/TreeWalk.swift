@@ -4,7 +4,7 @@ protocol TreeVisitor: AnyObject {
     /// there already.
     func visit(_ ref: Ref, as type: ExtentType) throws(StorageError)
     /// A sequence tree that belongs to a list of the table.
-    func visit(sequence id: UInt64) throws(StorageError)
+    func visit(sequence id: TreeID) throws(StorageError)
 }
 
 /// What a walk does with the leaves of one kind of tree.

@@ -14,7 +14,7 @@ final class Follower {
     /// Where the copy first differed from the original.
     private(set) var difference: String?
     private(set) var isEnded = false
-    private var lastVersion: UInt64 = 0
+    private var lastVersion: Version = 0
     var token: Token?
 
     init(_ contents: @escaping () throws(EngineError) -> [String]) {

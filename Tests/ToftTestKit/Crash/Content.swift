@@ -4,10 +4,10 @@ package import ToftStorage
 package struct Content {
     /// The tree that lists the others and holds the number of the commit: the first that a new
     /// database makes.
-    package static let directory: UInt64 = 16
+    package static let directory: TreeID = 16
 
-    package var trees: [UInt64: [[UInt8]: [UInt8]]] = [:]
-    package var tables: [UInt64: TableContent] = [:]
+    package var trees: [TreeID: [[UInt8]: [UInt8]]] = [:]
+    package var tables: [TreeID: TableContent] = [:]
 
     package init() {}
 
@@ -25,7 +25,7 @@ package struct Content {
         }
     }
 
-    private static func entries(of id: UInt64, _ snapshot: Snapshot) throws -> [[UInt8]: [UInt8]] {
+    private static func entries(of id: TreeID, _ snapshot: Snapshot) throws -> [[UInt8]: [UInt8]] {
         var entries: [[UInt8]: [UInt8]] = [:]
         let cursor = try snapshot.orderedTree(id).cursor()
         var isThere = try cursor.seekFirst()
@@ -37,7 +37,7 @@ package struct Content {
     }
 
     /// The keys of a tree, in order.
-    package func keys(of tree: UInt64) -> [[UInt8]] {
+    package func keys(of tree: TreeID) -> [[UInt8]] {
         (trees[tree] ?? [:]).keys.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
@@ -45,7 +45,7 @@ package struct Content {
     package func canonical() -> [UInt8] {
         var bytes: [UInt8] = []
         for id in (Array(trees.keys) + Array(tables.keys)).sorted() {
-            Self.append(number: id, to: &bytes)
+            Self.append(number: id.rawValue, to: &bytes)
             tables[id]?.append(to: &bytes)
             for (key, value) in (trees[id] ?? [:]).sorted(by: {
                 $0.key.lexicographicallyPrecedes($1.key)
@@ -69,13 +69,13 @@ package struct Content {
     package static func canonical(_ snapshot: Snapshot) throws -> [UInt8] {
         var bytes: [UInt8] = []
         guard try snapshot.hasTree(directory) else { return bytes }
-        var others: [(id: UInt64, isTable: Bool)] = []
+        var others: [(id: TreeID, isTable: Bool)] = []
         try appendTree(directory, of: snapshot, to: &bytes) { key in
             if key.count == 9 { others.append((number(key), key[0] == tableMark)) }
         }
         for (id, isTable) in others.sorted(by: { $0.id < $1.id }) {
             if isTable {
-                append(number: id, to: &bytes)
+                append(number: id.rawValue, to: &bytes)
                 try TableContent.append(snapshot.table(id), to: &bytes)
             } else {
                 try appendTree(id, of: snapshot, to: &bytes) { _ in }
@@ -98,21 +98,22 @@ package struct Content {
     package static let commitKey = Array("commit".utf8)
 
     /// The key in the directory that lists a tree.
-    package static func listing(_ id: UInt64, isTable: Bool = false) -> [UInt8] {
-        [isTable ? tableMark : UInt8(ascii: "t")] + withUnsafeBytes(of: id.bigEndian) { Array($0) }
+    package static func listing(_ id: TreeID, isTable: Bool = false) -> [UInt8] {
+        [isTable ? tableMark : UInt8(ascii: "t")]
+            + withUnsafeBytes(of: id.rawValue.bigEndian) { Array($0) }
     }
 
     private static let tableMark = UInt8(ascii: "u")
 
-    private static func number(_ listing: UnsafeRawBufferPointer) -> UInt64 {
-        UInt64(bigEndian: listing.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
+    private static func number(_ listing: UnsafeRawBufferPointer) -> TreeID {
+        TreeID(UInt64(bigEndian: listing.loadUnaligned(fromByteOffset: 1, as: UInt64.self)))
     }
 
     private static func appendTree(
-        _ id: UInt64, of snapshot: Snapshot, to bytes: inout [UInt8],
+        _ id: TreeID, of snapshot: Snapshot, to bytes: inout [UInt8],
         entry: (UnsafeRawBufferPointer) -> Void
     ) throws {
-        append(number: id, to: &bytes)
+        append(number: id.rawValue, to: &bytes)
         let cursor = try snapshot.orderedTree(id).cursor()
         var isThere = try cursor.seekFirst()
         while isThere {

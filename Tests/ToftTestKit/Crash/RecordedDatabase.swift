@@ -69,7 +69,7 @@ package final class RecordedDatabase {
             self.content = content
         }
 
-        package func keys(of tree: UInt64) -> [[UInt8]] { content.keys(of: tree) }
+        package func keys(of tree: TreeID) -> [[UInt8]] { content.keys(of: tree) }
 
         /// Commits. False if the writer has died at that, as a trial had asked for.
         fileprivate func survives(_ durability: Durability) throws -> Bool {
@@ -86,20 +86,20 @@ package final class RecordedDatabase {
             }
         }
 
-        package mutating func makeTree() throws -> UInt64 {
+        package mutating func makeTree() throws -> TreeID {
             let id = try transaction.createOrderedTree()
             content.trees[id] = [:]
             if id != Content.directory { try put(Content.directory, Content.listing(id), []) }
             return id
         }
 
-        package mutating func dropTree(_ id: UInt64) throws {
+        package mutating func dropTree(_ id: TreeID) throws {
             try transaction.dropTree(id)
             content.trees[id] = nil
             try delete(Content.directory, Content.listing(id))
         }
 
-        package mutating func put(_ tree: UInt64, _ key: [UInt8], _ value: [UInt8]) throws {
+        package mutating func put(_ tree: TreeID, _ key: [UInt8], _ value: [UInt8]) throws {
             try key.withUnsafeBytes { key throws in
                 try value.withUnsafeBytes { value throws in
                     try transaction.treePut(tree, key, value, derived: false)
@@ -109,7 +109,7 @@ package final class RecordedDatabase {
         }
 
         /// The same for a key that is not there yet: its entry may wait in the insert buffer.
-        package mutating func putNew(_ id: UInt64, _ key: [UInt8], _ value: [UInt8]) throws {
+        package mutating func putNew(_ id: TreeID, _ key: [UInt8], _ value: [UInt8]) throws {
             let batch = try transaction.entryBatch(of: id, count: 1, derived: true)
             try key.withUnsafeBytes { key throws in
                 try value.withUnsafeBytes { value throws in try batch.insert(key, value) }
@@ -117,7 +117,7 @@ package final class RecordedDatabase {
             content.trees[id]?[key] = value
         }
 
-        package mutating func delete(_ tree: UInt64, _ key: [UInt8]) throws {
+        package mutating func delete(_ tree: TreeID, _ key: [UInt8]) throws {
             _ = try key.withUnsafeBytes { key throws in
                 try transaction.treeDelete(tree, key, derived: false)
             }
@@ -318,8 +318,8 @@ package final class RecordedDatabase {
     package var lastTried: Content { contents[contents.keys.max() ?? 0] ?? content }
 
     /// The trees that are there now, without the directory.
-    package var trees: [UInt64] { content.trees.keys.filter { $0 != Content.directory }.sorted() }
-    package func keys(of tree: UInt64) -> [[UInt8]] { content.keys(of: tree) }
+    package var trees: [TreeID] { content.trees.keys.filter { $0 != Content.directory }.sorted() }
+    package func keys(of tree: TreeID) -> [[UInt8]] { content.keys(of: tree) }
 
     /// Ends the recording: pins are looked at, the file is checked and closed.
     package func finish() throws {

@@ -155,7 +155,7 @@ package struct TableContent {
 }
 
 extension RecordedDatabase.Editor {
-    package mutating func makeTable(_ columns: [Column] = TableContent.someColumns) throws -> UInt64
+    package mutating func makeTable(_ columns: [Column] = TableContent.someColumns) throws -> TreeID
     {
         let id = try transaction.createTable(columns: columns)
         content.tables[id] = TableContent(columns: columns)
@@ -163,30 +163,30 @@ extension RecordedDatabase.Editor {
         return id
     }
 
-    package mutating func dropTable(_ id: UInt64) throws {
+    package mutating func dropTable(_ id: TreeID) throws {
         try transaction.dropTree(id)
         content.tables[id] = nil
         try delete(Content.directory, Content.listing(id, isTable: true))
     }
 
-    package mutating func addColumn(_ id: UInt64, _ column: Column) throws {
+    package mutating func addColumn(_ id: TreeID, _ column: Column) throws {
         try transaction.addColumn(id, column)
         content.tables[id]?.columns.append(column)
     }
 
-    package mutating func insert(_ id: UInt64) throws -> Int64 {
+    package mutating func insert(_ id: TreeID) throws -> Int64 {
         let key = try transaction.takeKey(id)
         try transaction.rowInsert(id, key, derived: false)
         content.tables[id]?.rows[key] = [:]
         return key
     }
 
-    package mutating func erase(_ id: UInt64, _ key: Int64) throws {
+    package mutating func erase(_ id: TreeID, _ key: Int64) throws {
         try transaction.rowErase(id, key, derived: false)
         content.tables[id]?.rows[key] = nil
     }
 
-    package mutating func set(_ id: UInt64, _ key: Int64, _ column: UInt32, _ value: CellValue)
+    package mutating func set(_ id: TreeID, _ key: Int64, _ column: UInt32, _ value: CellValue)
         throws
     {
         try value.withCell {
@@ -196,7 +196,7 @@ extension RecordedDatabase.Editor {
     }
 
     package mutating func listInsert(
-        _ id: UInt64, _ key: Int64, _ column: UInt32, at index: Int, _ value: CellValue
+        _ id: TreeID, _ key: Int64, _ column: UInt32, at index: Int, _ value: CellValue
     ) throws {
         try value.withCell {
             try transaction.listInsert(id, key, column, at: index, $0, derived: false)
@@ -204,7 +204,7 @@ extension RecordedDatabase.Editor {
         editList(id, key, column) { $0.insert(value, at: index) }
     }
 
-    package mutating func listErase(_ id: UInt64, _ key: Int64, _ column: UInt32, at index: Int)
+    package mutating func listErase(_ id: TreeID, _ key: Int64, _ column: UInt32, at index: Int)
         throws
     {
         try transaction.listErase(id, key, column, at: index, derived: false)
@@ -212,14 +212,14 @@ extension RecordedDatabase.Editor {
     }
 
     package mutating func listMove(
-        _ id: UInt64, _ key: Int64, _ column: UInt32, from index: Int, to other: Int
+        _ id: TreeID, _ key: Int64, _ column: UInt32, from index: Int, to other: Int
     ) throws {
         try transaction.listMove(id, key, column, from: index, to: other)
         editList(id, key, column) { $0.insert($0.remove(at: index), at: other) }
     }
 
     package mutating func listSet(
-        _ id: UInt64, _ key: Int64, _ column: UInt32, at index: Int, _ value: CellValue
+        _ id: TreeID, _ key: Int64, _ column: UInt32, at index: Int, _ value: CellValue
     ) throws {
         try value.withCell {
             try transaction.listSet(id, key, column, at: index, $0, derived: false)
@@ -228,18 +228,18 @@ extension RecordedDatabase.Editor {
     }
 
     package mutating func listSwap(
-        _ id: UInt64, _ key: Int64, _ column: UInt32, _ one: Int, _ other: Int
+        _ id: TreeID, _ key: Int64, _ column: UInt32, _ one: Int, _ other: Int
     ) throws {
         try transaction.listSwap(id, key, column, one, other)
         editList(id, key, column) { $0.swapAt(one, other) }
     }
 
-    package mutating func listClear(_ id: UInt64, _ key: Int64, _ column: UInt32) throws {
+    package mutating func listClear(_ id: TreeID, _ key: Int64, _ column: UInt32) throws {
         try transaction.listClear(id, key, column, derived: false)
         editList(id, key, column) { $0 = [] }
     }
 
-    package func listCount(_ id: UInt64, _ key: Int64, _ column: UInt32) -> Int {
+    package func listCount(_ id: TreeID, _ key: Int64, _ column: UInt32) -> Int {
         if case .list(let values) = content.tables[id]?.rows[key]?[column] {
             values.count
         } else {
@@ -248,7 +248,7 @@ extension RecordedDatabase.Editor {
     }
 
     private mutating func editList(
-        _ id: UInt64, _ key: Int64, _ column: UInt32, _ edit: (inout [CellValue]) -> Void
+        _ id: TreeID, _ key: Int64, _ column: UInt32, _ edit: (inout [CellValue]) -> Void
     ) {
         var values: [CellValue] = []
         if case .list(let old) = content.tables[id]?.rows[key]?[column] { values = old }
@@ -257,7 +257,7 @@ extension RecordedDatabase.Editor {
     }
 
     /// Sets every column of a row to something.
-    package mutating func fill(_ id: UInt64, _ key: Int64, _ numbers: inout Seed) throws {
+    package mutating func fill(_ id: TreeID, _ key: Int64, _ numbers: inout Seed) throws {
         for column in content.tables[id]?.columns ?? []
         where column.type != .list || numbers.chance(30) {
             if column.type == .list {
@@ -270,7 +270,7 @@ extension RecordedDatabase.Editor {
     }
 
     private mutating func editSomeList(
-        _ id: UInt64, _ key: Int64, _ column: Column, _ numbers: inout Seed
+        _ id: TreeID, _ key: Int64, _ column: Column, _ numbers: inout Seed
     ) throws {
         let type = column.elementType ?? .int64
         let long = numbers.chance(5) ? 300 : 5

@@ -9,7 +9,7 @@ extension Workload {
             }
             for round in 0..<24 {
                 try database.commit { edit in
-                    for tree in [UInt64(17), 18] { try edit.putSomeNew(tree, &numbers) }
+                    for tree in [TreeID(17), 18] { try edit.putSomeNew(tree, &numbers) }
                     if round % 3 == 2 { try edit.deleteSome(17, &numbers) }
                 }
                 if round == 12 { try database.reopen() }
@@ -62,7 +62,7 @@ extension Workload {
 }
 
 extension RecordedDatabase.Editor {
-    fileprivate mutating func putSomeNew(_ tree: UInt64, _ numbers: inout Seed) throws {
+    fileprivate mutating func putSomeNew(_ tree: TreeID, _ numbers: inout Seed) throws {
         for _ in 0...numbers.below(4) {
             let key = numbers.bytes(6)
             if content.trees[tree]?[key] == nil {
@@ -71,7 +71,7 @@ extension RecordedDatabase.Editor {
         }
     }
 
-    fileprivate mutating func deleteSome(_ tree: UInt64, _ numbers: inout Seed) throws {
+    fileprivate mutating func deleteSome(_ tree: TreeID, _ numbers: inout Seed) throws {
         for _ in 0..<2 {
             if let key = numbers.pick(keys(of: tree)) { try delete(tree, key) }
         }

@@ -112,7 +112,7 @@ package struct RandomEdits {
         }
     }
 
-    private func trees(of edit: RecordedDatabase.Editor) -> [UInt64] {
+    private func trees(of edit: RecordedDatabase.Editor) -> [TreeID] {
         edit.content.trees.keys.filter { $0 != Content.directory }.sorted()
     }
 
@@ -133,7 +133,7 @@ package struct RandomEdits {
     }
 
     private mutating func fill(
-        _ key: Int64, of table: UInt64, _ edit: inout RecordedDatabase.Editor
+        _ key: Int64, of table: TreeID, _ edit: inout RecordedDatabase.Editor
     ) throws {
         for column in edit.content.tables[table]?.columns ?? [] where column.type != .list {
             try edit.set(table, key, column.id, value(column, column.type))
@@ -141,7 +141,7 @@ package struct RandomEdits {
     }
 
     private mutating func setSome(
-        _ key: Int64, of table: UInt64, _ edit: inout RecordedDatabase.Editor
+        _ key: Int64, of table: TreeID, _ edit: inout RecordedDatabase.Editor
     ) throws {
         let columns = (edit.content.tables[table]?.columns ?? []).filter { $0.type != .list }
         guard let column = numbers.pick(columns) else { return }
@@ -149,7 +149,7 @@ package struct RandomEdits {
     }
 
     private mutating func editList(
-        _ key: Int64, of table: UInt64, _ edit: inout RecordedDatabase.Editor
+        _ key: Int64, of table: TreeID, _ edit: inout RecordedDatabase.Editor
     ) throws {
         let columns = (edit.content.tables[table]?.columns ?? []).filter { $0.type == .list }
         guard let column = numbers.pick(columns) else { return }

@@ -93,7 +93,7 @@ extension Workload {
             }
             for _ in 0..<6 {
                 try database.commit { edit in
-                    let table = UInt64(17 + numbers.below(12))
+                    let table = TreeID(UInt64(17 + numbers.below(12)))
                     try edit.fill(table, try edit.insert(table), &numbers)
                 }
             }

@@ -128,7 +128,7 @@ struct KillChild {
     mutating func read() throws {
         while true {
             let store = try open()
-            var last: UInt64 = 0
+            var last: Version = 0
             for _ in 0..<(20 + numbers.below(100)) {
                 let before = KillRole.writers.map { witness[$0, .acknowledged] }
                 let snapshot = try store.beginRead()
@@ -160,7 +160,7 @@ struct KillChild {
         while true {
             let store = try open()
             let snapshot = try store.beginRead()
-            witness[slot, .pinned] = snapshot.version
+            witness[slot, .pinned] = snapshot.version.rawValue
             let before = try Ledger.Copy(snapshot).fingerprint
             for _ in 0..<(5 + numbers.below(60)) {
                 usleep(UInt32(numbers.below(40_000)))

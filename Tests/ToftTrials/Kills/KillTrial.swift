@@ -395,7 +395,7 @@ final class KillTrial {
     /// What the victim had pinned was given back when the transaction began.
     private func lookAtPins(_ store: Store, _ victim: Int?) throws {
         guard let victim, witness[victim, .pinned] != 0 else { return }
-        let version = witness[victim, .pinned]
+        let version = Version(witness[victim, .pinned])
         guard version != store.latestVersion else { return }
         // Another may have pinned it, too, but none of them for long.
         let deadline = Deadline(timeoutMilliseconds: 1_000)

@@ -5,7 +5,7 @@ internal import ToftTestKit
 /// not from the file: a process that was killed leaves enough to judge its work.
 enum ProvenContent {
     /// A tree beside the content that holds its hash.
-    private static let proof: UInt64 = 17
+    private static let proof: TreeID = 17
     private static let key = Array("hash".utf8)
     /// Bytes beyond which everything is dropped, so that each look remains short.
     private static let byteLimit = 200_000

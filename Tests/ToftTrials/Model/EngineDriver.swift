@@ -54,7 +54,7 @@ final class EngineSession: ModelSession {
         }
     }
 
-    func version() throws -> UInt64 { try session.version }
+    func version() throws -> UInt64 { try session.version.rawValue }
     func begin() throws { try session.beginWrite() }
     func cancel() throws { try session.cancel() }
     func flush() throws { try session.flush() }
@@ -63,7 +63,9 @@ final class EngineSession: ModelSession {
     func close() throws { try session.close() }
 
     func commit(_ durability: Int) throws -> UInt64 {
-        try session.commit(durability == 0 ? .immediate : durability == 1 ? .group : .deferred)
+        try session.commit(
+            durability == 0 ? .immediate : durability == 1 ? .group : .deferred
+        ).rawValue
     }
 
     func frozen() throws -> (any ModelSession)? { try EngineSession(session.frozen(), shape) }
@@ -357,7 +359,7 @@ extension ModelChange {
             case .deleted: .deleted
             case .failure: .failure
             }
-        self.init(kind: kind, version: notification.version)
+        self.init(kind: kind, version: notification.version.rawValue)
         let change = notification.collection
         deletions = change.deletions.runs.flatMap(Array.init)
         insertions = change.insertions.runs.flatMap(Array.init)
