@@ -211,7 +211,7 @@ def test_what_columns_read_can_be_written_back_one_by_one(realm: toft.Realm) -> 
         assert isinstance(born, numpy.datetime64)
         item.maybe_born = born
         assert item.maybe_born == NOON
-        item.maybe_born = numpy.datetime64("NaT")
+        item.maybe_born = numpy.datetime64("NaT", "us")
         assert item.maybe_born is None
         with pytest.raises(toft.TypeMismatchError, match="time zone"):
             item.born = datetime(2024, 1, 1)

@@ -389,3 +389,20 @@ def test_a_list_may_be_told_of_without_moves(realm: toft.Realm) -> None:
     realm.wait(5)
     assert with_moves[0].moves == ((0, 2),) and without[0].moves == ()
     assert without[0].deletions == (0,) and without[0].insertions == (2,)
+
+
+def test_what_a_callback_raises_cancels_the_write_that_called_it(
+    realm: toft.Realm, path: Path
+) -> None:
+    def fail(changes: toft.Changes) -> None:
+        if not changes.is_initial:
+            raise toft.LockTimeoutError(f"not the library's: {hash(changes) is not None}")
+
+    realm.objects(Dog).observe(fail)
+    assert realm.wait(30)
+    elsewhere(path, lambda other: other.create(Dog, name="Rex"))
+    with pytest.raises(toft.LockTimeoutError, match="not the library's: True"), realm.write():
+        raise AssertionError("the block did not begin")
+    assert not realm.is_writing
+    with realm.write():
+        realm.create(Dog, name="Max")

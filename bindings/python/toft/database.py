@@ -29,10 +29,8 @@ from .adding import Adding
 from .binding import bindings
 from .bulk import Rows, insert
 from .errors import (
-    AlreadyInTransactionError,
     Error,
     InvalidArgumentError,
-    LockTimeoutError,
     NoSuchClassError,
     UsageError,
     WrongRealmError,
@@ -209,21 +207,28 @@ class Realm:
         Signals are handled during the wait, so Ctrl-C ends it; so does `interrupt`.
         """
         wait_in_moments(self._begin, self._timeout(timeout), lambda: self._interruptions)
+        self._began()
 
     def _begin(self, wait: int) -> None:
-        """Begins a write transaction; `wait`: for how many milliseconds at most."""
+        """Begins a write transaction; `wait`: for how many milliseconds at most. `_began` is to
+        follow.
+        """
         options = toft_write_options()
         options.size, options.flags = ctypes.sizeof(options), toft_write_flags.TIMEOUT
         options.timeout = wait
+        self._changing()
+        library().toft_realm_begin_write(self._address, ctypes.byref(options))
+        self._now += 1
+
+    def _began(self) -> None:
+        """Notes what task writes, and raises what the observers raised that were called."""
+        self._writer = running_task()
         try:
-            self._move("toft_realm_begin_write", ctypes.byref(options))
-        except (LockTimeoutError, AlreadyInTransactionError):
-            raise
+            self._raise()
         except BaseException:
-            if self._is_open and self.is_writing:  # an observer's callback has failed
+            if self._is_open and self.is_writing:
                 self.cancel()
             raise
-        self._writer = running_task()
 
     def _timeout(self, timeout: float | None) -> float | None:
         return self._write_timeout if timeout is None else timeout
@@ -462,9 +467,9 @@ class Realm:
     def objects(self, cls: type[Object] | str) -> Results[Any]:
         """All objects of a class, in the order of their creation."""
         self._freshen()
-        address = ctypes.c_void_p()
-        library().toft_realm_objects(self._address, self._binding(cls).key, ctypes.byref(address))
-        return Results(self, Handle(address.value, library().toft_results_release))
+        address, binding = ctypes.c_void_p(), self._binding(cls)
+        library().toft_realm_objects(self._address, binding.key, ctypes.byref(address))
+        return Results(self, Handle(address.value, library().toft_results_release), binding)
 
     def resolve(self, instance: T) -> T | None:
         """This realm's view of an object of another realm of the same database, such as another
@@ -641,14 +646,15 @@ class Realm:
         library().toft_object_linking_objects(
             owner.handle().address, each.key, ctypes.byref(address)
         )
-        return Results(self, Handle(address.value, library().toft_results_release))
+        binding = self._binding_of_key(each.target)
+        return Results(self, Handle(address.value, library().toft_results_release), binding)
 
     def _create(self, cls: type[Object] | str, policy: int, given: Mapping[str, Any]) -> Object:
         binding = self._binding(cls)
         try:
             single = Adding(self, policy).create(binding, given)
         except Error as error:
-            raise error.with_traceback(None) from None  # how it was tried helps nobody
+            raise error.with_traceback(None) from None  # the inner frames tell a caller nothing
         return live_object(binding.cls, single)
 
     # What asyncio's loop does for `attached`.

@@ -188,7 +188,11 @@ class List(MutableSequence[T], Generic[T]):
         """The list as live results, to filter, sort and sum."""
         address = ctypes.c_void_p()
         library().toft_list_results(self._handle.address, ctypes.byref(address))
-        return Results(self._realm, Handle(address.value, library().toft_results_release))
+        handle, target = (
+            Handle(address.value, library().toft_results_release),
+            self._property.target,
+        )
+        return Results(self._realm, handle, self._realm._binding_of_key(target) if target else None)
 
     @overload
     def where(self, query: Condition, *more: Condition) -> Results[T]: ...

@@ -60,7 +60,7 @@ class Changes:
     """Lists: elements moved within, from and to."""
     properties: tuple[str, ...] = ()
     """Objects: the properties that were set."""
-    old_values: Mapping[str, Any] = field(default_factory=dict)
+    old_values: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Objects observed with `old_values`: what the properties that were set were at the last call;
     None for lists."""
     error: Error | None = None

@@ -113,7 +113,7 @@ def _open(
     except Error as error:
         if isinstance(error, FileError):
             error.filename = path
-        raise error.with_traceback(None) from None  # how it was tried helps nobody
+        raise error.with_traceback(None) from None  # the inner frames tell a caller nothing
     handle = Handle(address.value, library().toft_realm_release)
     is_confined = confinement == "thread"
     return Realm(handle, path or f":{name}", declared, write_timeout, autorefresh, is_confined)

@@ -53,13 +53,12 @@ class Results(Collection[T], Generic[T]):
 
     __slots__ = ("_binding", "_block", "_handle", "_realm", "__weakref__")
 
-    def __init__(self, realm: Realm, handle: Handle) -> None:
+    def __init__(self, realm: Realm, handle: Handle, binding: Binding | None) -> None:
+        """`binding`: the class of the objects, None for results of values."""
         self._realm = realm
         self._handle = handle
+        self._binding = binding
         self._block: Block | None = None  # the last that was read for an index
-        key = ctypes.c_uint32()
-        library().toft_results_class(handle.address, ctypes.byref(key))
-        self._binding: Binding | None = realm._binding_of_key(key.value) if key.value else None
 
     # ----------------------------------------------------------------------------------------------
     # Chaining
@@ -325,7 +324,8 @@ class Results(Collection[T], Generic[T]):
     def _made(self, function: str, *arguments: Any) -> Results[T]:
         address = ctypes.c_void_p()
         getattr(library(), function)(self._handle.address, *arguments, ctypes.byref(address))
-        return Results(self._realm, Handle(address.value, library().toft_results_release))
+        handle = Handle(address.value, library().toft_results_release)
+        return Results(self._realm, handle, self._binding)
 
     def _at(self, position: int) -> T:
         if self._binding is not None:

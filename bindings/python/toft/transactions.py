@@ -165,7 +165,8 @@ class Write:
         interruptions = realm._interruptions
         while True:
             try:
-                return realm._begin(0)
+                realm._begin(0)
+                break
             except LockTimeoutError:
                 if deadline.is_over:
                     raise
@@ -177,6 +178,7 @@ class Write:
             pause = min(pause * 1.5, _LONGEST_PAUSE)
             if realm._interruptions != interruptions:
                 raise InterruptedError("The wait for another writer was ended.")
+        realm._began()
 
     async def __aexit__(
         self,
