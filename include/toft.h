@@ -566,7 +566,9 @@ typedef struct toft_configuration {
     const toft_class_schema *classes;
     size_t class_count;
     /* with TOFT_OPEN_WRITE_TIMEOUT, else 0: how long a write transaction waits for other writers,
-       unless its options say otherwise; without it: TOFT_WAIT_FOR_EVER */
+       unless its options say otherwise, and how long opening waits for those that write (the
+       schema has to be written), or open, close or recover the file (for these 1...60 s); without
+       it: TOFT_WAIT_FOR_EVER, and 60 s */
     int32_t write_timeout;
     uint32_t flags; /* toft_open_flags; unknown ones are TOFT_ERROR_UNSUPPORTED */
     /* of the schema; a file with a higher one is TOFT_ERROR_SCHEMA_VERSION_TOO_LOW */
@@ -576,7 +578,7 @@ typedef struct toft_configuration {
 /* Opens a database on the calling thread. New classes, properties and indexes of the schema are
    added to the file; classes and properties that the schema lacks stay there, hidden. The realm
    stands at the latest version. Errors: the groups "Opening" and TOFT_ERROR_SCHEMA_MISMATCH,
-   TOFT_ERROR_LOCK_TIMEOUT (the schema has to be written); TOFT_ERROR_INVALID_ARGUMENT when
+   TOFT_ERROR_LOCK_TIMEOUT (see `write_timeout`); TOFT_ERROR_INVALID_ARGUMENT when
    neither or both of path and in_memory_name are given. The realm: release it. Any thread, which
    then owns it. Cost: independent of the file's size, except that an added index is built. */
 TOFT_API toft_status toft_realm_open(

@@ -27,7 +27,8 @@ package struct Configuration: Sendable {
     package var schema: Schema?
     /// The version that the caller gives its schema; nil leaves the file's.
     package var schemaVersion: UInt64?
-    /// How long `beginWrite` waits for other writers. Nil: as long as it takes; 0: not at all.
+    /// How long opening waits for other processes, and `beginWrite` for other writers. Nil: as long
+    /// as it takes; 0: not at all.
     package var writeTimeoutMilliseconds: Int?
     package var confinement = Confinement.thread
     /// Whether the file is mapped, or read into memory of the process, which makes every error of
@@ -55,6 +56,10 @@ extension Configuration {
         configuration.isReadOnly = mode == .readOnly
         configuration.createsFile = mode == .readWrite
         configuration.usesMapping = usesMapping
+        // Who opens or closes holds others up for a moment, which is no writer to be waited for.
+        configuration.attachTimeoutMilliseconds = max(
+            1_000,
+            min(configuration.attachTimeoutMilliseconds, writeTimeoutMilliseconds ?? .max))
         return configuration
     }
 }

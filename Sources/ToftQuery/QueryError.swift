@@ -20,8 +20,14 @@ package struct QueryError: Error, Sendable, Equatable {
     package var hint: String?
     /// Where in the text, in UTF-8 bytes; nil for a query that was built from code.
     package var offset: Int?
-    /// The summary, the line of the query with a caret under the place, and the hint.
-    package var message: String
+    /// The line of the query with a caret under the place; empty for a query that was built from
+    /// code.
+    package var excerpt: String
+
+    /// The summary, the excerpt and the hint.
+    package var message: String {
+        [summary, excerpt, hint ?? ""].filter { !$0.isEmpty }.joined(separator: "\n")
+    }
 }
 
 extension QueryError {
@@ -34,14 +40,10 @@ extension QueryError {
         self.hint = hint
         self.offset =
             source.isEmpty && offset == 0 ? 0 : offset < 0 ? nil : min(offset, source.bytes.count)
-        var lines = [summary]
-        if offset >= 0 {
-            lines += source.excerpt(at: min(offset, source.bytes.count))
-        }
-        if let hint {
-            lines.append(hint)
-        }
-        message = lines.joined(separator: "\n")
+        excerpt =
+            offset < 0
+            ? ""
+            : source.excerpt(at: min(offset, source.bytes.count)).joined(separator: "\n")
     }
 }
 

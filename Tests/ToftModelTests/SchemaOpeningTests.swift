@@ -80,7 +80,7 @@ import ToftStorage
                     ClassSchema("A", [PropertySchema("x", .link, isOptional: true, target: "B")]),
                     ClassSchema("", []))
             } == """
-                The schema is invalid:
+                The schema is invalid.
                 - property 'A.x' has the target class 'B', which the schema does not have
                 - class '' has an empty name
                 """)
@@ -94,10 +94,11 @@ import ToftStorage
             "Dog", [PropertySchema("name", .string), PropertySchema("age", .string)])
         #expect(
             message { try database.reopen(other, ClassSchema("New"), version: 9) } == """
-                The schema differs from the file's in ways that would lose data; a migration is \
-                needed:
+                The schema differs from the file's in ways that would lose data, so a migration is \
+                needed.
                 - property 'Dog.age' is int in the file and string in the declared schema
-                - class 'Dog' has the primary key 'name' in the file and none in the declared schema
+                - class 'Dog' has the primary key 'name' in the file and no primary key in the \
+                declared schema
                 """)
         #expect(database.store.latestVersion == version)
         try database.check()

@@ -174,11 +174,11 @@ import ToftStorage
                     + "declared schema",
                 "property 'Person.dog' is link to 'Dog' in the file and link to 'Person' in the "
                     + "declared schema",
-                "class 'Person' has the primary key 'id' in the file and none in the declared "
-                    + "schema",
+                "class 'Person' has the primary key 'id' in the file and no primary key in the "
+                    + "declared schema",
                 "property 'Dog.owners' is inverse link in the file and int in the declared schema",
-                "class 'Dog' has the primary key none in the file and 'name' in the declared "
-                    + "schema",
+                "class 'Dog' has no primary key in the file and the primary key 'name' in the "
+                    + "declared schema",
             ])
     }
 

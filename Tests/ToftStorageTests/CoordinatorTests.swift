@@ -52,6 +52,9 @@ private func published(_ version: UInt64) -> PublishedVersion {
         #expect(throws: StorageError.lockTimeout) {
             try Coordinator.attach(try place.file(), timeoutMilliseconds: 20)
         }
+        var configuration = StoreConfiguration(location: .file(path: try place.file().path))
+        configuration.attachTimeoutMilliseconds = 20
+        #expect(throws: (any Error).self) { try Store.open(configuration) }
         try first.open(published: published(7))
         let second = try Coordinator.attach(try place.file())
         #expect(!first.isFirst && !second.isFirst)

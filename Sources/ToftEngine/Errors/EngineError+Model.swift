@@ -10,7 +10,7 @@ extension EngineError {
             self.init(error.code, error.message, number: Int64(clamping: stored))
         case .invalidSchema(let problems), .schemaMismatch(let problems):
             self.init(
-                error.code, error.message,
+                error.code, error.summary,
                 detail: problems.map(\.description).joined(separator: "\n"),
                 number: Int64(problems.count))
         case .indexOutOfRange(let index, let count): self.init(outOfRange: index, count: count)

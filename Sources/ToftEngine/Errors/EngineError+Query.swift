@@ -1,8 +1,8 @@
 package import ToftQuery
 
 extension EngineError {
-    /// What is wrong with a query: the sentence and what to do, the place drawn in the detail.
-    /// Total, as for storage.
+    /// What is wrong with a query: the sentence and what to do in the message, the place drawn in
+    /// the detail. Total, as for storage.
     package init(_ error: QueryError) {
         let code: ErrorCode =
             switch error.kind {
@@ -12,6 +12,6 @@ extension EngineError {
             case .invalidArgument: .invalidQueryArgument
             }
         let message = error.hint.map { error.summary + " " + $0 } ?? error.summary
-        self.init(code, message, detail: error.message, number: Int64(error.offset ?? 0))
+        self.init(code, message, detail: error.excerpt, number: Int64(error.offset ?? 0))
     }
 }

@@ -106,12 +106,10 @@ private struct SchemaComparison {
         let stored = plan.target.classes[index].primaryKey?.persistedName,
             given = declared.primaryKey?.persistedName
         guard !(stored ?? "").isSameName(as: given ?? "") else { return }
-        let text = { (name: String?) in name.map { "'\($0)'" } ?? "none" }
+        let text = { (name: String?) in name.map { "the primary key '\($0)'" } ?? "no primary key" }
         add(
             declared, nil,
-            "has the primary key \(text(stored)) in the file and \(text(given)) in the declared "
-                + "schema"
-        )
+            "has \(text(stored)) in the file and \(text(given)) in the declared schema")
     }
 
     private mutating func show(classAt index: Int) {

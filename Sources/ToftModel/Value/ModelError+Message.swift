@@ -13,13 +13,21 @@ extension ModelError {
         }
     }
 
+    /// The message without the list of problems, where there is one.
+    package var summary: String {
+        switch self {
+        case .invalidSchema: "The schema is invalid."
+        case .schemaMismatch:
+            "The schema differs from the file's in ways that would lose data, so a migration is "
+                + "needed."
+        default: message
+        }
+    }
+
     private var schemaMessage: String {
         switch self {
-        case .invalidSchema(let problems): "The schema is invalid:" + ModelError.lines(problems)
-        case .schemaMismatch(let problems):
-            "The schema differs from the file's in ways that would lose data; a migration is "
-                + "needed:"
-                + ModelError.lines(problems)
+        case .invalidSchema(let problems), .schemaMismatch(let problems):
+            summary + ModelError.lines(problems)
         case .schemaVersionTooLow(let stored, let given):
             "Schema version \(given) is lower than the file's, which is \(stored). Open the file "
                 + "with version \(stored) or higher."

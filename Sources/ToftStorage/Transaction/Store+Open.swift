@@ -181,7 +181,8 @@ extension Store {
         throws(StorageError) -> Store
     {
         if configuration.isReadOnly { return try attachReadOnly(file, configuration) }
-        let coordinator = try Coordinator.attach(file)
+        let coordinator = try Coordinator.attach(
+            file, timeoutMilliseconds: configuration.attachTimeoutMilliseconds)
         let file = MappedFile(file, isBuffered: !configuration.usesMapping)
         guard !coordinator.isFirst else {
             PosixFile.removeLeftovers(of: file.path)
