@@ -825,6 +825,14 @@ TOFT_API toft_status toft_object_get_values(toft_object *object,
 TOFT_API toft_status toft_object_set_values(toft_object *object,
     const toft_property_key *property_keys, const toft_value *values, size_t count);
 
+/* Writes. Adds `amount`, which may be negative, to an int property: for counters. The commit record
+   keeps the amount beside the result. Errors, after which nothing has changed: TOFT_ERROR_OVERFLOW
+   (the result leaves the range of 64 bits), TOFT_ERROR_NULL_NOT_ALLOWED (the property is null),
+   TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH (not an int, or
+   a list), TOFT_ERROR_PRIMARY_KEY_CHANGE. Cost: O(log n). */
+TOFT_API toft_status toft_object_add(
+    toft_object *object, toft_property_key property_key, int64_t amount);
+
 /* The objects that link here through an inverse property, live. `out_results`: release them.
    Errors: TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH (not
    TOFT_TYPE_LINKING_OBJECTS). */

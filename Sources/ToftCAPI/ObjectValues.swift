@@ -69,6 +69,15 @@ public func toft_object_set_values(
 }
 
 @c @implementation
+public func toft_object_add(
+    _ object: OpaquePointer?, _ property_key: toft_property_key, _ amount: Int64
+) -> toft_status {
+    entry(object) { () throws(EngineError) in
+        try ResolvedHandle(object: object).object.add(amount, to: property_key)
+    }
+}
+
+@c @implementation
 public func toft_object_linking_objects(
     _ object: OpaquePointer?, _ property_key: toft_property_key,
     _ out_results: UnsafeMutablePointer<OpaquePointer?>?

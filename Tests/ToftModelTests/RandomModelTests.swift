@@ -191,9 +191,27 @@ private struct RandomRun {
         guard let key = key(owner),
             let property = property(owner, { !$0.isList && !$0.isPrimaryKey })
         else { return }
+        if property.type == .int, seed.chance(50) { return try add(key, property, transaction) }
         let value = value(property)
         try transaction.set(key, property, value)
         model.classes[owner.name]?[key]?.values[property.name] = value
+    }
+
+    mutating func add(
+        _ key: Int64, _ property: PropertyHandle, _ transaction: ModelTransaction
+    ) throws {
+        let amount: Int64 = seed.pick([1, -3, .max, .min]) ?? 1
+        let old = model.classes[property.className]?[key]?.values[property.name] ?? .null
+        guard case .int(let value) = old, case let sum = value.addingReportingOverflow(amount),
+            !sum.overflow
+        else {
+            #expect(throws: ModelError.self, "\(seed)") {
+                try transaction.add(amount, to: key, property)
+            }
+            return
+        }
+        try transaction.add(amount, to: key, property)
+        model.classes[property.className]?[key]?.values[property.name] = .int(sum.partialValue)
     }
 
     mutating func editList(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {

@@ -19,6 +19,36 @@ struct WritingTests {
     }
 
     @Test
+    func `Counters add up, and one that would overflow stays as it was`() throws {
+        try TestRealm.withFile { realm, _ in
+            let one = Everything()
+            one.increment(\.int, by: 5)
+            try realm.write {
+                realm.add(one)
+                one.increment(\.int)
+                one.increment(\.int, by: -8)
+                one.increment(\.int8, by: 127)
+                one.int64 = .max
+            }
+            #expect(one.int == -2 && one.int8 == 127)
+            for step in [
+                { one.increment(\.int8) }, { one.increment(\.int64) },
+                { one.increment(\.int64, by: .max) },
+            ] {
+                let error = #expect(throws: Realm.Error.self) {
+                    try realm.write { try Realm.attempt(step) }
+                }
+                #expect(error?.code == .overflow)
+            }
+            #expect(one.int8 == 127 && one.int64 == .max)
+            let outside = #expect(throws: Realm.Error.self) {
+                try Realm.attempt { one.increment(\.int) }
+            }
+            #expect(outside?.code == .notInTransaction && one.int == -2)
+        }
+    }
+
+    @Test
     func `Every type is kept and comes back as it was`() throws {
         let moment = Date(timeIntervalSince1970: 1_700_000_000.123456)
         try TestRealm.withFile { realm, _ in

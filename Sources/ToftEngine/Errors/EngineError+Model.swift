@@ -36,7 +36,7 @@ extension ModelError {
         case .noSuchProperty: .noSuchProperty
         case .noSuchObject: .objectDeleted
         case .typeMismatch, .wrongLinkTarget, .notAList, .isAList: .typeMismatch
-        case .nullNotAllowed: .nullNotAllowed
+        case .nullNotAllowed, .nothingToAddTo: .nullNotAllowed
         case .primaryKeyImmutable: .primaryKeyChange
         case .duplicatePrimaryKey: .duplicatePrimaryKey
         case .primaryKeyMissing, .noPrimaryKey: .missingPrimaryKey
@@ -44,7 +44,7 @@ extension ModelError {
         case .invalidText, .invalidDate: .invalidArgument
         case .propertyNotWritable: .readOnlyProperty
         case .indexOutOfRange: .indexOutOfRange
-        case .sumOverflow: .overflow
+        case .sumOverflow, .additionOverflow: .overflow
         }
     }
 }

@@ -118,6 +118,14 @@ extension ObjectHandle {
         for assignment in assignments { session.noteSet(try property(assignment.property)) }
     }
 
+    /// Adds an amount to an integer property: see `ModelTransaction.add`.
+    package func add(_ amount: Int64, to id: PropertyID) throws(EngineError) {
+        let property = try property(id)
+        let transaction = try session.writing()
+        try model { () throws(ModelError) in try transaction.add(amount, to: ref.key, property) }
+        session.noteSet(property)
+    }
+
     /// Deletes the object: links to it become null, lists lose it.
     package func delete() throws(EngineError) {
         let transaction = try session.writing()

@@ -85,6 +85,12 @@ extension ModelError {
             "Property '\(className).\(property)' is a list; use the list functions."
         case .indexOutOfRange(let index, let count):
             "Index \(index) is out of bounds (must be less than \(count))."
+        case .additionOverflow(let className, let property, let value, let amount):
+            "Property '\(className).\(property)' holds \(value); with \(amount) added it would "
+                + "not fit in 64 bits. Nothing was changed."
+        case .nothingToAddTo(let className, let property):
+            "Property '\(className).\(property)' is null, and nothing can be added to null. Set it "
+                + "first."
         case .sumOverflow(let className, let property):
             "The sum of '\(className).\(property)' is beyond 64 bits. Add the values up as doubles."
         case .listTooLong(let className, let property, let limit):

@@ -45,6 +45,10 @@ package enum ModelError: Error, Sendable, Equatable {
     case listTooLong(className: String, property: String, limit: Int)
     /// The sum of a property's integers is none of 64 bits.
     case sumOverflow(className: String, property: String)
+    /// An int and what was to be added to it leave the range of 64 bits.
+    case additionOverflow(className: String, property: String, value: Int64, amount: Int64)
+    /// Something was to be added to null.
+    case nothingToAddTo(className: String, property: String)
     /// Indexes, links and rows contradict each other.
     case inconsistent(String)
 }

@@ -13,6 +13,37 @@ extension ModelTransaction {
         try put(try prepareCell(value, property), to: key, property)
     }
 
+    /// Adds an amount to an integer property. The commit record keeps the amount beside the result,
+    /// unless the transaction is so large that it keeps no values. O(log objects).
+    /// - Throws: `typeMismatch` (not an integer), `nullNotAllowed` (the property is null),
+    ///   `additionOverflow`; nothing is changed then.
+    package func add(_ amount: Int64, to key: Int64, _ property: PropertyHandle)
+        throws(ModelError)
+    {
+        guard !property.isPrimaryKey else {
+            throw .primaryKeyImmutable(className: property.className, property: property.name)
+        }
+        guard property.type == .int, !property.isList else {
+            throw .typeMismatch(
+                className: property.className, property: property.name,
+                expected: property.typeName, found: "an int to add to")
+        }
+        try view.requireObject(key, view.schema.classes[property.classPosition])
+        guard case .int64(let old) = try view.cell(key, property) else {
+            throw .nothingToAddTo(className: property.className, property: property.name)
+        }
+        let (sum, overflows) = old.addingReportingOverflow(amount)
+        guard !overflows else {
+            throw .additionOverflow(
+                className: property.className, property: property.name, value: old, amount: amount)
+        }
+        if property.isIndexed {
+            try putWithEntries(.int64(sum), to: key, property, adding: amount)
+        } else {
+            try putCell(.int64(sum), to: key, property, adding: amount, derived: false)
+        }
+    }
+
     /// The same for a value that the caller owns.
     package func set(_ key: Int64, _ property: PropertyHandle, _ value: Value) throws(ModelError) {
         try value.withBorrowed { value throws(ModelError) in try set(key, property, value) }
@@ -76,19 +107,21 @@ extension ModelTransaction {
     }
 
     @inline(__always)
-    func putCell(_ cell: Cell, to key: Int64, _ property: PropertyHandle, derived: Bool)
-        throws(ModelError)
-    {
+    func putCell(
+        _ cell: Cell, to key: Int64, _ property: PropertyHandle, adding amount: Int64? = nil,
+        derived: Bool
+    ) throws(ModelError) {
         let owner = view.schema.classes[property.classPosition]
         try view.requireNotDeleted(key, owner)
         do {
-            try writing.cellSet(owner.table, key, property.column, cell, derived: derived)
+            try writing.cellSet(
+                owner.table, key, property.column, cell, adding: amount, derived: derived)
         } catch { throw property.modelError(error, key: key) }
     }
 
-    private func putWithEntries(_ cell: Cell, to key: Int64, _ property: PropertyHandle)
-        throws(ModelError)
-    {
+    private func putWithEntries(
+        _ cell: Cell, to key: Int64, _ property: PropertyHandle, adding amount: Int64? = nil
+    ) throws(ModelError) {
         let old = try view.cell(key, property)
         if property.type == .link {
             var was: Int64?, now: Int64?
@@ -101,7 +134,7 @@ extension ModelTransaction {
         } else {
             try buffer.replaceIndexEntry(property, key, old: old, new: cell) {
                 () throws(ModelError) in
-                try putCell(cell, to: key, property, derived: false)
+                try putCell(cell, to: key, property, adding: amount, derived: false)
             }
             try buffer.flushExcessEntries()
         }

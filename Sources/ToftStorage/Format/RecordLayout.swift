@@ -21,6 +21,10 @@ package enum RecordLayout {
     static let isDerived: UInt8 = 0x80
     static let kindMask: UInt8 = 0x3F
 
+    /// The first byte of a cell's annotation: the cell holds what was there before and an amount,
+    /// which follows (signed). Who merges commits adds the amount to what he has.
+    static let amountAdded: UInt8 = 1
+
     /// Effects of one transaction that are kept with their values; beyond that only what was
     /// touched is kept.
     package static let effectBytes = 4 * 1024 * 1024
@@ -71,4 +75,6 @@ package struct Effect {
     var entryKey: Range<Int>
     /// Where in the record the value of a tree's entry, or the cell, lies.
     var value: Range<Int>
+    /// Where in the record the annotation lies; empty where there is none.
+    var annotation: Range<Int> = 0..<0
 }

@@ -31,8 +31,12 @@ struct RecordBuilder {
     }
 
     @inline(__always)
-    private mutating func begin(_ kind: Effect.Kind, _ tree: TreeID, derived: Bool) {
-        bytes.append(kind.rawValue | (derived ? RecordLayout.isDerived : 0))
+    private mutating func begin(
+        _ kind: Effect.Kind, _ tree: TreeID, derived: Bool, isAnnotated: Bool = false
+    ) {
+        bytes.append(
+            kind.rawValue | (derived ? RecordLayout.isDerived : 0)
+                | (isAnnotated ? RecordLayout.isAnnotated : 0))
         bytes.appendVarint(tree.rawValue)
     }
 
@@ -89,16 +93,24 @@ struct RecordBuilder {
         }
     }
 
-    mutating func cell(_ tree: TreeID, _ key: Int64, _ column: UInt32, _ cell: Cell, derived: Bool)
-    {
+    /// A cell that was set; `amount`: to what was there before and so much.
+    mutating func cell(
+        _ tree: TreeID, _ key: Int64, _ column: UInt32, _ cell: Cell, adding amount: Int64? = nil,
+        derived: Bool
+    ) {
         if bulk != nil {
             bulk?.touch(tree, key, column)
             return
         }
-        begin(.cellSet, tree, derived: derived)
+        begin(.cellSet, tree, derived: derived, isAnnotated: amount != nil)
         bytes.appendSigned(key)
         bytes.appendVarint(UInt64(column))
         bytes.appendCell(cell)
+        if let amount {
+            var annotation = [RecordLayout.amountAdded]
+            annotation.appendSigned(amount)
+            annotation.withUnsafeBytes { bytes.appendBytes($0) }
+        }
         end()
     }
 

@@ -26,6 +26,13 @@ package struct CommitRecord: Sendable {
     package func forEach(_ body: (Effect) -> Void) -> Bool {
         EffectReader.forEach(in: bytes, from: RecordLayout.effects, body)
     }
+
+    /// For a cell that was set to what was there before and an amount: the amount. `effect` is one
+    /// of this record's.
+    package func amountAdded(by effect: Effect) -> Int64? {
+        guard effect.kind == .cellSet, !effect.annotation.isEmpty else { return nil }
+        return EffectReader.amount(effect.annotation, in: bytes)
+    }
 }
 
 /// Decodes effects; stops at the first that makes no sense.
@@ -98,7 +105,7 @@ struct EffectReader {
         case .columnAdd, .columnRemove:
             effect.column = UInt32(truncatingIfNeeded: varint())
         }
-        if tag & RecordLayout.isAnnotated != 0 { _ = skip(count()) }
+        if tag & RecordLayout.isAnnotated != 0 { effect.annotation = skip(count()) }
         return isSound ? effect : nil
     }
 
@@ -154,6 +161,14 @@ struct EffectReader {
                 UnsafeRawBufferPointer(rebasing: raw[reader.offset..<effect.value.upperBound]))
         default: return .null
         }
+    }
+
+    /// The amount that an annotation of a record tells.
+    fileprivate static func amount(_ annotation: Range<Int>, in bytes: [UInt8]) -> Int64? {
+        var reader = EffectReader(bytes: bytes, offset: annotation.lowerBound)
+        guard reader.byte() == RecordLayout.amountAdded else { return nil }
+        let amount = reader.signed()
+        return reader.isSound && reader.offset == annotation.upperBound ? amount : nil
     }
 
     private mutating func byte() -> UInt8 {

@@ -289,9 +289,10 @@ package final class WriteTransaction {
     /// Sets a cell, also to the value that it has: that is a change too.
     @inline(__always)
     package func cellSet(
-        _ table: TreeID, _ key: Int64, _ column: UInt32, _ cell: Cell, derived: Bool
+        _ table: TreeID, _ key: Int64, _ column: UInt32, _ cell: Cell, adding amount: Int64? = nil,
+        derived: Bool
     ) throws(StorageError) {
-        _ = try change({ $0.cell(table, key, column, cell, derived: derived) }) {
+        _ = try change({ $0.cell(table, key, column, cell, adding: amount, derived: derived) }) {
             () throws(StorageError) in
             try self.table(table).setCell(key, column, cell)
             return true

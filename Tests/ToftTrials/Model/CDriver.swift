@@ -297,6 +297,13 @@ final class CSession: ModelSession {
         }
     }
 
+    func add(_ owner: Int, _ key: Int64, _ property: Int, _ amount: Int64) throws {
+        try withObject(owner, key) { object in
+            try call(
+                "toft_object_add", toft_object_add(object, properties[owner][property], amount))
+        }
+    }
+
     func erase(_ owner: Int, _ key: Int64) throws {
         try withObject(owner, key) { try call("toft_object_delete", toft_object_delete($0)) }
     }

@@ -113,6 +113,14 @@ final class TracingSession: ModelSession {
         try session.set(owner, key, values)
     }
 
+    func add(_ owner: Int, _ key: Int64, _ property: Int, _ amount: Int64) throws {
+        let (object, name) = (object(owner, key), name(owner, property))
+        trace.note(
+            "toft_object_add(\(object), \(name), \(amount))",
+            "\(object).add(\(amount), to: \(name))")
+        try session.add(owner, key, property, amount)
+    }
+
     func erase(_ owner: Int, _ key: Int64) throws {
         let object = object(owner, key)
         trace.note("toft_object_delete(\(object))", "\(object).delete()")

@@ -18,6 +18,8 @@ enum Command: Equatable {
     /// Sets a property of a run of objects.
     case setRun(class: Int, object: Int, count: Int, property: Int, Draw)
     case setSame(class: Int, object: Int, property: Int)
+    /// Adds to an integer property.
+    case add(class: Int, object: Int, property: Int, amount: Int64)
     case setMany(class: Int, object: Int, values: [Draw?])
     case erase(class: Int, object: Int, count: Int)
     case eraseAll(class: Int)
@@ -60,7 +62,8 @@ enum Command: Equatable {
 
     var isChange: Bool {
         switch self {
-        case .create, .upsert, .set, .setRun, .setSame, .setMany, .erase, .eraseAll, .eraseFound,
+        case .create, .upsert, .set, .setRun, .setSame, .add, .setMany, .erase, .eraseAll,
+            .eraseFound,
             .insert, .replace, .remove, .move, .swap, .clear, .assign:
             true
         default: false

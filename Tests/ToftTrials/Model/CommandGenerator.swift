@@ -117,6 +117,9 @@ struct CommandGenerator {
                 class: owner, object: object, count: count, property: property.place,
                 property.draw.bounded(for: count))
         case "setSame": return .setSame(class: owner, object: object, property: any())
+        case "add":
+            let amount = numbers.pick([1, -1, 7, .max, .min, Int64(numbers.below(1 << 40))]) ?? 1
+            return .add(class: owner, object: object, property: any(), amount: amount)
         case "setMany":
             return .setMany(class: owner, object: object, values: values(of: declared, for: 1))
         case "erase":

@@ -29,6 +29,7 @@ protocol ModelSession: AnyObject {
         -> (key: Int64, isNew: Bool)
     func set(_ owner: Int, _ key: Int64, _ property: Int, _ value: Datum) throws
     func set(_ owner: Int, _ key: Int64, _ values: [(property: Int, value: Datum)]) throws
+    func add(_ owner: Int, _ key: Int64, _ property: Int, _ amount: Int64) throws
     func erase(_ owner: Int, _ key: Int64) throws
     func eraseAll(_ owner: Int) throws
     func edit(_ owner: Int, _ key: Int64, _ property: Int, _ edit: ModelListEdit) throws

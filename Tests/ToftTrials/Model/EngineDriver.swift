@@ -139,6 +139,10 @@ final class EngineSession: ModelSession {
         try object(owner, key).set(assignments(owner, values))
     }
 
+    func add(_ owner: Int, _ key: Int64, _ property: Int, _ amount: Int64) throws {
+        try object(owner, key).add(amount, to: classes[owner].properties[property])
+    }
+
     func erase(_ owner: Int, _ key: Int64) throws { try object(owner, key).delete() }
     func eraseAll(_ owner: Int) throws { try session.deleteAll(classes[owner].handle.id) }
 

@@ -5,6 +5,8 @@ internal import ToftTestKit
 extension ModelRun {
     static let tooLong: Int32 = 408
     static let duplicateKey: Int32 = 403
+    static let nullNotAllowed: Int32 = 407
+    static let overflow: Int32 = 410
     static let valueLimit = 16_777_215
     /// Objects that a sequence has at most, so that one does not take a minute.
     static let objectLimit = 12_000
@@ -58,6 +60,8 @@ extension ModelRun {
             try setRun(session, owner, object, count, property, draw)
         case .setSame(let owner, let object, let property):
             try setSame(session, owner, object, property)
+        case .add(let owner, let object, let property, let amount):
+            try add(session, owner, object, property, amount)
         case .setMany(let owner, let object, let values):
             try setMany(session, owner, object, values)
         case .erase(let owner, let object, let count): try erase(session, owner, object, count)
@@ -212,6 +216,27 @@ extension ModelRun {
         let property = settable[property % settable.count]
         let key = content.classes[owner].keys[place]
         try session.set(owner, key, property, content.classes[owner].rows[place][property])
+        touched.insert(ModelObject(owner: owner, key: key))
+    }
+
+    private func add(
+        _ session: any ModelSession, _ index: Int, _ object: Int, _ property: Int, _ amount: Int64
+    ) throws {
+        let owner = owner(index), declared = content.shape.classes[owner]
+        let settable = declared.settable.filter { declared.properties[$0].type == .int }
+        guard let place = place(owner, object), !settable.isEmpty else { return }
+        let property = settable[property % settable.count]
+        let key = content.classes[owner].keys[place]
+        var sum: Int64?
+        var failure: Int32? = Self.nullNotAllowed
+        if case .int(let old) = content.classes[owner].rows[place][property] {
+            let (result, overflows) = old.addingReportingOverflow(amount)
+            sum = overflows ? nil : result
+            failure = overflows ? Self.overflow : nil
+        }
+        _ = try attempt(expecting: failure) { try session.add(owner, key, property, amount) }
+        guard let sum else { return }
+        content.classes[owner].rows[place][property] = .int(sum)
         touched.insert(ModelObject(owner: owner, key: key))
     }
 

@@ -124,6 +124,12 @@ extension Command {
                 }
         case .setSame(let owner, let object, let property):
             return numbers(object).map { .setSame(class: owner, object: $0, property: property) }
+        case .add(let owner, let object, let property, let amount):
+            return numbers(object).map {
+                .add(class: owner, object: $0, property: property, amount: amount)
+            }
+                + (amount == 1
+                    ? [] : [.add(class: owner, object: object, property: property, amount: 1)])
         case .setMany(let owner, let object, let draws):
             return numbers(object).map { .setMany(class: owner, object: $0, values: draws) }
                 + values(draws).map { .setMany(class: owner, object: object, values: $0) }

@@ -226,6 +226,14 @@ class BadInputTests(unittest.TestCase):
         self.fail_with(
             "TOFT_ERROR_NULL_NOT_ALLOWED", "age", "toft_object_set", ada, keys["age"], value(None)
         )
+        for error, property_name in (
+            ("TOFT_ERROR_PRIMARY_KEY_CHANGE", "name"),
+            ("TOFT_ERROR_TYPE_MISMATCH", "nickname"),
+            ("TOFT_ERROR_TYPE_MISMATCH", "numbers"),
+            ("TOFT_ERROR_TYPE_MISMATCH", "boss"),
+            ("TOFT_ERROR_TYPE_MISMATCH", "reports"),
+        ):
+            self.fail_with(error, property_name, "toft_object_add", ada, keys[property_name], 1)
         self.fail_with(
             "TOFT_ERROR_PRIMARY_KEY_CHANGE",
             "name",

@@ -802,6 +802,26 @@ class FunctionTests(unittest.TestCase):
                 )
         check("toft_results_release", elements)
 
+    def test_counters_add_up_and_never_wrap(self):
+        ada, keys = self.world.object, self.world.keys
+        check("toft_realm_begin_write", self.world.realm, None)
+        check("toft_object_add", ada, keys["age"], 5)
+        check("toft_object_add", ada, keys["age"], -7)
+        self.assertEqual(get("toft_object_get", ada, keys["age"]), 50)
+        for start, amount in ((2**63 - 1, 1), (-(2**63), -1), (-1, -(2**63))):
+            check("toft_object_set", ada, keys["age"], value(start))
+            result = status("toft_object_add", ada, keys["age"], amount)
+            self.assertEqual(status_name(result), "TOFT_ERROR_OVERFLOW")
+            self.assertEqual(get("toft_object_get", ada, keys["age"]), start)
+            step = 1 if amount < 0 else -1
+            check("toft_object_add", ada, keys["age"], amount + step)
+            self.assertEqual(get("toft_object_get", ada, keys["age"]), start + amount + step)
+        check("toft_realm_commit", self.world.realm, None, None)
+        self.assertEqual(
+            status_name(status("toft_object_add", ada, keys["age"], 1)),
+            "TOFT_ERROR_NOT_IN_TRANSACTION",
+        )
+
     # --- Observation
 
     def test_each_kind_of_observer_is_called_and_its_user_data_destroyed(self):

@@ -140,6 +140,7 @@ class World:
             "value": value(53),
             "primary_key": value("Ada"),
             "policy": E.TOFT_UPDATE_ERROR,
+            "amount": 1,
             "index": 0,
             "first": 0,
             "second": 1,

@@ -772,6 +772,10 @@ class Library:
             library, "toft_object_set_values", c_int,
             [c_void_p, c_void_p, c_void_p, c_size_t], check
         )
+        self.toft_object_add = _prototype(
+            library, "toft_object_add", c_int,
+            [c_void_p, c_uint32, c_int64], check
+        )
         self.toft_object_linking_objects = _prototype(
             library, "toft_object_linking_objects", c_int,
             [c_void_p, c_uint32, c_void_p], check
@@ -987,6 +991,7 @@ FUNCTIONS = (
     "toft_object_set",
     "toft_object_get_values",
     "toft_object_set_values",
+    "toft_object_add",
     "toft_object_linking_objects",
     "toft_object_list",
     "toft_list_count",
