@@ -37,9 +37,10 @@
  *     used elsewhere, they return TOFT_ERROR_WRONG_THREAD. With TOFT_CONFINEMENT_CALLER any thread
  *     may call, one at a time. "Any thread" is said where it is otherwise. Open the file once on
  *     each thread that needs it; that is cheap. In a child made by fork() every handle of the
- *     parent's is TOFT_ERROR_USED_AFTER_FORK, schemas excepted, and its release does nothing; the
- *     child opens the file itself, also where other threads of the parent were inside the library.
- *     No function may be called in a signal handler, nor in a handler of pthread_atfork.
+ *     parent's is TOFT_ERROR_USED_AFTER_FORK, and its release does nothing; schemas and queries
+ *     excepted, which belong to no realm. The child opens the file itself, also where other threads
+ *     of the parent were inside the library. No function may be called in a signal handler, nor in
+ *     a handler of pthread_atfork.
  *  6. Callbacks run on the thread of their realm, inside toft_realm_dispatch, toft_realm_refresh
  *     or toft_realm_begin_write, those of toft_realm_observe inside toft_realm_commit too, and
  *     never inside a lock: they may call anything. They must return: an exception of C++, longjmp
@@ -440,6 +441,7 @@ typedef struct toft_list toft_list;     /* a live list of an object */
 /* live results of a query, a class, a list or an inverse link */
 typedef struct toft_results toft_results;
 typedef struct toft_token toft_token; /* a running observation */
+typedef struct toft_query toft_query; /* a query that has been parsed; any thread */
 
 /* How many handles of all kinds are alive in this process; a program that released everything
    reads 0. A forked child counts its parent's too. Any thread. */
@@ -927,6 +929,30 @@ TOFT_API toft_status toft_realm_objects(
 TOFT_API toft_status toft_results_filter(toft_results *results, toft_string query,
     const toft_value *arguments, size_t argument_count, toft_results **out_results);
 
+/* Parses a query, to be used any number of times, with any results and objects. `out_query`:
+   release it. Errors: TOFT_ERROR_QUERY_SYNTAX (of a text with a hyphen only when it is used, as
+   names may have hyphens). Any thread. Cost: the length of the query. */
+TOFT_API toft_status toft_query_new(toft_string text, toft_query **out_query);
+
+/* The text of a query. Writes up to `capacity` bytes (`out_text` may be NULL when it is 0), always
+   ended by NUL, which counts as one of them; `out_size` is the size of the whole text without NUL,
+   which may be more. Any thread. */
+TOFT_API toft_status toft_query_text(
+    toft_query *query, char *out_text, size_t capacity, size_t *out_size);
+
+/* Releases a query; results made with it stay. Any thread. */
+TOFT_API void toft_query_release(toft_query *query);
+
+/* toft_results_filter with a query that has been parsed. The same results and errors, at less
+   cost. */
+TOFT_API toft_status toft_results_filter_prepared(toft_results *results, toft_query *query,
+    const toft_value *arguments, size_t argument_count, toft_results **out_results);
+
+/* Whether an object passes the conditions of a query, whose SORT, DISTINCT and LIMIT say nothing of
+   one object. Errors: TOFT_ERROR_OBJECT_DELETED and those of toft_results_filter. */
+TOFT_API toft_status toft_object_matches(toft_object *object, toft_query *query,
+    const toft_value *arguments, size_t argument_count, bool *out_matches);
+
 /* The results sorted by `count` criteria (at least 1), the first being the most significant;
    ties keep their order; null comes first when ascending. `out_results`: release them. Errors:
    TOFT_ERROR_INVALID_QUERY. */
@@ -955,6 +981,12 @@ TOFT_API toft_status toft_results_count(toft_results *results, uint64_t *out_cou
    a class. */
 TOFT_API toft_status toft_results_get(toft_results *results, uint64_t index, toft_value *out_value);
 
+/* Reads up to `capacity` elements from `first` (0 <= first <= count) on, as toft_results_get gives
+   them; `out_count`: how many it wrote. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. Cost: the elements
+   read. */
+TOFT_API toft_status toft_results_get_values(toft_results *results, uint64_t first,
+    toft_value *out_values, size_t capacity, size_t *out_count);
+
 /* One element as an object: release it. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE,
    TOFT_ERROR_TYPE_MISMATCH (results of values), TOFT_ERROR_OBJECT_DELETED (in a snapshot). */
 TOFT_API toft_status toft_results_object(
@@ -971,6 +1003,15 @@ TOFT_API toft_status toft_results_class(toft_results *results, toft_class_key *o
 /* Writes. Deletes all objects of the results. Errors: TOFT_ERROR_TYPE_MISMATCH (results of
    values). */
 TOFT_API toft_status toft_results_delete_all(toft_results *results);
+
+/* Writes. Sets `count` properties of all objects of the results to the same values, all or none.
+   The objects are those of the moment of the call: none is left out because it no longer matches.
+   `out_count` (may be NULL): how many objects there were. Errors: TOFT_ERROR_TYPE_MISMATCH (results
+   of values) and those of toft_object_set, where there is an object. Cost: the count, O(log n)
+   each. */
+TOFT_API toft_status toft_results_set_values(toft_results *results,
+    const toft_property_key *property_keys, const toft_value *values, size_t count,
+    uint64_t *out_count);
 
 /* How the results are worked out: the plan as text. Writes up to `capacity` bytes (`out_text`
    may be NULL when it is 0), always ended by NUL, which counts as one of them, and the size of

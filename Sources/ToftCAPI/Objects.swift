@@ -73,6 +73,20 @@ public func toft_object_is_valid(
 }
 
 @c @implementation
+public func toft_object_matches(
+    _ object: OpaquePointer?, _ query: OpaquePointer?, _ arguments: UnsafePointer<toft_value>?,
+    _ argument_count: Int, _ out_matches: UnsafeMutablePointer<Bool>?
+) -> toft_status {
+    entry(object) { () throws(EngineError) in
+        let object = try ResolvedHandle(object: object).object
+        let query = try QueryBox.query(of: query)
+        let out = try Argument.out(out_matches, "out_matches")
+        out.pointee = try object.matches(
+            query, arguments: try Argument.arguments(arguments, argument_count))
+    }
+}
+
+@c @implementation
 public func toft_object_delete(_ object: OpaquePointer?) -> toft_status {
     entry(object) { () throws(EngineError) in
         try ResolvedHandle(object: object).object.delete()

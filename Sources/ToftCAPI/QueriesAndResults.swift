@@ -25,11 +25,24 @@ public func toft_results_filter(
         let results = try ResolvedHandle(results: results)
         let out = try Argument.out(out_results, "out_results")
         let query = try Argument.text(query, "query")
-        var copies: [QueryArgument] = []
-        for argument in try Argument.array(arguments, argument_count, "arguments") {
-            copies.append(try QueryArgument(copying: argument))
-        }
-        out.pointee = try results.handle(try results.results.filter(query, arguments: copies))
+        out.pointee = try results.handle(
+            try results.results.filter(
+                query, arguments: try Argument.arguments(arguments, argument_count)))
+    }
+}
+
+@c @implementation
+public func toft_results_filter_prepared(
+    _ results: OpaquePointer?, _ query: OpaquePointer?, _ arguments: UnsafePointer<toft_value>?,
+    _ argument_count: Int, _ out_results: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
+    entry(results) { () throws(EngineError) in
+        let results = try ResolvedHandle(results: results)
+        let query = try QueryBox.query(of: query)
+        let out = try Argument.out(out_results, "out_results")
+        out.pointee = try results.handle(
+            try results.results.filter(
+                query, arguments: try Argument.arguments(arguments, argument_count)))
     }
 }
 
@@ -113,6 +126,40 @@ public func toft_results_get(
         let named = try ResolvedHandle(results: results)
         let out = try Argument.out(out_value, "out_value")
         out.pointee = try named.box.valueInC(at: Argument.index(index))
+    }
+}
+
+@c @implementation
+public func toft_results_get_values(
+    _ results: OpaquePointer?, _ first: UInt64, _ out_values: UnsafeMutablePointer<toft_value>?,
+    _ capacity: Int, _ out_count: UnsafeMutablePointer<Int>?
+) -> toft_status {
+    entry(results) { () throws(EngineError) in
+        let named = try ResolvedHandle(results: results)
+        let room = try Argument.room(out_values, capacity, "out_values")
+        let out = try Argument.out(out_count, "out_count")
+        let first = Argument.index(first), count = try named.results.count
+        guard first <= count else { throw EngineError(outOfRange: first, count: count) }
+        var values: [toft_value] = []
+        for index in first..<first + min(capacity, count - first) {
+            values.append(try named.box.valueInC(at: index))
+        }
+        Argument.fill(room, values)
+        out.pointee = values.count
+    }
+}
+
+@c @implementation
+public func toft_results_set_values(
+    _ results: OpaquePointer?, _ property_keys: UnsafePointer<toft_property_key>?,
+    _ values: UnsafePointer<toft_value>?, _ count: Int, _ out_count: UnsafeMutablePointer<UInt64>?
+) -> toft_status {
+    entry(results) { () throws(EngineError) in
+        let results = try ResolvedHandle(results: results).results
+        try BorrowedArguments.with { loan throws(EngineError) in
+            let count = try results.setAll(try loan.assignments(property_keys, values, count))
+            out_count?.pointee = UInt64(count)
+        }
     }
 }
 

@@ -11,9 +11,12 @@ enum HandleKind: UInt64 {
     case list = 35
     case results = 36
     case token = 37
+    case query = 38
 
     /// Whether other threads than the realm's look at handles of this kind.
-    fileprivate var isShared: Bool { self == .schema || self == .token || self == .realm }
+    fileprivate var isShared: Bool {
+        self == .schema || self == .token || self == .realm || self == .query
+    }
 }
 
 /// All handles of the process: what the bits of a `toft_x *` mean.

@@ -1,4 +1,5 @@
 package import ToftModel
+package import ToftQuery
 package import ToftStorage
 
 /// A live object: its name in the database and the session that looks at it.
@@ -90,6 +91,18 @@ extension ObjectHandle {
             ResultsDefinition(
                 .backlinks(target: ref, link: PropertyRef(origin)), classID: origin.classID),
             in: session)
+    }
+
+    /// Whether the object passes the conditions of a query; its SORT, DISTINCT and LIMIT say
+    /// nothing of one object.
+    package func matches(_ query: PreparedQuery, arguments: [QueryArgument]) throws(EngineError)
+        -> Bool
+    {
+        try requireExistence()
+        let bound = try querying { () throws(QueryError) in
+            try query.bound(to: owner.name, arguments: arguments, schema: session.schema.stored)
+        }
+        return try model { () throws(ModelError) in try bound.matches(ref.key, in: session.view) }
     }
 
     // MARK: Writing

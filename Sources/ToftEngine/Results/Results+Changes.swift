@@ -1,4 +1,4 @@
-internal import ToftModel
+package import ToftModel
 
 extension Results {
     /// Deletes all objects of the results.
@@ -12,6 +12,26 @@ extension Results {
             for key in keys where try transaction.view.exists(key, owner) {
                 try transaction.erase(key, owner)
             }
+        }
+    }
+
+    /// Sets properties of all objects of the results to the same values, all or none. Returns how
+    /// many objects that were.
+    package func setAll(_ assignments: UnsafeBufferPointer<Assignment>) throws(EngineError) -> Int {
+        let owner = try objectClass()
+        for assignment in assignments {
+            _ = try session.property(assignment.property, of: owner)
+        }
+        let transaction = try session.writing()
+        let keys = try keys()
+        defer { session.noteEverything() }
+        return try model { () throws(ModelError) in
+            var count = 0
+            for key in keys where try transaction.view.exists(key, owner) {
+                try transaction.set(key, owner, assignments)
+                count += 1
+            }
+            return count
         }
     }
 

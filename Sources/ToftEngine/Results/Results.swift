@@ -105,6 +105,17 @@ extension Results {
         return Results(definition.appending(bound), in: session)
     }
 
+    /// The same for a query that was parsed before.
+    package func filter(_ query: PreparedQuery, arguments: [QueryArgument]) throws(EngineError)
+        -> Results
+    {
+        let owner = try objectClass()
+        let bound = try querying { () throws(QueryError) in
+            try query.bound(to: owner.name, arguments: arguments, schema: session.schema.stored)
+        }
+        return Results(definition.appending(bound), in: session)
+    }
+
     /// The same for a query built from code.
     package func filter(_ query: QuerySyntax, arguments: [QueryArgument] = []) throws(EngineError)
         -> Results

@@ -51,6 +51,9 @@ class BadInputTests(unittest.TestCase):
         self.assertEqual(status_name(error.status), expected, error)
         for word in [words] if isinstance(words, str) else words:
             self.assertIn(word, error.message + "\n" + error.detail)
+        for line in error.detail.splitlines():
+            self.assertNotIn(line.strip(" -"), error.message.splitlines(), "told twice")
+            self.assertFalse(len(line) > 20 and line.strip(" -") in error.message, "told twice")
         return error
 
     # --- Schemas

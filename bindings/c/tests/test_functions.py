@@ -679,7 +679,8 @@ class FunctionTests(unittest.TestCase):
             "toft_results_filter", results, text("name IN $0"), values([["Ada", "Edsger"]]), 1
         )
         self.assertEqual(self.names(among), ["Ada", "Edsger"])
-        criterion = S.toft_sort(text("age"), 1, 0)
+        by = text("age")  # a structure's copy of it does not keep its bytes
+        criterion = S.toft_sort(by, 1, 0)
         by_age = get("toft_results_sort", older, ctypes.byref(criterion), 1)
         self.assertEqual(self.names(by_age), ["Edsger", "Ada", "Grace"])
         two = get("toft_results_limit", by_age, 2)
@@ -821,6 +822,77 @@ class FunctionTests(unittest.TestCase):
             status_name(status("toft_object_add", ada, keys["age"], 1)),
             "TOFT_ERROR_NOT_IN_TRANSACTION",
         )
+
+    def test_a_query_is_parsed_once_and_used_with_many_arguments(self):
+        world, names = self.world, {"Ada": 52, "Grace": 47, "Edsger": 61}
+        query = get("toft_query_new", text("age > $0 AND name BEGINSWITH $1"))
+        size, room = ctypes.c_size_t(), ctypes.create_string_buffer(64)
+        check("toft_query_text", query, room, 64, ctypes.byref(size))
+        self.assertEqual(room.value, b"age > $0 AND name BEGINSWITH $1")
+        for age in (0, 47, 60, 100):
+            for start in ("", "A", "Ed"):
+                given = values([age, start])
+                expected = {n for n, a in names.items() if a > age and n.startswith(start)}
+                found = get("toft_results_filter_prepared", world.results, query, given, 2)
+                room_for = (S.toft_value * 4)()
+                count = ctypes.c_size_t()
+                check("toft_results_get_values", found, 0, room_for, 4, ctypes.byref(count))
+                self.assertEqual(count.value, len(expected))
+                for element in room_for[: count.value]:
+                    one = get("toft_realm_follow", world.realm, element.link)
+                    self.assertIn(get("toft_object_get", one, world.keys["name"]), expected)
+                    self.assertTrue(get("toft_object_matches", one, query, given, 2))
+                    check("toft_object_release", one)
+                self.assertEqual(
+                    get("toft_object_matches", world.object, query, given, 2), "Ada" in expected
+                )
+                check("toft_results_release", found)
+        check("toft_query_release", query)
+        on_another_thread(lambda: check("toft_query_release", get("toft_query_new", text("a = 1"))))
+
+    def test_all_objects_of_results_are_set_at_once(self):
+        world, count = self.world, ctypes.c_uint64()
+        check("toft_realm_begin_write", world.realm, None)
+        old = get("toft_results_filter", world.results, text("age > 50"), None, 0)
+        keys = (ctypes.c_uint32 * 2)(world.keys["age"], world.keys["nickname"])
+        check("toft_results_set_values", old, keys, values([30, "Doc"]), 2, ctypes.byref(count))
+        self.assertEqual(count.value, 2)
+        self.assertEqual(get("toft_results_count", old), 0)
+        doc = get("toft_results_filter", world.results, text("nickname = 'Doc'"), None, 0)
+        self.assertEqual(get("toft_results_count", doc), 2)
+        self.assertEqual(get("toft_results_sum", world.results, world.keys["age"]), 30 + 30 + 47)
+        for wrong in ([1, 2], ["x", "y"], [None, None]):
+            self.assertNotEqual(
+                status("toft_results_set_values", doc, keys, values(wrong), 2, None), E.TOFT_OK
+            )
+        self.assertEqual(get("toft_results_sum", world.results, world.keys["age"]), 30 + 30 + 47)
+        for results in (old, doc):
+            check("toft_results_release", results)
+        check("toft_realm_commit", world.realm, None, None)
+
+    def test_values_of_results_come_in_batches(self):
+        numbers = get("toft_list_results", self.world.list)
+        room, count = (S.toft_value * 4)(), ctypes.c_size_t()
+        for first, capacity, expected in (
+            (0, 4, [1, 2, 3]),
+            (1, 1, [2]),
+            (3, 4, []),
+            (0, 0, []),
+        ):
+            check(
+                "toft_results_get_values",
+                numbers,
+                first,
+                room if capacity else None,
+                capacity,
+                ctypes.byref(count),
+            )
+            self.assertEqual([python(room[i]) for i in range(count.value)], expected)
+        self.assertEqual(
+            status("toft_results_get_values", numbers, 4, room, 4, ctypes.byref(count)),
+            E.TOFT_ERROR_INDEX_OUT_OF_RANGE,
+        )
+        check("toft_results_release", numbers)
 
     # --- Observation
 

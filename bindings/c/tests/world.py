@@ -55,6 +55,7 @@ class World:
         self.destructor = DESTRUCTOR(lambda user_data: None)
         self._fill()
         self.schema = new_schema(CLASSES)
+        self.query = get("toft_query_new", text("age > 50"))
         self.list = get("toft_object_list", self.object, self.keys["numbers"])
         self.results = get("toft_realm_objects", self.realm, self.person)
         self.token = get("toft_realm_observe", self.realm, None, self.callback, None, None)
@@ -98,6 +99,7 @@ class World:
             "toft_schema": lambda: new_schema(CLASSES),
             "toft_realm": lambda: open_realm(memory=self.name),
             "toft_object": lambda: get("toft_realm_follow", self.realm, self.link),
+            "toft_query": lambda: get("toft_query_new", text("age > 50")),
             "toft_list": lambda: get("toft_object_list", self.object, self.keys["numbers"]),
             "toft_results": lambda: get("toft_realm_objects", self.realm, self.person),
             "toft_token": lambda: get(
@@ -200,6 +202,12 @@ class World:
 
     def _special_toft_object_list(self):
         return {"property_key": self.keys["numbers"]}
+
+    def _special_toft_results_set_values(self):
+        return {"property_keys": (ctypes.c_uint32 * 1)(self.keys["age"]), "values": values([53])}
+
+    def _special_toft_query_new(self):
+        return {"text": text("age > 50")}
 
     def _special_toft_list_insert(self):
         return {"values": values([4])}

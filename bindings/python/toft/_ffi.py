@@ -844,6 +844,26 @@ class Library:
             library, "toft_results_filter", c_int,
             [c_void_p, toft_string, c_void_p, c_size_t, c_void_p], check
         )
+        self.toft_query_new = _prototype(
+            library, "toft_query_new", c_int,
+            [toft_string, c_void_p], check
+        )
+        self.toft_query_text = _prototype(
+            library, "toft_query_text", c_int,
+            [c_void_p, c_void_p, c_size_t, c_void_p], check
+        )
+        self.toft_query_release = _prototype(
+            library, "toft_query_release", None,
+            [c_void_p], None
+        )
+        self.toft_results_filter_prepared = _prototype(
+            library, "toft_results_filter_prepared", c_int,
+            [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p], check
+        )
+        self.toft_object_matches = _prototype(
+            library, "toft_object_matches", c_int,
+            [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p], check
+        )
         self.toft_results_sort = _prototype(
             library, "toft_results_sort", c_int,
             [c_void_p, c_void_p, c_size_t, c_void_p], check
@@ -868,6 +888,10 @@ class Library:
             library, "toft_results_get", c_int,
             [c_void_p, c_uint64, c_void_p], check
         )
+        self.toft_results_get_values = _prototype(
+            library, "toft_results_get_values", c_int,
+            [c_void_p, c_uint64, c_void_p, c_size_t, c_void_p], check
+        )
         self.toft_results_object = _prototype(
             library, "toft_results_object", c_int,
             [c_void_p, c_uint64, c_void_p], check
@@ -883,6 +907,10 @@ class Library:
         self.toft_results_delete_all = _prototype(
             library, "toft_results_delete_all", c_int,
             [c_void_p], check
+        )
+        self.toft_results_set_values = _prototype(
+            library, "toft_results_set_values", c_int,
+            [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_results_explain = _prototype(
             library, "toft_results_explain", c_int,
@@ -1009,16 +1037,23 @@ FUNCTIONS = (
     "toft_list_release",
     "toft_realm_objects",
     "toft_results_filter",
+    "toft_query_new",
+    "toft_query_text",
+    "toft_query_release",
+    "toft_results_filter_prepared",
+    "toft_object_matches",
     "toft_results_sort",
     "toft_results_distinct",
     "toft_results_limit",
     "toft_results_snapshot",
     "toft_results_count",
     "toft_results_get",
+    "toft_results_get_values",
     "toft_results_object",
     "toft_results_find",
     "toft_results_class",
     "toft_results_delete_all",
+    "toft_results_set_values",
     "toft_results_explain",
     "toft_results_release",
     "toft_results_columns",

@@ -1,0 +1,66 @@
+public import CToft
+internal import ToftEngine
+internal import ToftQuery
+
+@c @implementation
+public func toft_query_new(
+    _ text: toft_string, _ out_query: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
+    entry { () throws(EngineError) in
+        let out = try Argument.out(out_query, "out_query")
+        let text = try Argument.text(text, "text")
+        let query: PreparedQuery
+        do throws(QueryError) {
+            query = try PreparedQuery(text)
+        } catch {
+            throw EngineError(error)
+        }
+        out.pointee = try HandleTable.shared.make(.query, QueryBox(query), owner: nil)
+    }
+}
+
+@c @implementation
+public func toft_query_text(
+    _ query: OpaquePointer?, _ out_text: UnsafeMutablePointer<CChar>?, _ capacity: Int,
+    _ out_size: UnsafeMutablePointer<Int>?
+) -> toft_status {
+    entry { () throws(EngineError) in
+        let query = try QueryBox.query(of: query)
+        let room = try Argument.room(out_text, capacity, "out_text")
+        let size = try Argument.out(out_size, "out_size")
+        size.pointee = Argument.fill(room, query.text)
+    }
+}
+
+@c @implementation
+public func toft_query_release(_ query: OpaquePointer?) {
+    HandleTable.shared.release(query, .query)
+}
+
+/// What a `toft_query *` names.
+final class QueryBox: Sendable {
+    private let query: PreparedQuery
+
+    init(_ query: PreparedQuery) {
+        self.query = query
+    }
+
+    static func query(of handle: OpaquePointer?) throws(EngineError) -> PreparedQuery {
+        unsafeDowncast(
+            try HandleTable.shared.lookShared(handle, .query), to: QueryBox.self
+        ).query
+    }
+}
+
+extension Argument {
+    /// The arguments of a query, copied.
+    static func arguments(_ arguments: UnsafePointer<toft_value>?, _ count: Int)
+        throws(EngineError) -> [QueryArgument]
+    {
+        var copies: [QueryArgument] = []
+        for argument in try array(arguments, count, "arguments") {
+            copies.append(try QueryArgument(copying: argument))
+        }
+        return copies
+    }
+}
