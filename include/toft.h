@@ -35,8 +35,9 @@
  *     may be NULL, which means all zero. Reserved members must be 0.
  *  5. Threads. A realm belongs to the thread that opened it, and so does everything got from it:
  *     used elsewhere, they return TOFT_ERROR_WRONG_THREAD. With TOFT_CONFINEMENT_CALLER any thread
- *     may call, one at a time. "Any thread" is said where it is otherwise. Open the file once on
- *     each thread that needs it; that is cheap. In a child made by fork() every handle of the
+ *     may call, one at a time; of a frozen realm (toft_realm_freeze), any number of threads. "Any
+ *     thread" is said where it is otherwise. Open the file once on each thread that needs it; that
+ *     is cheap. In a child made by fork() every handle of the
  *     parent's is TOFT_ERROR_USED_AFTER_FORK, and its release does nothing; schemas and queries
  *     excepted, which belong to no realm. The child opens the file itself, also where other threads
  *     of the parent were inside the library. No function may be called in a signal handler, nor in
@@ -604,6 +605,18 @@ TOFT_API toft_status toft_realm_close(toft_realm *realm);
    until the next failing call with the realm. Works for a closed realm too. */
 TOFT_API toft_status toft_realm_last_error(toft_realm *realm, toft_error *out_error);
 
+/* Gives a realm that shows for ever the version that this one stands at; within a write
+   transaction, the one that it began with. Any number of threads may use the frozen realm, and what
+   is got from it, at the same time. It never moves: refresh and dispatch find nothing new, writing
+   is TOFT_ERROR_READ_ONLY, observing is TOFT_ERROR_OBSERVATION_UNAVAILABLE. It can't be closed
+   (TOFT_ERROR_READ_ONLY), and ends with its last handle; until then its version stays pinned.
+   Strings and data that it gives are valid as long. `out_realm`: release it. */
+TOFT_API toft_status toft_realm_freeze(toft_realm *realm, toft_realm **out_realm);
+
+/* Gives a further handle of the same realm, to be released by itself: for wrappers that are
+   copied. `out_realm`: release it. */
+TOFT_API toft_status toft_realm_clone(toft_realm *realm, toft_realm **out_realm);
+
 /* Releases a realm's handle. The realm closes with the last of this and of every object, list and
    results got from it: an open write transaction is cancelled, its version is given up, its
    observations end. Any thread. */
@@ -798,6 +811,9 @@ TOFT_API toft_status toft_object_delete(toft_object *object);
 /* Writes. Deletes all objects of a class. Errors: TOFT_ERROR_NO_SUCH_CLASS. Cost: O(n). */
 TOFT_API toft_status toft_realm_delete_all(toft_realm *realm, toft_class_key class_key);
 
+/* Gives a further handle, as toft_realm_clone does. `out_object`: release it. */
+TOFT_API toft_status toft_object_clone(toft_object *object, toft_object **out_object);
+
 /* Releases an object's handle; the object stays. Any thread. */
 TOFT_API void toft_object_release(toft_object *object);
 
@@ -896,6 +912,9 @@ TOFT_API toft_status toft_list_find(toft_list *list, const toft_value *value, ui
 
 /* The list as results, live, to filter, sort and sum. `out_results`: release them. */
 TOFT_API toft_status toft_list_results(toft_list *list, toft_results **out_results);
+
+/* Gives a further handle, as toft_realm_clone does. `out_list`: release it. */
+TOFT_API toft_status toft_list_clone(toft_list *list, toft_list **out_list);
 
 /* Releases a list's handle; the list stays. Any thread. */
 TOFT_API void toft_list_release(toft_list *list);
@@ -1018,6 +1037,9 @@ TOFT_API toft_status toft_results_set_values(toft_results *results,
    the whole text without NUL, which may be more. */
 TOFT_API toft_status toft_results_explain(
     toft_results *results, char *out_text, size_t capacity, size_t *out_size);
+
+/* Gives a further handle, as toft_realm_clone does. `out_results`: release it. */
+TOFT_API toft_status toft_results_clone(toft_results *results, toft_results **out_results);
 
 /* Releases results. Any thread. */
 TOFT_API void toft_results_release(toft_results *results);

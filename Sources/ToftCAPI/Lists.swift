@@ -156,6 +156,18 @@ public func toft_list_results(
 }
 
 @c @implementation
+public func toft_list_clone(
+    _ list: OpaquePointer?, _ out_list: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
+    entry(list) { () throws(EngineError) in
+        let list = try ResolvedHandle(list: list)
+        let out = try Argument.out(out_list, "out_list")
+        try list.list.session.check()
+        out.pointee = try list.clone(.list)
+    }
+}
+
+@c @implementation
 public func toft_list_release(_ list: OpaquePointer?) {
     HandleTable.shared.release(list, .list)
 }

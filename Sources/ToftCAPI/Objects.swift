@@ -103,6 +103,18 @@ public func toft_realm_delete_all(_ realm: OpaquePointer?, _ class_key: toft_cla
 }
 
 @c @implementation
+public func toft_object_clone(
+    _ object: OpaquePointer?, _ out_object: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
+    entry(object) { () throws(EngineError) in
+        let object = try ResolvedHandle(object: object)
+        let out = try Argument.out(out_object, "out_object")
+        try object.object.session.check()
+        out.pointee = try object.clone(.object)
+    }
+}
+
+@c @implementation
 public func toft_object_release(_ object: OpaquePointer?) {
     HandleTable.shared.release(object, .object)
 }

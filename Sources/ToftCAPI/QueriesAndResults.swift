@@ -220,6 +220,18 @@ public func toft_results_explain(
 }
 
 @c @implementation
+public func toft_results_clone(
+    _ results: OpaquePointer?, _ out_results: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
+    entry(results) { () throws(EngineError) in
+        let results = try ResolvedHandle(results: results)
+        let out = try Argument.out(out_results, "out_results")
+        try results.results.session.check()
+        out.pointee = try results.clone(.results)
+    }
+}
+
+@c @implementation
 public func toft_results_release(_ results: OpaquePointer?) {
     HandleTable.shared.release(results, .results)
 }

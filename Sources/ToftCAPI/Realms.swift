@@ -37,7 +37,35 @@ public func toft_realm_last_error(
 @c @implementation
 public func toft_realm_close(_ realm: OpaquePointer?) -> toft_status {
     entry(realm) { () throws(EngineError) in
-        try ResolvedHandle(realm: realm).session.close()
+        let session = try ResolvedHandle(realm: realm).session
+        try session.check()
+        guard !session.isFrozen else { throw .closedWhileFrozen }
+        try session.close()
+    }
+}
+
+@c @implementation
+public func toft_realm_freeze(
+    _ realm: OpaquePointer?, _ out_realm: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
+    entry(realm) { () throws(EngineError) in
+        let realm = try ResolvedHandle(realm: realm)
+        let out = try Argument.out(out_realm, "out_realm")
+        let frozen = try realm.session.frozen()
+        let owner = HandleOwner(thread: nil, isShared: true, frozen.interruption)
+        out.pointee = try HandleTable.shared.make(.realm, RealmBox(frozen), owner: owner)
+    }
+}
+
+@c @implementation
+public func toft_realm_clone(
+    _ realm: OpaquePointer?, _ out_realm: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
+    entry(realm) { () throws(EngineError) in
+        let realm = try ResolvedHandle(realm: realm)
+        let out = try Argument.out(out_realm, "out_realm")
+        try realm.session.check()
+        out.pointee = try realm.clone(.realm)
     }
 }
 
@@ -63,6 +91,15 @@ public func toft_realm_version(
     entry(realm) { () throws(EngineError) in
         let session = try ResolvedHandle(realm: realm).session
         try Argument.out(out_version, "out_version").pointee = try session.version.rawValue
+    }
+}
+
+extension EngineError {
+    fileprivate static var closedWhileFrozen: EngineError {
+        EngineError(
+            .readOnly,
+            "A frozen realm can't be closed, as other threads may use it. It ends with the last of "
+                + "its handles: release those.")
     }
 }
 

@@ -1,6 +1,17 @@
 internal import CToft
 internal import ToftEngine
 internal import ToftModel
+internal import ToftPlatform
+
+/// Guards what boxes of frozen realms keep: threads share them.
+private let frozenLock = ProcessWide { () }
+
+extension Session {
+    /// Runs what changes a box of this session.
+    fileprivate func guarding<Result>(_ body: () -> Result) -> Result {
+        isFrozen ? frozenLock.withLock { _ in body() } : body()
+    }
+}
 
 /// What a `toft_realm *` names.
 final class RealmBox {
@@ -20,10 +31,12 @@ final class RealmBox {
     /// A name as C sees it, until this realm is gone. Property 0 is the class.
     func name(_ name: String, classID: ClassID, property: PropertyID = 0) -> CString {
         let key = PropertyName(classID: classID, property: property)
-        if let text = names[key] { return text }
-        let text = CString(name)
-        names[key] = text
-        return text
+        return session.guarding {
+            if let text = names[key] { return text }
+            let text = CString(name)
+            names[key] = text
+            return text
+        }
     }
 }
 
@@ -57,7 +70,8 @@ final class ResultsBox {
 
     /// An element as C sees it.
     func valueInC(at index: Int) throws(EngineError) -> toft_value {
-        toft_value(try results.value(at: index), keeping: &kept)
+        let value = try results.value(at: index)
+        return results.session.guarding { toft_value(value, keeping: &kept) }
     }
 }
 
@@ -73,6 +87,9 @@ struct ResolvedHandle<Box: AnyObject> {
         box = unsafeDowncast(target.object, to: Box.self)
         self.owner = owner
     }
+
+    /// A further handle of the same.
+    func clone(_ kind: HandleKind) throws(EngineError) -> OpaquePointer? { try make(kind, box) }
 
     func handle(_ object: ObjectHandle?) throws(EngineError) -> OpaquePointer? {
         guard let object else { return nil }

@@ -3,8 +3,9 @@ internal import Synchronization
 internal import ToftEngine
 internal import ToftPlatform
 
-/// What a realm's handles belong to: a thread, or the caller, who sees to it that calls come one at
-/// a time. It keeps the objects of handles that were released when they could not end.
+/// What a realm's handles belong to: a thread; the caller, who sees to it that calls come one at a
+/// time; or nobody, as the realm is frozen, and calls may overlap. It keeps the objects of handles
+/// that were released when they could not end.
 ///
 /// 1. What belongs to a realm is not made for two threads, so its objects never end while a thread
 ///    uses the realm. With a thread: a release there takes effect at once, one elsewhere is buried.
@@ -36,6 +37,10 @@ final class HandleOwner: Sendable {
         var isEmptying = false
     }
 
+    /// Whether calls may overlap: everything that belongs to a frozen realm is made for that, and
+    /// ends wherever its last reference goes.
+    let isShared: Bool
+
     /// The last failure of a call, and its texts once C has asked for them.
     private struct Failure {
         var error: EngineError?
@@ -54,11 +59,12 @@ final class HandleOwner: Sendable {
     static var isAnyConfinedToCaller: Bool { callerOwners.load(ordering: .relaxed) }
 
     /// - Parameter thread: the calling one; nil for the caller.
-    init(thread: CallingThread?, _ interruption: Interruption) {
+    init(thread: CallingThread?, isShared: Bool = false, _ interruption: Interruption) {
+        self.isShared = isShared
         self.interruption = interruption
         self.thread = thread?.identity ?? CallingThread.anyIdentity
         mark = thread?.mark
-        if thread == nil { Self.callerOwners.store(true, ordering: .relaxed) }
+        if thread == nil, !isShared { Self.callerOwners.store(true, ordering: .relaxed) }
     }
 
     /// What stands for it where it is only compared.
@@ -78,7 +84,7 @@ final class HandleOwner: Sendable {
     func take(_ object: Unmanaged<AnyObject>, on calling: UInt64) {
         guard !isConfinedToCaller else {
             living.subtract(1, ordering: .relaxed)
-            return end(object, on: calling)
+            return isShared ? object.release() : end(object, on: calling)
         }
         guard calling == thread else { return takeFromElsewhere(object) }
         let isLast = living.subtract(1, ordering: .acquiringAndReleasing).newValue == 0
@@ -195,7 +201,8 @@ extension HandleOwner {
 
     /// Whether a call on this thread may use what belongs to the owner.
     func isInUse(on calling: UInt64) -> Bool {
-        thread == calling || user.load(ordering: .relaxed) & ~Self.isReleasing == calling
+        isShared || thread == calling
+            || user.load(ordering: .relaxed) & ~Self.isReleasing == calling
     }
 }
 

@@ -121,7 +121,8 @@ extension HandleTable {
             object: object, owner: Unmanaged<HandleOwner>(bits: owner)?.takeUnretainedValue())
     }
 
-    /// What a handle of a realm that is confined to the caller names. Its owner is entered.
+    /// What a handle of a realm without a thread names. An owner that is confined to the caller is
+    /// entered.
     private func lookAndEnter(
         _ bits: UInt64, _ slot: UnsafeMutablePointer<Slot>, _ kind: HandleKind
     ) throws(EngineError) -> HandleTarget {
@@ -136,6 +137,9 @@ extension HandleTable {
         }
         guard let (object, owner) = found else { throw .invalidHandle(kind) }
         CallingThread.use(owner)
+        if owner.isShared {
+            return HandleTarget(object: object.takeRetainedValue(), owner: owner)
+        }
         do throws(EngineError) {
             try owner.enter()
         } catch {

@@ -894,6 +894,77 @@ class FunctionTests(unittest.TestCase):
         )
         check("toft_results_release", numbers)
 
+    def test_a_frozen_realm_is_read_by_many_threads_while_others_write(self):
+        world = self.world
+        frozen = get("toft_realm_freeze", world.realm)
+        people = get("toft_realm_objects", frozen, world.person)
+        ada = get("toft_realm_follow", frozen, world.link)
+        listed = get("toft_object_list", ada, world.keys["numbers"])
+        numbers = get("toft_list_results", listed)
+        done, failures, rounds = threading.Event(), [], [0] * 4
+
+        def read(index):
+            try:
+                while not done.is_set() or rounds[index] < 50:
+                    old = get("toft_results_filter", people, text("age > 50"), None, 0)
+                    assert get("toft_results_count", old) == 2
+                    assert get("toft_results_sum", people, world.keys["age"]) == 52 + 47 + 61
+                    assert get("toft_object_get", ada, world.keys["name"]) == "Ada"
+                    assert get("toft_results_get", numbers, 2) == 3
+                    info = get("toft_realm_class_info", frozen, world.person)
+                    assert text_of(info.name) == "Person"
+                    check("toft_results_release", old)
+                    rounds[index] += 1
+            except BaseException as failure:  # pylint: disable=broad-except
+                failures.append(failure)
+
+        threads = [threading.Thread(target=read, args=(index,)) for index in range(4)]
+        for thread in threads:
+            thread.start()
+        for age in range(50):
+            check("toft_realm_begin_write", world.realm, None)
+            check("toft_object_set", world.object, world.keys["age"], value(age))
+            check("toft_realm_commit", world.realm, None, None)
+        done.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+        for name, arguments, expected in (
+            ("toft_realm_begin_write", (frozen, None), "TOFT_ERROR_READ_ONLY"),
+            ("toft_object_set", (ada, world.keys["age"], value(1)), "TOFT_ERROR_READ_ONLY"),
+            ("toft_realm_close", (frozen,), "TOFT_ERROR_READ_ONLY"),
+            ("toft_realm_refresh", (frozen, None), "TOFT_OK"),
+        ):
+            self.assertEqual(status_name(status(name, *arguments)), expected)
+        pinned = get("toft_realm_info", world.realm).oldest_pinned_version
+        on_another_thread(lambda: check("toft_realm_release", frozen))
+        for kind, handle in (("results", people), ("results", numbers), ("list", listed)):
+            check(f"toft_{kind}_release", handle)
+        self.assertEqual(get("toft_object_get", ada, world.keys["age"]), 52)
+        on_another_thread(lambda: check("toft_object_release", ada))
+        for _ in range(2):
+            check("toft_realm_begin_write", world.realm, None)
+            check("toft_object_set", world.object, world.keys["age"], value(1))
+            check("toft_realm_commit", world.realm, None, None)
+        self.assertGreater(get("toft_realm_info", world.realm).oldest_pinned_version, pinned)
+
+    def test_a_clone_is_a_handle_of_its_own(self):
+        world = self.world
+        for noun, handle in (
+            ("realm", world.realm),
+            ("object", world.object),
+            ("list", world.list),
+            ("results", world.results),
+        ):
+            clone = get(f"toft_{noun}_clone", handle)
+            self.assertNotEqual(clone, handle)
+            check(f"toft_{noun}_release", clone)
+        clone = get("toft_object_clone", world.object)
+        other = get("toft_object_clone", clone)
+        check("toft_object_release", clone)
+        self.assertEqual(get("toft_object_get", other, world.keys["age"]), 52)
+        check("toft_object_release", other)
+
     # --- Observation
 
     def test_each_kind_of_observer_is_called_and_its_user_data_destroyed(self):

@@ -659,6 +659,14 @@ class Library:
             library, "toft_realm_last_error", c_int,
             [c_void_p, c_void_p], check
         )
+        self.toft_realm_freeze = _prototype(
+            library, "toft_realm_freeze", c_int,
+            [c_void_p, c_void_p], check
+        )
+        self.toft_realm_clone = _prototype(
+            library, "toft_realm_clone", c_int,
+            [c_void_p, c_void_p], check
+        )
         self.toft_realm_release = _prototype(
             library, "toft_realm_release", None,
             [c_void_p], None
@@ -752,6 +760,10 @@ class Library:
             library, "toft_realm_delete_all", c_int,
             [c_void_p, c_uint32], check
         )
+        self.toft_object_clone = _prototype(
+            library, "toft_object_clone", c_int,
+            [c_void_p, c_void_p], check
+        )
         self.toft_object_release = _prototype(
             library, "toft_object_release", None,
             [c_void_p], None
@@ -830,6 +842,10 @@ class Library:
         )
         self.toft_list_results = _prototype(
             library, "toft_list_results", c_int,
+            [c_void_p, c_void_p], check
+        )
+        self.toft_list_clone = _prototype(
+            library, "toft_list_clone", c_int,
             [c_void_p, c_void_p], check
         )
         self.toft_list_release = _prototype(
@@ -916,6 +932,10 @@ class Library:
             library, "toft_results_explain", c_int,
             [c_void_p, c_void_p, c_size_t, c_void_p], check
         )
+        self.toft_results_clone = _prototype(
+            library, "toft_results_clone", c_int,
+            [c_void_p, c_void_p], check
+        )
         self.toft_results_release = _prototype(
             library, "toft_results_release", None,
             [c_void_p], None
@@ -991,6 +1011,8 @@ FUNCTIONS = (
     "toft_realm_open",
     "toft_realm_close",
     "toft_realm_last_error",
+    "toft_realm_freeze",
+    "toft_realm_clone",
     "toft_realm_release",
     "toft_realm_refresh",
     "toft_realm_version",
@@ -1014,6 +1036,7 @@ FUNCTIONS = (
     "toft_object_is_valid",
     "toft_object_delete",
     "toft_realm_delete_all",
+    "toft_object_clone",
     "toft_object_release",
     "toft_object_get",
     "toft_object_set",
@@ -1034,6 +1057,7 @@ FUNCTIONS = (
     "toft_list_clear",
     "toft_list_find",
     "toft_list_results",
+    "toft_list_clone",
     "toft_list_release",
     "toft_realm_objects",
     "toft_results_filter",
@@ -1055,6 +1079,7 @@ FUNCTIONS = (
     "toft_results_delete_all",
     "toft_results_set_values",
     "toft_results_explain",
+    "toft_results_clone",
     "toft_results_release",
     "toft_results_columns",
     "toft_results_minimum",
