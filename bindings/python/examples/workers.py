@@ -1,7 +1,7 @@
 """Worker processes that take jobs from one database: workers.py DATABASE
 
-Children that were forked from a process that had opened a database can't open one: start them with
-"spawn" or "forkserver", as here.
+Each worker opens the database itself: what the parent opened is not for its children. Any start
+method will do.
 
 Prints:
 20 jobs are done by 2 workers, none twice
