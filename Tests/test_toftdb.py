@@ -46,7 +46,8 @@ def loaded(folder: Path) -> Path:
     schema = folder / "schema.json"
     schema.write_text(json.dumps(SCHEMA))
     database = folder / "packages.toft"
-    run("import", database, SAMPLE, "--schema", schema)
+    # The sample's packages depend on others that are not in it, and have members of no property.
+    run("import", database, SAMPLE, "--schema", schema, "--ignore-missing", "--ignore-unknown")
     return database
 
 
@@ -85,6 +86,123 @@ def test_a_schema_that_is_printed_can_be_imported_with(tmp_path: Path) -> None:
     outcome = json.loads(run("import", again, lines, "--schema", schema, "--json").stdout)
     assert outcome["created"] == len(sample()) and outcome["missingTargets"] == 0
     assert run("export", again, "Package").stdout == lines.read_text()
+
+
+CIRCLE = {
+    "classes": [
+        {
+            "name": "A",
+            "properties": [
+                {"name": "b", "type": "link", "target": "B"},
+                {"name": "others", "type": "link", "list": True, "target": "A"},
+                {"name": "when", "type": "date", "optional": True},
+                {"name": "number", "type": "double"},
+                {"name": "small", "type": "float"},
+                {"name": "bytes", "type": "data"},
+                {"name": "words", "type": "string", "list": True},
+            ],
+        },
+        {
+            "name": "B",
+            "properties": [
+                {"name": "id", "type": "int", "primaryKey": True},
+                {"name": "a", "type": "link", "target": "A"},
+            ],
+        },
+    ]
+}
+DATES = [
+    "2026-11-22T08:30:00.000000001Z",
+    "1969-12-31T23:59:59.999999999Z",
+    "1969-12-31T23:59:58Z",
+    "9999-12-31T23:59:59.999999999Z",
+    "1583-01-01T00:00:00Z",
+    "T-12212553601:0",
+    "T253402300800:5",
+    "T-9223372036854775808:-999999999",
+    "T9223372036854775807:999999999",
+    None,
+]
+
+
+def test_a_whole_database_is_dumped_and_loaded_with_every_link(tmp_path: Path) -> None:
+    lines = [json.dumps({"toft": 1} | CIRCLE)]
+    for key, date in enumerate(DATES):
+        lines.append(
+            json.dumps(
+                {
+                    "_class": "A",
+                    "_key": 100 - key,  # in another order than the objects will have
+                    "b": 7,
+                    "others": [100 - key, 100, 100],
+                    "when": date,
+                    "number": ["nan", "inf", "-inf", 0.1, -0.0][key % 5],
+                    "small": [0.10000000149011612, "inf", 1e38][key % 3],
+                    "bytes": "AP8=",
+                    "words": ["", "two\n\u0000", "\u00e9\U0001f600"],
+                }
+            )
+        )
+    lines.append(json.dumps({"_class": "B", "_key": 7, "id": -5, "a": 92}))
+    dump = tmp_path / "first.jsonl"
+    dump.write_text("\n".join(lines) + "\n")
+    first, second = tmp_path / "first.toft", tmp_path / "second.toft"
+    assert run("load", first, dump).stdout == "11 objects, 41 links\n"
+    printed = run("dump", first).stdout
+    (tmp_path / "second.jsonl").write_text(printed)
+    run("load", second, tmp_path / "second.jsonl")
+    assert run("dump", second).stdout == printed
+
+    objects = [json.loads(line) for line in printed.splitlines()[1:]]
+    of_a = [item for item in objects if item["_class"] == "A"]
+    (of_b,) = [item for item in objects if item["_class"] == "B"]
+    assert [item["when"] for item in of_a] == DATES
+    assert {item["b"] for item in of_a} == {of_b["_key"]}
+    assert of_b["a"] == of_a[8]["_key"]
+    for item in of_a:
+        assert item["others"] == [item["_key"], of_a[0]["_key"], of_a[0]["_key"]]
+    assert [item["number"] for item in of_a[:4]] == ["nan", "inf", "-inf", 0.1]
+    assert str(of_a[4]["number"]) == "-0.0"
+    assert of_a[0]["small"] == 0.10000000149011612
+    assert of_a[0]["words"] == ["", "two\n\0", "\u00e9\U0001f600"]
+    assert json.loads(run("check", second, "--json").stdout)["problems"] == []
+    # Not into a file that has objects; and what fails leaves nothing behind.
+    assert "already" in run("load", second, dump, status=1).stderr
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text("\n".join(lines[:-1]) + "\n")
+    third = tmp_path / "third.toft"
+    assert "Line 2" in run("load", third, broken, status=1).stderr
+    assert json.loads(run("query", third, "A", "--count", "--json").stdout) == {"count": 0}
+    run("load", third, dump)
+
+
+def test_the_whole_sample_is_the_same_after_a_dump_and_a_load(tmp_path: Path) -> None:
+    database = loaded(tmp_path)
+    dump = tmp_path / "dump.jsonl"
+    dump.write_text(run("dump", database).stdout)
+    again = tmp_path / "again.toft"
+    run("load", again, dump)
+    assert run("export", again, "Package").stdout == run("export", database, "Package").stdout
+    assert json.loads(run("check", again, "--json").stdout)["problems"] == []
+
+
+def test_unknown_members_and_missing_targets_fail_unless_they_are_to_be_left_out(
+    tmp_path: Path,
+) -> None:
+    schema = tmp_path / "schema.json"
+    schema.write_text(json.dumps(SCHEMA))
+    database = tmp_path / "database.toft"
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text('{"name": "a", "depends": ["b", "c"]}\n{"name": "b", "nope": 1}\n')
+    arguments = ("import", database, lines, "--schema", schema, "--json")
+    unknown = run(*arguments, status=1).stderr
+    assert "Line 2" in unknown and "'nope'" in unknown and "--ignore-unknown" in unknown
+    missing = run(*arguments, "--ignore-unknown", status=1).stderr
+    assert "Line 1" in missing and "'c'" in missing and "--ignore-missing" in missing
+    assert json.loads(run("query", database, "Package", "--count", "--json").stdout) == {"count": 0}
+    outcome = json.loads(run(*arguments, "--ignore-unknown", "--ignore-missing").stdout)
+    assert (outcome["created"], outcome["links"]) == (2, 1)
+    assert (outcome["missingTargets"], outcome["ignoredMembers"]) == (1, ["nope"])
 
 
 def test_the_plan_and_the_facts_are_told(tmp_path: Path) -> None:

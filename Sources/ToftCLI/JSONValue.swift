@@ -19,13 +19,25 @@ enum JSONValue: Decodable {
         } else if let value = try? container.decode(Bool.self) {
             self = .bool(value)
         } else if let value = try? container.decode(Int64.self) {
-            self = .integer(value)
+            // A zero with a sign is a double.
+            let isNegativeZero = value == 0 && (try? container.decode(Double.self))?.sign == .minus
+            self = isNegativeZero ? .double(-0.0) : .integer(value)
         } else if let value = try? container.decode(Double.self) {
             self = .double(value)
         } else if let value = try? container.decode([JSONValue].self) {
             self = .list(value)
         } else {
             self = .dictionary(try container.decode([String: JSONValue].self))
+        }
+    }
+
+    /// The value itself, for messages.
+    var text: String {
+        switch self {
+        case .integer(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .text(let value): "'\(value)'"
+        default: kind
         }
     }
 

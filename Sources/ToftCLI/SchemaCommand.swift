@@ -16,9 +16,7 @@ struct SchemaCommand: ParsableCommand {
             let session = try target.open()
             let classes = session.schema.visibleClasses
             if target.json {
-                print(
-                    JSONLine.object([("classes", .list(try classes.map { try json($0, session) }))])
-                )
+                print(try Self.json(of: session))
             } else {
                 for owner in classes {
                     print("\(owner.name)  (\(try session.count(of: owner.id)) objects)")
@@ -36,7 +34,13 @@ struct SchemaCommand: ParsableCommand {
         }
     }
 
-    private func json(_ owner: ClassHandle, _ session: Session) throws -> JSONLine {
+    /// The schema of a session as a schema file has it, behind other members.
+    static func json(of session: Session, _ members: [(String, JSONLine)] = []) throws -> JSONLine {
+        let classes = try session.schema.visibleClasses.map { try json($0, session) }
+        return .object(members + [("classes", .list(classes))])
+    }
+
+    private static func json(_ owner: ClassHandle, _ session: Session) throws -> JSONLine {
         .object([
             ("name", .text(owner.name)),
             (

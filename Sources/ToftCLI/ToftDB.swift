@@ -14,6 +14,7 @@ struct ToftDB: ParsableCommand {
             Follow:   toftdb watch app.toft Person "age > 30"
             Move:     toftdb import app.toft people.jsonl --schema schema.json        toftdb \
             export app.toft Person
+                      toftdb dump app.toft > app.jsonl        toftdb load copy.toft app.jsonl
             Verify:   toftdb check app.toft        toftdb pages broken.toft
 
             Every command prints for people; with --json it prints for programs, one JSON value a \
@@ -24,7 +25,7 @@ struct ToftDB: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Demo.self, Import.self, Export.self, Info.self, SchemaCommand.self, Query.self,
-            Watch.self, Check.self, Pages.self,
+            Demo.self, Import.self, Export.self, Dump.self, Load.self, Info.self,
+            SchemaCommand.self, Query.self, Watch.self, Check.self, Pages.self,
         ])
 }

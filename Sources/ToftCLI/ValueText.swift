@@ -4,14 +4,19 @@ import ToftModel
 import ToftStorage
 
 /// Values to and from JSON. Dates are ISO 8601 in UTC, data is base64, a link is the primary key of
-/// its target, or its object key where it has none.
+/// its target, or its object key where it has none or `links` asks for it. NaN and infinities are
+/// texts.
 struct ValueText {
     let session: Session
+    var links = LinkNames.primaryKeys
 
     /// An object: every property but the inverse ones.
     func json(_ object: ObjectHandle, of owner: ClassHandle) throws -> JSONLine {
         var members: [(String, JSONLine)] = []
-        if owner.primaryKey == nil { members.append(("_key", .integer(object.ref.key))) }
+        if links == .objectKeys { members.append(("_class", .text(owner.name))) }
+        if owner.primaryKey == nil || links == .objectKeys {
+            members.append(("_key", .integer(object.ref.key)))
+        }
         for property in owner.visibleProperties where property.isStored {
             members.append((property.name, try json(object, property)))
         }
@@ -40,7 +45,8 @@ struct ValueText {
 
     /// What a link is called by: the primary key of its target.
     func name(of ref: ObjectRef) throws -> JSONLine {
-        guard let key = try session.classHandle(ref.classID).primaryKey,
+        guard links == .primaryKeys,
+            let key = try session.classHandle(ref.classID).primaryKey,
             let object = try session.object(ref)
         else { return .integer(ref.key) }
         return try json(object.value(key.id))
@@ -56,6 +62,10 @@ struct ValueText {
         case (.float, .integer(let value)): return .float(Float(value))
         case (.double, .double(let value)): return .double(value)
         case (.double, .integer(let value)): return .double(Double(value))
+        case (.float, .text(let value)):
+            if let number = notFinite(value) { return .float(Float(number)) }
+        case (.double, .text(let value)):
+            if let number = notFinite(value) { return .double(number) }
         case (.string, .text(let value)): return .string(value)
         case (.data, .text(let value)):
             if let data = Data(base64Encoded: value) { return .data([UInt8](data)) }
@@ -70,25 +80,58 @@ struct ValueText {
         )
     }
 
-    static func text(_ date: Timestamp) -> String {
-        let seconds = Date(
-            timeIntervalSince1970: TimeInterval(date.seconds) + TimeInterval(date.nanoseconds) / 1e9
-        )
-        return seconds.formatted(
-            Date.ISO8601FormatStyle(includingFractionalSeconds: date.nanoseconds != 0))
+    private static func notFinite(_ text: String) -> Double? {
+        switch text {
+        case "nan": .nan
+        case "inf": .infinity
+        case "-inf": -.infinity
+        default: nil
+        }
     }
 
-    static func timestamp(_ text: String) -> Timestamp? {
-        let styles = [
-            Date.ISO8601FormatStyle(includingFractionalSeconds: true), Date.ISO8601FormatStyle(),
-        ]
-        for style in styles {
-            guard let date = try? style.parse(text) else { continue }
-            let time = date.timeIntervalSince1970
-            let whole = time.rounded(.towardZero)
-            return Timestamp(
-                seconds: Int64(whole), nanoseconds: Int32(((time - whole) * 1e9).rounded()))
+    /// Seconds of the years 1583 to 9999, which ISO 8601 writes without further agreement.
+    private static let commonSeconds: ClosedRange<Int64> = -12_212_553_600...253_402_300_799
+
+    /// `2026-11-22T08:30:00.000000001Z`; outside of the years 1583 to 9999 `T` with seconds and
+    /// nanoseconds since 1970, as in queries: `T-62135596801:-500`.
+    static func text(_ date: Timestamp) -> String {
+        let isBefore = date.nanoseconds < 0
+        let seconds = isBefore ? date.seconds &- 1 : date.seconds
+        let nanoseconds = isBefore ? date.nanoseconds &+ 1_000_000_000 : date.nanoseconds
+        guard commonSeconds.contains(date.seconds), commonSeconds.contains(seconds) else {
+            return "T\(date.seconds):\(date.nanoseconds)"
         }
-        return nil
+        let whole = Date(timeIntervalSince1970: TimeInterval(seconds))
+            .formatted(Date.ISO8601FormatStyle())
+        guard nanoseconds > 0 else { return whole }
+        var digits = String(1_000_000_000 + Int(nanoseconds)).dropFirst()
+        while digits.hasSuffix("0") { digits.removeLast() }
+        return "\(whole.dropLast()).\(digits)Z"
+    }
+
+    /// The date of a text of either form; nil if it is of none.
+    static func timestamp(_ text: String) -> Timestamp? {
+        if text.hasPrefix("T") {
+            let parts = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
+            guard parts.count == 2, let seconds = Int64(parts[0]), let rest = Int32(parts[1]),
+                abs(Int(rest)) < 1_000_000_000,
+                seconds == 0 || rest == 0 || (seconds < 0) == (rest < 0)
+            else { return nil }
+            return Timestamp(seconds: seconds, nanoseconds: rest)
+        }
+        var whole = text
+        var nanoseconds: Int32 = 0
+        if let point = text.firstIndex(of: ".") {
+            let digits = text[text.index(after: point)...].prefix { $0.isASCII && $0.isNumber }
+            guard !digits.isEmpty else { return nil }
+            whole.removeSubrange(point..<digits.endIndex)
+            nanoseconds =
+                Int32(digits.prefix(9).padding(toLength: 9, withPad: "0", startingAt: 0)) ?? 0
+        }
+        guard let date = try? Date.ISO8601FormatStyle().parse(whole) else { return nil }
+        let seconds = Int64(date.timeIntervalSince1970)
+        return seconds < 0 && nanoseconds > 0
+            ? Timestamp(seconds: seconds + 1, nanoseconds: nanoseconds - 1_000_000_000)
+            : Timestamp(seconds: seconds, nanoseconds: nanoseconds)
     }
 }

@@ -1,0 +1,74 @@
+import ArgumentParser
+import ToftEngine
+import ToftModel
+import ToftStorage
+
+struct Dump: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print a whole database as JSON lines, for `toftdb load`.",
+        discussion: """
+            toftdb dump app.toft > app.jsonl
+
+            The first line is the schema. Each further line is an object, with its class as \
+            `_class` and its key as `_key`; links are keys of their targets. All is of one \
+            version, also while others write.
+            """)
+
+    @Argument(help: "The database file.", completion: .file())
+    var file: String
+
+    func run() throws {
+        try reportingErrors {
+            let session = try FileArgument.open(file)
+            let classes = session.schema.visibleClasses
+            print(try SchemaCommand.json(of: session, [("toft", .integer(1))]))
+            let text = ValueText(session: session, links: .objectKeys)
+            for owner in classes {
+                let objects = try session.results(of: owner.id)
+                for index in 0..<(try objects.count) {
+                    print(try text.json(objects.object(at: index), of: owner))
+                }
+            }
+        }
+    }
+}
+
+struct Load: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make a database of what `toftdb dump` has printed.",
+        discussion: """
+            toftdb load copy.toft app.jsonl
+
+            Brings every object and every link back, also circles and objects without a primary \
+            key; keys of objects may become others. The classes must have no objects before. All \
+            is one transaction.
+            """)
+
+    @Argument(help: "The database file; made when it is missing.", completion: .file())
+    var file: String
+
+    @Argument(help: "The dump; - reads standard input.", completion: .file())
+    var dump: String
+
+    func run() throws {
+        try reportingErrors {
+            let lines = try LineFile(path: dump)
+            guard let schema = try lines.next(SchemaFile.self)?.schema() else {
+                throw EngineError(
+                    .invalidArgument, "'\(dump)' is empty: it is not what `toftdb dump` prints.")
+            }
+            let session = try Session.open(
+                Configuration(location: .file(path: file), schema: schema))
+            for owner in session.schema.visibleClasses
+            where try session.count(of: owner.id) > 0 {
+                throw EngineError(
+                    .invalidArgument,
+                    "'\(file)' has objects of '\(owner.name)' already. Load into a new file.")
+            }
+            var loader = ObjectLoader(
+                session: session, owner: nil, links: .objectKeys, policy: .error)
+            try loader.load(lines)
+            print("\(loader.created) objects, \(loader.links) links")
+        }
+    }
+}

@@ -1,0 +1,267 @@
+import Foundation
+import ToftEngine
+import ToftModel
+import ToftStorage
+
+/// What a link is called in JSON.
+enum LinkNames {
+    /// The primary key of its target.
+    case primaryKeys
+    /// The object key of its target, which each line has as `_key`: every object has one.
+    case objectKeys
+}
+
+/// Makes objects of lines in one transaction: values at once, links when all objects are there.
+struct ObjectLoader {
+    private struct Pending {
+        var line: Int
+        var object: ObjectHandle
+        var property: PropertyHandle
+        var targets: [JSONValue]
+    }
+
+    private let session: Session
+    /// The class of all lines; nil: each line says it as `_class`.
+    private let owner: ClassHandle?
+    private let names: LinkNames
+    private let policy: UpdatePolicy
+    var ignoresUnknown = false
+    var ignoresMissing = false
+    private(set) var created = 0
+    private(set) var updated = 0
+    private(set) var links = 0
+    private(set) var missingTargets = 0
+    private(set) var ignored: Set<String> = []
+    /// By their class and the key in their line.
+    private var loaded: [ObjectRef: ObjectRef] = [:]
+    private var pending: [Pending] = []
+
+    init(session: Session, owner: ClassHandle?, links names: LinkNames, policy: UpdatePolicy) {
+        self.session = session
+        self.owner = owner
+        self.names = names
+        self.policy = policy
+    }
+
+    /// Loads all lines that the file has left, and commits.
+    mutating func load(_ lines: LineFile) throws {
+        try session.beginWrite()
+        do {
+            try lines.forEachLine { number, line in try add(line, number) }
+            for item in pending { try lines.naming(item.line) { try link(item) } }
+            try session.commit()
+        } catch {
+            if session.isWriting { try session.cancel() }
+            throw error
+        }
+    }
+
+    // MARK: Objects
+
+    private mutating func add(_ members: [String: JSONValue], _ number: Int) throws {
+        let owner = try owner ?? self.owner(of: members)
+        var values: [(property: PropertyID, value: Value)] = []
+        var later: [(PropertyHandle, [JSONValue])] = []
+        for (name, json) in members {
+            guard let property = try property(name, of: owner) else { continue }
+            if property.isList || property.type == .link {
+                later.append((property, try elements(json, property)))
+            } else {
+                values.append((property.id, try ValueText.value(json, for: property)))
+            }
+        }
+        let before = try session.count(of: owner.id)
+        let object = try session.create(owner.id, values, policy: policy)
+        if try session.count(of: owner.id) > before { created += 1 } else { updated += 1 }
+        if names == .objectKeys, case .integer(let key)? = members["_key"] {
+            loaded[ObjectRef(classID: owner.id, key: key)] = object.ref
+        }
+        for (property, targets) in later {
+            if property.type == .link {
+                pending.append(
+                    Pending(line: number, object: object, property: property, targets: targets))
+            } else {
+                try fill(
+                    object.list(property.id), targets.map { try ValueText.value($0, for: property) }
+                )
+            }
+        }
+    }
+
+    private func owner(of members: [String: JSONValue]) throws -> ClassHandle {
+        guard case .text(let name)? = members["_class"] else {
+            throw EngineError(.invalidArgument, "The line does not name its class as '_class'.")
+        }
+        return try session.classHandle(named: name)
+    }
+
+    /// Nil for a member that is left out.
+    private mutating func property(_ name: String, of owner: ClassHandle) throws -> PropertyHandle? {
+        if let found = owner.visibleProperties.first(where: { $0.name == name && $0.isStored }) {
+            return found
+        }
+        if name == "_key" || name == "_class" && self.owner == nil { return nil }
+        guard ignoresUnknown else {
+            throw EngineError(
+                .noSuchProperty,
+                "'\(owner.name)' has no stored property '\(name)'. --ignore-unknown leaves such "
+                    + "members out."
+            )
+        }
+        ignored.insert(name)
+        return nil
+    }
+
+    private func elements(_ json: JSONValue, _ property: PropertyHandle) throws -> [JSONValue] {
+        if case .list(let elements) = json, property.isList { return elements }
+        if case .null = json { return [] }
+        if !property.isList { return [json] }
+        throw EngineError(
+            .typeMismatch,
+            "'\(property.className).\(property.name)' is \(property.typeName) and cannot be "
+                + "\(json.kind)."
+        )
+    }
+
+    private func fill(_ list: ListHandle, _ values: [Value]) throws {
+        if try list.count > 0 { try list.clear() }
+        for value in values { try list.append(value) }
+    }
+
+    // MARK: Links
+
+    private mutating func link(_ item: Pending) throws {
+        guard let targetID = item.property.targetClassID else { return }
+        let target = try session.classHandle(targetID)
+        var found: [Value] = []
+        for json in item.targets {
+            if let ref = try object(json, of: target) {
+                found.append(.link(ref))
+            } else if ignoresMissing {
+                missingTargets += 1
+            } else {
+                throw EngineError(
+                    .noSuchObject,
+                    "'\(item.property.className).\(item.property.name)' links to "
+                        + "\(json.text), which no object of '\(target.name)' has as its "
+                        + "\(names == .primaryKeys ? "primary key" : "key")."
+                        + (names == .primaryKeys ? " --ignore-missing leaves such links out." : "")
+                )
+            }
+        }
+        links += found.count
+        if item.property.isList {
+            try fill(item.object.list(item.property.id), found)
+        } else {
+            try item.object.set(item.property.id, found.first ?? .null)
+        }
+    }
+
+    private func object(_ json: JSONValue, of target: ClassHandle) throws -> ObjectRef? {
+        switch names {
+        case .objectKeys:
+            guard case .integer(let key) = json else { return nil }
+            return loaded[ObjectRef(classID: target.id, key: key)]
+        case .primaryKeys:
+            guard let key = target.primaryKey else {
+                throw EngineError(
+                    .missingPrimaryKey,
+                    "Links to '\(target.name)' can't be imported: the class has no primary key to "
+                        + "name them by. `toftdb dump` and `toftdb load` move them."
+                )
+            }
+            return try session.find(ValueText.value(json, for: key), in: target.id)?.ref
+        }
+    }
+}
+
+/// JSON objects, one a line.
+final class LineFile {
+    private let path: String
+    private let data: Data
+    private var rest: Data.SubSequence
+    private var number = 0
+    private let decoder = JSONDecoder()
+
+    /// - Parameter path: `-` for standard input.
+    init(path: String) throws {
+        self.path = path
+        do {
+            data =
+                try path == "-"
+                ? FileHandle.standardInput.readToEnd() ?? Data()
+                : Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
+        } catch {
+            throw EngineError(.fileNotFound, "Can't read '\(path)'.", detail: "\(error)")
+        }
+        rest = data[...]
+    }
+
+    /// The bytes of the next line that is not empty; nil at the end.
+    private func nextLine() -> Data? {
+        while let first = rest.first {
+            number += 1
+            let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
+            let line = rest[..<end]
+            rest = end < rest.endIndex ? rest[rest.index(after: end)...] : rest[end...]
+            if first != UInt8(ascii: "\n") { return line }
+        }
+        return nil
+    }
+
+    /// The next line as a value of a type; nil at the end.
+    func next<Value: Decodable>(_ type: Value.Type) throws -> Value? {
+        guard let line = nextLine() else { return nil }
+        return try naming(number) { try decoder.decode(type, from: line) }
+    }
+
+    /// Calls `body` with each line that is left, and its number. Shows the progress.
+    func forEachLine(_ body: (Int, [String: JSONValue]) throws -> Void) throws {
+        var progress = Progress(total: data.count)
+        while let members = try next([String: JSONValue].self) {
+            try naming(number) { try body(number, members) }
+            progress.advance(to: rest.startIndex - data.startIndex)
+        }
+        progress.finish()
+    }
+
+    /// Runs work on a line; errors name it.
+    func naming<Result>(_ line: Int, _ work: () throws -> Result) throws -> Result {
+        do {
+            return try work()
+        } catch let error as DecodingError {
+            throw EngineError(
+                .invalidArgument,
+                "Line \(line) of '\(path)' is not a JSON object: \(error.reason).")
+        } catch let error as EngineError {
+            throw EngineError(
+                error.code, "Line \(line) of '\(path)': \(error.message)", detail: error.detail,
+                number: error.number)
+        }
+    }
+}
+
+/// A bar on standard error, where that is a terminal.
+struct Progress {
+    private let total: Int
+    private let isShown = isatty(FileHandle.standardError.fileDescriptor) == 1
+    private var shown = -1
+
+    init(total: Int) {
+        self.total = max(1, total)
+    }
+
+    mutating func advance(to done: Int) {
+        let percent = done * 100 / total
+        guard isShown, percent != shown else { return }
+        shown = percent
+        let bar =
+            String(repeating: "#", count: percent / 4)
+            + String(repeating: ".", count: 25 - percent / 4)
+        FileHandle.standardError.write(Data("\r[\(bar)] \(percent) %".utf8))
+    }
+
+    func finish() {
+        if isShown { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+    }
+}
