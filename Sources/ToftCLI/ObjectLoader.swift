@@ -96,7 +96,8 @@ struct ObjectLoader {
     }
 
     /// Nil for a member that is left out.
-    private mutating func property(_ name: String, of owner: ClassHandle) throws -> PropertyHandle? {
+    private mutating func property(_ name: String, of owner: ClassHandle) throws -> PropertyHandle?
+    {
         if let found = owner.visibleProperties.first(where: { $0.name == name && $0.isStored }) {
             return found
         }

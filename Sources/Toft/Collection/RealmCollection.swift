@@ -279,10 +279,12 @@ extension RealmCollection {
     /// that changed which elements it has or the elements themselves, with indices. On the run loop
     /// of this thread, or on `queue`, with the collection of a realm there. Ends when the token is
     /// invalidated or let go.
-    /// - Parameter keyPaths: of the elements; if given, only what they name counts as their
-    ///   modification: "age", "dogs.name", "boss.*". Elements that come and go are told in any
-    ///   case; `[]`: only those. If not given, what an element reaches over up to three links
-    ///   counts.
+    /// - Parameters:
+    ///   - keyPaths: of the elements; if given, only what they name counts as their modification:
+    ///     "age", "dogs.name", "boss.*". Elements that come and go are reported in any case; `[]`:
+    ///     only those. If not given, what an element reaches over up to three links counts.
+    ///   - queue: a serial queue; nil: this thread's run loop.
+    ///   - block: called with the collection and what changed.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmCollectionChange<Self>) -> Void

@@ -7,9 +7,12 @@ extension Object {
     /// edited one of its lists, or deleted it. On the run loop of this thread, or on `queue`, with
     /// an instance of a realm there. There is no first call. Ends when the token is invalidated or
     /// let go.
-    /// - Parameter keyPaths: if given, only what they name counts, also beyond links: "age",
-    ///   "dogs.name", "boss.*". What is told then is the property at which such a path begins.
-    ///   `[]`: only the deletion.
+    /// - Parameters:
+    ///   - keyPaths: if given, only what they name counts, also beyond links: "age", "dogs.name",
+    ///     "boss.*". Reported is then the property at which such a path begins. `[]`: only the
+    ///     deletion.
+    ///   - queue: a serial queue; nil: this thread's run loop.
+    ///   - block: called with the object and the properties that changed.
     public func observe<Observed: Object>(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (ObjectChange<Observed>) -> Void

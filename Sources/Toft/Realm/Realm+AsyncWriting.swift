@@ -15,7 +15,8 @@ extension Realm {
     /// - Parameters:
     ///   - durability: when the changes are on disk, if not with the commit. Realm has nothing like
     ///     it.
-    ///   - onComplete: called after the commit, with what went wrong if something did.
+    ///   - block: makes the changes.
+    ///   - onComplete: called after the commit, with the error if it failed.
     @discardableResult
     public func writeAsync(
         durability: Durability = .immediate, _ block: @escaping () -> Void,

@@ -10,6 +10,7 @@ extension Realm {
     /// - Parameters:
     ///   - tokens: observers that this transaction is not told to.
     ///   - durability: when the changes are on disk, if not at once. Realm has nothing like it.
+    ///   - block: makes the changes; an error that it throws cancels them.
     @discardableResult
     public func write<Result>(
         withoutNotifying tokens: [NotificationToken] = [], durability: Durability = .immediate,
