@@ -11,7 +11,7 @@ public import Synchronization
 public struct FutexMutex<Value>: ~Copyable, @unchecked Sendable {
     @usableFromInline
     struct Guarded: ~Copyable {
-        /// 0: free. 1: held. 2: held, and somebody may sleep.
+        /// 0: free. 1: held. 2: held, and a thread may sleep.
         @usableFromInline let word = Atomic<UInt32>(0)
         @usableFromInline var value: Value
 
@@ -47,7 +47,7 @@ public struct FutexMutex<Value>: ~Copyable, @unchecked Sendable {
 enum FutexLock {
     @usableFromInline typealias Word = UnsafeMutablePointer<Atomic<UInt32>>
 
-    /// Turns of a loop that somebody waits before he sleeps: some 100 ns.
+    /// Turns of a loop before a thread sleeps: some 100 ns.
     private static let spins = 40
 
     @inlinable @inline(__always)

@@ -9,8 +9,8 @@ internal import Glibc
 // 3. It gets its name, unless the name is taken: then the other creator has won, and ours goes.
 // 4. A sync of the directory.
 //
-// A creator that died left its temporary file without a lock. Whoever creates or opens the same
-// name removes it.
+// A creator that died left its temporary file without a lock. The next creator or opener of the
+// same name removes it.
 
 extension PosixFile {
     /// Creates the file with the content that `write` gives it. False: it existed already (or
@@ -95,8 +95,8 @@ extension PosixFile {
         let descriptor = try checked("open", temporary, result)
         let file = try PosixFile(descriptor: descriptor, path: temporary, isWritable: true)
         let lock = platform_lock(descriptor, lockExclusive, creatorLock, 1)
-        // Somebody who takes us for dead has the lock for a moment and removes the name: seen when
-        // the name is given, and tried again.
+        // A process that takes us for dead has the lock for a moment and removes the name: noticed
+        // when the name is given, and tried again.
         if lock != -EAGAIN { try checked("lock", temporary, lock) }
         return (file, temporary)
     }

@@ -11,8 +11,7 @@ extension PosixFile {
         _ path: String, forWriting: Bool, allowingNetworkFileSystem: Bool = false
     ) throws(SystemError) -> PosixFile {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .fileNotFound(path: path) }
-        // Not blocking: a pipe that nobody writes to must not hold us up before we see that it is
-        // one.
+        // Not blocking: opening a pipe without a writer must not wait before it is refused.
         let flags = (forWriting ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
         let descriptor = try checked("open", path, platform_open(path, flags, 0))
         do throws(SystemError) {

@@ -4,7 +4,7 @@ package import Synchronization
 
 /// Memory that processes share (a file of words), or that stands in for it within one process.
 ///
-/// The only stores are atomic ones to words that nobody takes for data. A mapping of a data file is
+/// The only stores are atomic ones to words that hold no data of users. A mapping of a data file is
 /// never written.
 ///
 /// `@unchecked Sendable`: its address and size never change, its words are atomic.
@@ -34,7 +34,7 @@ package final class SharedWords: @unchecked Sendable {
         if isMapped { _ = platform_unmap(base, byteCount) } else { base.deallocate() }
     }
 
-    /// Makes every word zero. Needs that nobody else uses them.
+    /// Makes every word zero. No other thread or process may use them.
     package func clear() {
         base.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
     }
@@ -42,7 +42,7 @@ package final class SharedWords: @unchecked Sendable {
 
 /// A 32-bit word that threads, of any process, can sleep on.
 ///
-/// `@unchecked Sendable`: the word is atomic; whoever made it keeps it allocated.
+/// `@unchecked Sendable`: the word is atomic; its maker keeps it allocated.
 package struct Futex: @unchecked Sendable {
     package let word: UnsafeMutablePointer<Atomic<UInt32>>
     /// Whether only threads of this process sleep on it.
@@ -61,7 +61,7 @@ package struct Futex: @unchecked Sendable {
         }
     }
 
-    /// The same for who says himself that the thread sleeps.
+    /// The same for a caller that marks the thread as sleeping itself.
     func waitUnmarked(while value: UInt32) {
         _ = platform_futex_wait(word, value, -1, isPrivate ? 1 : 0)
     }

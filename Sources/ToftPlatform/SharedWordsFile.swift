@@ -45,7 +45,7 @@ package final class SharedWordsFile {
         return file
     }
 
-    /// Replaces what has the name by a file of zeros, which whoever may use `file` may use.
+    /// Replaces what has the name by a file of zeros with the owner and mode of `file`.
     package static func create(_ path: String, byteCount: Int, like file: PosixFile)
         throws(SystemError) -> SharedWordsFile?
     {

@@ -36,7 +36,7 @@ package protocol StorageFile: AnyObject, Sendable {
     /// Makes the file at least so large, with blocks allocated where the file system can; the new
     /// bytes read as zeros.
     func grow(to size: UInt64) throws(SystemError)
-    /// Makes the file so small. Needs that nobody, in any process, reads what goes.
+    /// Truncates the file to a size in bytes. No process may read what goes.
     func truncate(to size: UInt64) throws(SystemError)
     /// Maps bytes of the file, which must be there, into a `Reservation`: readable, and shared, so
     /// that what any process writes is seen. The address and the beginning of the range differ by a

@@ -37,7 +37,7 @@ package final class ThreadLock: @unchecked Sendable {
         return true
     }
 
-    /// False if somebody has it.
+    /// False if a thread has it.
     package func tryLock() -> Bool {
         word.pointee.compareExchange(expected: 0, desired: 1, ordering: .acquiring).exchanged
     }

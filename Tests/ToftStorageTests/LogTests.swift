@@ -201,7 +201,7 @@ import ToftPlatform
         let database = try Database()
         for key in 1...4 { try database.put(key) }
         let end = try #require(
-            database.store.coordinator.log.place(
+            database.store.coordinator.log.location(
                 of: database.store.coordinator.published.log.position)
         ).offset
         var content = database.file.device

@@ -78,8 +78,8 @@ static inline int platform_unlink(const char *path) {
     return PLATFORM_RESULT(unlink(path));
 }
 
-/// What is known of a file, but for its times: whoever has asked Linux 6.13 or later for the times
-/// makes the next write store new ones, and a durable write then takes 40 us longer (on ext4).
+/// What is known of a file, but for its times: asking Linux 6.13 or later for the times makes the
+/// next write store new ones, and a durable write then takes 40 us longer (on ext4).
 static inline int platform_stat_without_times(
     int fd, const char *path, int flags, struct stat *out) {
     const unsigned int wanted =

@@ -3,7 +3,7 @@ internal import Synchronization
 internal import ToftEngine
 internal import ToftPlatform
 
-/// What the library keeps for a thread that calls it: who it is, and its last failure.
+/// What the library keeps for a thread that calls it: its identity, and its last failure.
 ///
 /// The identity is never used twice in a process, and the thread of a forked child gets a new one:
 /// its upper bits say in which process, counted from the first, the thread was seen.

@@ -15,7 +15,7 @@ internal import ToftPlatform
 ///    takes what is buried away, so that two threads never do it at once.
 /// 2. With the caller: a call enters the owner and leaves it at its end, and so does a release.
 ///    A call that finds another thread's call inside is refused, one that finds a release waits for
-///    its end. A release that finds another thread inside is buried, and whoever is inside ends the
+///    its end. A release that finds another thread inside is buried, and that thread ends the
 ///    object when it leaves.
 final class HandleOwner: Sendable {
     /// Identity of the thread (see `CallingThread`), or what stands for any.
@@ -168,7 +168,7 @@ extension HandleOwner {
         return (exchanged, original)
     }
 
-    /// Ends an object now, or leaves it to whoever is inside.
+    /// Ends an object now, or leaves it to the thread that is inside.
     func end(_ object: Unmanaged<AnyObject>, on calling: UInt64) {
         let (isFirst, inside) = enter(as: calling | Self.isReleasing)
         if !isFirst && inside & ~Self.isReleasing != calling {
@@ -189,7 +189,7 @@ extension HandleOwner {
         endBuried(on: calling)
     }
 
-    /// Ends what was buried while somebody was about to leave; if somebody is inside, he will.
+    /// Ends what was buried while a thread was about to leave; if another is inside, that one will.
     private func endBuried(on calling: UInt64) {
         while hasBuried.load(ordering: .sequentiallyConsistent)
             && enter(as: calling | Self.isReleasing).isFirst

@@ -251,7 +251,7 @@ private struct PageSet {
 }
 
 extension Store {
-    /// Checks the version of a file's newest meta, whoever has the file open. O(file).
+    /// Checks the version of a file's newest meta; other processes may have the file open. O(file).
     package static func checkOfDurableVersion(of file: any StorageFile) throws(StorageError)
         -> CheckReport
     {

@@ -151,14 +151,14 @@ struct ClusterBuilder {
     }
 
     private func copyKeys(to base: UnsafeMutableRawPointer, at start: Int) {
-        var place = start
+        var offset = start
         for source in sources {
             base.store(
                 source.cluster.keys + source.rows.lowerBound, count: source.rows.count * 8,
-                at: place)
-            place += source.rows.count * 8
+                at: offset)
+            offset += source.rows.count * 8
         }
-        if let newKey { base.storeInt64(newKey, at: place) }
+        if let newKey { base.storeInt64(newKey, at: offset) }
     }
 }
 

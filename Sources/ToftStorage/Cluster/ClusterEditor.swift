@@ -6,7 +6,7 @@ struct ClusterEditor {
 
     // MARK: Rows
 
-    /// Opens a place for a row whose cells have their defaults. The capacity has room.
+    /// Makes room for a row whose cells have their defaults. The capacity has room.
     @inline(__always)
     func insertRow(at row: Int, key: Int64) throws(StorageError) {
         let count = cluster.rowCount
@@ -25,7 +25,7 @@ struct ClusterEditor {
         base.storeUInt16(count &+ 1, at: cluster.header &+ ClusterLayout.rowCount)
     }
 
-    /// Closes the place of a row. What its cells have elsewhere has been freed; its heap becomes
+    /// Closes the gap of a row. What its cells have elsewhere has been freed; its heap becomes
     /// garbage.
     func eraseRow(at row: Int) throws(StorageError) {
         let count = cluster.rowCount
@@ -70,14 +70,14 @@ struct ClusterEditor {
     @inline(__always)
     private func openPlace(_ start: Int, width: Int, at row: Int, _ count: Int) {
         guard row < count else { return }
-        let place = start &+ row &* width
-        base.move(from: place, to: place &+ width, count: (count &- row) &* width)
-        base.clear(at: place, count: width)
+        let offset = start &+ row &* width
+        base.move(from: offset, to: offset &+ width, count: (count &- row) &* width)
+        base.clear(at: offset, count: width)
     }
 
     private func closePlace(_ start: Int, width: Int, at row: Int, _ count: Int) {
-        let place = start &+ row &* width
-        base.move(from: place &+ width, to: place, count: (count &- row &- 1) &* width)
+        let offset = start &+ row &* width
+        base.move(from: offset &+ width, to: offset, count: (count &- row &- 1) &* width)
         base.clear(at: start &+ (count &- 1) &* width, count: width)
     }
 
@@ -233,8 +233,9 @@ struct ClusterEditor {
 
     private func leaveGarbage(_ count: Int) {
         guard count > 0 else { return }
-        let place = cluster.header &+ ClusterLayout.garbage
-        base.storeUInt32(min(base.reading.uint32(at: place) &+ count, cluster.byteCount), at: place)
+        let offset = cluster.header &+ ClusterLayout.garbage
+        base.storeUInt32(
+            min(base.reading.uint32(at: offset) &+ count, cluster.byteCount), at: offset)
     }
 
     // MARK: Bounds

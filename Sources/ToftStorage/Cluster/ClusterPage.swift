@@ -1,4 +1,4 @@
-/// A cluster's bytes, for reading. The header is verified when it is made, a column's place when it
+/// A cluster's bytes, for reading. The header is verified when it is made, a column's slice when it
 /// is asked for, a heap cell when it is read: what has been verified is then read without further
 /// tests.
 struct ClusterPage {
@@ -84,7 +84,7 @@ struct ClusterPage {
 
     // MARK: Columns
 
-    /// The place of a column among the entries; nil where the cluster is older than the column.
+    /// The index of a column among the entries; nil where the cluster is older than the column.
     @inline(__always)
     func index(ofColumn id: UInt32) -> Int? {
         guard columnCount > 0 else { return nil }

@@ -1,4 +1,4 @@
-/// How large a new cluster shall be.
+/// The size of a new cluster.
 struct ClusterShape {
     var rowCapacity: Int
     /// Bytes of heap, room included.

@@ -79,7 +79,7 @@ struct ColumnWriter {
     private mutating func copyHeap(_ slice: ColumnSlice, _ source: ClusterSource, to cells: Int)
         throws(StorageError)
     {
-        var place = cells
+        var offset = cells
         for row in source.rows {
             let old = slice.heapCell(row)
             if old.raw != 0 {
@@ -91,10 +91,10 @@ struct ColumnWriter {
                 base.store(from, count: bytes.count, at: heapEnd)
                 base.storeUInt32(
                     HeapCell(offset: heapEnd, length: bytes.count, isExternal: old.isExternal)
-                        .raw, at: place)
+                        .raw, at: offset)
                 heapEnd &+= bytes.count
             }
-            place &+= 4
+            offset &+= 4
         }
     }
 

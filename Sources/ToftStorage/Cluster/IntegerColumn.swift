@@ -72,22 +72,22 @@ package struct IntegerColumn {
 
     /// Writes the integers to memory with eight bytes for each.
     @inline(never)
-    package func widen(to place: UnsafeMutableRawPointer) {
+    package func widen(to destination: UnsafeMutableRawPointer) {
         switch width {
-        case .one: widen(Int8.self, place)
-        case .two: widen(Int16.self, place)
-        case .four: widen(Int32.self, place)
-        case .eight: widen(Int64.self, place)
+        case .one: widen(Int8.self, destination)
+        case .two: widen(Int16.self, destination)
+        case .four: widen(Int32.self, destination)
+        case .eight: widen(Int64.self, destination)
         }
     }
 
     @inline(__always)
     private func widen<Value: FixedWidthInteger>(
-        _ type: Value.Type, _ place: UnsafeMutableRawPointer
+        _ type: Value.Type, _ destination: UnsafeMutableRawPointer
     ) {
         let values = base.assumingMemoryBound(to: type)
         for row in 0..<count {
-            place.storeBytes(
+            destination.storeBytes(
                 of: Int64(Value(littleEndian: values[row])), toByteOffset: row &* 8, as: Int64.self)
         }
     }

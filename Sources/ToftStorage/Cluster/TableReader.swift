@@ -153,7 +153,7 @@ package final class TableReader: Sendable {
     /// Fetches what a scan reads of a cluster: its headers and the beginning of some columns, which
     /// lie as in most others.
     private func prefetch(_ page: PageNumber, _ columns: [UInt32], like cluster: ClusterPage) {
-        guard let (base, verified) = pages.file.place(page) else { return }
+        guard let (base, verified) = pages.file.located(page) else { return }
         base.prefetch()
         verified.prefetch()
         (base + cluster.header).prefetch()

@@ -7,8 +7,8 @@
 ///    new tail begins.
 /// 2. A last cluster that is larger, as many rows at once leave it, is not copied for a row: a tail
 ///    begins beside it.
-/// 3. Whoever appends many rows moves the tail that it began with into the cluster before, and goes
-///    on there as long as that can grow.
+/// 3. A transaction that appends many rows moves the tail that it began with into the cluster
+///    before, and continues there as long as that can grow.
 extension TableWriter {
     /// Begins a tail, where the key goes to the end of the table and the last cluster is too large
     /// to be copied for it. Otherwise the path no longer leads to the hint.
@@ -23,7 +23,7 @@ extension TableWriter {
     }
 
     /// Appends a row to a full last cluster, after making room in a tail or in the cluster before;
-    /// false where it shall grow like any other. The path is current.
+    /// false if it is to grow like any other. The path is current.
     func appendToFull(_ leaf: Leaf, _ key: Int64)
         throws(StorageError) -> Bool
     {
@@ -53,7 +53,7 @@ extension TableWriter {
     }
 
     /// Makes room for `heap` more bytes or a wider integer in the last row, where this transaction
-    /// appended it; false where its cluster shall grow like any other. The path is current.
+    /// appended it; false if its cluster is to grow like any other. The path is current.
     func makeRoomInTail(
         _ leaf: Leaf, heap: Int, _ widening: Widening?
     ) throws(StorageError) -> Bool {
@@ -143,7 +143,8 @@ extension TableWriter {
         _ = try descend(to: key)
     }
 
-    /// A cluster with one row. Whoever has appended a large cluster gets one as large as the last.
+    /// A cluster with one row. A transaction that has appended a large cluster gets one as large as
+    /// the last.
     func newTail(_ key: Int64, like last: ClusterBuilder?)
         throws(StorageError) -> Ref
     {

@@ -126,7 +126,7 @@ struct RowPlan {
     func value(_ column: Int) -> Int? { values[column] >= 0 ? Int(values[column]) : nil }
 }
 
-/// A row on its way into the first free place of a cluster, whose columns are zero there. The heap
+/// A row on its way into the first free row of a cluster, whose columns are zero there. The heap
 /// has room for it.
 private struct AppendedRow {
     private let editor: ClusterEditor

@@ -41,7 +41,7 @@ final class TableWriter {
     @inline(__always)
     var columns: [Column] { head.columns }
 
-    /// Whether large clusters pay, which whoever appends a row later has to copy or to leave.
+    /// Whether large clusters pay, although a later append has to copy them or start another.
     var isAppendingMany: Bool { appendedRows >= 2 * ClusterLimits.tailRows }
 
     /// Forgets what the last transaction left.

@@ -21,7 +21,8 @@ extension UnsafeRawPointer {
         UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
-    /// The number of a page, a version, a tree or a place in the log: whichever the caller wants.
+    /// The number of a page, a version, a tree, or a position in the log: the kind that the caller
+    /// expects.
     @inline(__always) func uint64<Number: Identifier>(at offset: Int) -> Number {
         Number(uint64(at: offset))
     }

@@ -48,7 +48,7 @@ package struct LogRing: Equatable, Sendable {
     }
 
     /// A stretch of one segment.
-    struct Place: Equatable {
+    struct Location: Equatable {
         /// Byte offset in the file.
         var offset: UInt64
         /// Bytes from there to the end of the segment.
@@ -56,12 +56,12 @@ package struct LogRing: Equatable, Sendable {
     }
 
     /// Where a position lies. Nil if there is no log, or the position is before its beginning.
-    func place(of position: LogPosition) -> Place? {
+    func location(of position: LogPosition) -> Location? {
         guard position >= base, capacity > 0 else { return nil }
         var rest = (position - base) % capacity
         for segment in segments {
             if rest < segment.byteCount {
-                return Place(
+                return Location(
                     offset: segment.page.byteOffset &+ rest,
                     room: segment.byteCount - rest)
             }
@@ -75,9 +75,9 @@ package struct LogRing: Equatable, Sendable {
     func start(of byteCount: UInt64, from position: LogPosition) -> LogPosition? {
         guard byteCount <= longestSegment else { return nil }
         var start = position
-        while let place = place(of: start) {
-            if place.room >= byteCount { return start }
-            start += place.room
+        while let location = location(of: start) {
+            if location.room >= byteCount { return start }
+            start += location.room
         }
         return nil
     }
@@ -122,8 +122,8 @@ package enum LogLimit {
     /// What waits for a checkpoint before one begins: bytes written, effects logged (they decide
     /// how long a recovery takes), and milliseconds in which nothing was committed.
     static let backlogBytes: UInt64 = 16 << 20
-    /// What waits at most: a writer who is faster than the checkpoints then makes one itself, so
-    /// that the file does not grow without bound.
+    /// The largest backlog: at this size a writer makes a checkpoint itself, so that the file does
+    /// not grow without bound.
     static let maximumBacklogBytes: UInt64 = 48 << 20
     static let backlogEffects: UInt64 = 200_000
     static let idleMilliseconds = 1_000

@@ -13,7 +13,7 @@ package enum Page {
     @inline(__always)
     static func region(of page: PageNumber) -> Int { Int((page &- firstData) / UInt64(perRegion)) }
 
-    /// The page's place within its region.
+    /// The page's index within its region.
     @inline(__always)
     static func indexInRegion(_ page: PageNumber) -> Int {
         Int((page &- firstData) % UInt64(perRegion))
@@ -79,11 +79,11 @@ package enum ExtentHeader {
         base.storeUInt32(pageCount, at: self.pageCount)
         base.storeUInt32(payloadStart(type, pageCount: pageCount), at: payloadOffset)
         base.storeBytes(of: 0, toByteOffset: payloadLength, as: UInt32.self)
-        place(base, page: page, birth: birth)
+        write(base, page: page, birth: birth)
     }
 
     /// Says where a copy of an extent lies and when it was born.
-    static func place(_ base: UnsafeMutableRawPointer, page: PageNumber, birth: Version) {
+    static func write(_ base: UnsafeMutableRawPointer, page: PageNumber, birth: Version) {
         base.storeUInt64(page, at: self.page)
         base.storeUInt64(birth, at: self.birth)
     }

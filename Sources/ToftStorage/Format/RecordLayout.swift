@@ -22,7 +22,7 @@ package enum RecordLayout {
     static let kindMask: UInt8 = 0x3F
 
     /// The first byte of a cell's annotation: the cell holds what was there before and an amount,
-    /// which follows (signed). Who merges commits adds the amount to what he has.
+    /// which follows (signed). A merge of commits adds the amount to its own value.
     static let amountAdded: UInt8 = 1
 
     /// Effects of one transaction that are kept with their values; beyond that only what was
@@ -65,7 +65,7 @@ package struct Effect {
     package var tree: TreeID
     package var key: Int64
     package var column: UInt32
-    /// The place in the list; where from, for a move.
+    /// The index in the list; where from, for a move.
     package var index: Int
     /// Where to, for a move or a swap.
     package var otherIndex: Int

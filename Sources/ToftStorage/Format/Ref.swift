@@ -17,7 +17,7 @@ package enum ExtentType: UInt8, Sendable {
 /// to.
 ///
 /// `(page, birth)` names one content for ever, so what was verified once need not be verified
-/// again. While an extent is being written its `checksum` is 0; commit settles it.
+/// again. While an extent is being written its `checksum` is 0; the commit computes it.
 package struct Ref: Hashable, Sendable {
     package var page: PageNumber
     package var birth: Version

@@ -37,7 +37,7 @@ extension TreeRoot {
     /// Bytes of an encoded root.
     static let size = TreeRootLayout.size
 
-    /// Reads a root from the catalog. `page` names the place of the bytes in an error.
+    /// Reads a root from the catalog. `page` is named in errors.
     init(decoding bytes: UnsafeRawBufferPointer, page: PageNumber) throws(StorageError) {
         guard let base = bytes.baseAddress, bytes.count >= TreeRootLayout.size else {
             throw .corrupt(page: page, reason: "a tree root is cut short")

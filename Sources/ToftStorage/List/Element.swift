@@ -5,7 +5,7 @@ enum Element {
     /// The encoded reference of the blob that holds the bytes.
     case blob(UnsafeRawBufferPointer)
 
-    /// The bytes that it takes besides its slot or place, in a block of bytes.
+    /// The bytes that it takes besides its slot, in a block of bytes.
     @inline(__always)
     var heapBytes: Int {
         switch self {

@@ -79,10 +79,10 @@ struct ElementBlock {
             )
         case .float64: return .float64(Double(bitPattern: base.uint64(at: values &+ index &* 8)))
         case .timestamp:
-            let place = values &+ index &* 12
+            let offset = values &+ index &* 12
             let nanoseconds = Int32(
-                bitPattern: UInt32(truncatingIfNeeded: base.uint32(at: place &+ 8)))
-            return .timestamp(Timestamp(seconds: base.int64(at: place), nanoseconds: nanoseconds))
+                bitPattern: UInt32(truncatingIfNeeded: base.uint32(at: offset &+ 8)))
+            return .timestamp(Timestamp(seconds: base.int64(at: offset), nanoseconds: nanoseconds))
         case .bytes, .list: return .null
         }
     }

@@ -1,4 +1,4 @@
-/// What stands in a log, read whole: for recovery, and for readers of a file that nobody has
+/// The frames of a log, read whole: for recovery, and for readers of a file that was not
 /// recovered.
 struct LogContent {
     private let map: LogRing
@@ -104,8 +104,8 @@ struct LogContent {
         var position = point.position
         for _ in 0...map.segments.count {
             if let frame = frame(at: position, after: point, version) { return frame }
-            guard let place = map.place(of: position) else { return nil }
-            position += place.room
+            guard let location = map.location(of: position) else { return nil }
+            position += location.room
         }
         return nil
     }
@@ -113,11 +113,11 @@ struct LogContent {
     private func frame(at position: LogPosition, after point: LogEnd, _ version: Version)
         -> LogFrame?
     {
-        guard let place = map.place(of: position), capacity > 0 else { return nil }
+        guard let location = map.location(of: position), capacity > 0 else { return nil }
         let offset = Int((position - map.base) % capacity)
         let frame = bytes.withUnsafeBytes { bytes in
             bytes.baseAddress.flatMap {
-                LogFrame(validating: $0 + offset, room: Int(place.room), salt: map.salt)
+                LogFrame(validating: $0 + offset, room: Int(location.room), salt: map.salt)
             }
         }
         guard let frame, frame.before.position == position,
@@ -160,6 +160,6 @@ struct LogContent {
     private func isInPlace(_ frame: LogFrame) -> Bool { frame.before.position >= map.base }
 
     private func page(of position: LogPosition) -> PageNumber {
-        PageNumber(ofByte: map.place(of: position)?.offset ?? 0)
+        PageNumber(ofByte: map.location(of: position)?.offset ?? 0)
     }
 }

@@ -4,7 +4,8 @@ package struct CommitRecord: Sendable {
     package let previousVersion: Version
     /// Rows come in runs and cells without order: the transaction was too large to keep more.
     package let isTouchOnly: Bool
-    /// Nothing but the fact of the commit was kept; whoever needs more compares two snapshots.
+    /// Nothing but the fact of the commit was kept; a caller that needs more compares two
+    /// snapshots.
     package let isTruncated: Bool
     let bytes: [UInt8]
 

@@ -3,9 +3,9 @@
 /// Below `lowestFree` no page is free, and below `fragmentsFrom[n]` there is no fragment of n
 /// pages, so that searches do not start anew each time.
 final class Bitmap {
-    /// Changed since it was read, so that it must be written to a new place.
+    /// Changed since it was read, so that it must be written to a new page.
     var isDirty = false
-    /// Whether it has the new place already.
+    /// Whether it has the new page already.
     var isRelocated = false
     private(set) var freePages: Int
     private var words: [UInt64]

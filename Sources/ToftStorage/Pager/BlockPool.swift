@@ -31,7 +31,7 @@ struct BlockPool {
         }
         let first = first ?? made()
         #if DEBUG || TOFT_TRIALS
-        // Whoever still reads the extent that was here shall notice.
+        // A stale read of the extent that was here must be noticed.
         block.initializeMemory(
             as: UInt8.self, repeating: Self.poison, count: pageCount * Page.size)
         #endif

@@ -94,7 +94,7 @@ struct DirtyPages: ~Copyable {
         let size = pageCount * Page.size
         let base = blocks.take(pageCount: pageCount)
         if isZeroed { base.initializeMemory(as: UInt8.self, repeating: 0, count: size) }
-        place(
+        put(
             Extent(
                 page: page, base: base, pageCount: Int32(truncatingIfNeeded: pageCount), type: type)
         )
@@ -138,7 +138,7 @@ struct DirtyPages: ~Copyable {
         return found
     }
 
-    private mutating func place(_ extent: Extent) {
+    private mutating func put(_ extent: Extent) {
         var index = home(extent.page)
         while slots[index].page > Self.removed { index = (index &+ 1) & (capacity &- 1) }
         if slots[index].page == Self.empty { used += 1 }
@@ -151,7 +151,7 @@ struct DirtyPages: ~Copyable {
         capacity = max(64, (count + 1) * 4).nextPowerOfTwo
         slots = Self.makeSlots(capacity)
         used = 0
-        for index in 0..<oldCapacity where old[index].page > Self.removed { place(old[index]) }
+        for index in 0..<oldCapacity where old[index].page > Self.removed { put(old[index]) }
         old.deallocate()
     }
 }

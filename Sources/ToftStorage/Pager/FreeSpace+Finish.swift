@@ -176,10 +176,10 @@ extension FreeSpace {
     ) throws(StorageError) {
         let pages = Self.pages(ofRuns: runs.count)
         var (ref, base) = try space.allocate(.freedBatch, pageCount: pages)
-        var place = base + ExtentHeader.payloadStart(.freedBatch, pageCount: pages)
+        var address = base + ExtentHeader.payloadStart(.freedBatch, pageCount: pages)
         for run in runs {
-            run.encode(to: place)
-            place += FreedRunLayout.size
+            run.encode(to: address)
+            address += FreedRunLayout.size
         }
         ExtentHeader.setPayloadLength(runs.count * FreedRunLayout.size, of: base)
         ref.checksum = try space.finalizeChecksums(ref)

@@ -375,7 +375,7 @@ final class ReclaimablePages {
 }
 
 extension FreeSpace.Run {
-    /// Pages that nobody needs.
+    /// Pages that no version needs.
     init(reclaimable run: PageRuns.Run) {
         self.init(page: run.page, count: UInt32(truncatingIfNeeded: run.count), birth: 0, death: 1)
     }

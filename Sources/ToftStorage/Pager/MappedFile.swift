@@ -17,7 +17,7 @@ package import ToftPlatform
 ///    and nothing reads it again as long as it is remembered. So every error of the device, and a
 ///    file that others truncate, is an error of a call. A page is filled again only when another
 ///    version is in it, which no snapshot of this process can be looking at. Where bytes of the
-///    file have to be changed before they are pages (a cipher), `fill` is the place.
+///    file have to be changed before they are pages (a cipher), `fill` does that.
 /// 5. `buffered`: memory holds at most what the open snapshots have read. When the last of the
 ///    process goes and more than `keptBytes` are filled, all is given back.
 ///
@@ -98,10 +98,10 @@ package final class MappedFile: @unchecked Sendable {
         return (base + index &* Page.size, verified + index)
     }
 
-    /// Where a page and its word of verification are, if it was located before: for whoever only
-    /// wants them fetched.
+    /// Where a page and its word of verification are, if it was located before: for a caller that
+    /// only wants them fetched.
     @inline(__always)
-    func place(_ page: PageNumber) -> (base: UnsafeRawPointer, verified: UnsafeRawPointer)? {
+    func located(_ page: PageNumber) -> (base: UnsafeRawPointer, verified: UnsafeRawPointer)? {
         guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions) else {
             return nil
         }
@@ -119,7 +119,7 @@ package final class MappedFile: @unchecked Sendable {
     /// verification: all at once, not one after the other.
     @inline(__always)
     func fetch(_ page: PageNumber, lines: Int) {
-        guard let (base, verified) = place(page) else { return }
+        guard let (base, verified) = located(page) else { return }
         verified.prefetch()
         for line in 0..<lines { (base + line &* 64).prefetch() }
     }

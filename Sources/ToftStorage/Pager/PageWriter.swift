@@ -74,7 +74,7 @@ final class PageWriter {
         let base = working.extents.insert(
             copy.page, pageCount: Int(ref.pageCount), type: type, isZeroed: false)
         base.copyMemory(from: source, byteCount: size)
-        ExtentHeader.place(base, page: copy.page, birth: copy.birth)
+        ExtentHeader.write(base, page: copy.page, birth: copy.birth)
         try free(ref)
         ref = copy
         return base

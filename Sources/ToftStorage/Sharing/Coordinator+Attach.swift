@@ -41,7 +41,7 @@ extension Coordinator {
         }
     }
 
-    /// A coordinator for reading only, which writes nothing and waits for nobody. `newestDurable`
+    /// A coordinator for reading only, which writes nothing and never waits. `newestDurable`
     /// reads the newest valid meta from the file.
     package static func readOnly(
         _ file: PosixFile,
@@ -93,7 +93,7 @@ private struct Backoff {
     private let word = ThreadLock.neverWoken
     private let end = Deadline(timeoutMilliseconds: 2_000)
 
-    /// What has not settled by now will not.
+    /// Whether the time for attaching is over.
     var isOver: Bool { end.hasPassed }
 
     mutating func pause() {

@@ -19,8 +19,8 @@ package struct Pin: Sendable {
 ///    `ReadOnlyAttachments`. Where participants are, it reads their words.
 /// 3. The coordinator of an **in-memory** database has words of its own, and no locks but those of
 ///    its process.
-/// 4. Whoever finds the attach lock held but the lock file missing, foreign or of another build
-///    does not join: `incompatibleProcess`.
+/// 4. A process that finds the attach lock held but the lock file missing, foreign or of another
+///    build does not join: `incompatibleProcess`.
 /// 5. The last participant to leave gets the attach lock exclusively once more, so that it can
 ///    close the file cleanly.
 /// 6. After a fork the child's coordinator does nothing: every call but `detach` throws
@@ -38,8 +38,8 @@ package final class Coordinator: Sendable {
     let locks: FileLocks?
     /// Where others have mapped the words too, the number that a rebuilding changes.
     let stamp: UInt64
-    /// For the first: the newest version of those who had the file open before and died. Its pages
-    /// are there as long as the machine has not been restarted.
+    /// For the first: the newest version of the processes that had the file open before and died.
+    /// Its pages are there as long as the machine has not been restarted.
     let abandoned: PublishedVersion?
     private let writerLock: InterprocessLock
     private let checkpointLock: InterprocessLock
@@ -204,7 +204,7 @@ package final class Coordinator: Sendable {
         }
     }
 
-    /// Pins a version that nobody can have let go of: the newest, or one that is about to be. Only
+    /// Pins a version that is certainly still there: the newest, or one that is about to be. Only
     /// for the owner of the write lock.
     func pin(_ published: PublishedVersion) throws(StorageError) -> Pin {
         try checkUsable()
@@ -338,7 +338,7 @@ package final class Coordinator: Sendable {
         wake()
     }
 
-    /// Makes something durable. If that fails nobody knows what is on the disk, and it is never
+    /// Makes something durable. If that fails, what is on the disk is unknown, and it is never
     /// tried again: all writing stops.
     ///
     /// - Throws: `poisoned`.
@@ -353,13 +353,13 @@ package final class Coordinator: Sendable {
 
     // MARK: Waiting
 
-    /// Counts calls of `wake`. Who takes it before he looks for work misses no call between the
-    /// look and the sleep.
+    /// Counts calls of `wake`. A caller that samples it before it looks for work misses no call
+    /// between the look and the sleep.
     package var wakeCount: UInt32 {
         words.futex(LockFileLayout.signal).word.pointee.load(ordering: .sequentiallyConsistent)
     }
 
-    /// Sleeps until somebody calls `wake`, in any process, or the time (negative: for ever) is
+    /// Sleeps until a thread of any process calls `wake`, or the time (negative: for ever) is
     /// over; not at all if a later version is there already, or `wake` was called since `seen` was
     /// taken. Returns whether a later version is there.
     package func waitForVersion(
@@ -382,7 +382,7 @@ package final class Coordinator: Sendable {
         return ring.version > version
     }
 
-    /// Wakes all that sleep in `waitForVersion`. A system call only if somebody does.
+    /// Wakes all that sleep in `waitForVersion`. A system call only if there is one.
     package func wake() {
         guard !isForeign else { return }
         let signal = words.futex(LockFileLayout.signal)

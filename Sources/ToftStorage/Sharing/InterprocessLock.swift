@@ -6,8 +6,8 @@ internal import ToftPlatform
 ///
 /// 1. A thread first takes the lock of its process, then, for the process, a byte of the data file.
 ///    The kernel gives the byte back when the process dies, so no death can block the others.
-/// 2. `phase` is idle, or says that somebody is at work. Whoever gets the byte and finds the phase
-///    not idle knows that the last owner died at work; the phase then is `takeover` until the heir
+/// 2. `phase` is idle, or says that an owner is at work. A process that gets the byte and finds the
+///    phase not idle knows that the last owner died; the phase then is `takeover` until the new one
 ///    says that it is done, so an heir that dies, or fails, leaves the duty to the next.
 /// 3. Sleepers wait for `turn` to change, and look again from time to time: a death changes no
 ///    word. They say that they sleep in `sleepers`; `unlock` makes a system call only then, and
@@ -34,8 +34,8 @@ final class InterprocessLock: Sendable {
     /// Guarded by `threads`.
     private let courtesy = FutexMutex<(acquisitions: UInt64, end: Deadline)?>(nil)
 
-    /// Whether the process has the byte though no thread may have the lock. Changed only by who has
-    /// `threads`.
+    /// Whether the process has the byte though no thread may have the lock. Changed only by the
+    /// owner of `threads`.
     private let keepsByte = Atomic<Bool>(false)
 
     private static let courtesyMilliseconds = 2
@@ -149,7 +149,7 @@ final class InterprocessLock: Sendable {
             let seen = turn.word.pointee.load(ordering: .sequentiallyConsistent)
             if try system(locks.takeExclusive(byte)) { break }
             sleepers.pointee.store(1, ordering: .sequentiallyConsistent)
-            // Given back between the two: nobody may have seen that we are about to sleep.
+            // Given back between the two: its owner may not have seen that we are about to sleep.
             if try system(locks.takeExclusive(byte)) { break }
             if deadline.hasPassed { throw .lockTimeout }
             turn.wait(while: seen, nanoseconds: deadline.remainingNanoseconds(atMost: look))

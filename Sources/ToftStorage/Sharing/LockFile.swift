@@ -1,8 +1,8 @@
 internal import Synchronization
 internal import ToftPlatform
 
-/// The file `NAME.lock` beside the data file: made, rebuilt, checked and mapped. Who may do which
-/// when is the coordinator's affair.
+/// The file `NAME.lock` beside the data file: made, rebuilt, checked and mapped. The coordinator
+/// decides which process may do what.
 ///
 /// Its blocks are allocated when it is made, so that no store to the mapping can find the disk
 /// full. It stays when everybody has left.
@@ -12,12 +12,12 @@ enum LockFile {
     /// Makes the words anew, all zero but for the header; state `building`. Needs the exclusive
     /// attach lock.
     ///
-    /// A lock file of another data file may be in use by those who have that one open (it was moved
-    /// away under them): it is not touched but replaced.
+    /// A lock file of another data file may be in use by processes that have that one open (it was
+    /// moved away while open): it is replaced, not changed.
     ///
-    /// - Returns: also the newest version of those who had the file open before, if they died. It
-    ///   stays in the new words until another is published, so a first that dies as well does not
-    ///   lose it.
+    /// - Returns: also the newest version of the processes that had the file open before, if they
+    ///   died. It stays in the new words until another is published, so a first that dies as well
+    ///   does not lose it.
     static func rebuild(for file: PosixFile) throws(StorageError) -> (
         words: SharedWords, abandoned: PublishedVersion?
     ) {

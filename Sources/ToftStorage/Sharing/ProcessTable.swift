@@ -1,11 +1,11 @@
 internal import Synchronization
 internal import ToftPlatform
 
-/// Who shares the lock file: a process takes a place with an index, and holds a lock on a byte of
-/// the data file as the proof of its life.
+/// The processes that share the lock file: each takes a slot with an index, and holds a lock on a
+/// byte of the data file as the proof of its life.
 ///
-/// 1. A place belongs to whoever holds its byte. Its incarnation counts its owners, so that (index,
-///    incarnation) names one of them for ever.
+/// 1. A slot belongs to the process that holds its byte. Its incarnation counts its owners, so that
+///    (index, incarnation) names one of them for ever.
 /// 2. A new owner removes the pins of earlier ones before it makes itself known by the next
 ///    incarnation.
 /// 3. An owner is dead when its incarnation is over, or its byte is free, or its process is
@@ -17,7 +17,7 @@ struct ProcessTable: Sendable {
     let locks: FileLocks?
     let me = ProcessIdentity.current()
 
-    /// Who owns what is marked with this word. Never 0.
+    /// The owner of what is marked with this word. Never 0.
     struct Owner: Equatable, Sendable {
         let word: UInt64
         var index: Int { Int(word & 0xFFFF) - 1 }
@@ -27,7 +27,7 @@ struct ProcessTable: Sendable {
         init(index: Int, incarnation: UInt64) { word = incarnation << 16 | UInt64(index + 1) }
     }
 
-    /// Takes a free place. `clear` removes what earlier owners of that index left.
+    /// Takes a free slot. `clear` removes what earlier owners of that index left.
     func join(clear: (Int) -> Void) throws(StorageError) -> Owner {
         for index in 0..<LockFileLayout.processLimit {
             if let locks, try !system(locks.takeExclusive(LockByte.process(index))) { continue }

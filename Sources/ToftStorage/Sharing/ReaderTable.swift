@@ -4,19 +4,19 @@ internal import ToftPlatform
 /// Which versions are being read, over all processes: a page that a pinned version can reach is not
 /// used again.
 ///
-/// 1. A place in the table belongs to a process once its owner word does (compare-and-swap from 0).
-///    The process keeps a few places that it has no use for at the moment, with version 0.
-/// 2. To pin: copy the newest descriptor, store its version into a place of ours, full fence, look
+/// 1. A slot in the table belongs to a process once its owner word does (compare-and-swap from 0).
+///    The process keeps a few slots that it has no use for at the moment, with version 0.
+/// 2. To pin: copy the newest descriptor, store its version into a slot of ours, full fence, look
 ///    whether it is still the newest. If not, start over. A writer publishes, full fence, then
 ///    scans. So either the reader sees the new version, or the writer sees the pin.
 /// 3. `pin end` is raised before the first version is stored behind it, so the fence covers it too.
 /// 4. Within a process a version is pinned once and counted.
-/// 5. The places of a dead process are given back by swapping its owner word for 0: (index,
-///    incarnation) names it alone, so a place that has been given back and taken anew cannot be
+/// 5. The slots of a dead process are given back by swapping its owner word for 0: (index,
+///    incarnation) names it alone, so a slot that has been given back and taken anew cannot be
 ///    hit. A version left behind is harmless: too much is pinned for a moment.
 final class ReaderTable: Sendable {
     private struct Held {
-        var place: Int
+        var slot: Int
         var count: Int
     }
 
@@ -53,18 +53,18 @@ final class ReaderTable: Sendable {
                     return published
                 }
                 Failpoint.reach(.versionRead)
-                let place: Int
-                if let spare = local.spare.popLast() { place = spare } else { place = try claim() }
-                let version = words.pin(place, LockFileLayout.ReaderSlot.version)
+                let slot: Int
+                if let spare = local.spare.popLast() { slot = spare } else { slot = try claim() }
+                let version = words.pin(slot, LockFileLayout.ReaderSlot.version)
                 version.pointee.store(published.version.rawValue, ordering: .relaxed)
                 Failpoint.reach(.pinStored)
                 atomicMemoryFence(ordering: .sequentiallyConsistent)
                 if ring.token == token {
-                    local.held[published.version] = Held(place: place, count: 1)
+                    local.held[published.version] = Held(slot: slot, count: 1)
                     return published
                 }
                 version.pointee.store(0, ordering: .releasing)
-                local.spare.append(place)
+                local.spare.append(slot)
             }
         }
     }
@@ -78,11 +78,11 @@ final class ReaderTable: Sendable {
                 local.held[wanted]?.count += 1
                 return
             }
-            let place: Int
-            if let spare = local.spare.popLast() { place = spare } else { place = try claim() }
-            words.pin(place, LockFileLayout.ReaderSlot.version).pointee.store(
+            let slot: Int
+            if let spare = local.spare.popLast() { slot = spare } else { slot = try claim() }
+            words.pin(slot, LockFileLayout.ReaderSlot.version).pointee.store(
                 wanted.rawValue, ordering: .sequentiallyConsistent)
-            local.held[wanted] = Held(place: place, count: 1)
+            local.held[wanted] = Held(slot: slot, count: 1)
         }
     }
 
@@ -94,18 +94,18 @@ final class ReaderTable: Sendable {
                 return
             }
             local.held[version] = nil
-            words.pin(held.place, LockFileLayout.ReaderSlot.version).pointee.store(
+            words.pin(held.slot, LockFileLayout.ReaderSlot.version).pointee.store(
                 0, ordering: .releasing)
             if local.spare.count < Self.spareLimit {
-                local.spare.append(held.place)
+                local.spare.append(held.slot)
             } else {
-                words.pin(held.place, LockFileLayout.ReaderSlot.owner).pointee.store(
+                words.pin(held.slot, LockFileLayout.ReaderSlot.owner).pointee.store(
                     0, ordering: .releasing)
             }
         }
     }
 
-    /// Lets nobody pin a version from now on. False, and nothing has changed, while a version is
+    /// Refuses pins from now on. False, and nothing has changed, while a version is
     /// pinned.
     func end() -> Bool {
         local.withLock { local in
@@ -117,10 +117,10 @@ final class ReaderTable: Sendable {
     /// Gives everything back.
     func leave() {
         local.withLock { local in
-            for place in local.held.values.map(\.place) + local.spare {
-                words.pin(place, LockFileLayout.ReaderSlot.version).pointee.store(
+            for slot in local.held.values.map(\.slot) + local.spare {
+                words.pin(slot, LockFileLayout.ReaderSlot.version).pointee.store(
                     0, ordering: .releasing)
-                words.pin(place, LockFileLayout.ReaderSlot.owner).pointee.store(
+                words.pin(slot, LockFileLayout.ReaderSlot.owner).pointee.store(
                     0, ordering: .releasing)
             }
             local = Local(isEnded: true)
@@ -129,25 +129,25 @@ final class ReaderTable: Sendable {
     }
 
     private func claim() throws(StorageError) -> Int {
-        if let place = tryClaim() { return place }
+        if let slot = tryClaim() { return slot }
         clearDead(keeping: 0)
-        guard let place = tryClaim() else { throw .tooManyReaders }
-        return place
+        guard let slot = tryClaim() else { throw .tooManyReaders }
+        return slot
     }
 
     private func tryClaim() -> Int? {
-        for place in 0..<LockFileLayout.pinLimit {
-            let word = words.pin(place, LockFileLayout.ReaderSlot.owner)
+        for slot in 0..<LockFileLayout.pinLimit {
+            let word = words.pin(slot, LockFileLayout.ReaderSlot.owner)
             guard word.pointee.load(ordering: .relaxed) == 0,
                 word.pointee.compareExchange(
                     expected: 0, desired: owner.word, ordering: .acquiringAndReleasing
                 ).exchanged
             else { continue }
-            // Whoever had it may have left a version behind.
-            words.pin(place, LockFileLayout.ReaderSlot.version).pointee.store(0, ordering: .relaxed)
+            // The last owner may have left a version behind.
+            words.pin(slot, LockFileLayout.ReaderSlot.version).pointee.store(0, ordering: .relaxed)
             words.word(LockFileLayout.pinEnd).pointee.max(
-                UInt64(place + 1), ordering: .sequentiallyConsistent)
-            return place
+                UInt64(slot + 1), ordering: .sequentiallyConsistent)
+            return slot
         }
         return nil
     }
@@ -179,8 +179,8 @@ final class ReaderTable: Sendable {
     }
 
     private static func clear(_ words: SharedWords, _ isGone: (ProcessTable.Owner) -> Bool) {
-        for place in 0..<end(words) {
-            let word = words.pin(place, LockFileLayout.ReaderSlot.owner)
+        for slot in 0..<end(words) {
+            let word = words.pin(slot, LockFileLayout.ReaderSlot.owner)
             let owner = word.pointee.load(ordering: .acquiring)
             guard owner != 0, isGone(ProcessTable.Owner(word: owner)) else { continue }
             _ = word.pointee.compareExchange(
@@ -190,14 +190,14 @@ final class ReaderTable: Sendable {
 
     private static func forEach(_ words: SharedWords, _ body: (ProcessTable.Owner, Version) -> Void)
     {
-        for place in 0..<end(words) {
-            let owner = words.pin(place, LockFileLayout.ReaderSlot.owner).pointee.load(
+        for slot in 0..<end(words) {
+            let owner = words.pin(slot, LockFileLayout.ReaderSlot.owner).pointee.load(
                 ordering: .acquiring)
             guard owner != 0 else { continue }
             body(
                 ProcessTable.Owner(word: owner),
                 Version(
-                    words.pin(place, LockFileLayout.ReaderSlot.version).pointee.load(
+                    words.pin(slot, LockFileLayout.ReaderSlot.version).pointee.load(
                         ordering: .acquiring)))
         }
     }

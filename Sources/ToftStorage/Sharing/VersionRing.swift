@@ -1,13 +1,13 @@
 internal import Synchronization
 internal import ToftPlatform
 
-/// How a version becomes visible: its descriptor goes to the next place of a small ring, then one
-/// release-store names version and place.
+/// How a version becomes visible: its descriptor goes to the next slot of a small ring, then one
+/// release-store names version and slot.
 ///
 /// 1. Only the owner of the write lock (or the first to attach) publishes; a descriptor that it did
 ///    not get to name does not exist.
 /// 2. A reader copies the descriptor and looks at the word again. It is unchanged, or the copy is
-///    thrown away: the place of the version that the word names is written again only after the
+///    thrown away: the slot of the version that the word names is written again only after the
 ///    word has changed.
 struct VersionRing: Sendable {
     let words: SharedWords
@@ -38,8 +38,8 @@ struct VersionRing: Sendable {
     }
 
     func publish(_ version: PublishedVersion) {
-        let place = (current.pointee.load(ordering: .relaxed) % Self.count + 1) % Self.count
-        let offset = offset(of: place)
+        let slot = (current.pointee.load(ordering: .relaxed) % Self.count + 1) % Self.count
+        let offset = offset(of: slot)
         store(version.version, offset + LockFileLayout.Descriptor.version)
         withUnsafeTemporaryAllocation(byteCount: Ref.size, alignment: 8) { buffer in
             guard let base = buffer.baseAddress else { return }
@@ -56,11 +56,11 @@ struct VersionRing: Sendable {
         store(version.log.hash, offset + LockFileLayout.Descriptor.logHash)
         store(version.durableLog, offset + LockFileLayout.Descriptor.durableLog)
         current.pointee.store(
-            version.version.rawValue &* Self.count &+ place, ordering: .sequentiallyConsistent)
+            version.version.rawValue &* Self.count &+ slot, ordering: .sequentiallyConsistent)
     }
 
-    private func descriptor(at place: UInt64) -> PublishedVersion {
-        let offset = offset(of: place)
+    private func descriptor(at slot: UInt64) -> PublishedVersion {
+        let offset = offset(of: slot)
         let root = withUnsafeTemporaryAllocation(byteCount: Ref.size, alignment: 8) {
             buffer -> Ref in
             for part in stride(from: 0, to: Ref.size, by: 8) {
@@ -83,8 +83,8 @@ struct VersionRing: Sendable {
             durableLog: load(offset + LockFileLayout.Descriptor.durableLog))
     }
 
-    private func offset(of place: UInt64) -> Int {
-        LockFileLayout.ring + Int(place) * LockFileLayout.descriptorSize
+    private func offset(of slot: UInt64) -> Int {
+        LockFileLayout.ring + Int(slot) * LockFileLayout.descriptorSize
     }
 
     private func load(_ offset: Int) -> UInt64 {

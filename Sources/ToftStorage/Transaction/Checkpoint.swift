@@ -57,8 +57,8 @@ struct Checkpoint {
     }
 
     /// Syncs a meta that a dead checkpoint left, and counts it as durable. False where the newest
-    /// meta is that of a checkpoint-commit that died before it was published: whoever takes over
-    /// from its writer adopts that. The caller has the checkpoint lock.
+    /// meta is that of a checkpoint-commit that died before it was published: the process that
+    /// takes over from its writer adopts it. The caller has the checkpoint lock.
     func adoptInDoubt() throws(StorageError) -> Bool {
         guard let newest = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
             throw .corrupt(page: 0, reason: "neither meta page is valid")

@@ -8,7 +8,7 @@ internal import ToftPlatform
 /// 2. While nothing waits it sleeps without end; the first commit after that wakes it. While
 ///    something waits it looks once a second whether the commits have stopped, or deferred ones
 ///    wait. So a commit makes a system call only when the thread slept, or has to work.
-/// 3. Any process may checkpoint what any other has committed: whoever comes second finds nothing
+/// 3. Any process may checkpoint what any other has committed: the second one finds nothing
 ///    to do.
 final class Checkpointer: Sendable {
     private let checkpoint: Checkpoint
@@ -110,7 +110,7 @@ final class Checkpointer: Sendable {
                 call.futex.wait(
                     while: Call.watching, nanoseconds: Int64(LogLimit.idleMilliseconds) * 1_000_000)
             default:
-                // Whoever commits from here on calls again.
+                // A commit from here on calls again.
                 guard
                     call.word.pointee.compareExchange(
                         expected: state, desired: Call.asleep, ordering: .sequentiallyConsistent

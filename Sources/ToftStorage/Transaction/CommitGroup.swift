@@ -7,13 +7,13 @@ internal import ToftPlatform
 /// 1. A commit joins under the write lock, its extents written. Its version may then be built upon,
 ///    by threads of this process only: it is not published, so the process keeps the write lock's
 ///    byte until the group is empty.
-/// 2. Whoever waits and finds nobody writing leads: it does steps 5 and 6 of `Commit` for all that
+/// 2. A thread that waits and finds no leader leads: it does steps 5 and 6 of `Commit` for all that
 ///    have joined, by one durable write, and wakes the others. Meanwhile further commits
 ///    join; the next leader takes them all.
 /// 3. If the write fails, the database is poisoned, and the outcome of every commit of the group is
 ///    unknown.
-/// 4. An immediate commit is a group of its own (and of whoever joined before), written before its
-///    write lock is given back.
+/// 4. An immediate commit is a group of its own (and of the commits that joined before), written
+///    before its write lock is given back.
 final class CommitGroup: Sendable {
     private struct State {
         var frames: [LogAppend] = []
@@ -22,7 +22,7 @@ final class CommitGroup: Sendable {
         /// The version that the leader is about to publish, while one writes.
         var beingWritten: Version?
         var isWriting: Bool { beingWritten != nil }
-        /// Whether somebody sleeps until the write that is under way has ended.
+        /// Whether a thread sleeps until the write that is under way has ended.
         var hasSleepers = false
         /// The newest version that was published.
         var published: Version = 0
@@ -88,9 +88,10 @@ final class CommitGroup: Sendable {
         }
     }
 
-    /// Returns when everything that joined so far is published: for who builds on it.
+    /// Returns when everything that joined so far is published, for a caller that builds on it.
     ///
-    /// - Throws: `poisoned` if it failed. Those who wait for their own commits are told of them.
+    /// - Throws: `poisoned` if it failed. Threads that wait for their own commits get their own
+    ///   errors.
     func drain() throws(StorageError) {
         guard let newest else { return }
         do throws(StorageError) {

@@ -65,17 +65,19 @@ struct LogAppend {
 
     /// Writes the frame where others see it; it becomes durable with a later one.
     func write(to file: MappedFile) throws(StorageError) {
-        guard let place = map.place(of: frame.before.position) else {
-            throw .corrupt(page: 0, reason: "the log has no place for a frame")
+        guard let location = map.location(of: frame.before.position) else {
+            throw .corrupt(page: 0, reason: "the log has no room for a frame")
         }
-        try bytes.withBytes { bytes throws(StorageError) in try file.write(bytes, at: place.offset)
+        try bytes.withBytes { bytes throws(StorageError) in
+            try file.write(bytes, at: location.offset)
         }
     }
 
     /// Writes frames that follow each other durably, and before them what was deferred: oldest
     /// first, and at once what lies together.
     static func writeDurably(_ frames: [LogAppend], to file: MappedFile) throws(StorageError) {
-        guard let first = frames.first, let start = first.map.place(of: first.frame.before.position)
+        guard let first = frames.first,
+            let start = first.map.location(of: first.frame.before.position)
         else { return }
         let deferred = UnsyncedTail(
             map: first.map, from: first.durable,
@@ -83,13 +85,15 @@ struct LogAppend {
         var bytes = try deferred.rewrite(to: file, upTo: start.offset)
         var offset = start.offset - UInt64(bytes.count)
         for frame in frames {
-            guard let place = frame.map.place(of: frame.frame.before.position) else { continue }
-            if place.offset != offset + UInt64(bytes.count) {
+            guard let location = frame.map.location(of: frame.frame.before.position) else {
+                continue
+            }
+            if location.offset != offset + UInt64(bytes.count) {
                 try bytes.withBytes { bytes throws(StorageError) in
                     try file.writeDurably(bytes, at: offset)
                 }
                 bytes = []
-                offset = place.offset
+                offset = location.offset
             }
             bytes += frame.bytes
         }
@@ -111,17 +115,18 @@ struct UnsyncedTail {
         -> [UInt8]
     {
         var position = from
-        while position < to, let place = map.place(of: position) {
-            let count = Int(min(place.room, to - position, 1 << 20))
+        while position < to, let location = map.location(of: position) {
+            let count = Int(min(location.room, to - position, 1 << 20))
             var piece = [UInt8](repeating: 0, count: count)
             let result: Result<Void, StorageError> = piece.withUnsafeMutableBytes { bytes in
-                Result { () throws(StorageError) in try file.read(into: bytes, at: place.offset) }
+                Result { () throws(StorageError) in try file.read(into: bytes, at: location.offset)
+                }
             }
             try result.get()
             position += UInt64(count)
-            if position == to, place.offset + UInt64(count) == joint { return piece }
+            if position == to, location.offset + UInt64(count) == joint { return piece }
             try piece.withBytes { bytes throws(StorageError) in
-                try file.writeDurably(bytes, at: place.offset)
+                try file.writeDurably(bytes, at: location.offset)
             }
         }
         return []

@@ -51,7 +51,8 @@ enum Recovery {
     /// attach lock.
     ///
     /// - Parameter readOnlyPins: versions that read-only attachments have pinned, ascending.
-    /// - Parameter abandoned: the newest version of those who had the file open before, if known.
+    /// - Parameter abandoned: the newest version of the processes that had the file open before, if
+    ///   known.
     static func recover(
         _ file: MappedFile, readOnlyPins: [Version], abandoned: PublishedVersion? = nil,
         dirtyLimit: Int
@@ -108,7 +109,7 @@ enum Recovery {
             pins: readOnlyPins)
     }
 
-    /// The newest meta, for one who may write nothing.
+    /// The newest meta, for a process that may write nothing.
     static func look(_ file: MappedFile) throws(StorageError) -> Meta {
         while true {
             guard let (meta, slot) = try MetaPage.newest(fromDevice: false, of: file) else {
@@ -169,7 +170,7 @@ enum Recovery {
         return found
     }
 
-    /// A clean meta lists a log that nobody reads any more. That log knows the metas that were
+    /// A clean meta lists a log that is not read any more. That log knows the metas that were
     /// written after the log began anew.
     private static func checkNewest(
         _ meta: Meta, _ slot: PageNumber, fromDevice: Bool, _ file: MappedFile

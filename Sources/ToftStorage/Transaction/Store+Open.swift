@@ -3,7 +3,7 @@ package import ToftPlatform
 /// The stores that this process has open, so that a file that is opened twice is one store.
 ///
 /// The registry's lock is held for a look-up only. Attaching to a file, which may wait for another
-/// process, holds the lock of that file's entry: only those who open the same file wait for it.
+/// process, holds the lock of that file's entry: only openers of the same file wait for it.
 private enum StoreRegistry {
     enum Key: Hashable {
         case file(FileIdentity)
@@ -200,8 +200,8 @@ extension Store {
             firstLogPages: configuration.firstLogPages, checkpointsItself: true)
     }
 
-    /// Opens for reading only, beside whoever writes: nothing is written, and what is looked at
-    /// meanwhile stays pinned.
+    /// Opens for reading only, beside writers: nothing is written, and the version that is read
+    /// stays pinned.
     private static func attachReadOnly(_ file: PosixFile, _ configuration: StoreConfiguration)
         throws(StorageError) -> Store
     {

@@ -46,8 +46,8 @@ package final class Store: Sendable {
     /// Makes logged commits durable as checkpoints in the background; nil where the caller does it,
     /// or nothing is logged.
     let checkpointer: Checkpointer?
-    /// For who may not write: what the log holds behind the newest meta, when nobody is there who
-    /// has recovered it.
+    /// For a read-only opener: what the log holds behind the newest meta, if no process has
+    /// recovered it.
     private let replayedVersion = FutexMutex<(meta: Version, version: ReplayedVersion?)>((0, nil))
     /// Whether the store leaves the file when it goes; not so while recovery looks at a file
     /// through one.
@@ -63,8 +63,8 @@ package final class Store: Sendable {
         /// Nil while a transaction has it, and before the first.
         var writer: Writer?
         var oldestPin: Version = 0
-        /// For each table the highest key that a transaction took and then did not commit: somebody
-        /// may still hold a link to it.
+        /// For each table the highest key that a transaction took and then did not commit: a
+        /// caller may still hold a link to it.
         var abandonedKeys: [TreeID: Int64] = [:]
     }
 
@@ -91,13 +91,13 @@ package final class Store: Sendable {
         guard leavesFile else { return }
         if ForkGuard.generation == generation {
             checkpointer?.stop()
-            // Nobody is there to be told of a failure: `close` reports it.
+            // A failure can't be reported here; `close` reports it.
             if !isClosed { try? leave() }
         }
         try? file.close()
     }
 
-    /// A store that only looks at one version of a file, beside whoever else has it open.
+    /// A store that only reads one version of a file, beside other stores of it.
     static func aside(_ meta: Meta, _ file: MappedFile, dirtyLimit: Int = 0)
         throws(StorageError) -> Store
     {
@@ -110,7 +110,7 @@ package final class Store: Sendable {
 
     // MARK: Closing
 
-    /// Counts one more who has opened the store. False when the file has been left.
+    /// Counts one more opener of the store. False when the file has been left.
     package func addHandle() -> Bool {
         handles.withLock { handles in
             guard let count = handles else { return false }
@@ -119,11 +119,11 @@ package final class Store: Sendable {
         }
     }
 
-    /// Ends the use of the store by one of those who opened it; write transactions of theirs have
-    /// ended. The last of them makes what was committed durable and leaves the file, which is
-    /// marked as closed cleanly when no other process has it open. While a version is still read,
-    /// the file is left with the last reference to the store, and a failure of that is reported to
-    /// nobody: by then nothing is left to become durable.
+    /// Ends the use of the store by one of its openers, whose write transactions have ended. The
+    /// last of them makes what was committed durable and leaves the file, which is marked as closed
+    /// cleanly when no other process has it open. While a version is still read, the file is left
+    /// with the last reference to the store, and a failure of that is reported to nobody: by then
+    /// nothing is left to become durable.
     ///
     /// Whatever is thrown, the store is closed. Any thread; waits for a checkpoint that is under
     /// way, never for a writer.
@@ -208,7 +208,7 @@ package final class Store: Sendable {
         }
     }
 
-    /// Nil if somebody came meanwhile and recovered a file that was not closed cleanly.
+    /// Nil if another process has meanwhile recovered a file that was not closed cleanly.
     private func snapshot(pinned pin: Pin) throws(StorageError) -> Snapshot? {
         guard isReadOnly, leavesFile, try !coordinator.hasParticipants() else {
             return try Snapshot(store: self, published: pin.published, pin: pin)
@@ -219,8 +219,8 @@ package final class Store: Sendable {
         return try Snapshot(store: self, published: pin.published, pin: pin)
     }
 
-    /// What the log has behind a version that nobody has recovered: for who may only read, that is
-    /// the newest.
+    /// What the log has behind a version that was not recovered: the newest version for a
+    /// read-only opener.
     private func replayed(behind version: Version) throws(StorageError) -> ReplayedVersion? {
         try replayedVersion.withLock { (known) throws(StorageError) -> ReplayedVersion? in
             if known.meta != version {
@@ -240,13 +240,13 @@ package final class Store: Sendable {
     /// Counts wake-ups, see `Coordinator.wakeCount`.
     package var wakeCount: UInt32 { coordinator.wakeCount }
 
-    /// The same as `waitForChange` for who took `seen` before he looked; ends as well when somebody
-    /// calls `wake`. Waits as long as it takes.
+    /// Like `waitForChange`, for a caller that sampled `wakeCount` before it looked; also returns
+    /// on `wake`. Waits without a limit.
     package func sleep(after version: Version, since seen: UInt32) {
         _ = coordinator.waitForVersion(after: version, since: seen, timeoutMilliseconds: -1)
     }
 
-    /// Ends the sleep of all who wait for a change, in any process.
+    /// Wakes all that wait for a change, in any process.
     package func wake() {
         coordinator.wake()
     }

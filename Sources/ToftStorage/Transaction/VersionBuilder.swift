@@ -25,7 +25,7 @@ struct VersionBuilder {
         // 2. Checksums, bottom up, from the leaves to the catalog.
         let catalog = try transaction.trees.catalog.writeRoots(
             all: transaction.isStructureChanged)
-        // 3. Free space finds its own new places.
+        // 3. Free space relocates its own pages.
         try pages.free(transaction.base.root)
         let (rootRef, rootBase) = try pages.allocate(.root, pageCount: 1)
         guard let freeSpace = pages.freeSpace else { throw .readOnly }
@@ -69,8 +69,7 @@ struct VersionBuilder {
         try TreeKey.with(version) { key throws(StorageError) in _ = try tree.put(key, record) }
     }
 
-    /// Puts the record that lies in the root of the last version into its tree, where somebody
-    /// needs it still.
+    /// Moves the record in the root of the last version into its tree, if a reader still needs it.
     private func keepRecordOfBase(total: UInt64) throws(StorageError) {
         guard
             let record = try RootPayload.record(
@@ -80,7 +79,7 @@ struct VersionBuilder {
         if try isNeeded(record, of: version, total: total) { try keep(record, of: version) }
     }
 
-    /// Lets go of records that nobody needs.
+    /// Deletes records that no reader needs.
     private func dropOldRecords(total: UInt64) throws(StorageError) {
         guard try transaction.trees.catalog.reader.contains(SystemTree.records) else { return }
         let tree = try transaction.trees.orderedTree(SystemTree.records)

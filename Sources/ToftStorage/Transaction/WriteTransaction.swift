@@ -6,8 +6,8 @@ internal import ToftPlatform
 /// for the records, passes here and leaves an entry in the commit record.
 ///
 /// 1. It belongs to one thread at a time.
-/// 2. Until `commit` has returned nobody else sees anything of it. After an error of the file or of
-///    memory in the middle of a change `commit` throws that error, and nothing is committed.
+/// 2. Until `commit` has returned no other thread sees anything of it. After an error of the file
+///    or of memory in the middle of a change `commit` throws that error, and nothing is committed.
 /// 3. `derived` marks consequences: index and backlink entries, nullified links, cascades.
 package final class WriteTransaction {
     private enum State {
@@ -379,7 +379,7 @@ package final class WriteTransaction {
     }
 
     /// Returns when the version that the transaction builds on is published: it may be one of a
-    /// group of this process. For who tells others of it.
+    /// group of this process. For a caller that informs others of it.
     package func waitForBase() throws(StorageError) {
         // Nobody can join the group behind the base while this transaction has the write lock.
         try store.group.drain()
@@ -397,8 +397,8 @@ package final class WriteTransaction {
         try run(durability) { _ in }
     }
 
-    /// The same, and pins what was committed before anybody else can commit. The snapshot is nil
-    /// where no pin was to be had; the commit stands.
+    /// The same, and pins what was committed before another commit. The snapshot is nil
+    /// if all pins are taken; the commit stands.
     package func commitAndRead(_ durability: Durability = .immediate) throws(StorageError) -> (
         version: Version, snapshot: Snapshot?
     ) {

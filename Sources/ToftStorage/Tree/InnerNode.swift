@@ -130,7 +130,7 @@ extension InnerNode {
         return guess(wanted, last)
     }
 
-    /// Keys are spread evenly as a rule: the first guess or one beside it is right. The separators
+    /// Keys are usually spread evenly: the first guess or one beside it is right. The separators
     /// of `1` and `last` enclose the prefix.
     @inline(__always)
     private func guess(_ wanted: UInt64, _ last: Int) -> Int {

@@ -130,7 +130,7 @@ final class InsertBuffer {
                     try put(entry.key, entry.stored, into: level + 1)
                 }
             if !isNew {
-                throw .corrupt(page: 0, reason: "an entry of tree \(id) lies in two places")
+                throw .corrupt(page: 0, reason: "an entry of tree \(id) is in two levels or trees")
             }
         }
     }

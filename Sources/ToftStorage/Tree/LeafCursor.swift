@@ -36,7 +36,7 @@ final class LeafCursor {
     /// Goes to the leaf before; false, and nowhere, where there is none.
     func previous() throws(StorageError) -> Bool { try step(-1) }
 
-    /// The page of a leaf some places on, below the same parent.
+    /// The page of the leaf `distance` leaves ahead, below the same parent.
     @inline(__always)
     func page(ahead distance: Int) -> PageNumber? {
         guard root.height > 0, base != nil else { return nil }

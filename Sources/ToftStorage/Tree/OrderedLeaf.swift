@@ -74,23 +74,24 @@ struct OrderedLeaf {
 
     /// The whole key of an entry, put together in memory for `TreeLimits.key` bytes and four more.
     @inline(__always)
-    func key(of entry: Entry, in place: UnsafeMutableRawPointer) -> UnsafeRawBufferPointer {
+    func key(of entry: Entry, in memory: UnsafeMutableRawPointer) -> UnsafeRawBufferPointer {
         if let source = shared.baseAddress {
-            place.copyMemory(from: source, byteCount: shared.count)
+            memory.copyMemory(from: source, byteCount: shared.count)
         }
-        place.storeBytes(
+        memory.storeBytes(
             of: entry.suffix.hint.bigEndian, toByteOffset: shared.count, as: UInt32.self)
-        (place + shared.count + OrderedLeafLayout.hintSize).copyMemory(
+        (memory + shared.count + OrderedLeafLayout.hintSize).copyMemory(
             from: entry.suffix.tail, byteCount: entry.suffix.tailLength)
-        return UnsafeRawBufferPointer(start: place, count: shared.count &+ entry.suffix.length)
+        return UnsafeRawBufferPointer(start: memory, count: shared.count &+ entry.suffix.length)
     }
 
-    /// Entry `index` with its whole key, put together in `place`.
-    func whole(_ index: Int, in place: UnsafeMutableRawPointer) throws(StorageError) -> OrderedEntry
+    /// Entry `index` with its whole key, put together in `memory`.
+    func whole(_ index: Int, in memory: UnsafeMutableRawPointer) throws(StorageError)
+        -> OrderedEntry
     {
         let entry = try entry(index)
         return OrderedEntry(
-            key: key(of: entry, in: place), stored: entry.stored, isBlob: entry.isBlob)
+            key: key(of: entry, in: memory), stored: entry.stored, isBlob: entry.isBlob)
     }
 
     /// The first entry that is not before `key`, and whether it is the key's own.

@@ -45,21 +45,21 @@ struct OrderedLeafEditor {
             try compact(scratch: scratch)
             guard gap >= size else { return false }
         }
-        place(entry, at: index)
+        put(entry, at: index)
         return true
     }
 
-    private func place(_ entry: OrderedEntry, at index: Int) {
+    private func put(_ entry: OrderedEntry, at index: Int) {
         guard let key = entry.key.baseAddress else {
-            return place(
+            return put(
                 KeySuffix(hint: 0, length: 0, tail: base), entry.stored, entry.isBlob, at: index)
         }
-        place(
+        put(
             KeySuffix(of: key, count: entry.key.count, shared: sharedLength), entry.stored,
             entry.isBlob, at: index)
     }
 
-    private func place(
+    private func put(
         _ suffix: KeySuffix, _ stored: UnsafeRawBufferPointer, _ isBlob: Bool, at index: Int
     ) {
         let count = count
@@ -93,8 +93,8 @@ struct OrderedLeafEditor {
 
     /// Overwrites a value with one of the same length and form.
     func overwrite(_ entry: OrderedLeaf.Entry, with stored: UnsafeRawBufferPointer) {
-        guard let place = entry.stored.baseAddress, let source = stored.baseAddress else { return }
-        base.store(source, count: stored.count, at: place - base.reading)
+        guard let value = entry.stored.baseAddress, let source = stored.baseAddress else { return }
+        base.store(source, count: stored.count, at: value - base.reading)
     }
 
     /// Removes an entry that was read before.
@@ -133,7 +133,7 @@ struct OrderedLeafEditor {
         guard entry.key.count >= sharedLength, gap >= entry.size(shared: sharedLength) else {
             throw .corrupt(page: page, reason: "the entries of a leaf overlap or are out of order")
         }
-        place(entry, at: count)
+        put(entry, at: count)
     }
 
     /// The same for one of which the bytes after the shared ones are known.
@@ -144,7 +144,7 @@ struct OrderedLeafEditor {
         guard gap >= OrderedLeafLayout.slotSize + suffix.tailLength + stored.count else {
             throw .corrupt(page: page, reason: "the entries of a leaf overlap or are out of order")
         }
-        place(suffix, stored, isBlob, at: count)
+        put(suffix, stored, isBlob, at: count)
     }
 
     private func compact(scratch: UnsafeMutableRawPointer) throws(StorageError) {
@@ -156,7 +156,7 @@ struct OrderedLeafEditor {
             guard new.gap >= entry.size() else {
                 throw .corrupt(page: page, reason: "the entries of a leaf overlap")
             }
-            new.place(entry.suffix, entry.stored, entry.isBlob, at: index)
+            new.put(entry.suffix, entry.stored, entry.isBlob, at: index)
         }
     }
 }

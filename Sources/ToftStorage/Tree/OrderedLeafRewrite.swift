@@ -28,11 +28,11 @@ struct OrderedLeafRewrite {
     /// Bytes of memory for one whole key.
     static let keySize = TreeLimits.key + 8
 
-    /// An entry with its whole key, which is good until the next call with the same `place`, 0 or
+    /// An entry with its whole key, which is good until the next call with the same `buffer`, 0 or
     /// 1.
-    func whole(_ position: Int, place: Int = 0) throws(StorageError) -> OrderedEntry {
+    func whole(_ position: Int, buffer: Int = 0) throws(StorageError) -> OrderedEntry {
         if let entry, position == index { return entry }
-        let memory = keys + place * Self.keySize
+        let memory = keys + buffer * Self.keySize
         if let second, position >= first.count {
             return try second.whole(position - first.count, in: memory)
         }
@@ -79,8 +79,8 @@ struct OrderedLeafRewrite {
     /// How many bytes to share: all that can be, unless what the old leaf shared takes less room.
     /// What is divided then always fits.
     private func sharedBytes(_ range: Range<Int>) throws(StorageError) -> Int {
-        let most = try whole(range.lowerBound, place: 0).sharedBytes(
-            with: try whole(range.upperBound - 1, place: 1))
+        let most = try whole(range.lowerBound, buffer: 0).sharedBytes(
+            with: try whole(range.upperBound - 1, buffer: 1))
         let least = min(first.shared.count, most)
         guard second == nil, range.count > 1, most > least,
             most < least + 2 * OrderedLeafLayout.hintSize
@@ -95,7 +95,7 @@ struct OrderedLeafRewrite {
     /// Bytes that all entries would take in one leaf.
     func usedBytes() throws(StorageError) -> Int {
         guard count > 0 else { return 0 }
-        let shared = try whole(0, place: 0).sharedBytes(with: try whole(count - 1, place: 1))
+        let shared = try whole(0, buffer: 0).sharedBytes(with: try whole(count - 1, buffer: 1))
         var sum = shared + (entry?.size(shared: shared) ?? 0)
         sum += try first.usedBytes(sharingFewer: first.shared.count - shared) - shared
         if let second {
@@ -121,8 +121,8 @@ struct OrderedLeafRewrite {
 
     /// The shortest key that stands after the entry before `cut` and not after the one at it.
     func separator(at cut: Int) throws(StorageError) -> Separator {
-        let low = try whole(cut - 1, place: 0).key
-        let high = try whole(cut, place: 1).key
+        let low = try whole(cut - 1, buffer: 0).key
+        let high = try whole(cut, buffer: 1).key
         return Separator(
             key: UnsafeRawBufferPointer(
                 rebasing: high[..<min(commonPrefix(low, high) + 1, high.count)]))

@@ -13,7 +13,7 @@ struct ModelRows {
     var primaryKeys: [Datum: Int64] = [:]
 
     /// Where a key is; nil if there is no such object.
-    func place(of key: Int64) -> Int? {
+    func index(of key: Int64) -> Int? {
         var low = 0
         var high = keys.count
         while low < high {
@@ -33,7 +33,7 @@ extension ModelContent {
     var objectCount: Int { classes.reduce(0) { $0 + $1.keys.count } }
 
     func row(_ owner: Int, _ key: Int64) -> [Datum]? {
-        classes[owner].place(of: key).map { classes[owner].rows[$0] }
+        classes[owner].index(of: key).map { classes[owner].rows[$0] }
     }
 
     /// The object that has a primary key.

@@ -153,11 +153,11 @@ extension ModelRun {
         }
         touched.insert(ModelObject(owner: owner, key: made.key))
         if let known {
-            guard known == made.key, let place = content.classes[owner].place(of: known) else {
+            guard known == made.key, let index = content.classes[owner].index(of: known) else {
                 throw ModelViolation("updated object \(made.key), not \(known)")
             }
             for (property, value) in values {
-                content.classes[owner].rows[place][property] = value
+                content.classes[owner].rows[index][property] = value
             }
             return
         }
@@ -202,7 +202,7 @@ extension ModelRun {
                 try session.set(owner, key, property, value)
             }
             guard done != nil else { continue }
-            content.classes[owner].rows[place][property] = value
+            content.classes[owner].rows[index][property] = value
             touched.insert(ModelObject(owner: owner, key: key))
         }
     }
@@ -215,7 +215,7 @@ extension ModelRun {
         guard let place = place(owner, object), !settable.isEmpty else { return }
         let property = settable[property % settable.count]
         let key = content.classes[owner].keys[place]
-        try session.set(owner, key, property, content.classes[owner].rows[place][property])
+        try session.set(owner, key, property, content.classes[owner].rows[index][property])
         touched.insert(ModelObject(owner: owner, key: key))
     }
 
@@ -229,14 +229,14 @@ extension ModelRun {
         let key = content.classes[owner].keys[place]
         var sum: Int64?
         var failure: Int32? = Self.nullNotAllowed
-        if case .int(let old) = content.classes[owner].rows[place][property] {
+        if case .int(let old) = content.classes[owner].rows[index][property] {
             let (result, overflows) = old.addingReportingOverflow(amount)
             sum = overflows ? nil : result
             failure = overflows ? Self.overflow : nil
         }
         _ = try attempt(expecting: failure) { try session.add(owner, key, property, amount) }
         guard let sum else { return }
-        content.classes[owner].rows[place][property] = .int(sum)
+        content.classes[owner].rows[index][property] = .int(sum)
         touched.insert(ModelObject(owner: owner, key: key))
     }
 
@@ -253,7 +253,7 @@ extension ModelRun {
             try session.set(owner, key, values)
         }
         guard done != nil else { return }
-        for (property, value) in values { content.classes[owner].rows[place][property] = value }
+        for (property, value) in values { content.classes[owner].rows[index][property] = value }
         touched.insert(ModelObject(owner: owner, key: key))
     }
 
@@ -343,7 +343,7 @@ extension ModelRun {
         guard let place = place(owner, object), !lists.isEmpty else { return }
         let property = lists[list % lists.count]
         let key = content.classes[owner].keys[place]
-        var elements = content.classes[owner].rows[place][property].elements
+        var elements = content.classes[owner].rows[index][property].elements
         guard let edit = change(content.shape.classes[owner].properties[property], &elements) else {
             return
         }
@@ -352,7 +352,7 @@ extension ModelRun {
             try session.edit(owner, key, property, edit)
         }
         guard done != nil else { return }
-        content.classes[owner].rows[place][property] = .list(elements)
+        content.classes[owner].rows[index][property] = .list(elements)
         touched.insert(ModelObject(owner: owner, key: key))
     }
 

@@ -305,9 +305,9 @@ extension Question {
         var counts: [Int: [Int64: Int]] = [:]
         var found: [(key: Int64, row: [Datum])] = []
         for key in candidates {
-            guard let place = rows.place(of: key) else { continue }
-            if holds(predicate, key, rows.rows[place], content, &counts) {
-                found.append((key, rows.rows[place]))
+            guard let index = rows.index(of: key) else { continue }
+            if holds(predicate, key, rows.rows[index], content, &counts) {
+                found.append((key, rows.rows[index]))
             }
         }
         if !sort.isEmpty {
