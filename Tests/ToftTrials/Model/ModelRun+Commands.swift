@@ -78,8 +78,8 @@ extension ModelRun {
 
     private func touch(_ objects: [ModelObject]) { touched.formUnion(objects) }
 
-    /// An object by its place among those of the class.
-    private func place(_ owner: Int, _ object: Int) -> Int? {
+    /// The row of an object, drawn from all of its class; nil if there is none.
+    private func rowIndex(_ owner: Int, _ object: Int) -> Int? {
         let count = content.classes[owner].keys.count
         return count == 0 ? nil : object % count
     }
@@ -90,14 +90,14 @@ extension ModelRun {
     )] {
         let properties = content.shape.classes[owner].properties
         var values: [(property: Int, value: Datum)] = []
-        for (place, draw) in draws.enumerated() where place < properties.count {
+        for (property, draw) in draws.enumerated() where property < properties.count {
             guard let draw else { continue }
-            let property = properties[place]
-            if property.isList {
+            let declared = properties[property]
+            if declared.isList {
                 let count = Int(draw.bits % 5)
-                values.append((place, .list(elements(property, draw.plus(index), count))))
+                values.append((property, .list(elements(declared, draw.plus(index), count))))
             } else {
-                values.append((place, draw.plus(index).value(property, in: content)))
+                values.append((property, draw.plus(index).value(declared, in: content)))
             }
         }
         return values
@@ -105,7 +105,7 @@ extension ModelRun {
 
     private func elements(_ property: ShapeProperty, _ draw: Draw, _ count: Int) -> [Datum] {
         let elements = (0..<count).map { draw.plus($0).value(property, in: content) }
-        // A list of links has no null; there may be nobody to link to.
+        // A list of links has no null; there may be no object to link to.
         return property.takesNull ? elements : elements.filter { !$0.isNull }
     }
 
@@ -191,18 +191,18 @@ extension ModelRun {
     ) throws {
         let owner = owner(index)
         let settable = content.shape.classes[owner].settable
-        guard let first = place(owner, object), !settable.isEmpty else { return }
+        guard let first = rowIndex(owner, object), !settable.isEmpty else { return }
         let property = settable[property % settable.count]
         let end = min(first + count, content.classes[owner].keys.count)
-        for place in first..<end {
-            let value = draw.plus(place - first).value(
+        for row in first..<end {
+            let value = draw.plus(row - first).value(
                 content.shape.classes[owner].properties[property], in: content)
-            let key = content.classes[owner].keys[place]
+            let key = content.classes[owner].keys[row]
             let done: Void? = try attempt(expecting: isTooLong(value) ? Self.tooLong : nil) {
                 try session.set(owner, key, property, value)
             }
             guard done != nil else { continue }
-            content.classes[owner].rows[index][property] = value
+            content.classes[owner].rows[row][property] = value
             touched.insert(ModelObject(owner: owner, key: key))
         }
     }
@@ -212,10 +212,10 @@ extension ModelRun {
     {
         let owner = owner(index)
         let settable = content.shape.classes[owner].settable
-        guard let place = place(owner, object), !settable.isEmpty else { return }
+        guard let row = rowIndex(owner, object), !settable.isEmpty else { return }
         let property = settable[property % settable.count]
-        let key = content.classes[owner].keys[place]
-        try session.set(owner, key, property, content.classes[owner].rows[index][property])
+        let key = content.classes[owner].keys[row]
+        try session.set(owner, key, property, content.classes[owner].rows[row][property])
         touched.insert(ModelObject(owner: owner, key: key))
     }
 
@@ -224,19 +224,19 @@ extension ModelRun {
     ) throws {
         let owner = owner(index), declared = content.shape.classes[owner]
         let settable = declared.settable.filter { declared.properties[$0].type == .int }
-        guard let place = place(owner, object), !settable.isEmpty else { return }
+        guard let row = rowIndex(owner, object), !settable.isEmpty else { return }
         let property = settable[property % settable.count]
-        let key = content.classes[owner].keys[place]
+        let key = content.classes[owner].keys[row]
         var sum: Int64?
         var failure: Int32? = Self.nullNotAllowed
-        if case .int(let old) = content.classes[owner].rows[index][property] {
+        if case .int(let old) = content.classes[owner].rows[row][property] {
             let (result, overflows) = old.addingReportingOverflow(amount)
             sum = overflows ? nil : result
             failure = overflows ? Self.overflow : nil
         }
         _ = try attempt(expecting: failure) { try session.add(owner, key, property, amount) }
         guard let sum else { return }
-        content.classes[owner].rows[index][property] = .int(sum)
+        content.classes[owner].rows[row][property] = .int(sum)
         touched.insert(ModelObject(owner: owner, key: key))
     }
 
@@ -244,16 +244,16 @@ extension ModelRun {
         throws
     {
         let owner = owner(index)
-        guard let place = place(owner, object) else { return }
+        guard let row = rowIndex(owner, object) else { return }
         let primaryKey = content.shape.classes[owner].primaryKey
         let values = values(owner, draws, 0).filter { $0.property != primaryKey }
-        let key = content.classes[owner].keys[place]
+        let key = content.classes[owner].keys[row]
         let isLong = values.contains { isTooLong($0.value) }
         let done: Void? = try attempt(expecting: isLong ? Self.tooLong : nil) {
             try session.set(owner, key, values)
         }
         guard done != nil else { return }
-        for (property, value) in values { content.classes[owner].rows[index][property] = value }
+        for (property, value) in values { content.classes[owner].rows[row][property] = value }
         touched.insert(ModelObject(owner: owner, key: key))
     }
 
@@ -261,7 +261,7 @@ extension ModelRun {
         throws
     {
         let owner = owner(index)
-        guard let first = place(owner, object) else { return }
+        guard let first = rowIndex(owner, object) else { return }
         let end = min(first + count, content.classes[owner].keys.count)
         for key in content.classes[owner].keys[first..<end] { try session.erase(owner, key) }
         touch(content.erase(owner, first..<end))
@@ -340,10 +340,10 @@ extension ModelRun {
     ) throws {
         let owner = owner(index)
         let lists = content.shape.classes[owner].lists
-        guard let place = place(owner, object), !lists.isEmpty else { return }
+        guard let row = rowIndex(owner, object), !lists.isEmpty else { return }
         let property = lists[list % lists.count]
-        let key = content.classes[owner].keys[place]
-        var elements = content.classes[owner].rows[index][property].elements
+        let key = content.classes[owner].keys[row]
+        var elements = content.classes[owner].rows[row][property].elements
         guard let edit = change(content.shape.classes[owner].properties[property], &elements) else {
             return
         }
@@ -352,7 +352,7 @@ extension ModelRun {
             try session.edit(owner, key, property, edit)
         }
         guard done != nil else { return }
-        content.classes[owner].rows[index][property] = .list(elements)
+        content.classes[owner].rows[row][property] = .list(elements)
         touched.insert(ModelObject(owner: owner, key: key))
     }
 
