@@ -55,9 +55,11 @@ if(PACK)
   set(packing -Xlinker -z -Xlinker pack-relative-relocs)
 endif()
 
+# Identical functions, mostly of generic code, become one. That is safe: the engine compares no addresses of functions, and the runtime only
+# those of key paths to computed properties, which the engine does not compare.
 execute_process(
   COMMAND "${SWIFTC}" -emit-library -static-stdlib -use-ld=lld "-L${link_directory}" "@${link_directory}/objects" "${runtime}" -o "${unstripped}"
-          -Xlinker "--version-script=${link_directory}/toft.map" -Xlinker "-soname=${SONAME}" -Xlinker --gc-sections
+          -Xlinker "--version-script=${link_directory}/toft.map" -Xlinker "-soname=${SONAME}" -Xlinker --gc-sections -Xlinker --icf=all
           -Xlinker -z -Xlinker nodelete -Xclang-linker -static-libgcc ${packing}
   COMMAND_ERROR_IS_FATAL ANY)
 # With its names it is for debuggers and tests; what is installed has none.
