@@ -5,7 +5,7 @@ import ToftTestKit
 
 @testable import Toft
 
-/// A class with a property of every kind, whose instances are counted.
+/// A class whose instances have no state of their own, so that a loop may use one again.
 final class Tile: Object {
     @Persisted(primaryKey: true) var number: Int
     @Persisted var name: String
@@ -80,13 +80,13 @@ struct IterationTests {
     // MARK: Instances
 
     @Test
-    func `A loop gives each object an instance of its own, as it is in the realm`() throws {
+    func `A loop that keeps nothing needs one instance for all objects`() throws {
         try withTiles(1000) { _, tiles in
             let made = Tile.made
             var flaws: [String] = []
             for tile in tiles { flaws += tile.flaws }
             #expect(flaws == [])
-            #expect(Tile.made - made == 1000)
+            #expect(Tile.made - made <= 2)
         }
     }
 
@@ -159,7 +159,7 @@ struct IterationTests {
     }
 
     @Test
-    func `An unowned reference keeps an instance apart from those of other objects`() throws {
+    func `An instance with an unowned reference to it is not used again`() throws {
         try withTiles(100) { _, tiles in
             var holders: [() -> ObjectIdentifier] = []
             let made = Tile.made

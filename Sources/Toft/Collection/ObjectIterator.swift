@@ -13,10 +13,13 @@ internal import ToftEngine
     private var position = 0
     /// Where the last object lay.
     private var view = RowCursor()
+    private var spare: InstanceRecycler
 
     init(_ walk: KeyIterator, in home: ObjectContext) {
         self.home = home
         self.walk = walk
+        // Frozen objects may be anywhere.
+        spare = InstanceRecycler(isWanted: home.binding.model.isStateless && !home.isFrozen)
     }
 
     /// The next object; nil after the last, and after misuse.
@@ -24,7 +27,21 @@ internal import ToftEngine
         guard position < keys.count, view.advance(to: keys[position]) else { return findNext() }
         let key = keys[position]
         position &+= 1
-        return home.makeObject(key, view)
+        return instance(key)
+    }
+
+    @inline(__always)
+    private mutating func instance(_ key: Int64) -> ObjectBase {
+        guard let object = spare.take() else { return newInstance(key) }
+        object.move(to: key, view)
+        return object
+    }
+
+    @inline(never)
+    private mutating func newInstance(_ key: Int64) -> ObjectBase {
+        let object = home.makeObject(key, view)
+        spare.put(object)
+        return object
     }
 
     /// Looks for the next object that exists.
@@ -41,7 +58,7 @@ internal import ToftEngine
                 }
                 if let found = try cache.view(of: key) {
                     view = found
-                    return home.makeObject(key, found)
+                    return instance(key)
                 }
             }
             return nil

@@ -14,6 +14,8 @@ final class ModelClass: Sendable {
     /// an app has filled.
     let clearedInAccessors: [ModelProperty]
     let clearedWhenAdded: [ModelProperty]
+    /// Whether instances have no state but that of their object.
+    let isStateless: Bool
     private let positions: [String: Int]
 
     private static let known = Mutex<[ObjectIdentifier: ModelClass]>([:])
@@ -41,6 +43,7 @@ final class ModelClass: Sendable {
         properties = Self.properties(of: type, fields)
         clearedInAccessors = properties.filter(\.isClearedInAccessors)
         clearedWhenAdded = properties.filter { $0.wrapper.holdsMemory }
+        isStateless = fields.count == properties.count + Self.fields(of: ObjectBase.self).count
         primaryKey = properties.first(where: \.isPrimaryKey)
         positions = Dictionary(
             properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })

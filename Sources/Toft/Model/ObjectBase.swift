@@ -19,6 +19,10 @@ open class ObjectBase {
     /// Makes an unmanaged object, each property with its default. Toft calls it for the instances
     /// that it hands out, so a subclass's own initializers are convenience initializers, as in
     /// Realm.
+    ///
+    /// A `for` loop hands the same instance out for one object after the other while nothing else
+    /// refers to it; an instance with another reference, even a weak one, stays the object that it
+    /// is. Instances with stored properties besides the `@Persisted` ones are never used again.
     public required init() {}
 
     /// Whether collections that were made for the object are kept in it: not while key paths are
@@ -74,6 +78,14 @@ extension ObjectBase {
     /// Becomes the live object with a key.
     final func attach(_ key: Int64, in home: ObjectContext, _ view: RowCursor) {
         self.home = home
+        self.key = key
+        self.view = view
+    }
+
+    /// Becomes another object of the same class in the same realm.
+    @inline(__always)
+    final func move(to key: Int64, _ view: RowCursor) {
+        if _hasCollections { forgetCollections() }
         self.key = key
         self.view = view
     }
