@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import unittest
 
-from toft_door import (
+from calls import (
     E,
     S,
     ToftError,

@@ -7,7 +7,7 @@ import ctypes
 import tempfile
 import unittest
 
-from toft_door import (
+from calls import (
     Date,
     E,
     Float,
@@ -145,7 +145,7 @@ class BadInputTests(unittest.TestCase):
     # --- Realms
 
     def test_a_configuration_names_one_place(self):
-        from toft_door import configuration
+        from calls import configuration
 
         for given in (
             configuration(),

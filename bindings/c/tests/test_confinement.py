@@ -8,7 +8,7 @@ import threading
 import time
 import unittest
 
-from toft_door import (
+from calls import (
     LIBRARY,
     E,
     S,

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import unittest
 
-from toft_door import E, S, check, get, open_realm, property_schema, sized, text, values
+from calls import E, S, check, get, open_realm, property_schema, sized, text, values
 
 CLASSES = {"Note": [property_schema("number", E.TOFT_TYPE_INT, E.TOFT_PROPERTY_PRIMARY_KEY)]}
 

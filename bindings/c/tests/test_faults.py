@@ -6,43 +6,26 @@ import ctypes
 import os
 import pathlib
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
+from calls import E, S, check, open_realm, sized, status, status_name
+from preload import COMPILER, build, failing_calls
 from test_durability import CLASSES, numbers, put
-from toft_door import E, S, check, open_realm, sized, status, status_name
-
-INCLUDE = pathlib.Path(__file__).parents[3] / "include"
-COMPILER = shutil.which("cc") or shutil.which("clang")
 
 # While the file $TOFT_TEST_FAULT exists, nothing becomes durable.
 FAILING_DISK = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-static long (*next)(long, ...);
-static int fails(void) {
+static int is_failing(void) {
     return access(getenv("TOFT_TEST_FAULT"), F_OK) == 0 ? (errno = EIO, 1) : 0;
 }
-long syscall(long number, ...) {
-    va_list list;
-    va_start(list, number);
-    long a[6];
-    for (int i = 0; i < 6; i++) a[i] = va_arg(list, long);
-    va_end(list);
-    if (!next) next = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
-    return number == SYS_pwritev2 && fails() ? -1
-                                             : next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+static int fails(long number) {
+    return number == SYS_pwritev2 && is_failing();
 }
+/* syscall */
 int fdatasync(int fd) {
-    return fails() ? -1 : (int)syscall(SYS_fdatasync, fd);
+    return is_failing() ? -1 : (int)syscall(SYS_fdatasync, fd);
 }
 """
 
@@ -146,12 +129,6 @@ class FaultTests(unittest.TestCase):
         self.directory = pathlib.Path(directory.name)
         self.path = f"{directory.name}/notes.toft"
 
-    def build(self, source, name, *flags):
-        code, program = self.directory / f"{name}.c", self.directory / name
-        code.write_text(source)
-        subprocess.run([COMPILER, "-O1", "-I", INCLUDE, code, "-o", program, *flags], check=True)
-        return program
-
     def expect(self, *allowed):
         realm = open_realm(CLASSES, path=self.path)
         found = numbers(realm)
@@ -165,15 +142,12 @@ class FaultTests(unittest.TestCase):
         check("toft_realm_release", realm)
 
     def closing(self, durability):
-        shim, flag = (
-            self.build(FAILING_DISK, "disk.so", "-shared", "-fPIC", "-ldl"),
-            self.directory / "fails",
-        )
+        environment, flag = failing_calls(self.directory, FAILING_DISK), self.directory / "fails"
         code = "import sys, test_faults; test_faults.close_badly(*sys.argv[1:])"
         child = subprocess.run(
             [sys.executable, "-c", code, self.path, flag, durability],
             cwd=pathlib.Path(__file__).parent,
-            env=os.environ | {"LD_PRELOAD": str(shim), "TOFT_TEST_FAULT": str(flag)},
+            env=environment | {"TOFT_TEST_FAULT": str(flag)},
             stdout=subprocess.PIPE,
             text=True,
             check=True,
@@ -206,7 +180,7 @@ class FaultTests(unittest.TestCase):
     @unittest.skipUnless(COMPILER and sys.platform == "linux", "needs a C compiler and glibc")
     def test_a_heap_that_is_used_up_ends_the_process_and_takes_no_commit_back(self):
         library = pathlib.Path(os.environ["TOFT_LIBRARY"]).resolve()
-        program = self.build(USED_UP, "heap", library, f"-Wl,-rpath,{library.parent}")
+        program = build(self.directory, USED_UP, "heap", library, f"-Wl,-rpath,{library.parent}")
         whole = subprocess.run(
             [program, self.path, "0"], stdout=subprocess.PIPE, text=True, check=True, timeout=120
         )

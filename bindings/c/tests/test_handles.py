@@ -10,7 +10,7 @@ import threading
 import time
 import unittest
 
-from toft_door import (
+from calls import (
     HEADER,
     LIBRARY,
     E,

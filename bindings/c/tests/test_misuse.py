@@ -11,7 +11,7 @@ import os
 import random
 import unittest
 
-from toft_door import (
+from calls import (
     HEADER,
     LIBRARY,
     E,

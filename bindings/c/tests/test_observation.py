@@ -5,7 +5,7 @@ import select
 import threading
 import unittest
 
-from toft_door import (
+from calls import (
     E,
     S,
     check,

@@ -5,17 +5,14 @@ the realm ends there and then, or with the call that its thread is inside.
 
 import ctypes
 import os
-import pathlib
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import unittest
 
-from test_durability import CLASSES, numbers, put
-from toft_door import (
+from calls import (
     LIBRARY,
     E,
     S,
@@ -28,27 +25,14 @@ from toft_door import (
     status_name,
     text,
 )
+from preload import COMPILER, failing_calls
+from test_durability import CLASSES, numbers, put
 from world import CHANGES_CALLBACK, DESTRUCTOR
-
-COMPILER = shutil.which("cc") or shutil.which("clang")
 
 # A kernel without membarrier.
 NO_BARRIER = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <stdarg.h>
-#include <sys/syscall.h>
-static long (*next)(long, ...);
-long syscall(long number, ...) {
-    va_list list;
-    va_start(list, number);
-    long a[6];
-    for (int i = 0; i < 6; i++) a[i] = va_arg(list, long);
-    va_end(list);
-    if (!next) next = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
-    if (number == SYS_membarrier) return errno = ENOSYS, -1;
-    return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+static int fails(long number) {
+    return number == SYS_membarrier ? (errno = ENOSYS, 1) : 0;
 }
 """
 
@@ -110,7 +94,7 @@ class ReleaseTests(unittest.TestCase):
     def other_process_writes(self):
         """Whether another process gets the write lock at once."""
         program = (
-            "import sys; from toft_door import *\n"
+            "import sys; from calls import *\n"
             "realm = open_realm(path=sys.argv[1], timeout=0)\n"
             "print(status_name(status('toft_realm_begin_write', realm, None)))"
         )
@@ -284,18 +268,13 @@ class ReleaseTests(unittest.TestCase):
     @unittest.skipUnless(COMPILER, "no C compiler")
     @unittest.skipIf("TOFT_TEST_NO_BARRIER" in os.environ, "this is that test")
     def test_all_this_holds_on_a_kernel_without_membarrier(self):
-        source = pathlib.Path(self.directory.name, "shim.c")
-        source.write_text(NO_BARRIER)
-        shim = source.with_suffix(".so")
-        subprocess.run(
-            [COMPILER, "-O1", "-shared", "-fPIC", str(source), "-o", str(shim), "-ldl"], check=True
-        )
+        environment = failing_calls(self.directory.name, NO_BARRIER)
         run = subprocess.run(
             [sys.executable, "-m", "unittest", "test_releases"],
             capture_output=True,
             text=True,
             timeout=300,
-            env=os.environ | {"LD_PRELOAD": str(shim), "TOFT_TEST_NO_BARRIER": "1"},
+            env=environment | {"TOFT_TEST_NO_BARRIER": "1"},
             check=False,
         )
         self.assertEqual(run.returncode, 0, run.stderr)

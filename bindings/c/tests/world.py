@@ -3,7 +3,7 @@
 import ctypes
 import itertools
 
-from toft_door import (
+from calls import (
     HEADER,
     E,
     Link,
@@ -162,7 +162,7 @@ class World:
         return defaults[parameter.name]
 
     def _special_toft_realm_open(self):
-        from toft_door import configuration
+        from calls import configuration
 
         return {"configuration": configuration(memory=self.name)}
 
@@ -180,7 +180,7 @@ class World:
     _special_toft_results_observe = _special_toft_realm_observe
 
     def _special_toft_schema_new(self):
-        from toft_door import class_schema
+        from calls import class_schema
 
         return {"classes": class_schema("Person", CLASSES["Person"]), "class_count": 1}
 
