@@ -66,6 +66,16 @@ package struct Futex: @unchecked Sendable {
         _ = platform_futex_wait(word, value, -1, isPrivate ? 1 : 0)
     }
 
+    /// A word that stays 0.
+    private static let pause: Futex = {
+        let word = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
+        word.initialize(to: Atomic(0))
+        return Futex(word: word, isPrivate: true)
+    }()
+
+    /// Sleeps for a time: on a word that no thread wakes.
+    package static func sleep(nanoseconds: Int64) { pause.wait(while: 0, nanoseconds: nanoseconds) }
+
     /// Wakes at most `count` sleepers.
     package func wake(_ count: Int32) {
         _ = platform_futex_wake(word, count, isPrivate ? 1 : 0)

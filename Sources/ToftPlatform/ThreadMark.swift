@@ -124,7 +124,7 @@ public final class ThreadMark: Sendable {
         let deadline = Deadline(timeoutMilliseconds: 100)
         var what = inside.load(ordering: .acquiring)
         while what == Self.resolving, !deadline.hasPassed {
-            ThreadLock.neverWoken.wait(while: 0, nanoseconds: 20_000)
+            Futex.sleep(nanoseconds: 20_000)
             what = inside.load(ordering: .acquiring)
         }
         return what == Self.resolving || what == Self.everything || what == address
@@ -209,7 +209,7 @@ enum ForkGate {
         let deadline = Deadline(timeoutMilliseconds: patienceMilliseconds)
         for mark in others {
             while mark._withUnsafeGuaranteedRef({ $0.isRunning }), !deadline.hasPassed {
-                ThreadLock.neverWoken.wait(while: 0, nanoseconds: 20_000)
+                Futex.sleep(nanoseconds: 20_000)
             }
         }
     }

@@ -161,7 +161,7 @@ import ToftStorage
         let interruption = waiting.interruption
         interruption.interrupt()
         let interrupter = try PlatformThread(name: "test") {
-            ThreadLock.neverWoken.wait(while: 0, nanoseconds: 100_000_000)
+            Futex.sleep(nanoseconds: 100_000_000)
             interruption.interrupt()
         }
         #expect(

@@ -158,7 +158,7 @@ extension HandleOwner {
             if isFirst { return calling.noteEntered(self) }
             if inside & ~Self.isReleasing == calling.identity { return }
             guard inside & Self.isReleasing != 0 else { throw .overlappingCall }
-            ThreadLock.neverWoken.wait(while: 0, nanoseconds: 20_000)
+            Futex.sleep(nanoseconds: 20_000)
         }
     }
 

@@ -90,7 +90,6 @@ extension Coordinator {
 /// Pauses between attempts, longer and longer, not all alike.
 private struct Backoff {
     private var pauses = 0
-    private let word = ThreadLock.neverWoken
     private let end = Deadline(timeoutMilliseconds: 2_000)
 
     /// Whether the time for attaching is over.
@@ -99,7 +98,7 @@ private struct Backoff {
     mutating func pause() {
         pauses = min(pauses + 1, 10)
         let jitter = (try? RandomBytes.uint64()) ?? 0
-        word.wait(while: 0, nanoseconds: Int64(pauses) * 1_000_000 + Int64(jitter % 1_000_000))
+        Futex.sleep(nanoseconds: Int64(pauses) * 1_000_000 + Int64(jitter % 1_000_000))
     }
 }
 

@@ -1,0 +1,51 @@
+internal import Synchronization
+
+/// A value that is one for the process, under a lock: a forked child starts with a new one.
+///
+/// What the parent had stays in the child's memory and is never looked at: another thread may have
+/// held its lock, or been in the middle of a change, at the moment of the fork.
+package final class ProcessWide<Value>: Sendable {
+    private final class Box: Sendable {
+        let generation: UInt64
+        let value: FutexMutex<Value>
+
+        init(generation: UInt64, _ value: sending Value) {
+            self.generation = generation
+            self.value = FutexMutex(value)
+        }
+    }
+
+    private let make: @Sendable () -> Value
+    /// The address of a `Box` that lives for ever, or 0.
+    private let current = Atomic<UInt>(0)
+
+    /// - Parameter make: what a process starts with; called once in each, or twice where two
+    ///   threads ask at once.
+    package init(_ make: @escaping @Sendable () -> Value) { self.make = make }
+
+    private var box: Box {
+        let generation = ForkGuard.generation
+        while true {
+            let bits = current.load(ordering: .acquiring)
+            if let pointer = UnsafeRawPointer(bitPattern: bits) {
+                let box = Unmanaged<Box>.fromOpaque(pointer).takeUnretainedValue()
+                if box.generation == generation { return box }
+            }
+            let made = Unmanaged.passRetained(Box(generation: generation, make()))
+            let desired = UInt(bitPattern: made.toOpaque())
+            if current.compareExchange(
+                expected: bits, desired: desired, ordering: .acquiringAndReleasing
+            ).exchanged {
+                return made.takeUnretainedValue()
+            }
+            made.release()
+        }
+    }
+
+    /// Runs the body while no other thread runs one.
+    package func withLock<Result, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try box.value.withLock(body)
+    }
+}
