@@ -992,6 +992,14 @@ TOFT_API toft_status toft_results_limit(
    Cost: the count. */
 TOFT_API toft_status toft_results_snapshot(toft_results *results, toft_results **out_results);
 
+/* The same results in another realm of the same database: those of a realm in one frozen from it,
+   and the other way; each handle must be one that the calling thread may use. Results of a list
+   whose object is not there are TOFT_ERROR_COLLECTION_INVALIDATED when they are asked.
+   `out_results`: release them. Errors: TOFT_ERROR_WRONG_REALM (a realm of another database),
+   TOFT_ERROR_NO_SUCH_CLASS (the realm was opened without the class). */
+TOFT_API toft_status toft_results_resolve(
+    toft_results *results, toft_realm *realm, toft_results **out_results);
+
 /* How many there are. Cost: O(1) for a class or list, else the query on first use in a version. */
 TOFT_API toft_status toft_results_count(toft_results *results, uint64_t *out_count);
 
@@ -1031,6 +1039,13 @@ TOFT_API toft_status toft_results_delete_all(toft_results *results);
 TOFT_API toft_status toft_results_set_values(toft_results *results,
     const toft_property_key *property_keys, const toft_value *values, size_t count,
     uint64_t *out_count);
+
+/* Writes. toft_object_add for all objects of the results, all or none. `out_count` (may be NULL):
+   how many objects there were. Errors, after which nothing has changed: TOFT_ERROR_TYPE_MISMATCH
+   (results of values) and those of toft_object_add, where there is an object. Cost: the count,
+   O(log n) each. */
+TOFT_API toft_status toft_results_add(
+    toft_results *results, toft_property_key property_key, int64_t amount, uint64_t *out_count);
 
 /* How the results are worked out: the plan as text. Writes up to `capacity` bytes (`out_text`
    may be NULL when it is 0), always ended by NUL, which counts as one of them, and the size of

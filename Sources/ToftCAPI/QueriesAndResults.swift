@@ -108,6 +108,19 @@ public func toft_results_snapshot(
 }
 
 @c @implementation
+public func toft_results_resolve(
+    _ results: OpaquePointer?, _ realm: OpaquePointer?,
+    _ out_results: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
+    entry(results) { () throws(EngineError) in
+        let results = try ResolvedHandle(results: results).results
+        let realm = try ResolvedHandle(realm: realm)
+        let out = try Argument.out(out_results, "out_results")
+        out.pointee = try realm.handle(try results.resolved(in: realm.session))
+    }
+}
+
+@c @implementation
 public func toft_results_count(
     _ results: OpaquePointer?, _ out_count: UnsafeMutablePointer<UInt64>?
 ) -> toft_status {
@@ -160,6 +173,18 @@ public func toft_results_set_values(
             let count = try results.setAll(try loan.assignments(property_keys, values, count))
             out_count?.pointee = UInt64(count)
         }
+    }
+}
+
+@c @implementation
+public func toft_results_add(
+    _ results: OpaquePointer?, _ property_key: toft_property_key, _ amount: Int64,
+    _ out_count: UnsafeMutablePointer<UInt64>?
+) -> toft_status {
+    entry(results) { () throws(EngineError) in
+        let results = try ResolvedHandle(results: results).results
+        let count = try results.addAll(amount, to: property_key)
+        out_count?.pointee = UInt64(count)
     }
 }
 

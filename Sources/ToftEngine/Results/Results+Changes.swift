@@ -35,6 +35,25 @@ extension Results {
         }
     }
 
+    /// Adds an amount to an integer property of all objects of the results, all or none: see
+    /// `ModelTransaction.add`. Returns how many objects that were.
+    package func addAll(_ amount: Int64, to id: PropertyID) throws(EngineError) -> Int {
+        let owner = try objectClass()
+        let property = try session.property(id, of: owner)
+        let transaction = try session.writing()
+        let keys = try keys()
+        defer { session.noteEverything() }
+        return try model { () throws(ModelError) in
+            var present: [Int64] = []
+            for key in keys where try transaction.view.exists(key, owner) {
+                _ = try transaction.sum(adding: amount, to: key, property)
+                present.append(key)
+            }
+            for key in present { try transaction.add(amount, to: key, property) }
+            return present.count
+        }
+    }
+
     /// Observes which elements come, go and change, and for objects what they reach over up to
     /// three links; with key paths, only what those name: see `WatchedPaths`. None at all (`[]`):
     /// only comings and goings.

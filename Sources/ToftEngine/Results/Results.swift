@@ -132,6 +132,17 @@ extension Results {
     /// database, on any thread.
     package var carried: CarriedResults { CarriedResults(definition: definition) }
 
+    /// The same results in another session of the same database.
+    package func resolved(in other: Session) throws(EngineError) -> Results {
+        try session.check()
+        try other.check()
+        guard session.database === other.database else {
+            throw EngineError(.wrongRealm, "The realm is one of another database.")
+        }
+        if let classID { _ = try other.classHandle(classID) }
+        return carried.results(in: other)
+    }
+
     /// Sorted by key paths, the first being the most significant; ties keep their order. Values are
     /// sorted by the path "self".
     package func sorted(by keys: [(path: String, isAscending: Bool)]) throws(EngineError) -> Results

@@ -20,6 +20,18 @@ extension ModelTransaction {
     package func add(_ amount: Int64, to key: Int64, _ property: PropertyHandle)
         throws(ModelError)
     {
+        let sum = try sum(adding: amount, to: key, property)
+        if property.isIndexed {
+            try putWithEntries(.int64(sum), to: key, property, adding: amount)
+        } else {
+            try putCell(.int64(sum), to: key, property, adding: amount, derived: false)
+        }
+    }
+
+    /// What `add` would make of the property, with its errors.
+    package func sum(adding amount: Int64, to key: Int64, _ property: PropertyHandle)
+        throws(ModelError) -> Int64
+    {
         guard !property.isPrimaryKey else {
             throw .primaryKeyImmutable(className: property.className, property: property.name)
         }
@@ -37,11 +49,7 @@ extension ModelTransaction {
             throw .additionOverflow(
                 className: property.className, property: property.name, value: old, amount: amount)
         }
-        if property.isIndexed {
-            try putWithEntries(.int64(sum), to: key, property, adding: amount)
-        } else {
-            try putCell(.int64(sum), to: key, property, adding: amount, derived: false)
-        }
+        return sum
     }
 
     /// The same for a value that the caller owns.

@@ -870,6 +870,79 @@ class FunctionTests(unittest.TestCase):
             check("toft_results_release", results)
         check("toft_realm_commit", world.realm, None, None)
 
+    def test_an_amount_is_added_to_all_objects_of_results_or_to_none(self):
+        world, count, age = self.world, ctypes.c_uint64(), self.world.keys["age"]
+        check("toft_realm_begin_write", world.realm, None)
+        old = get("toft_results_filter", world.results, text("age > 50"), None, 0)
+        check("toft_results_add", old, age, -20, ctypes.byref(count))
+        self.assertEqual((count.value, get("toft_results_count", old)), (2, 0))
+        check("toft_results_add", old, age, 2**63 - 1, ctypes.byref(count))
+        self.assertEqual(count.value, 0)
+        ages = [32, 47, 41]
+        self.assertEqual(self.column(world.results, "age", ctypes.c_int64, 3)[0], ages)
+        # 47 is the most: only the one in the middle overflows, and none has changed.
+        for amount, expected in (
+            (2**63 - 1 - 46, E.TOFT_ERROR_OVERFLOW),
+            (2**63 - 1, E.TOFT_ERROR_OVERFLOW),
+            (2**63 - 1 - 47, E.TOFT_OK),
+        ):
+            self.assertEqual(status("toft_results_add", world.results, age, amount, None), expected)
+            if expected == E.TOFT_OK:
+                ages = [each + amount for each in ages]
+            self.assertEqual(self.column(world.results, "age", ctypes.c_int64, 3)[0], ages)
+        for key, expected in (
+            ("name", E.TOFT_ERROR_PRIMARY_KEY_CHANGE),
+            ("nickname", E.TOFT_ERROR_TYPE_MISMATCH),
+            ("numbers", E.TOFT_ERROR_TYPE_MISMATCH),
+            ("boss", E.TOFT_ERROR_TYPE_MISMATCH),
+        ):
+            self.assertEqual(
+                status("toft_results_add", world.results, world.keys[key], 1, None), expected, key
+            )
+        numbers = get("toft_list_results", world.list)
+        self.assertEqual(
+            status("toft_results_add", numbers, age, 1, None), E.TOFT_ERROR_TYPE_MISMATCH
+        )
+        for results in (old, numbers):
+            check("toft_results_release", results)
+        check("toft_realm_commit", world.realm, None, None)
+
+    def test_results_go_from_one_realm_to_another_and_back(self):
+        world = self.world
+        old = get("toft_results_filter", world.results, text("age > 50"), None, 0)
+        numbers = get("toft_list_results", world.list)
+        frozen = get("toft_realm_freeze", world.realm)
+        then = get("toft_results_resolve", old, frozen)
+        then_numbers = get("toft_results_resolve", numbers, frozen)
+        check("toft_realm_begin_write", world.realm, None)
+        check("toft_results_delete_all", world.results)
+        check("toft_realm_commit", world.realm, None, None)
+        self.assertEqual(on_another_thread(lambda: self.names(then)), ["Ada", "Edsger"])
+        self.assertEqual(get("toft_results_sum", then_numbers, 0), 6)
+        now = get("toft_results_resolve", then, world.realm)
+        self.assertEqual(get("toft_results_count", now), 0)
+        gone = get("toft_results_resolve", then_numbers, world.realm)
+        self.assertEqual(
+            status("toft_results_count", gone, ctypes.byref(ctypes.c_uint64())),
+            E.TOFT_ERROR_COLLECTION_INVALIDATED,
+        )
+        elsewhere = open_realm(CLASSES, memory=f"{world.name}-2")
+        for results in (old, then):
+            self.assertEqual(
+                status("toft_results_resolve", results, elsewhere, ctypes.byref(ctypes.c_void_p())),
+                E.TOFT_ERROR_WRONG_REALM,
+            )
+        other = {"Other": [property_schema("id", E.TOFT_TYPE_INT)]}
+        without = open_realm(other, memory=world.name)
+        self.assertEqual(
+            status("toft_results_resolve", old, without, ctypes.byref(ctypes.c_void_p())),
+            E.TOFT_ERROR_NO_SUCH_CLASS,
+        )
+        for results in (old, numbers, then, then_numbers, now, gone):
+            check("toft_results_release", results)
+        for realm in (frozen, elsewhere, without):
+            check("toft_realm_release", realm)
+
     def test_values_of_results_come_in_batches(self):
         numbers = get("toft_list_results", self.world.list)
         room, count = (S.toft_value * 4)(), ctypes.c_size_t()

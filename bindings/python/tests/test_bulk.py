@@ -167,6 +167,27 @@ def test_all_results_are_updated_at_once(realm: toft.Realm) -> None:
         dogs.update(age=1)
 
 
+def test_an_update_is_all_or_none_and_takes_those_that_there_were(realm: toft.Realm) -> None:
+    with realm.write():
+        rex = realm.create(Dog, name="Rex", age=1)
+        dogs = realm.objects(Dog)
+        assert dogs.update() == 1
+        with pytest.raises(toft.ValueTooLongError):
+            dogs.update(age=2, name="x" * 2**24)
+        with pytest.raises(toft.NullNotAllowedError):
+            dogs.update(name="Max", age=None)
+        assert (rex.name, rex.age) == ("Rex", 1)
+        assert dogs.update(friends=[Dog(name="Tom", age=7)], age=2) == 1, "Tom came later"
+        assert [(dog.name, dog.age) for dog in dogs] == [("Rex", 2), ("Tom", 7)]
+        with pytest.raises(toft.PrimaryKeyChangeError):
+            realm.create(Person, name="Ada")
+            realm.objects(Person).update(name="Ben")
+        with pytest.raises(toft.TypeMismatchError):
+            rex.friends.results.where("name == 'Tom'").update(tags=[1])
+    with pytest.raises(toft.NotInTransactionError):
+        dogs.where(Dog.age > 100).update(age=1)
+
+
 def test_all_results_are_deleted_at_once(realm: toft.Realm) -> None:
     with realm.write():
         realm.insert_many(Dog, [{"name": str(age), "age": age} for age in range(10)])

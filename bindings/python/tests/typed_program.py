@@ -33,6 +33,7 @@ class Toy(toft.Object):
     owner: toft.Property[Pet | None] = toft.field(default=None)
     labels: toft.Property[list[str]] = toft.field(default_factory=list)
     parts: toft.Property[list[Toy]] = toft.field(default_factory=list)
+    stock: toft.Property[int] = toft.field(default=0)
     wholes: toft.Property[toft.Results[Toy]] = toft.linking_objects("Toy", "parts")
 
 
@@ -87,6 +88,17 @@ def program(realm: toft.Realm) -> list[str]:
         assert code == toft.Status.ERROR_NOT_IN_TRANSACTION
     except toft.Error as error:
         assert "nmae" in error.message
+    with realm.write():
+        one.increment("age", 0)
+        more: toft.Increment = Toy.stock + 1
+        count: int = realm.objects(Toy).update(stock=more)
+    query: toft.Query = toft.Query("age >= $0")
+    matches: bool = query.matches(one, 0)
+    with realm.freeze() as frozen:
+        then: toft.Results[Pet] = pets.where(query, 0).freeze()
+        old: Pet | None = frozen.resolve(one)
+        now: toft.Results[Pet] = realm.resolve(then)
+    assert matches and count == 0 and old is not None and old.freeze() is old and now
     assert first == one == untyped and len(friends) == 1 and part and columns
     assert toys(realm, rex) == ["ball", "bag"]
     return names

@@ -28,13 +28,14 @@ from .errors import *  # noqa: F403
 from .errors import FileNotFoundError as FileNotFoundError
 from .errors import InterruptedError as InterruptedError
 from .errors import OverflowError as OverflowError
-from .expressions import Condition, Expression, Order, text
+from .expressions import Condition, Expression, Increment, Order, text
 from .grouping import Groups
 from .lists import List
 from .objects import Object, Property
 from .observe import Changes, Observation
 from .opening import open as open
 from .opening import open_in_memory
+from .prepared import Query
 from .query import Results
 from .schema import Float32, field, linking_objects
 
@@ -47,12 +48,14 @@ __all__ = [
     "Expression",
     "Float32",
     "Groups",
+    "Increment",
     "Info",
     "List",
     "Object",
     "Observation",
     "Order",
     "Property",
+    "Query",
     "Realm",
     "Results",
     "Status",

@@ -896,6 +896,10 @@ class Library:
             library, "toft_results_snapshot", c_int,
             [c_void_p, c_void_p], check
         )
+        self.toft_results_resolve = _prototype(
+            library, "toft_results_resolve", c_int,
+            [c_void_p, c_void_p, c_void_p], check
+        )
         self.toft_results_count = _prototype(
             library, "toft_results_count", c_int,
             [c_void_p, c_void_p], check
@@ -927,6 +931,10 @@ class Library:
         self.toft_results_set_values = _prototype(
             library, "toft_results_set_values", c_int,
             [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p], check
+        )
+        self.toft_results_add = _prototype(
+            library, "toft_results_add", c_int,
+            [c_void_p, c_uint32, c_int64, c_void_p], check
         )
         self.toft_results_explain = _prototype(
             library, "toft_results_explain", c_int,
@@ -1070,6 +1078,7 @@ FUNCTIONS = (
     "toft_results_distinct",
     "toft_results_limit",
     "toft_results_snapshot",
+    "toft_results_resolve",
     "toft_results_count",
     "toft_results_get",
     "toft_results_get_values",
@@ -1078,6 +1087,7 @@ FUNCTIONS = (
     "toft_results_class",
     "toft_results_delete_all",
     "toft_results_set_values",
+    "toft_results_add",
     "toft_results_explain",
     "toft_results_clone",
     "toft_results_release",

@@ -12,8 +12,9 @@ from ._ffi import toft_link
 from ._lib import Handle, library
 from .adding import Adding
 from .errors import Error, InvalidArgumentError
+from .expressions import Increment, property_name
 from .objects import Object
-from .rows import Binding, BoundProperty, Single
+from .rows import Binding, BoundProperty, Single, counter_amount
 
 if TYPE_CHECKING:
     from .database import Realm
@@ -115,26 +116,44 @@ class _Insertion:
 
 
 def update(realm: Realm, binding: Binding, snapshot: Handle, given: Mapping[str, Any]) -> int:
-    """Sets properties of all objects of a snapshot to the same values. Returns how many."""
-    keys, properties = binding.properties_named(tuple(given))
-    count, address = ctypes.c_uint64(), ctypes.c_void_p()
-    library().toft_results_count(snapshot.address, ctypes.byref(count))
-    get, set_values, release = (
-        library().toft_results_object,
-        library().toft_object_set_values,
-        library().toft_object_release,
-    )
+    """Sets properties of all objects of a snapshot to the same values, and adds to those that are
+    given an `Increment`, all or none. Returns how many objects there were.
+    """
+    amounts = {
+        binding.property(name).key: _amount(binding, name, value)
+        for name, value in given.items()
+        if isinstance(value, Increment)
+    }
+    fixed = {name: value for name, value in given.items() if not isinstance(value, Increment)}
+    keys, properties = binding.properties_named(tuple(fixed))
+    count, added = ctypes.c_uint64(), []
     with realm._arguments() as arguments:
-        for each, value in zip(properties, given.values()):
+        for each, value in zip(properties, fixed.values()):
             each.lend(value, arguments, realm)
         realm._changing()
-        for index in range(count.value):
-            get(snapshot.address, index, ctypes.byref(address))
-            try:
-                set_values(address.value, keys, arguments.address, len(properties))
-            finally:
-                release(address.value)
+        try:
+            for key, amount in amounts.items():
+                library().toft_results_add(snapshot.address, key, amount, None)
+                added.append((key, amount))
+            library().toft_results_set_values(
+                snapshot.address, keys, arguments.address, len(properties), ctypes.byref(count)
+            )
+        except Error:
+            for key, amount in added:
+                for part in (amount // 2, amount - amount // 2):  # -2**63 has no opposite
+                    library().toft_results_add(snapshot.address, key, -part, None)
+            raise
     return count.value
+
+
+def _amount(binding: Binding, name: str, increment: Increment) -> int:
+    """What is to be added to a property."""
+    if property_name(binding.cls, increment.expression) != name:
+        raise InvalidArgumentError(
+            f"{increment.expression!r} is not {name}: what is added to is set, as in "
+            f"update({name}={binding.cls.__name__}.{name} + 1)."
+        )
+    return counter_amount(binding.property(name), increment.amount)
 
 
 # ------------------------------------------------------------------------------------ Kinds of rows

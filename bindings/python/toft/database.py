@@ -11,8 +11,8 @@ import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import get_ident
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
+from threading import Lock, get_ident
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from . import _values as values
 from ._ffi import (
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 T = TypeVar("T", bound=Object)
+E = TypeVar("E")
 Update = Literal["all", "modified"]
 
 _POLICIES = {
@@ -426,9 +427,9 @@ class Realm:
         """Deletes objects, or all objects of results, of a list or of any iterable."""
         for thing in things:
             if isinstance(thing, Object):
-                address = self._own(thing).handle().address
+                handle = self._own(thing).handle()
                 self._changing()
-                library().toft_object_delete(address)
+                library().toft_object_delete(handle.address)
             elif isinstance(thing, (Results, List)):
                 results = thing.results if isinstance(thing, List) else thing
                 self._same(results._realm)
@@ -471,17 +472,47 @@ class Realm:
         library().toft_realm_objects(self._address, binding.key, ctypes.byref(address))
         return Results(self, Handle(address.value, library().toft_results_release), binding)
 
-    def resolve(self, instance: T) -> T | None:
-        """This realm's view of an object of another realm of the same database, such as another
-        thread's; None when it is not there.
+    def freeze(self) -> Realm:
+        """The realm as it is now, for ever and on any thread; in a write transaction, as it was
+        before. Any number of threads may use the frozen realm, and what is got from it, at the same
+        time. It never moves and can't be written or observed. It keeps its version from being
+        reused until it is closed, as `with realm.freeze() as frozen:` does, or dropped, and so does
+        each thing that was got from it. `resolve` takes objects and results from one to the other.
         """
+        address = ctypes.c_void_p()
+        library().toft_realm_freeze(self._address, ctypes.byref(address))
+        return _FrozenRealm(Handle(address.value, library().toft_realm_release), self)
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether it shows one version for ever."""
+        return False
+
+    @overload
+    def resolve(self, instance: T) -> T | None: ...
+    @overload
+    def resolve(self, instance: Results[E]) -> Results[E]: ...
+    def resolve(self, instance: Any) -> Any:
+        """This realm's view of an object of another realm of the same database, such as another
+        thread's or a frozen one; None when it is not there. Or this realm's view of results that
+        this thread may use.
+        """
+        if isinstance(instance, Results):
+            return self._resolve_results(instance)
         rows = live(instance)
         if rows.realm._path != self._path:
             raise WrongRealmError(f"The object belongs to another database: {rows.realm._path}")
         self._freshen()
         binding = self._binding_of_key(rows.binding.key)
         single = Single.following(binding, rows.key(instance._row))
-        return cast(T, live_object(binding.cls, single)) if single else None
+        return live_object(binding.cls, single) if single else None
+
+    def _resolve_results(self, results: Results[Any]) -> Results[Any]:
+        self._freshen()
+        made, binding = ctypes.c_void_p(), results._binding
+        library().toft_results_resolve(results._handle.address, self._address, ctypes.byref(made))
+        handle = Handle(made.value, library().toft_results_release)
+        return Results(self, handle, binding and self._binding_of_key(binding.key))
 
     @property
     def classes(self) -> dict[str, type[Object]]:
@@ -631,6 +662,11 @@ class Realm:
         library().toft_object_link(address, ctypes.byref(link))
         return live_object(binding.cls, Single(binding, link.object_key, handle))
 
+    def _keep(self, single: Single, handle: Handle) -> Handle:
+        """Gives an object its handle, unless another thread has; returns the one that it has."""
+        single._handle = handle
+        return handle
+
     def _linked(self, object_key: int, class_key: int) -> Object:
         binding = self._bindings[class_key]
         return live_object(binding.cls, Single(binding, object_key))
@@ -711,6 +747,46 @@ class Realm:
             raise NoSuchClassError(
                 f"The realm was opened without the class with the key {key}."
             ) from None
+
+
+class _FrozenRealm(Realm):
+    """What `Realm.freeze` gives. Threads share it, so nothing here counts changes or follows loops:
+    there are none.
+    """
+
+    def __init__(self, handle: Handle, live: Realm) -> None:
+        self._keeping = Lock()
+        classes = list(live.classes.values())
+        super().__init__(handle, live.path, classes, live._write_timeout, False, False)
+
+    @property
+    def is_frozen(self) -> bool:
+        return True
+
+    def freeze(self) -> Realm:
+        return self
+
+    def close(self) -> None:
+        """Gives up the realm's hold of its version. What was got from it can still be read, and
+        holds the version too.
+        """
+        self._is_open = False
+        self._handle, self._address = Handle(None, self._handle._release), None
+
+    def _keep(self, single: Single, handle: Handle) -> Handle:
+        with self._keeping:
+            if single._handle is None:
+                single._handle = handle
+            return single._handle
+
+    def _freshen(self) -> None:
+        pass
+
+    def _changing(self) -> None:
+        pass
+
+    def _move(self, function: str, *arguments: Any) -> None:
+        getattr(library(), function)(self._address, *arguments)
 
 
 def _policy(update: Update | None) -> int:

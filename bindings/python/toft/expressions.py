@@ -7,12 +7,13 @@ of the query language, with what it compares with as arguments.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 
 from . import _values as values
-from .errors import InvalidQueryError, NoSuchPropertyError
+from .errors import InvalidArgumentError, InvalidQueryError, NoSuchPropertyError
 
 if TYPE_CHECKING:
     from .objects import Object
@@ -55,7 +56,7 @@ class Condition:
     def __repr__(self) -> str:
         return f"<condition {self._write(_Shown())}>"
 
-    def _write(self, query: Query) -> str:
+    def _write(self, query: QueryText) -> str:
         """The text of this condition."""
         raise NotImplementedError
 
@@ -71,6 +72,19 @@ class Order:
 
     def __repr__(self) -> str:
         return f"<order {self.expression._text(_Shown())}{' DESC' if self.is_descending else ''}>"
+
+
+class Increment:
+    """An amount that is added to a property: `Page.visits + 1`, for `Results.update`."""
+
+    __slots__ = ("amount", "expression")
+
+    def __init__(self, expression: Expression[Any], amount: int) -> None:
+        self.expression = expression
+        self.amount = amount
+
+    def __repr__(self) -> str:
+        return f"<increment {self.expression!r} by {self.amount}>"
 
 
 class Expression(Generic[T]):
@@ -226,6 +240,19 @@ class Expression(Generic[T]):
         return Order(self, True)
 
     # ----------------------------------------------------------------------------------------------
+    # Adding
+
+    def __add__(self: Expression[int] | Expression[int | None], amount: int) -> Increment:
+        """For `results.update(visits=Page.visits + 1)`."""
+        return Increment(self, whole(amount))
+
+    __radd__ = __add__
+
+    def __sub__(self: Expression[int] | Expression[int | None], amount: int) -> Increment:
+        """For `results.update(stock=Item.stock - 1)`."""
+        return Increment(self, -whole(amount))
+
+    # ----------------------------------------------------------------------------------------------
     # What cannot be asked
 
     def __bool__(self) -> NoReturn:
@@ -256,13 +283,20 @@ class Expression(Generic[T]):
     def __repr__(self) -> str:
         return self._text(_Shown(self._cls.__name__ + "."))
 
-    def _text(self, query: Query) -> str:
+    def _text(self, query: QueryText) -> str:
         path, last = query.path(self)
         quantifier = f"{self._quantifier} " if self._quantifier else ""
         if not self._is_length:
             return f"{quantifier}{path}"
         holds_many = last is None or last.is_list or last.type == values.LINKING_OBJECTS
         return f"{quantifier}{path}.{'@count' if holds_many else '@size'}"
+
+
+def whole(amount: int) -> int:
+    """An amount that is added."""
+    if isinstance(amount, bool) or not hasattr(amount, "__index__"):
+        raise TypeError(f"whole numbers are added to a property, not {amount!r:.80}")
+    return operator.index(amount)
 
 
 def text(query: str, *arguments: Any) -> Condition:
@@ -283,7 +317,7 @@ class _Comparison(Condition):
         self._operator = operator
         self._right = right
 
-    def _write(self, query: Query) -> str:
+    def _write(self, query: QueryText) -> str:
         return f"{self._left._text(query)} {self._operator} {query.operand(self._right)}"
 
 
@@ -295,7 +329,7 @@ class _Between(Condition):
         self._least = least
         self._greatest = greatest
 
-    def _write(self, query: Query) -> str:
+    def _write(self, query: QueryText) -> str:
         text = self._expression._text(query)
         return f"{text} BETWEEN {{{query.operand(self._least)}, {query.operand(self._greatest)}}}"
 
@@ -309,7 +343,7 @@ class _Contains(Condition):
         self._expression = expression
         self._part = part
 
-    def _write(self, query: Query) -> str:
+    def _write(self, query: QueryText) -> str:
         path, last = query.path(self._expression)
         if last is not None and (last.is_list or last.type == values.LINKING_OBJECTS):
             return f"ANY {path} == {query.operand(self._part)}"
@@ -328,7 +362,7 @@ class _Joined(Condition):
             same = isinstance(part, _Joined) and part._word == word
             self._parts += part._parts if isinstance(part, _Joined) and same else [part]
 
-    def _write(self, query: Query) -> str:
+    def _write(self, query: QueryText) -> str:
         return f"({f' {self._word} '.join(part._write(query) for part in self._parts)})"
 
 
@@ -338,7 +372,7 @@ class _Not(Condition):
     def __init__(self, condition: Condition) -> None:
         self._condition = condition
 
-    def _write(self, query: Query) -> str:
+    def _write(self, query: QueryText) -> str:
         return f"NOT ({self._condition._write(query)})"
 
     def __invert__(self) -> Condition:
@@ -355,7 +389,7 @@ class _Subquery(Condition):
         self._condition = condition
         self._count = count
 
-    def _write(self, query: Query) -> str:
+    def _write(self, query: QueryText) -> str:
         subquery = query.subquery(self._collection, self._condition._write)
         return f"{subquery}.@count {self._count}"
 
@@ -370,7 +404,7 @@ class _Text(Condition):
         self._query = query
         self._arguments = arguments
 
-    def _write(self, query: Query) -> str:
+    def _write(self, query: QueryText) -> str:
         query.refuse_in_subquery()
         numbered: dict[int, str] = {}
 
@@ -400,7 +434,7 @@ def _condition(value: object) -> Condition:
 # ------------------------------------------------------------------------------ Writing the queries
 
 
-class Query:
+class QueryText:
     """A query that conditions write: the objects that they are about, and its arguments."""
 
     def __init__(self, binding: Binding) -> None:
@@ -425,7 +459,7 @@ class Query:
         path = ".".join(names)
         return prefix + (path if _is_plain(names) else self._named(path)), last
 
-    def subquery(self, collection: Expression[Any], write: Callable[[Query], str]) -> str:
+    def subquery(self, collection: Expression[Any], write: Callable[[QueryText], str]) -> str:
         """The elements of a collection of objects that fulfil what `write` writes."""
         path, last = self.path(collection)
         if last is None or last.type not in (values.LINK, values.LINKING_OBJECTS):
@@ -447,9 +481,8 @@ class Query:
             raise InvalidQueryError("toft.text(...) cannot stand in any(...), all(...), none(...).")
 
     def _scope(self, expression: Expression[Any]) -> tuple[str, Binding]:
-        name = expression._cls.__name__
         for prefix, binding in reversed(self._scopes):
-            if any(base.__name__ == name for base in binding.cls.__mro__):
+            if _is_of(expression, binding.cls):
                 return prefix, binding
         asked = self._scopes[-1][1].cls.__name__
         raise InvalidQueryError(f"{expression!r} is no property of {asked}, which is asked here.")
@@ -460,7 +493,7 @@ class Query:
         return f"$K{len(self.arguments) - 1}"
 
 
-class _Shown(Query):
+class _Shown(QueryText):
     """Writes for people to read: with values in place of arguments, names as the class has them."""
 
     def __init__(self, prefix: str = "") -> None:
@@ -472,7 +505,7 @@ class _Shown(Query):
     def path(self, expression: Expression[Any]) -> tuple[str, BoundProperty | None]:
         return self._prefix + ".".join(expression._names), None
 
-    def subquery(self, collection: Expression[Any], write: Callable[[Query], str]) -> str:
+    def subquery(self, collection: Expression[Any], write: Callable[[QueryText], str]) -> str:
         return f"SUBQUERY({self.path(collection)[0]}, {write(self)})"
 
     def refuse_in_subquery(self) -> None:
@@ -495,6 +528,19 @@ def bound_path(binding: Binding, expression: Expression[Any]) -> tuple[list[str]
         names.append(last.stored_name)
     assert last is not None
     return names, last
+
+
+def _is_of(expression: Expression[Any], cls: type[Object]) -> bool:
+    return any(base.__name__ == expression._cls.__name__ for base in cls.__mro__)
+
+
+def property_name(cls: type[Object], name: str | Expression[Any]) -> str:
+    """The name of the one property of a class that is meant."""
+    if isinstance(name, str):
+        return name
+    if name._names[1:] or name._is_length or not _is_of(name, cls):
+        raise InvalidArgumentError(f"{name!r} is no property of {cls.__name__} itself.")
+    return name._names[0]
 
 
 def bound_key_path(binding: Binding, path: str | Expression[Any]) -> str:

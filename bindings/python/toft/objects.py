@@ -9,8 +9,8 @@ from html import escape
 from inspect import Signature
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
 
-from .errors import Error, InvalidArgumentError, WrongRealmError
-from .expressions import Expression, bound_key_path
+from .errors import Error, InvalidArgumentError, NoSuchObjectError, WrongRealmError
+from .expressions import Expression, bound_key_path, property_name, whole
 from .observe import Callback, Observation, Options
 from .plain import dictionary, html_of_object, json_text
 from .rows import Draft, Live, Rows
@@ -234,6 +234,31 @@ class Object(metaclass=ObjectType):
         options = Options(paths, old_values=old_values)
         function = "toft_object_observe"
         return Observation(single.realm, function, single.handle(), callback, options, binding)
+
+    def increment(self, name: str | Expression[int], amount: int = 1) -> None:
+        """Adds to an int property, also less than nothing: `page.increment(Page.visits)`. The
+        database keeps the amount beside the result, and a result beyond 64 bits is an OverflowError
+        that changes nothing. Needs a write transaction, unless the object is in no database.
+
+        `page.visits += 1` reads and writes: in a write transaction that gives the same number, as
+        nobody else can write in between.
+        """
+        name, amount, rows = property_name(type(self), name), whole(amount), self._rows
+        if isinstance(rows, Live):
+            rows.single(self).add(name, amount)
+        else:
+            setattr(self, name, getattr(self, name) + amount)
+
+    def freeze(self: Self) -> Self:
+        """What the object is now, for ever and on any thread: see `Realm.freeze`."""
+        rows = live(self)
+        if rows.realm.is_frozen:
+            return self
+        if (found := rows.realm.freeze().resolve(self)) is None:
+            raise NoSuchObjectError(
+                f"This {type(self).__name__} is in no version yet: commit, then freeze it."
+            )
+        return found
 
     def __eq__(self, other: object) -> bool:
         if self is other:

@@ -25,11 +25,12 @@ from .errors import (
     UnsupportedAggregateError,
     WrongRealmError,
 )
-from .expressions import Condition, Expression, Order, Query, bound_path
+from .expressions import Condition, Expression, Order, QueryText, bound_path
 from .grouping import Groups
 from .objects import Object, live_object
 from .observe import Callback, Observation, Options
 from .plain import dictionary, html_of_objects, json_text
+from .prepared import Query
 from .rows import Binding, Block, BoundProperty, Single
 
 if TYPE_CHECKING:
@@ -66,23 +67,28 @@ class Results(Collection[T], Generic[T]):
     @overload
     def where(self, query: Condition, *more: Condition) -> Results[T]: ...
     @overload
-    def where(self, query: str, *arguments: Any) -> Results[T]: ...
-    def where(self, query: str | Condition, *arguments: Any) -> Results[T]:
+    def where(self, query: str | Query, *arguments: Any) -> Results[T]: ...
+    def where(self, query: str | Query | Condition, *arguments: Any) -> Results[T]:
         """Those that match, by conditions or by a text of the query language:
 
         `where((Dog.age > 3) & Dog.name.startswith("R"))`, `where(Dog.age > 3, Dog.age < 9)` (both),
         `where("age > $0 AND name BEGINSWITH $1", 3, "R")`. A list is an argument too: `where("age
-        IN $0", [1, 2])`.
+        IN $0", [1, 2])`. A `toft.Query` is such a text that has been parsed.
         """
-        if not isinstance(query, str):
-            written = Query(self._objects_only())
+        if not isinstance(query, (str, Query)):
+            written = QueryText(self._objects_only())
             query = " AND ".join(_condition(each)._write(written) for each in (query, *arguments))
             arguments = tuple(written.arguments)
-        text, memory = _text(query)
+        given: Any
+        if isinstance(query, Query):
+            function, given = "toft_results_filter_prepared", query._handle.address
+        else:
+            function = "toft_results_filter"
+            given, memory = _text(query)
         with self._realm._arguments() as lent:
             for argument in arguments:
                 lent.add(argument, self._realm)
-            return self._made("toft_results_filter", text, lent.address, lent.count)
+            return self._made(function, given, lent.address, lent.count)
 
     def sort(self, *keys: str | Expression[Any] | Order) -> Results[T]:
         """Sorted, the first key being the most significant: `sort(Dog.owner.name, Dog.age.desc())`,
@@ -113,6 +119,10 @@ class Results(Collection[T], Generic[T]):
     def snapshot(self) -> Results[T]:
         """As they are now: none comes or goes any more, though each object stays live."""
         return self._made("toft_results_snapshot")
+
+    def freeze(self) -> Results[T]:
+        """What they are now, for ever and on any thread: see `Realm.freeze`."""
+        return self if self._realm.is_frozen else self._realm.freeze().resolve(self)
 
     # ----------------------------------------------------------------------------------------------
     # Reading
@@ -275,8 +285,9 @@ class Results(Collection[T], Generic[T]):
     # Changing all of them
 
     def update(self, **properties: Any) -> int:
-        """Sets properties of all objects to the same values: `results.update(age=3)`. Needs a write
-        transaction. Returns how many there were.
+        """Sets properties of all objects to the same values, all or none: `results.update(age=3)`.
+        `update(visits=Page.visits + 1)` adds: see `Object.increment`. The objects are those that
+        there are when it is called. Needs a write transaction. Returns how many there were.
         """
         return update(self._realm, self._objects_only(), self.snapshot()._handle, properties)
 

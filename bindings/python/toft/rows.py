@@ -144,6 +144,15 @@ class Binding:
         return known
 
 
+def counter_amount(each: BoundProperty, amount: int) -> int:
+    """An amount to add to a property, which must be one that counts."""
+    if each.conversion is not None:
+        raise TypeMismatchError(f"{each.name} does not count: nothing can be added to it.")
+    if not -(2**63) <= amount < 2**63:
+        raise InvalidArgumentError(f"{amount} does not fit into the 64 bits of an integer.")
+    return amount
+
+
 class NoRealm:
     """Stands where a draft would have its realm."""
 
@@ -253,9 +262,9 @@ class Single(Live):
     def handle(self) -> Handle:
         """The library's handle of the object, made when it is first needed."""
         if self._handle is None:
-            self._handle = _follow(self.binding, self._key)
-            if self._handle is None:
+            if (made := _follow(self.binding, self._key)) is None:
                 raise ObjectDeletedError(f"This {self.binding.cls.__name__} has been deleted.")
+            return self.realm._keep(self, made)
         return self._handle
 
     def read(self, instance: Object, name: str) -> Any:
@@ -283,6 +292,13 @@ class Single(Live):
             address = self.handle().address
             self.realm._changing()
             library().toft_object_set(address, each.key, arguments.address)
+
+    def add(self, name: str, amount: int) -> None:
+        """Adds to one property."""
+        each = self.binding.property(name)
+        amount, address = counter_amount(each, amount), self.handle().address
+        self.realm._changing()
+        library().toft_object_add(address, each.key, amount)
 
 
 def _follow(binding: Binding, key: int) -> Handle | None:
@@ -314,10 +330,11 @@ class Block(Live):
         return int(self.keys[row])
 
     def single(self, instance: Object) -> Single:
-        """From here on the object goes its own way."""
+        """From here on the object goes its own way, unless threads share it."""
         alone = Single(self.binding, self.keys[instance._row])
-        instance._rows = alone
-        instance._row = 0
+        if not self.realm.is_frozen:
+            instance._rows = alone
+            instance._row = 0
         return alone
 
     def read(self, instance: Object, name: str) -> Any:
