@@ -448,6 +448,39 @@ typedef struct toft_query toft_query; /* a query that has been parsed; any threa
    reads 0. A forked child counts its parent's too. Any thread. */
 TOFT_API toft_status toft_handle_count(uint64_t *out_count);
 
+/* Called once when user data is no longer needed, on the thread that released, closed or
+   dispatched. */
+typedef void (*toft_destructor)(void *user_data);
+
+/* ========================================================================================== Log */
+
+/* How much a message matters. */
+TOFT_ENUM(toft_log_level, uint32_t) {
+    TOFT_LOG_OFF = 0,
+    TOFT_LOG_FATAL = 1, /* reserved: the library never ends the process */
+    TOFT_LOG_ERROR = 2, /* a disk fails, a file is damaged, the library has a bug */
+    /* a process died while it wrote, a file was not closed well, a call was a misuse */
+    TOFT_LOG_WARN = 3,
+    TOFT_LOG_INFO = 4,   /* a file was recovered */
+    TOFT_LOG_DETAIL = 5, /* a file was opened, checkpoints fell behind */
+    TOFT_LOG_DEBUG = 6,  /* each checkpoint */
+    TOFT_LOG_TRACE = 7   /* reserved */
+};
+
+/* Called with one message, valid until it returns; it also ends in NUL. */
+typedef void (*toft_log_callback)(void *user_data, toft_log_level level, toft_string message);
+
+/* Sets what is called with messages up to `level`, for the whole process, in place of what was set
+   before; with TOFT_LOG_OFF nothing is, and the other arguments are not looked at. It is called on
+   the thread of the call that the message is about, at its end, outside all locks, or on a thread
+   of the library's: so by several threads at once. It must return, and may call nothing of the
+   library but releases and what never fails: all else is TOFT_ERROR_INSIDE_CALLBACK there. What was
+   set before may still be running on another thread when this returns; `destroy_user_data` (may be
+   NULL) is called when that, and all else, is over. A child made by fork() starts without. Any
+   thread. Without a callback a message costs one load. */
+TOFT_API toft_status toft_set_log(toft_log_level level, toft_log_callback callback, void *user_data,
+    toft_destructor destroy_user_data);
+
 /* =============================================================================== Schema as data */
 
 /* What a property is besides its type; combined with |. */
@@ -574,7 +607,10 @@ typedef struct toft_configuration {
        it: TOFT_WAIT_FOR_EVER, and 60 s */
     int32_t write_timeout;
     uint32_t flags; /* toft_open_flags; unknown ones are TOFT_ERROR_UNSUPPORTED */
-    /* of the schema; a file with a higher one is TOFT_ERROR_SCHEMA_VERSION_TOO_LOW */
+    /* of the schema, counted by the program; 0: that of the file. A file with a higher one is
+       TOFT_ERROR_SCHEMA_VERSION_TOO_LOW. A higher one than the file's is written to the file, and
+       classes and properties that the schema lacks are then hidden from programs that name no
+       classes. Nothing else depends on it */
     uint64_t schema_version;
 } toft_configuration;
 
@@ -1178,10 +1214,6 @@ typedef struct toft_changes {
 /* Called with changes, on the realm's thread. */
 typedef void (*toft_changes_callback)(void *user_data, const toft_changes *changes);
 
-/* Called once when user data is no longer needed, on the thread that released, closed or
-   dispatched. */
-typedef void (*toft_destructor)(void *user_data);
-
 /* ================================================================================== Observation */
 
 /* What is observed and told; combined with |. */
@@ -1265,6 +1297,7 @@ typedef struct toft_database_info {
     /* bytes of the log that a crash of the machine may lose: deferred commits; 0: all are
        durable */
     uint64_t deferred_size;
+    uint64_t schema_version; /* of the version that the realm stands at; 0: none was ever given */
 } toft_database_info;
 
 /* Facts about the realm's database. */

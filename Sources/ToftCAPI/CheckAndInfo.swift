@@ -23,6 +23,7 @@ public func toft_realm_info(
         info.log_size = facts.logSize
         info.checkpoint_version = facts.checkpointVersion.rawValue
         info.deferred_size = facts.deferredSize
+        info.schema_version = try session.schemaVersion
         Argument.fill(out, info)
     }
 }

@@ -16,6 +16,14 @@ extension Session {
         return try storage { () throws(StorageError) in try database.store.facts() }
     }
 
+    /// The schema version that callers count, in the version that the session stands at.
+    package var schemaVersion: UInt64 {
+        get throws(EngineError) {
+            try check()
+            return view.schema.stored.version
+        }
+    }
+
     /// Reads everything in the version that the session stands at and checks it: structure, order,
     /// checksums, free space, then objects, indexes and links. Damage is a finding, not an error.
     package func checkEverything() throws(EngineError) -> CheckFindings {

@@ -1,3 +1,4 @@
+internal import ToftPlatform
 package import ToftModel
 package import ToftStorage
 
@@ -59,9 +60,18 @@ package final class Session {
 
     deinit {
         end()
-        // A failure can't be reported here; `close` reports it.
-        if !hasLeft { try? database.leave() }
+        if !hasLeft { leaveUnasked() }
         epoch.deallocate()
+    }
+
+    /// Leaves the database where nobody is told of a failure, as `close` would.
+    private func leaveUnasked() {
+        do throws(EngineError) {
+            try database.leave()
+        } catch {
+            Diagnostics.tell(
+                .warn, "'\(database.path)' was released and not closed well: \(error.message)")
+        }
     }
 
     // MARK: Use

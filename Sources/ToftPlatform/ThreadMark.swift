@@ -32,6 +32,8 @@ public final class ThreadMark: Sendable {
     private static let isForking: UInt32 = 2
     /// The kernel has no barrier for other threads, so the thread has its own.
     private static let needsFences: UInt32 = 4
+    /// A listener of `Diagnostics` runs on the thread.
+    private static let isRefusing: UInt32 = 8
 
     private static let local = ThreadLocal<ThreadMark>()
 
@@ -51,14 +53,17 @@ public final class ThreadMark: Sendable {
 
     // MARK: Calls of the own thread
 
+    /// What `enter` returns when no call may begin: then there is none to leave.
+    public static var refused: UInt { .max }
+
     /// A call begins that uses `what`; inside another one it may use anything. Returns what `leave`
-    /// needs.
+    /// needs, or `refused`, which a call that may use everything never gets.
     @inlinable @inline(__always)
     public func enter(_ what: UInt) -> UInt {
         let outer = inside.load(ordering: .relaxed)
         inside.store(outer == 0 ? what : Self.everything, ordering: .releasing)
         AsymmetricFence.light()
-        if flags.load(ordering: .acquiring) != 0 { enterSlowly() }
+        if flags.load(ordering: .acquiring) != 0 { return enterSlowly(what, outer) }
         return outer
     }
 
@@ -79,9 +84,14 @@ public final class ThreadMark: Sendable {
     }
 
     @usableFromInline @inline(never)
-    func enterSlowly() {
+    func enterSlowly(_ what: UInt, _ outer: UInt) -> UInt {
+        if what != Self.everything, flags.load(ordering: .relaxed) & Self.isRefusing != 0 {
+            inside.store(outer, ordering: .releasing)
+            return Self.refused
+        }
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         waitForFork()
+        return outer
     }
 
     @usableFromInline @inline(never)
@@ -90,6 +100,18 @@ public final class ThreadMark: Sendable {
         guard outer == 0, flags.load(ordering: .relaxed) & Self.hasLeft != 0 else { return false }
         flags.bitwiseAnd(~Self.hasLeft, ordering: .sequentiallyConsistent)
         return true
+    }
+
+    /// The end of the outermost call has something to do.
+    func leaveSomething() { flags.bitwiseOr(Self.hasLeft, ordering: .relaxed) }
+
+    /// Whether calls are refused from now on.
+    func setRefusing(_ isRefusing: Bool) {
+        if isRefusing {
+            flags.bitwiseOr(Self.isRefusing, ordering: .relaxed)
+        } else {
+            flags.bitwiseAnd(~Self.isRefusing, ordering: .relaxed)
+        }
     }
 
     // MARK: Sleeping

@@ -46,6 +46,10 @@ final class CallingThread {
         /// What the thread was inside of before.
         fileprivate let outer: UInt
 
+        /// Whether it may not begin, as a log callback runs on the thread; then it does not end.
+        @inline(__always)
+        var isRefused: Bool { outer == ThreadMark.refused }
+
         /// The call ends.
         @inline(never)
         func leave() {
@@ -82,11 +86,13 @@ final class CallingThread {
     /// The call that is under way uses what belongs to an owner without a thread.
     static func use(_ owner: HandleOwner) { current.mark.resolve(owner.address) }
 
-    /// Ends what other threads released while this one was inside a call.
+    /// Ends what other threads released while this one was inside a call, and delivers what the
+    /// call told.
     @inline(never)
     private static func endWhatWasLeft() {
         let thread = current
         for owner in thread.owners { owner.emptyIfNeeded() }
+        Diagnostics.deliver()
     }
 
     private init() {

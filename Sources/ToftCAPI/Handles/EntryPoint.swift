@@ -7,6 +7,7 @@ internal import ToftPlatform
 @inline(__always)
 func entry(_ body: () throws(EngineError) -> Void) -> toft_status {
     let call = CallingThread.enterCall(ThreadMark.nothing)
+    if call.isRefused { return refused() }
     var status = TOFT_OK
     do {
         try body()
@@ -23,6 +24,7 @@ func entry(_ body: () throws(EngineError) -> Void) -> toft_status {
 @inline(__always)
 func entry(_ handle: OpaquePointer?, _ body: () throws(EngineError) -> Void) -> toft_status {
     let call = CallingThread.enterCall(ThreadMark.resolving)
+    if call.isRefused { return refused() }
     let depth = HandleOwner.isAnyConfinedToCaller ? CallingThread.currentDepth : 0
     var status = TOFT_OK
     do {
@@ -35,12 +37,35 @@ func entry(_ handle: OpaquePointer?, _ body: () throws(EngineError) -> Void) -> 
     return status
 }
 
+@inline(never)
+private func refused() -> toft_status {
+    failed(
+        EngineError(.insideCallback, "A log callback can't call functions that may fail."), nil)
+}
+
 /// Notes a failure. Never inlined, as there are many entry points.
 @inline(never)
 private func failed(_ error: EngineError, _ handle: OpaquePointer?) -> toft_status {
     CallingThread.current.fail(error)
+    if let level = error.code.levelOfMisuse {
+        Diagnostics.tell(level, "\(error.code.nameInC): \(error.message)")
+    }
     if let handle { HandleTable.shared.ownerInUse(by: handle)?.fail(error) }
     return toft_status(error.code)
+}
+
+extension ErrorCode {
+    /// How much a program wants to know of a failure that says that it, or the library, is wrong,
+    /// or the database damaged; nil for others.
+    fileprivate var levelOfMisuse: Diagnostics.Level? {
+        switch self {
+        case .invalidArgument, .invalidHandle, .wrongThread, .closed, .usedAfterFork, .wrongRealm,
+            .insideCallback:
+            .warn
+        case .internalError, .corrupt, .poisoned, .commitOutcomeUnknown, .fileReplaced: .error
+        default: nil
+        }
+    }
 }
 
 extension toft_status {

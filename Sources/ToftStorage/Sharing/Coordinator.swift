@@ -335,6 +335,9 @@ package final class Coordinator: Sendable {
     package func poison() {
         guard !isForeign else { return }
         words.word(LockFileLayout.poison).pointee.store(1, ordering: .sequentiallyConsistent)
+        Diagnostics.tell(
+            .error,
+            "A sync failed: nothing is written until all processes have closed the file.")
         wake()
     }
 

@@ -19,6 +19,8 @@ struct Checkpoint {
         self.template = template
     }
 
+    var path: String { file.path }
+
     init(_ store: Store) {
         self.init(file: store.file, coordinator: store.coordinator, template: store.template)
     }
@@ -27,6 +29,7 @@ struct Checkpoint {
     /// that takes over from a dead one.
     @discardableResult
     func run() throws(StorageError) -> Bool {
+        let start = MonotonicClock.nanoseconds
         try coordinator.lockCheckpoint()
         defer { coordinator.unlockCheckpoint() }
         if coordinator.isPoisoned { throw .poisoned }
@@ -53,6 +56,10 @@ struct Checkpoint {
         try Failpoint.pass(.checkpointMetaWritten)
         coordinator.setDurable(published.version, logTail: published.log.position)
         coordinator.removeFromBacklog(work)
+        Diagnostics.tell(
+            .debug,
+            "Checkpointed '\(file.path)' at version \(published.version) in "
+                + "\(Diagnostics.since(start)).")
         return true
     }
 

@@ -120,7 +120,13 @@ final class Checkpointer: Sendable {
                 }
                 // A failed sync has poisoned the database. After another failure the log stays as
                 // it is; the next commit calls again.
-                _ = try? checkpoint.run()
+                do throws(StorageError) {
+                    try checkpoint.run()
+                } catch {
+                    Diagnostics.tell(
+                        .error, "A checkpoint of '\(checkpoint.path)' failed: \(error).")
+                }
+                Diagnostics.deliver()
                 seen = Sight(version: 0, isDeferred: false)
             }
         }

@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// A frame that is about to be appended to the log: where it goes, and how it gets there.
 struct LogAppend {
     private let map: LogRing
@@ -18,7 +20,13 @@ struct LogAppend {
         guard store.usesLog, !transaction.isStructureChanged, transaction.record.pointee.isComplete
         else { return nil }
         let map = store.coordinator.log
-        guard map.salt != 0, store.coordinator.backlog.bytes <= LogLimit.maximumBacklogBytes else {
+        guard map.salt != 0 else { return nil }
+        let waiting = store.coordinator.backlog.bytes
+        guard waiting <= LogLimit.maximumBacklogBytes else {
+            Diagnostics.tell(
+                .detail,
+                "Checkpoints of '\(store.path)' fell behind: \(waiting) bytes wait, so that a "
+                    + "commit makes its own.")
             return nil
         }
         let length = LogFrame.paddedLength(payload: record.count)

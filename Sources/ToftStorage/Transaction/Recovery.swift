@@ -57,6 +57,7 @@ enum Recovery {
         _ file: MappedFile, readOnlyPins: [Version], abandoned: PublishedVersion? = nil,
         dirtyLimit: Int
     ) throws(StorageError) -> Meta {
+        let start = MonotonicClock.nanoseconds
         try file.sync()
         guard
             let (meta, slot) = try MetaPage.newest(
@@ -65,7 +66,10 @@ enum Recovery {
         let cached = try MetaPage.newest(fromDevice: false, of: file)?.meta
         var found = try checked(meta, file)
         try checkNewest(meta, slot, fromDevice: true, file)
-        if found.isClosedCleanly && cached == meta { return found }
+        if found.isClosedCleanly && cached == meta {
+            Diagnostics.tell(.detail, "Opened '\(file.path)' at version \(found.version).")
+            return found
+        }
         Failpoint.reach(.recoveryRead)
         let log = try LogContent(
             of: meta.logMap, databaseID: meta.databaseID, fromDevice: true, of: file)
@@ -94,6 +98,10 @@ enum Recovery {
         try MetaPage.write(
             found, slot: MetaPage.other(than: slot), to: file)
         Failpoint.reach(.recoveryRenewed)
+        Diagnostics.tell(
+            .info,
+            "Recovered '\(file.path)', which was not closed cleanly: \(records.count) commits after "
+                + "version \(meta.version) were replayed in \(Diagnostics.since(start)).")
         return found
     }
 
@@ -250,6 +258,9 @@ enum Recovery {
     /// sync, then adopt it. A frame of the log that it did not live to publish is void, and gets
     /// overwritten.
     static func takeOver(_ store: Store) throws(StorageError) {
+        Diagnostics.tell(
+            .warn,
+            "A process died in a write transaction of '\(store.path)', which is rolled back.")
         try store.coordinator.lockCheckpoint()
         defer { store.coordinator.unlockCheckpoint() }
         Failpoint.reach(.takeoverBegun)

@@ -7,9 +7,13 @@
 
 static_assert(sizeof(toft_value) == 24, "values are three words");
 static_assert(sizeof(toft_type) == 4 && sizeof(toft_status) == 4, "enumerations are 32 bits");
-static_assert(sizeof(toft_configuration) == 88 && sizeof(toft_property_schema) == 64
-                  && sizeof(toft_class_schema) == 48,
+// What has grown since ABI 2 began has at least what it had, where it was.
+static_assert(
+    sizeof(toft_configuration) >= 88 && offsetof(toft_configuration, schema_version) == 80,
     "ABI 2");
+static_assert(
+    sizeof(toft_database_info) >= 80 && offsetof(toft_database_info, deferred_size) == 72, "ABI 2");
+static_assert(sizeof(toft_property_schema) == 64 && sizeof(toft_class_schema) == 48, "ABI 2");
 static_assert(
     sizeof(toft_error) == 56 && sizeof(toft_class_info) == 48 && sizeof(toft_property_info) == 48,
     "ABI 2");
@@ -18,9 +22,8 @@ static_assert(
 static_assert(sizeof(toft_write_options) == 16 && sizeof(toft_commit_options) == 32
                   && sizeof(toft_observe_options) == 32,
     "ABI 2");
-static_assert(sizeof(toft_database_info) == 80 && sizeof(toft_check_report) == 32
-                  && sizeof(toft_link) == 16 && sizeof(toft_date) == 16,
-    "ABI 2");
+static_assert(
+    sizeof(toft_check_report) == 32 && sizeof(toft_link) == 16 && sizeof(toft_date) == 16, "ABI 2");
 static_assert(sizeof(toft_decimal) == 16 && sizeof(toft_uuid) == 16 && sizeof(toft_object_id) == 12,
     "they fit into a value");
 static_assert(

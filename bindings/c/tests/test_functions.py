@@ -18,6 +18,7 @@ from calls import (
     Float,
     Link,
     S,
+    ToftError,
     check,
     class_schema,
     configuration,
@@ -163,6 +164,18 @@ class FunctionTests(unittest.TestCase):
             self.assertEqual(status_name(result), f"TOFT_{expected}", version)
             check("toft_realm_release", out)
         check("toft_realm_release", realm)
+
+    def test_the_schema_version_of_a_file_only_rises(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = str(pathlib.Path(directory) / "versioned.toft")
+            self.assertEqual(get("toft_realm_info", self.world.realm).schema_version, 0)
+            for given, found in ((0, 0), (1, 1), (0, 1), (2**64 - 2, 2**64 - 2), (2**64 - 1,) * 2):
+                realm = open_realm(CLASSES, path=path, schema_version=given)
+                self.assertEqual(get("toft_realm_info", realm).schema_version, found)
+                check("toft_realm_close", realm)
+                check("toft_realm_release", realm)
+            with self.assertRaisesRegex(ToftError, "SCHEMA_VERSION_TOO_LOW"):
+                open_realm(CLASSES, path=path, schema_version=2**64 - 2)
 
     def test_what_later_versions_will_know_is_unsupported_and_not_unknown(self):
         for kind in range(E.TOFT_TYPE_MIXED, E.TOFT_TYPE_OBJECT + 1):
@@ -1114,6 +1127,7 @@ class CoverageTest(unittest.TestCase):
     """Runs last, for the order is that of the names of classes in this module."""
 
     def test_no_function_of_the_header_was_left_out(self):
+        check("toft_set_log", E.TOFT_LOG_OFF, None, None, None)  # what it does: test_log.py
         self.assertEqual([name for name in HEADER.functions if name not in succeeded], [])
 
 

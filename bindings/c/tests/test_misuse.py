@@ -383,7 +383,7 @@ class MisuseTests(unittest.TestCase):
                         hint=f"value type {number}",
                     )
             for function, index, parameter in self.with_parameter(
-                lambda parameter: parameter.spelling == "toft_update_policy"
+                lambda parameter: parameter.spelling in ("toft_update_policy", "toft_log_level")
             ):
                 with self.subTest(function=function.name, policy=number), self.writing(function):
                     self.expect(
@@ -647,6 +647,7 @@ class MisuseTests(unittest.TestCase):
             "toft_property_key",
             "toft_update_policy",
             "toft_status",
+            "toft_log_level",
         ):
             return generator.choice(
                 [0, 1, 3, 2**31 - 1, 2**32 - 1]

@@ -34,6 +34,10 @@ CLASSES = {
 
 CHANGES_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(S.toft_changes))
 DESTRUCTOR = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+LOG_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, S.toft_string)
+#: It is set for the whole process, so it lives as long.
+LOG_NOWHERE = LOG_CALLBACK(lambda user_data, level, message: None)
+NOTHING = DESTRUCTOR(lambda user_data: None)
 _names = itertools.count()
 
 #: What a result buffer holds before a call, to see that a failing call leaves it alone.
@@ -165,6 +169,13 @@ class World:
         from calls import configuration
 
         return {"configuration": configuration(memory=self.name)}
+
+    def _special_toft_set_log(self):
+        return {
+            "level": E.TOFT_LOG_TRACE,
+            "callback": LOG_NOWHERE,
+            "destroy_user_data": NOTHING,
+        }
 
     def _special_toft_realm_begin_write(self):
         return {"options": sized(S.toft_write_options, timeout=0, flags=E.TOFT_WRITE_TIMEOUT)}

@@ -31,6 +31,7 @@ from .errors import OverflowError as OverflowError
 from .expressions import Condition, Expression, Increment, Order, text
 from .grouping import Groups
 from .lists import List
+from .log import set_log_level
 from .objects import Object, Property
 from .observe import Changes, Observation
 from .opening import open as open
@@ -66,6 +67,7 @@ __all__ = [
     "library_version",
     "linking_objects",
     "open_in_memory",
+    "set_log_level",
     "text",
 ]
 __all__ += errors.__all__

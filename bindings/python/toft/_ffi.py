@@ -130,6 +130,17 @@ class toft_status(IntEnum):
     ERROR_OBSERVATION_UNAVAILABLE = 703
 
 
+class toft_log_level(IntEnum):
+    OFF = 0
+    FATAL = 1
+    ERROR = 2
+    WARN = 3
+    INFO = 4
+    DETAIL = 5
+    DEBUG = 6
+    TRACE = 7
+
+
 class toft_property_flags(IntEnum):
     PLAIN = 0
     NULLABLE = 1
@@ -574,6 +585,7 @@ class toft_database_info(Structure):
         ("log_size", c_uint64),
         ("checkpoint_version", c_uint64),
         ("deferred_size", c_uint64),
+        ("schema_version", c_uint64),
     ]
     size: int
     version: int
@@ -586,6 +598,7 @@ class toft_database_info(Structure):
     log_size: int
     checkpoint_version: int
     deferred_size: int
+    schema_version: int
 
 
 class toft_check_report(Structure):
@@ -601,10 +614,13 @@ class toft_check_report(Structure):
     object_count: int
 
 
-toft_changes_callback = CFUNCTYPE(None, c_void_p, c_void_p)
-
-
 toft_destructor = CFUNCTYPE(None, c_void_p)
+
+
+toft_log_callback = CFUNCTYPE(None, c_void_p, c_int, toft_string)
+
+
+toft_changes_callback = CFUNCTYPE(None, c_void_p, c_void_p)
 
 
 class Library:
@@ -638,6 +654,10 @@ class Library:
         self.toft_handle_count = _prototype(
             library, "toft_handle_count", c_int,
             [c_void_p], check
+        )
+        self.toft_set_log = _prototype(
+            library, "toft_set_log", c_int,
+            [c_int, toft_log_callback, c_void_p, toft_destructor], check
         )
         self.toft_schema_new = _prototype(
             library, "toft_schema_new", c_int,
@@ -1014,6 +1034,7 @@ FUNCTIONS = (
     "toft_clear_last_error",
     "toft_status_name",
     "toft_handle_count",
+    "toft_set_log",
     "toft_schema_new",
     "toft_schema_release",
     "toft_realm_open",

@@ -72,6 +72,7 @@ class Info:
     log_size: int
     checkpoint_version: int
     deferred_size: int
+    schema_version: int
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ def open(
     mapped: bool = True,
     autorefresh: bool = True,
     confinement: Confinement = "thread",
+    schema_version: int | None = None,
 ) -> Realm:
     """Opens a database file on this thread: `with toft.open("dogs.toft", [Dog, Person]) as realm:`.
 
@@ -57,13 +58,19 @@ def open(
     is observed (then `dispatch`, `wait` and asyncio's loop move it), or when a property, a list or
     an index is read. False: it moves only with `refresh` and with write transactions.
 
+    `schema_version`: counted by the program for its classes; a file that has seen a higher one is a
+    SchemaVersionTooLowError, so that an old program leaves the files of a new one alone. None: that
+    of the file. `realm.info.schema_version` tells it.
+
     `confinement`: with "thread", a use by another thread is a WrongThreadError. With "caller", any
     thread may use the realm, one at a time, and you see to that.
     """
     path = os.fspath(path)
     if path == ":memory:":
         raise InvalidArgumentError("A database in memory is opened by toft.open_in_memory().")
-    return _open(path, "", classes, mode, write_timeout, mapped, autorefresh, confinement)
+    return _open(
+        path, "", classes, mode, write_timeout, mapped, autorefresh, confinement, schema_version
+    )
 
 
 def open_in_memory(
@@ -78,7 +85,7 @@ def open_in_memory(
     with the last of them. Without a name it is this realm's alone. The rest: see `open`.
     """
     name = name or f"toft-{uuid.uuid4()}"
-    return _open("", name, classes, "create", write_timeout, True, autorefresh, confinement)
+    return _open("", name, classes, "create", write_timeout, True, autorefresh, confinement, None)
 
 
 def _open(
@@ -90,6 +97,7 @@ def _open(
     mapped: bool,
     autorefresh: bool,
     confinement: Confinement,
+    schema_version: int | None,
 ) -> Realm:
     declared = _declared(classes)
     schema = None if declared is None else schema_handle(declared)
@@ -102,6 +110,9 @@ def _open(
     configuration.schema = schema.address if schema else None
     configuration.flags = toft_open_flags.MAPPED if mapped else toft_open_flags.BUFFERED
     configuration.flags |= toft_open_flags.WRITE_TIMEOUT
+    if not 0 <= (schema_version or 0) < 2**64:
+        raise InvalidArgumentError(f"A schema version has 64 bits without a sign: {schema_version}")
+    configuration.schema_version = schema_version or 0
     address = ctypes.c_void_p()
 
     def attempt(wait: int) -> None:
