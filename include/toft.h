@@ -823,6 +823,45 @@ TOFT_API toft_status toft_realm_create_object(toft_realm *realm, toft_class_key 
     toft_update_policy policy, const toft_property_key *property_keys, const toft_value *values,
     size_t count, toft_object **out_object, toft_link *out_link, bool *out_created);
 
+/* A property of many objects to be created, in the caller's memory. The element at `values` for row
+   i, by the property's type and `element_size`:
+   TOFT_TYPE_BOOL 1: uint8_t, 0 is false    TOFT_TYPE_INT 8: int64_t    TOFT_TYPE_FLOAT 4: float
+   TOFT_TYPE_DOUBLE 8: double    TOFT_TYPE_LINK 8: int64_t, the object key; the class is the
+   property's target    TOFT_TYPE_DATE 16: toft_date, or 8: int64_t, microseconds since 1970
+   TOFT_TYPE_STRING and TOFT_TYPE_DATA 16: toft_string, toft_data, or 1: the bytes from the i-th
+   to the next offset at `offsets`, as Arrow has them
+   any property, lists too, 24: toft_value
+   Memory of Arrow, NumPy, pandas and polars can be handed over as it is. It need not be aligned. */
+typedef struct toft_input_column {
+    size_t size;
+    toft_property_key property_key;
+    uint32_t element_size;
+    const void *values; /* may be NULL where there is nothing to be read */
+    /* with an `element_size` of 1: ascending offsets into `values`, one more than rows; else NULL
+     */
+    const void *offsets;
+    size_t values_size;   /* with offsets: the bytes at `values`; else 0 */
+    uint32_t offset_size; /* with offsets: 4 (int32_t) or 8 (int64_t); else 0 */
+    uint32_t reserved;    /* 0 */
+    /* where there is no value; NULL: nowhere. At most one of the two: a byte for each row, not 0
+       where null; or Arrow's bitmap, in which the bit `validity_offset` + i, the least significant
+       of a byte first, is 1 where there is a value */
+    const uint8_t *nulls;
+    const uint8_t *validity;
+    size_t validity_offset;
+} toft_input_column;
+
+/* Writes. toft_realm_create_object for `count` rows: each row of the columns is an object.
+   `columns` lie `columns[0].size` bytes apart. When a row fails, the objects that the call has
+   created are deleted again, those that it has updated stay updated, and the message and `number`
+   of the error tell the row. `out_object_keys` (may be NULL): room for `count` keys, one for each
+   row. `out_created` (may be NULL): room for `count` bytes, 1 where the row's object is new.
+   Errors: those of toft_realm_create_object, TOFT_ERROR_INVALID_ARGUMENT (a size that the type does
+   not have, offsets that do not ascend or lead out of `values`). Cost: O(log n) each row. */
+TOFT_API toft_status toft_realm_create_objects(toft_realm *realm, toft_class_key class_key,
+    toft_update_policy policy, const toft_input_column *columns, size_t column_count, size_t count,
+    int64_t *out_object_keys, uint8_t *out_created);
+
 /* Finds an object by its primary key. `out_object`: a handle, release it; NULL when there is
    none, which is no error. Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_MISSING_PRIMARY_KEY,
    TOFT_ERROR_TYPE_MISMATCH. Cost: O(log n). */

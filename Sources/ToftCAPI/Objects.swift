@@ -120,7 +120,7 @@ public func toft_object_release(_ object: OpaquePointer?) {
 }
 
 extension UpdatePolicy {
-    fileprivate init(_ policy: toft_update_policy) throws(EngineError) {
+    init(_ policy: toft_update_policy) throws(EngineError) {
         switch policy {
         case TOFT_UPDATE_ERROR: self = .error
         case TOFT_UPDATE_ALL: self = .all

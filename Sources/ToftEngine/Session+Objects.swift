@@ -100,6 +100,44 @@ extension Session {
         return handle(created.key, owner)
     }
 
+    /// Creates `count` objects, or updates those that have the primary keys, as `policy` says. If a
+    /// row fails, those that the call has created are deleted again, and those that it has updated
+    /// stay so.
+    /// - Parameter row: gives `create` the values of one row.
+    /// - Returns: the key of each row's object, and whether it is new.
+    /// - Throws: what `create` throws, with the number of the row.
+    package func create(
+        _ id: ClassID, count: Int, policy: UpdatePolicy,
+        row: (
+            Int, (UnsafeBufferPointer<Assignment>) throws(EngineError) -> Void
+        ) throws(EngineError) -> Void
+    ) throws(EngineError) -> [(key: Int64, isNew: Bool)] {
+        let owner = try classHandle(id)
+        let transaction = try writing()
+        var made: [(key: Int64, isNew: Bool)] = []
+        made.reserveCapacity(count)
+        defer { noteEverything() }
+        for index in 0..<count {
+            do throws(EngineError) {
+                try row(index) { values throws(EngineError) in
+                    made.append(
+                        try model { () throws(ModelError) in
+                            try transaction.create(owner, values, policy: policy)
+                        })
+                }
+            } catch {
+                for object in made.reversed() where object.isNew {
+                    // The failure that led here is the one to report.
+                    try? transaction.erase(object.key, owner)
+                }
+                throw EngineError(
+                    error.code, "Row \(index): \(error.message)", detail: error.detail,
+                    number: Int64(index))
+            }
+        }
+        return made
+    }
+
     /// What an update changed is not told apart.
     private func note(_ isNew: Bool, _ owner: ClassHandle) {
         if isNew { noteCreation(of: owner) } else { noteEverything() }

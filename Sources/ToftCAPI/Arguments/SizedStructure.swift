@@ -19,6 +19,7 @@ extension toft_observe_options: SizedStructure { static var firstSize: Int { 32 
 extension toft_class_info: SizedStructure { static var firstSize: Int { 48 } }
 extension toft_property_info: SizedStructure { static var firstSize: Int { 48 } }
 extension toft_column: SizedStructure { static var firstSize: Int { 32 } }
+extension toft_input_column: SizedStructure { static var firstSize: Int { 72 } }
 extension toft_database_info: SizedStructure { static var firstSize: Int { 80 } }
 extension toft_check_report: SizedStructure { static var firstSize: Int { 32 } }
 

@@ -26,7 +26,7 @@ struct BorrowedArguments: ~Copyable {
         }
     }
 
-    private mutating func buffer<Element>(of count: Int) -> UnsafeMutableBufferPointer<Element> {
+    mutating func buffer<Element>(of count: Int) -> UnsafeMutableBufferPointer<Element> {
         let size = (count * MemoryLayout<Element>.stride + 15) & ~15
         if size <= room.count {
             defer { room = room.dropFirst(size) }
@@ -85,7 +85,7 @@ struct BorrowedArguments: ~Copyable {
         try value(try Argument.pointer(pointer, name).pointee, name)
     }
 
-    private mutating func value(_ value: toft_value, _ name: StaticString) throws(EngineError)
+    mutating func value(_ value: toft_value, _ name: StaticString) throws(EngineError)
         -> BorrowedValue
     {
         try Argument.reserved(value.reserved, name)

@@ -583,6 +583,31 @@ class FunctionTests(unittest.TestCase):
             check("toft_object_release", handle)
         check("toft_results_release", reports)
 
+    def test_objects_are_created_by_columns(self):
+        """The layouts: test_columns.py."""
+        world = self.world
+        column = world.arguments("toft_realm_create_objects")[3]
+        check("toft_realm_begin_write", world.realm, None)
+        key, created = ctypes.c_int64(), ctypes.c_uint8()
+        check(
+            "toft_realm_create_objects",
+            world.realm,
+            world.person,
+            E.TOFT_UPDATE_ERROR,
+            ctypes.byref(column),
+            1,
+            1,
+            ctypes.byref(key),
+            ctypes.byref(created),
+        )
+        barbara = get("toft_realm_follow", world.realm, S.toft_link(key.value, world.person))
+        self.assertEqual(get("toft_object_get", barbara, world.keys["name"]), "Barbara")
+        self.assertEqual(
+            (get("toft_object_get", barbara, world.keys["age"]), created.value), (0, 1)
+        )
+        check("toft_object_release", barbara)
+        check("toft_realm_cancel", world.realm)
+
     def test_several_values_are_set_at_once_or_not_at_all(self):
         keys = (ctypes.c_uint32 * 2)(self.world.keys["age"], self.world.keys["nickname"])
         read = (S.toft_value * 2)()

@@ -202,6 +202,17 @@ class World:
         keys = (ctypes.c_uint32 * 2)(self.keys["name"], self.keys["age"])
         return {"property_keys": keys, "values": values(["Barbara", 38]), "count": 2}
 
+    def _special_toft_realm_create_objects(self):
+        name = text("Barbara")
+        column = sized(
+            S.toft_input_column,
+            property_key=self.keys["name"],
+            element_size=ctypes.sizeof(name),
+            values=ctypes.addressof(name),
+        )
+        column.keep = name
+        return {"columns": column, "column_count": 1}
+
     def _special_toft_object_get_values(self):
         return {"property_keys": (ctypes.c_uint32 * 1)(self.keys["age"])}
 

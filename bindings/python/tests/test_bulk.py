@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -243,3 +243,92 @@ def test_the_missing_values_of_pandas_are_none(realm: toft.Realm) -> None:
     with realm.write():
         item = realm.create(Everything, id=1, maybe_count=pandas.NA, maybe_born=pandas.NaT)
     assert item.maybe_count is None and item.maybe_born is None
+
+
+def test_arrays_become_objects_as_they_are(realm: toft.Realm) -> None:
+    numpy = pytest.importorskip("numpy")
+    count = 5000  # more than one call takes
+    numbers = numpy.arange(count)
+    days = numpy.datetime64("2024-02-29T12:30", "ns") + numbers * numpy.timedelta64(1, "us")
+    empty = numpy.ma.array(numbers * 2, mask=numbers % 2 == 0)
+    with realm.write():
+        realm.insert_many(
+            Everything,
+            {
+                "id": numbers,
+                "flag": numbers % 2 == 0,
+                "count": numbers.astype("u1"),
+                "ratio": numbers / 4,
+                "score": numbers[::-1] * 0.5,
+                "title": [f"n {number}" for number in range(count)],
+                "picture": [b"x" * (number % 3) for number in range(count)],
+                "born": days,
+                "maybe_count": empty,
+                "maybe_born": numpy.where(numbers % 2 == 0, numpy.datetime64("NaT"), days),
+                "maybe_flag": numpy.ma.array(numbers % 3 == 0, mask=numbers % 2 == 0),
+                "counts": [[number] for number in range(count)],
+            },
+        )
+    found = realm.objects(Everything).lists()
+    assert found["id"] == list(range(count))
+    assert found["flag"] == [number % 2 == 0 for number in range(count)]
+    assert found["count"] == [number % 256 for number in range(count)]
+    assert found["ratio"] == [number / 4 for number in range(count)]
+    assert found["score"] == [(count - 1 - number) * 0.5 for number in range(count)]
+    assert found["title"][4999] == "n 4999" and found["picture"][4999] == b"x"
+    assert found["born"][:3] == [NOON + timedelta(microseconds=number) for number in range(3)]
+    assert found["maybe_born"][:2] == [None, NOON + timedelta(microseconds=1)]
+    assert found["maybe_count"][:4] == [None, 2, None, 6]
+    assert found["maybe_flag"][:4] == [None, False, None, True]
+    assert list(realm.objects(Everything)[4999].counts) == [4999]
+
+
+@pytest.mark.parametrize("cells", [[0, "x"], [0, None], [0, 1.5], [0, True], [0, 2**63]])
+def test_a_column_of_lists_refuses_what_a_row_refuses(realm: toft.Realm, cells: list[Any]) -> None:
+    """The same error for the same row, whichever way it comes, behind as many rows as it may."""
+    with realm.write():
+        for before in (0, 4095, 4096):
+            column = [0] * before + cells
+            ids = list(range(len(column)))
+            messages = []
+            for rows_or_columns in (
+                {"id": ids, "count": column},
+                [{"id": number, "count": cell} for number, cell in zip(ids, column)],
+            ):
+                with pytest.raises(toft.Error) as raised:
+                    realm.insert_many(Everything, rows_or_columns)
+                messages.append(raised.value.message)
+                assert len(realm.objects(Everything)) == 0
+            assert messages[0] == messages[1]
+            assert messages[0].startswith(f"Row {before + 1}: "), messages
+
+
+def test_a_wrong_array_is_refused(realm: toft.Realm) -> None:
+    numpy = pytest.importorskip("numpy")
+    with realm.write():
+        for name, wrong in (
+            ("count", numpy.array([2**63], "u8")),
+            ("count", numpy.array([1.5])),
+            ("count", numpy.array([True])),
+            ("flag", numpy.array([1])),
+            ("score", numpy.array(["x"])),
+            ("born", numpy.array([1])),
+            ("born", numpy.array(["NaT"], "M8[us]")),
+            ("title", numpy.array([1])),
+        ):
+            with pytest.raises(toft.Error, match="Row 0: "):
+                realm.insert_many(Everything, {"id": [1], name: wrong})
+        assert realm.insert_many(Everything, {"id": numpy.array([7, 8])}) == 2
+        with pytest.raises(toft.DuplicatePrimaryKeyError, match="Row 1: "):
+            realm.insert_many(Everything, {"id": numpy.array([9, 8])})
+        assert [each.id for each in realm.objects(Everything)] == [7, 8]
+
+
+def test_texts_of_columns_keep_every_character(realm: toft.Realm) -> None:
+    words = ["", "Grüße", "世界", "\0", "a" * 5000, "🐕"]
+    with realm.write():
+        realm.insert_many(Everything, {"id": list(range(6)), "title": words})
+        realm.insert_many(Everything, {"id": [6], "title": [""], "picture": [b""]})
+        with pytest.raises(toft.InvalidArgumentError, match="Row 1: "):
+            realm.insert_many(Everything, {"id": [8, 9], "title": ["a", "\ud800"]})
+    assert realm.objects(Everything).lists("title")["title"] == [*words, ""]

@@ -463,6 +463,33 @@ class toft_commit_options(Structure):
     without_notifying_count: int
 
 
+class toft_input_column(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("property_key", c_uint32),
+        ("element_size", c_uint32),
+        ("values", c_void_p),
+        ("offsets", c_void_p),
+        ("values_size", c_size_t),
+        ("offset_size", c_uint32),
+        ("reserved", c_uint32),
+        ("nulls", c_void_p),
+        ("validity", c_void_p),
+        ("validity_offset", c_size_t),
+    ]
+    size: int
+    property_key: int
+    element_size: int
+    values: int | None
+    offsets: int | None
+    values_size: int
+    offset_size: int
+    reserved: int
+    nulls: int | None
+    validity: int | None
+    validity_offset: int
+
+
 class toft_sort(Structure):
     _fields_ = [
         ("key_path", toft_string),
@@ -755,6 +782,10 @@ class Library:
             library, "toft_realm_create_object", c_int,
             [c_void_p, c_uint32, c_int, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_void_p],
              check
+        )
+        self.toft_realm_create_objects = _prototype(
+            library, "toft_realm_create_objects", c_int,
+            [c_void_p, c_uint32, c_int, c_void_p, c_size_t, c_size_t, c_void_p, c_void_p], check
         )
         self.toft_realm_find_object = _prototype(
             library, "toft_realm_find_object", c_int,
@@ -1059,6 +1090,7 @@ FUNCTIONS = (
     "toft_realm_cancel",
     "toft_realm_is_writing",
     "toft_realm_create_object",
+    "toft_realm_create_objects",
     "toft_realm_find_object",
     "toft_realm_follow",
     "toft_object_link",

@@ -8,11 +8,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from . import _values as values
-from ._ffi import toft_link
+from ._ffi import toft_update_policy
 from ._lib import Handle, library
 from .adding import Adding
 from .errors import Error, InvalidArgumentError
 from .expressions import Increment, property_name
+from .inputs import Inputs, as_array, tell_row
 from .objects import Object
 from .rows import Binding, BoundProperty, Single, counter_amount
 
@@ -21,98 +22,122 @@ if TYPE_CHECKING:
 
 Rows = Iterable[Mapping[str, Any] | Object]
 
+_AT_ONCE = 4096
+
 
 def insert(realm: Realm, binding: Binding, policy: int, rows: Any) -> int:
     """Creates an object from each row, all or none. Returns how many rows there were."""
     adding = Adding(realm, policy)
     insertion = _Insertion(realm, binding, policy)
-    number = 0
     try:
         if (columns := _columns(binding, rows)) is not None:
-            names = tuple(columns)
-            for row in zip(*columns.values()):
-                insertion.row(names, row)
-                number += 1
+            insertion.columns(columns)
         else:
             for each in rows:
                 if isinstance(each, Object):
+                    insertion.flush()
                     adding.add(each)
+                    insertion.number += 1
                 else:
-                    insertion.row(tuple(each), each.values())
-                number += 1
+                    insertion.row(tuple(each), tuple(each.values()))
+            insertion.flush()
     except BaseException as error:
         insertion.take_back()
         adding.take_back()
-        if isinstance(error, Error):
-            error.message = f"Row {number}: {error.message}"
+        if isinstance(error, Error) and not error.message.startswith("Row "):
+            tell_row(error, insertion.number)
         raise
-    return number
+    return insertion.number
 
 
 class _Insertion:
-    """Creates objects from rows of values, without an object of Python for each."""
+    """Creates objects from rows of values, many in a call."""
 
     def __init__(self, realm: Realm, binding: Binding, policy: int) -> None:
         self._realm = realm
         self._binding = binding
         self._policy = policy
-        self._exists = Adding(realm, policy).exists
-        self._created: list[int] = []
-        self._arguments = values.Arguments()
+        self._created: list[Any] = []
         self._names: tuple[str, ...] = ()
-        self._keys: Any = None
-        self._properties: list[BoundProperty] = []
-        self._missing: list[BoundProperty] = []
-        self._create = library().toft_realm_create_object
-        self._link, self._is_new = toft_link(), ctypes.c_bool()
-        self._results = ctypes.byref(self._link), ctypes.byref(self._is_new)
+        self._rows: list[tuple[Any, ...]] = []
+        self._limit = 0
+        self.number = 0  # rows that are objects
 
-    def row(self, names: tuple[str, ...], cells: Iterable[Any]) -> None:
-        """One object."""
-        if names != self._names:
-            self._begin(names)
-        arguments, realm = self._arguments, self._realm
-        arguments.clear()
-        for each, cell in zip(self._properties, cells):
-            if each.is_list or each.conversion is not None:
-                each.lend(cell, arguments, realm)
-            else:
-                arguments.add(cell, realm, each.type)
-        count = len(names)
-        if self._missing and not self._exists(self._binding, dict(zip(names, cells))):
-            for each in self._missing:
-                each.lend(each.default(), arguments, realm)
-            count += len(self._missing)
+    def row(self, names: tuple[str, ...], cells: tuple[Any, ...]) -> None:
+        """One object, created with those that follow."""
+        if names != self._names or len(self._rows) >= self._limit:
+            self.flush()
+            self._names = names
+            self._limit = 1 if self._hangs_on_existence(names) else _AT_ONCE
+        self._rows.append(cells)
+
+    def flush(self) -> None:
+        """Creates those that are waiting."""
+        if self._rows:
+            rows, self._rows = self._rows, []
+            self._create(self._names, [(cells, None) for cells in zip(*rows)], len(rows))
+
+    def columns(self, columns: Mapping[str, tuple[Any, Any]]) -> None:
+        """An object from each row of columns, which are lists, or arrays with masks."""
+        names = tuple(columns)
+        count = len(next(iter(columns.values()))[0]) if columns else 0
+        step = 1 if self._hangs_on_existence(names) else _AT_ONCE
+        for first in range(0, count, step):
+            end = min(first + step, count)
+            part = [
+                (column[first:end], None if mask is None else mask[first:end])
+                for column, mask in columns.values()
+            ]
+            self._create(names, part, end - first)
+
+    def _hangs_on_existence(self, names: tuple[str, ...]) -> bool:
+        """Whether a row is given defaults of the class only if its object is new."""
+        return self._policy != toft_update_policy.ERROR and bool(self._missing(names))
+
+    def _missing(self, names: tuple[str, ...]) -> list[BoundProperty]:
+        return [each for each in self._binding.defaults if each.name not in names]
+
+    def _create(self, names: tuple[str, ...], columns: list[tuple[Any, Any]], count: int) -> None:
+        binding, realm, missing = self._binding, self._realm, self._missing(names)
+        _, properties = binding.properties_named(names)
+        if missing and self._policy != toft_update_policy.ERROR:  # it is one row then
+            given = {name: column[0] for name, (column, _) in zip(names, columns)}
+            if Adding(realm, self._policy).exists(binding, given):
+                missing = []
+        inputs = Inputs(realm, len(names) + len(missing), count, self.number)
+        for each, (column, mask) in zip(properties, columns):
+            inputs.add(each, column, mask)
+        for each in missing:
+            inputs.add(each, [each.default() for _ in range(count)])
+        keys, created = (ctypes.c_int64 * count)(), (ctypes.c_uint8 * count)()
         realm._changing()
-        self._create(
-            realm._address,
-            self._binding.key,
-            self._policy,
-            self._keys,
-            arguments.address,
-            count,
-            None,
-            *self._results,
-        )
-        if self._is_new.value:
-            self._created.append(self._link.object_key)
-
-    def _begin(self, names: tuple[str, ...]) -> None:
-        """Rows with these properties follow."""
-        self._names = names
-        self._missing = [each for each in self._binding.defaults if each.name not in names]
-        all_names = (*names, *(each.name for each in self._missing))
-        self._keys, self._properties = self._binding.properties_named(all_names)
+        try:
+            library().toft_realm_create_objects(
+                realm._address,
+                binding.key,
+                self._policy,
+                inputs.address,
+                inputs.count,
+                count,
+                ctypes.byref(keys),
+                ctypes.byref(created),
+            )
+        except Error as error:
+            tell_row(error, self.number + error.number)
+            raise
+        self._created.append((keys, created))
+        self.number += count
 
     def take_back(self) -> None:
         """Deletes what was created."""
         self._realm._changing()
-        for key in reversed(self._created):
-            try:
-                if single := Single.following(self._binding, key):
-                    library().toft_object_delete(single.handle().address)
-            except Error:  # the failure that led here is the one to report
-                pass
+        for keys, created in reversed(self._created):
+            for key, is_new in zip(keys[::-1], created[::-1]):
+                try:
+                    if is_new and (single := Single.following(self._binding, key)):
+                        library().toft_object_delete(single.handle().address)
+                except Error:  # the failure that led here is the one to report
+                    pass
 
 
 def update(realm: Realm, binding: Binding, snapshot: Handle, given: Mapping[str, Any]) -> int:
@@ -159,18 +184,25 @@ def _amount(binding: Binding, name: str, increment: Increment) -> int:
 # ------------------------------------------------------------------------------------ Kinds of rows
 
 
-def _columns(binding: Binding, rows: Any) -> dict[str, Sequence[Any]] | None:
-    """The columns that `rows` are, if they are not rows."""
+def _columns(binding: Binding, rows: Any) -> dict[str, tuple[Any, Any]] | None:
+    """The columns that `rows` are, if they are not rows: lists, or arrays with masks."""
     if hasattr(rows, "columns") and hasattr(rows, "shape"):  # pandas, polars
-        columns = {str(name): _cells(binding, str(name), rows[name]) for name in rows.columns}
+        found = {str(name): rows[name] for name in rows.columns}
     elif isinstance(rows, Mapping):
-        columns = {name: _cells(binding, name, column) for name, column in rows.items()}
+        found = dict(rows)
     else:
         return None
-    if len({len(column) for column in columns.values()}) > 1:
-        sizes = ", ".join(f"{name}: {len(column)}" for name, column in columns.items())
-        raise InvalidArgumentError(f"The columns are not equally long: {sizes}")
+    columns = {name: _column(binding, name, column) for name, column in found.items()}
+    sizes = {name: len(column) for name, (column, _) in columns.items()}
+    if len(set(sizes.values())) > 1:
+        shown = ", ".join(f"{name}: {size}" for name, size in sizes.items())
+        raise InvalidArgumentError(f"The columns are not equally long: {shown}")
     return columns
+
+
+def _column(binding: Binding, name: str, column: Any) -> tuple[Any, Any]:
+    found = as_array(binding.property(name), column)
+    return (_cells(binding, name, column), None) if found is None else found
 
 
 def _cells(binding: Binding, name: str, column: Any) -> Sequence[Any]:
