@@ -329,7 +329,7 @@ TOFT_ENUM(toft_status, int32_t) {
     TOFT_ERROR_UNSUPPORTED = 6,
     TOFT_ERROR_INTERNAL = 7,    /* a mistake in the library: please report it */
     TOFT_ERROR_WRONG_REALM = 8, /* two handles of one call belong to different realms */
-    TOFT_ERROR_INTERRUPTED = 9, /* toft_realm_interrupt ended a wait */
+    TOFT_ERROR_INTERRUPTED = 9, /* another thread ended a wait or a query */
 
     /* Opening, and the file */
     TOFT_ERROR_FILE_NOT_FOUND = 101,
@@ -612,6 +612,10 @@ typedef struct toft_configuration {
        classes and properties that the schema lacks are then hidden from programs that name no
        classes. Nothing else depends on it */
     uint64_t schema_version;
+    /* NULL, or a word that any thread or signal handler may change during the call: within 50 ms of
+       its being not 0, a wait of toft_realm_open for other processes and writers ends with
+       TOFT_ERROR_INTERRUPTED */
+    const uint32_t *interrupt;
 } toft_configuration;
 
 /* Opens a database on the calling thread. New classes, properties and indexes of the schema are
@@ -745,8 +749,10 @@ typedef struct toft_write_options {
 TOFT_API toft_status toft_realm_begin_write(toft_realm *realm, const toft_write_options *options);
 
 /* Makes a wait of the realm for other writers (toft_realm_begin_write, toft_realm_flush) end with
-   TOFT_ERROR_INTERRUPTED within 50 ms: the one that is under way, on whichever thread. Without one
-   it does nothing. Any thread, also while a call with the realm is under way. */
+   TOFT_ERROR_INTERRUPTED within 50 ms: the one that is under way, on whichever thread; and so a
+   query that is being worked out for a function of results, which ends within its next thousand
+   objects. Without one it does nothing. Any thread, also while a call with the realm is under
+   way. For toft_realm_open see `interrupt` of the configuration. */
 TOFT_API toft_status toft_realm_interrupt(toft_realm *realm);
 
 /* When a commit is durable: there again after the machine stops (power, kernel). Whichever is

@@ -126,6 +126,7 @@ extension Configuration {
                 given.write_timeout, isGiven: given.flags & TOFT_OPEN_WRITE_TIMEOUT.rawValue != 0),
             confinement: try Confinement(given.confinement))
         usesMapping = given.flags & TOFT_OPEN_BUFFERED.rawValue == 0
+        interruptWord = given.interrupt.map { InterruptWord($0) }
     }
 }
 

@@ -34,6 +34,8 @@ package struct Configuration: Sendable {
     /// Whether the file is mapped, or read into memory of the process, which makes every error of
     /// the device an error. A file that the process has open already stays as it is.
     package var usesMapping = true
+    /// Opening ends with `interrupted` when it finds this not 0 while it waits.
+    package var interruptWord: InterruptWord?
 
     package init(
         location: StoreConfiguration.Location, mode: Mode = .readWrite, schema: Schema? = nil,
@@ -47,6 +49,15 @@ package struct Configuration: Sendable {
         self.writeTimeoutMilliseconds = writeTimeoutMilliseconds
         self.confinement = confinement
     }
+}
+
+/// A word of the caller's that any thread may change.
+///
+/// `@unchecked Sendable`: it is read atomically.
+package struct InterruptWord: @unchecked Sendable {
+    let address: UnsafePointer<UInt32>
+
+    package init(_ address: UnsafePointer<UInt32>) { self.address = address }
 }
 
 extension Configuration {

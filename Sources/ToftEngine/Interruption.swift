@@ -1,19 +1,21 @@
-internal import Synchronization
 internal import ToftPlatform
 internal import ToftStorage
 
-/// Ends the wait of a session for other writers. Any thread.
+/// Ends what a session waits for or works out. Any thread.
 package final class Interruption: Sendable {
-    private let count = Atomic<UInt64>(0)
+    private let counter = InterruptCounter()
 
     /// A wait goes on for at most so long before it sees that it was ended.
     private static let sliceNanoseconds: Int64 = 50_000_000
 
     init() {}
 
-    /// Ends the wait that is under way. Without one it does nothing.
-    package func interrupt() {
-        count.add(1, ordering: .relaxed)
+    /// Ends the wait or the query that is under way. Without one it does nothing.
+    package func interrupt() { counter.interrupt() }
+
+    /// Runs what may take long, and asks from time to time whether it is to end.
+    func watching<Result>(_ body: () throws(EngineError) -> Result) throws(EngineError) -> Result {
+        try InterruptProbe(counter).watching(body)
     }
 
     /// Runs what waits for other writers, in slices.
@@ -21,25 +23,32 @@ package final class Interruption: Sendable {
     func waiting<Result>(
         _ timeout: Int, _ attempt: (_ timeout: Int) throws(StorageError) -> Result
     ) throws(EngineError) -> Result {
+        try Self.waiting(timeout, InterruptProbe(counter)) { slice throws(EngineError) in
+            try storage { () throws(StorageError) in try attempt(slice) }
+        }
+    }
+
+    /// The same, until a probe says that it is to end.
+    static func waiting<Result>(
+        _ timeout: Int, _ probe: InterruptProbe,
+        _ attempt: (_ timeout: Int) throws(EngineError) -> Result
+    ) throws(EngineError) -> Result {
         let deadline = Deadline(timeoutMilliseconds: timeout < 0 ? nil : timeout)
-        let before = count.load(ordering: .relaxed)
         while true {
-            let slice = deadline.remainingNanoseconds(atMost: Self.sliceNanoseconds)
-            do throws(StorageError) {
+            let slice = deadline.remainingNanoseconds(atMost: sliceNanoseconds)
+            do throws(EngineError) {
                 return try attempt(Int((slice + 999_999) / 1_000_000))
             } catch {
-                guard case .lockTimeout = error, !deadline.hasPassed else {
-                    throw EngineError(error)
-                }
+                guard error.code == .lockTimeout, !deadline.hasPassed else { throw error }
             }
-            guard count.load(ordering: .relaxed) == before else { throw .interrupted }
+            guard !probe.isInterrupted else { throw .interrupted }
         }
     }
 }
 
 extension EngineError {
     static var interrupted: EngineError {
-        EngineError(.interrupted, "The wait for another writer was ended by another thread.")
+        EngineError(.interrupted, "The call was ended by another thread.")
     }
 
     /// Another session of the calling thread has the write lock.

@@ -1,3 +1,4 @@
+internal import ToftPlatform
 internal import ToftModel
 package import ToftStorage
 
@@ -6,7 +7,16 @@ extension Session {
     /// schema has and the file lacks is added to the file, in a transaction of its own; what only
     /// the file has stays there, unseen.
     package static func open(_ configuration: Configuration) throws(EngineError) -> Session {
-        try open(in: try Database.open(configuration), configuration)
+        guard let word = configuration.interruptWord else {
+            return try open(in: try Database.open(configuration), configuration)
+        }
+        // It is the caller's for the time of the call.
+        var kept = configuration
+        kept.interruptWord = nil
+        let probe = InterruptProbe(word.address)
+        return try probe.watching { () throws(EngineError) in
+            try open(in: try Database.open(configuration), kept, probe)
+        }
     }
 
     /// Opens a session on a store that the caller has opened, on a disk of its own: the way in for
@@ -21,13 +31,13 @@ extension Session {
     }
 
     /// Opens a session that leaves the database when it ends, or now if it cannot be opened.
-    private static func open(in database: Database, _ configuration: Configuration)
-        throws(EngineError) -> Session
-    {
+    private static func open(
+        in database: Database, _ configuration: Configuration, _ probe: InterruptProbe? = nil
+    ) throws(EngineError) -> Session {
         do throws(EngineError) {
             return Session(
                 database: database, configuration: configuration,
-                at: try newest(of: database, configuration))
+                at: try newest(of: database, configuration, probe))
         } catch  where error.code == .lockTimeout && mustNotWait(for: database, configuration) {
             try? database.leave()
             throw .writingOnThisThread
@@ -43,13 +53,22 @@ extension Session {
         configuration.confinement == .thread && database.isWritingOnThisThread
     }
 
-    private static func newest(of database: Database, _ configuration: Configuration)
-        throws(EngineError) -> ModelView
-    {
+    private static func newest(
+        of database: Database, _ configuration: Configuration, _ probe: InterruptProbe?
+    ) throws(EngineError) -> ModelView {
         let timeout =
             mustNotWait(for: database, configuration)
             ? 0 : configuration.writeTimeoutMilliseconds ?? -1
-        return try model { () throws(ModelError) in
+        guard let probe else { return try newest(of: database, configuration, timeout) }
+        return try Interruption.waiting(timeout, probe) { slice throws(EngineError) in
+            try newest(of: database, configuration, slice)
+        }
+    }
+
+    private static func newest(
+        of database: Database, _ configuration: Configuration, _ timeout: Int
+    ) throws(EngineError) -> ModelView {
+        try model { () throws(ModelError) in
             let schema = try ModelSchema.open(
                 database.store, declared: configuration.schema,
                 version: configuration.schemaVersion,

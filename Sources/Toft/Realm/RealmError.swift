@@ -66,7 +66,7 @@ extension Realm.Error {
         case internalError = 7
         /// Two things that belong to different realms were used together.
         case wrongRealm = 8
-        /// A wait was ended by another thread.
+        /// A wait or a query was ended by another thread.
         case interrupted = 9
 
         // Opening, and the file.

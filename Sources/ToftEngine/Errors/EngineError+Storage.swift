@@ -112,6 +112,7 @@ extension EngineError {
             )
         case .closed:
             self.init(.closed, "The database has been closed.")
+        case .interrupted: self = .interrupted
         case .lockTimeout:
             self.init(
                 .lockTimeout,

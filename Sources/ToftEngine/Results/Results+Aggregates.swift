@@ -29,13 +29,16 @@ extension Results {
         }
         let handle = try session.property(property, of: owner)
         let view = session.view
-        let value = try model { () throws(ModelError) -> Value? in
-            if let root = definition.root, try !view.exists(root) {
-                return aggregate == .sum ? .int(0) : .null
+        let value = try session.interruption.watching { () throws(EngineError) in
+            try model { () throws(ModelError) -> Value? in
+                if let root = definition.root, try !view.exists(root) {
+                    return aggregate == .sum ? .int(0) : .null
+                }
+                let query = definition.query ?? BoundQuery(all: classID)
+                return try query.aggregate(
+                    aggregate.operation, of: handle, in: view,
+                    over: try definition.queryBase(in: view))
             }
-            let query = definition.query ?? BoundQuery(all: classID)
-            return try query.aggregate(
-                aggregate.operation, of: handle, in: view, over: try definition.queryBase(in: view))
         }
         guard let value else {
             throw Self.unsupported(

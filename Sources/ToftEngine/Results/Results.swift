@@ -40,21 +40,31 @@ package final class Results {
     func current() throws(EngineError) -> ResultRows {
         try session.check()
         if session.isFrozen { return try frozenOrder() }
-        if let order, checked == session.counters.now { return order }
+        let now = session.counters.now
+        if let order, checked == now { return order }
         let last = session.counters.last(of: definition.watched)
-        checked = session.counters.now
-        if let order, lastChange == last { return order }
-        let found = try definition.order(in: session.view)
+        if let order, lastChange == last {
+            checked = now
+            return order
+        }
+        let found = try workedOut()
         order = found
         lastChange = last
+        checked = now
         return found
+    }
+
+    private func workedOut() throws(EngineError) -> ResultRows {
+        try session.interruption.watching { () throws(EngineError) in
+            try definition.order(in: session.view)
+        }
     }
 
     /// The first caller computes it, others wait for it.
     private func frozenOrder() throws(EngineError) -> ResultRows {
         try frozen.withLock { frozen throws(EngineError) in
             if let order = frozen { return order }
-            let found = try definition.order(in: session.view)
+            let found = try workedOut()
             frozen = found
             return found
         }
@@ -68,7 +78,10 @@ package final class Results {
         let last = session.counters.last(of: definition.watched)
         if order != nil && lastChange == last { return nil }
         if let counted, counted.lastChange == last { return counted.count }
-        guard let found = try definition.count(in: session.view) else { return nil }
+        let found = try session.interruption.watching { () throws(EngineError) in
+            try definition.count(in: session.view)
+        }
+        guard let found else { return nil }
         counted = (found, last)
         return found
     }

@@ -1,4 +1,5 @@
 internal import ToftModel
+internal import ToftPlatform
 internal import ToftStorage
 
 /// What a query is asked of.
@@ -16,6 +17,7 @@ final class Execution {
     private let source: DataSource
     private let compiler: Compiler
     private let reader: ClassReader
+    private let probe = InterruptProbe.current
 
     init(_ plan: QueryPlan, over base: QueryBase, in view: ModelView) throws(ModelError) {
         self.plan = plan
@@ -156,6 +158,9 @@ final class Execution {
 
     /// Calls `body` with batches of the base and the rows of them that pass all of `filter`, until
     /// it returns false.
+    /// Whether somebody asked for the end; asked for each batch.
+    private var isInterrupted: Bool { probe?.isInterrupted ?? false }
+
     private func forEachBatch(
         _ rows: QueryBase, _ filter: [BoundPredicate],
         _ body: (RowBatch, Selection) throws(ModelError) -> Bool
@@ -170,6 +175,10 @@ final class Execution {
             do {
                 try reader.table.forEachCluster(reading: plan.zones.map(\.column)) {
                     cluster throws(StorageError) in
+                    if isInterrupted {
+                        failure = .storage(.interrupted)
+                        return false
+                    }
                     for zone in plan.zones where try zone.excludes(cluster) { return true }
                     batch.fill(cluster)
                     do throws(ModelError) {
@@ -188,6 +197,7 @@ final class Execution {
         case .keys(let keys):
             var start = 0
             while start < keys.count {
+                if isInterrupted { throw .storage(.interrupted) }
                 batch.clear()
                 while start < keys.count, !batch.isFull {
                     batch.append(keys[start], owner: 0)

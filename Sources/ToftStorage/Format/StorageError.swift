@@ -36,6 +36,8 @@ package enum StorageError: Error, Sendable, Equatable {
     case usedAfterFork
     case closed
     case lockTimeout
+    /// Somebody asked for the end: see `InterruptProbe`.
+    case interrupted
     case keyTooLong(length: Int, limit: Int)
     case valueTooLong(length: Int, limit: Int)
     case noSuchTree(TreeID)

@@ -13,6 +13,7 @@ extension Coordinator {
     {
         let locks = FileLocks(file: file)
         let deadline = Deadline(timeoutMilliseconds: timeoutMilliseconds)
+        let probe = InterruptProbe.current
         var patience = Backoff()
         while true {
             if try system(locks.takeExclusive(LockByte.attach)) {
@@ -37,6 +38,7 @@ extension Coordinator {
                 }
             }
             if deadline.hasPassed { throw .lockTimeout }
+            if let probe, probe.isInterrupted { throw .interrupted }
             patience.pause()
         }
     }

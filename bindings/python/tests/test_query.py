@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from datetime import datetime, timezone
 
 import pytest
@@ -310,3 +311,26 @@ def test_bad_queries_say_where_they_are_wrong(dogs: toft.Results[Dog]) -> None:
         dogs.where("age > $0", object())
     with pytest.raises(ValueError):
         dogs.where("name == '\ud800'")
+
+
+def test_another_thread_ends_a_query(realm: toft.Realm) -> None:
+    with realm.write():
+        count = 60_000
+        realm.insert_many(Everything, {"id": range(count), "title": ["a" * 40 + "b"] * count})
+    slow = " AND ".join(f"title LIKE '*{'a*' * number}b*'" for number in range(1, 31))
+    found = realm.objects(Everything).where(slow)
+    ended = threading.Event()
+
+    def interrupt() -> None:
+        while not ended.wait(0.001):
+            realm.interrupt()
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        with pytest.raises(toft.InterruptedError):
+            found.count()
+    finally:
+        ended.set()
+        thread.join()
+    assert found.count() == count

@@ -385,6 +385,7 @@ class toft_configuration(Structure):
         ("write_timeout", c_int32),
         ("flags", c_uint32),
         ("schema_version", c_uint64),
+        ("interrupt", c_void_p),
     ]
     size: int
     path: toft_string
@@ -397,6 +398,7 @@ class toft_configuration(Structure):
     write_timeout: int
     flags: int
     schema_version: int
+    interrupt: int | None
 
 
 class toft_class_info(Structure):

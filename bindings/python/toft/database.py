@@ -256,8 +256,8 @@ class Realm:
         ]
 
     def interrupt(self) -> None:
-        """Ends the wait for other writers that is under way in this realm (a write, `flush`), with
-        an InterruptedError. Without one it does nothing. Any thread.
+        """Ends the wait for other writers (a write, `flush`) or the query that is under way in this
+        realm, with an InterruptedError. Without one it does nothing. Any thread.
         """
         self._interruptions += 1
         library().toft_realm_interrupt(self._address)

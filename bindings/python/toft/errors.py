@@ -167,7 +167,7 @@ class WrongRealmError(UsageError, ValueError):
 
 
 class InterruptedError(UsageError, builtins.InterruptedError):
-    """A wait was ended by another thread."""
+    """A wait or a query was ended by another thread."""
 
     _status = Status.ERROR_INTERRUPTED
 

@@ -1,0 +1,61 @@
+package import Synchronization
+
+/// Counts who asked for the end of what is under way. Any thread.
+package final class InterruptCounter: Sendable {
+    fileprivate let count = Atomic<UInt64>(0)
+
+    package init() {}
+
+    /// Ends what is under way.
+    package func interrupt() { count.add(1, ordering: .relaxed) }
+}
+
+/// Whether what is under way on a thread is to end: asked by what may take long, from time to time.
+package struct InterruptProbe {
+    private let counter: InterruptCounter?
+    private let before: UInt64
+    private let word: UnsafePointer<UInt32>?
+
+    /// Says yes once somebody has asked the counter from now on.
+    package init(_ counter: InterruptCounter) {
+        self.counter = counter
+        before = counter.count.load(ordering: .relaxed)
+        word = nil
+    }
+
+    /// Says yes while the word is not 0, which any thread or signal handler may change.
+    package init(_ word: UnsafePointer<UInt32>) {
+        counter = nil
+        before = 0
+        self.word = word
+    }
+
+    package var isInterrupted: Bool {
+        if let word {
+            let atomic = UnsafeRawPointer(word).assumingMemoryBound(to: Atomic<UInt32>.self)
+            if atomic.pointee.load(ordering: .relaxed) != 0 { return true }
+        }
+        guard let counter else { return false }
+        return counter.count.load(ordering: .relaxed) != before
+    }
+
+    private final class Current {
+        var probe: InterruptProbe?
+    }
+
+    private static let local = ThreadLocal<Current>()
+
+    /// The one that the calling thread has been given.
+    package static var current: InterruptProbe? { local.value { Current() }.probe }
+
+    /// Gives the probe to the calling thread while the body runs.
+    package func watching<Result, Failure: Error>(_ body: () throws(Failure) -> Result)
+        throws(Failure) -> Result
+    {
+        let current = Self.local.value { Current() }
+        let outer = current.probe
+        current.probe = self
+        defer { current.probe = outer }
+        return try body()
+    }
+}

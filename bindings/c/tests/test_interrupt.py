@@ -1,0 +1,249 @@
+"""Waits, queries and openings that another thread ends."""
+
+import array
+import contextlib
+import ctypes
+import itertools
+import os
+import signal
+import tempfile
+import threading
+import time
+import unittest
+import unittest.mock
+
+from calls import (
+    E,
+    S,
+    check,
+    configuration,
+    get,
+    new_schema,
+    open_realm,
+    property_schema,
+    sized,
+    status,
+    status_name,
+    text,
+    values,
+)
+
+COUNT = 60_000
+CLASSES = {
+    "Word": [
+        property_schema("number", E.TOFT_TYPE_INT),
+        property_schema("text", E.TOFT_TYPE_STRING),
+    ],
+}
+#: A query that takes long for each object and finds every other one.
+PATTERNS = [f"text LIKE '*{'a*' * number}b*'" for number in range(1, 31)]
+SLOW = f"{' AND '.join(PATTERNS)} AND number == 0 SORT(text DESC, number ASC)"
+_names = itertools.count()
+
+
+@contextlib.contextmanager
+def interrupting(realm):
+    """Another thread interrupts a realm all the time."""
+    ended = threading.Event()
+
+    def run():
+        while not ended.wait(0.001):
+            check("toft_realm_interrupt", realm)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+class QueryTests(unittest.TestCase):
+    def setUp(self):
+        self.realm = open_realm(CLASSES, memory=f"interrupt-{next(_names)}")
+        word = get("toft_realm_find_class", self.realm, text("Word"))
+        self.keys = {
+            name: get("toft_realm_find_property", self.realm, word, text(name))
+            for name in ("number", "text")
+        }
+        numbers = array.array("q", (number % 2 for number in range(COUNT)))
+        data = (b"a" * 40 + b"b") * COUNT
+        offsets = array.array("q", range(0, len(data) + 1, 41))
+        memory = ctypes.create_string_buffer(data, len(data))
+        columns = (S.toft_input_column * 2)(
+            sized(
+                S.toft_input_column,
+                property_key=self.keys["number"],
+                element_size=8,
+                values=numbers.buffer_info()[0],
+            ),
+            sized(
+                S.toft_input_column,
+                property_key=self.keys["text"],
+                element_size=1,
+                values=ctypes.addressof(memory),
+                offsets=offsets.buffer_info()[0],
+                offset_size=8,
+                values_size=len(data),
+            ),
+        )
+        check("toft_realm_begin_write", self.realm, None)
+        check(
+            "toft_realm_create_objects",
+            self.realm,
+            word,
+            E.TOFT_UPDATE_ERROR,
+            columns,
+            2,
+            COUNT,
+            None,
+            None,
+        )
+        check("toft_realm_commit", self.realm, None, None)
+        self.words = get("toft_realm_objects", self.realm, word)
+        self.slow = get("toft_results_filter", self.words, text(SLOW), None, 0)
+
+    def tearDown(self):
+        for results in (self.words, self.slow):
+            check("toft_results_release", results)
+        check("toft_realm_release", self.realm)
+
+    def count(self, results):
+        out = ctypes.c_uint64(77)
+        result = status("toft_results_count", results, ctypes.byref(out))
+        return status_name(result), out.value
+
+    def test_a_query_is_ended_and_can_be_asked_again(self):
+        with interrupting(self.realm):
+            self.assertEqual(self.count(self.slow), ("TOFT_ERROR_INTERRUPTED", 77))
+            out = S.toft_value()
+            result = status("toft_results_get", self.slow, 0, ctypes.byref(out))
+            self.assertEqual(status_name(result), "TOFT_ERROR_INTERRUPTED")
+            for name in ("sum", "average", "minimum"):
+                result = status(
+                    f"toft_results_{name}", self.slow, self.keys["number"], ctypes.byref(out)
+                )
+                self.assertEqual(status_name(result), "TOFT_ERROR_INTERRUPTED")
+        self.assertEqual(self.count(self.slow), ("TOFT_OK", COUNT // 2))
+        self.assertEqual(get("toft_results_get", self.slow, 1).object_key, 2)
+
+    def test_what_was_found_before_is_not_given_for_what_is_there_now(self):
+        self.assertEqual(get("toft_results_get", self.slow, 0).object_key, 0)
+        check("toft_realm_begin_write", self.realm, None)
+        first = get("toft_results_object", self.slow, 0)
+        check("toft_object_delete", first)
+        check("toft_object_release", first)
+        with interrupting(self.realm):
+            self.assertEqual(self.count(self.slow)[0], "TOFT_ERROR_INTERRUPTED")
+            out = S.toft_value()
+            result = status("toft_results_get", self.slow, 0, ctypes.byref(out))
+            self.assertEqual(status_name(result), "TOFT_ERROR_INTERRUPTED")
+        self.assertEqual(get("toft_results_get", self.slow, 0).object_key, 2)
+        self.assertEqual(self.count(self.slow), ("TOFT_OK", COUNT // 2 - 1))
+        check("toft_realm_commit", self.realm, None, None)
+
+    def test_a_query_of_another_realm_goes_on(self):
+        other = open_realm(memory=f"interrupt-{next(_names)}")
+        with interrupting(other):
+            self.assertEqual(self.count(self.slow), ("TOFT_OK", COUNT // 2))
+        check("toft_realm_release", other)
+
+    def test_an_interrupt_between_two_calls_does_nothing(self):
+        check("toft_realm_interrupt", self.realm)
+        self.assertEqual(self.count(self.slow), ("TOFT_OK", COUNT // 2))
+        keys = (ctypes.c_uint32 * 1)(self.keys["number"])
+        check("toft_realm_begin_write", self.realm, None)
+        check("toft_realm_interrupt", self.realm)
+        check("toft_results_set_values", self.words, keys, values([0]), 1, None)
+        check("toft_realm_cancel", self.realm)
+
+
+class OpeningTests(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.path = os.path.join(directory.name, "words.toft")
+        self.word = ctypes.c_uint32()
+
+    def open(self, classes, timeout=None):
+        """The status of an opening, and how many seconds it took."""
+        schema = new_schema(classes)
+        given = configuration(path=self.path, timeout=timeout, schema=schema)
+        given.interrupt = ctypes.pointer(self.word)
+        out, start = ctypes.c_void_p(), time.monotonic()
+        result = status("toft_realm_open", ctypes.byref(given), ctypes.byref(out))
+        check("toft_realm_release", out)
+        check("toft_schema_release", schema)
+        return status_name(result), time.monotonic() - start
+
+    def later(self, seconds):
+        def set_word():
+            self.word.value = 1
+
+        timer = threading.Timer(seconds, set_word)
+        timer.start()
+        self.addCleanup(timer.join)
+
+    def test_an_opening_that_waits_for_a_writer_is_ended(self):
+        ready, done = threading.Event(), threading.Event()
+
+        def write():
+            realm = open_realm(CLASSES, path=self.path)
+            check("toft_realm_begin_write", realm, None)
+            ready.set()
+            done.wait(60)
+            check("toft_realm_cancel", realm)
+            check("toft_realm_release", realm)
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        ready.wait(60)
+        more = {**CLASSES, "More": [property_schema("number", E.TOFT_TYPE_INT)]}
+        self.assertEqual(self.open(more, timeout=100)[0], "TOFT_ERROR_LOCK_TIMEOUT")
+        for timeout in (None, 30_000):
+            self.word.value = 0
+            self.later(0.2)
+            result, seconds = self.open(more, timeout)
+            self.assertEqual(result, "TOFT_ERROR_INTERRUPTED")
+            self.assertLess(seconds, 5)
+            self.assertGreater(seconds, 0.15)
+        self.assertEqual(self.open(CLASSES), ("TOFT_OK", unittest.mock.ANY), "nothing to wait for")
+        self.word.value = 0
+        done.set()
+        writer.join()
+        self.assertEqual(self.open(more)[0], "TOFT_OK")
+
+    def test_an_opening_that_waits_for_another_process_is_ended(self):
+        check("toft_realm_release", open_realm(CLASSES, path=self.path))
+        read, write = os.pipe()
+        process = os.fork()
+        if process == 0:  # opens, and is stopped while it does
+            for _ in range(10_000):
+                os.write(write, b"x")
+                realm = open_realm(CLASSES, path=self.path)
+                check("toft_realm_close", realm)
+                check("toft_realm_release", realm)
+            os._exit(0)
+        ended = None
+        for _ in range(300):
+            os.read(read, 1)
+            os.kill(process, signal.SIGSTOP)
+            self.word.value = 0
+            self.later(0.05)
+            ended = self.open(CLASSES)
+            os.kill(process, signal.SIGCONT)
+            if ended[0] != "TOFT_OK":
+                break
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        os.close(read)
+        os.close(write)
+        self.assertEqual(ended[0], "TOFT_ERROR_INTERRUPTED", "was it ever stopped in the middle?")
+        self.assertLess(ended[1], 5)
+        self.word.value = 0
+        self.assertEqual(self.open(CLASSES)[0], "TOFT_OK")
+
+
+if __name__ == "__main__":
+    unittest.main()
