@@ -946,6 +946,13 @@ TOFT_API toft_status toft_object_linking_objects(
 TOFT_API toft_status toft_object_list(
     toft_object *object, toft_property_key property_key, toft_list **out_list);
 
+/* Whether the list's object exists in the version the realm stands at. Cost: O(log n). */
+TOFT_API toft_status toft_list_is_valid(toft_list *list, bool *out_is_valid);
+
+/* Whose list it is, also of an object that has been deleted. `out_property_key` (may be NULL). */
+TOFT_API toft_status toft_list_owner(
+    toft_list *list, toft_link *out_owner, toft_property_key *out_property_key);
+
 /* How many elements the list has. */
 TOFT_API toft_status toft_list_count(toft_list *list, uint64_t *out_count);
 
@@ -1080,6 +1087,11 @@ TOFT_API toft_status toft_results_snapshot(toft_results *results, toft_results *
    TOFT_ERROR_NO_SUCH_CLASS (the realm was opened without the class). */
 TOFT_API toft_status toft_results_resolve(
     toft_results *results, toft_realm *realm, toft_results **out_results);
+
+/* Whether what the results were made from, a list or an object that is linked to, exists in the
+   version the realm stands at; where not, functions are TOFT_ERROR_COLLECTION_INVALIDATED. Cost:
+   O(log n). */
+TOFT_API toft_status toft_results_is_valid(toft_results *results, bool *out_is_valid);
 
 /* How many there are. Cost: O(1) for a class or list, else the query on first use in a version. */
 TOFT_API toft_status toft_results_count(toft_results *results, uint64_t *out_count);

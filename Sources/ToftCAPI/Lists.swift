@@ -16,6 +16,31 @@ public func toft_object_list(
 }
 
 @c @implementation
+public func toft_list_is_valid(_ list: OpaquePointer?, _ out_is_valid: UnsafeMutablePointer<Bool>?)
+    -> toft_status
+{
+    entry(list) { () throws(EngineError) in
+        let list = try ResolvedHandle(list: list).list
+        let out = try Argument.out(out_is_valid, "out_is_valid")
+        out.pointee = try list.isValid
+    }
+}
+
+@c @implementation
+public func toft_list_owner(
+    _ list: OpaquePointer?, _ out_owner: UnsafeMutablePointer<toft_link>?,
+    _ out_property_key: UnsafeMutablePointer<toft_property_key>?
+) -> toft_status {
+    entry(list) { () throws(EngineError) in
+        let list = try ResolvedHandle(list: list).list
+        let out = try Argument.out(out_owner, "out_owner")
+        try list.session.check()
+        out.pointee = toft_link(list.owner.ref)
+        out_property_key?.pointee = list.property.id
+    }
+}
+
+@c @implementation
 public func toft_list_count(_ list: OpaquePointer?, _ out_count: UnsafeMutablePointer<UInt64>?)
     -> toft_status
 {

@@ -121,6 +121,17 @@ public func toft_results_resolve(
 }
 
 @c @implementation
+public func toft_results_is_valid(
+    _ results: OpaquePointer?, _ out_is_valid: UnsafeMutablePointer<Bool>?
+) -> toft_status {
+    entry(results) { () throws(EngineError) in
+        let results = try ResolvedHandle(results: results).results
+        let out = try Argument.out(out_is_valid, "out_is_valid")
+        out.pointee = try results.isValid
+    }
+}
+
+@c @implementation
 public func toft_results_count(
     _ results: OpaquePointer?, _ out_count: UnsafeMutablePointer<UInt64>?
 ) -> toft_status {

@@ -5,8 +5,8 @@ internal import Synchronization
 /// 1. Without a listener `tell` costs one load, and makes no text.
 /// 2. A message stays with the thread on which it came up until no lock is held: an API delivers it
 ///    at the end of the thread's outermost call, the library's own threads after their work.
-/// 3. While a listener runs on a thread, no call begins there (`ThreadMark.refused`), and what comes
-///    up is dropped.
+/// 3. While a listener runs on a thread, no call begins there (`ThreadMark.refused`), and what
+///    comes up is dropped.
 /// 4. A forked child has no listener.
 package enum Diagnostics {
     /// How much a message matters; a listener gets those up to its own.

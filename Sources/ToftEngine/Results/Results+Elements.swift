@@ -22,10 +22,12 @@ extension Results {
         }
     }
 
-    /// Whether what the results were made from still exists.
+    /// Whether what the results were made from still exists. O(log objects).
     package var isValid: Bool {
         get throws(EngineError) {
-            if case .gone = try current() { false } else { true }
+            try session.check()
+            guard let root = definition.root else { return true }
+            return try model { () throws(ModelError) in try session.view.exists(root) }
         }
     }
 

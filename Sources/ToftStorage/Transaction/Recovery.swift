@@ -100,8 +100,8 @@ enum Recovery {
         Failpoint.reach(.recoveryRenewed)
         Diagnostics.tell(
             .info,
-            "Recovered '\(file.path)', which was not closed cleanly: \(records.count) commits after "
-                + "version \(meta.version) were replayed in \(Diagnostics.since(start)).")
+            "Recovered '\(file.path)', which was not closed cleanly: \(records.count) commits "
+                + "after version \(meta.version) were replayed in \(Diagnostics.since(start)).")
         return found
     }
 

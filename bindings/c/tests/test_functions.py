@@ -691,6 +691,34 @@ class FunctionTests(unittest.TestCase):
         check("toft_realm_cancel", self.world.realm)
         self.assertEqual(self.contents(elements), [1, 2, 3])
 
+    def test_a_list_and_what_was_made_of_it_know_their_object(self):
+        world, key = self.world, ctypes.c_uint32()
+        ada, elements = get("toft_object_link", world.object), get("toft_list_results", world.list)
+        boss_of = get("toft_object_linking_objects", world.object, world.keys["reports"])
+        owner = S.toft_link()
+
+        def whose():
+            check("toft_list_owner", world.list, ctypes.byref(owner), ctypes.byref(key))
+            return Link(owner.object_key, owner.class_key), key.value
+
+        def valid():
+            results = (elements, boss_of, world.results)
+            return [get("toft_list_is_valid", world.list)] + [
+                get("toft_results_is_valid", each) for each in results
+            ]
+
+        self.assertEqual(whose(), (ada, world.keys["numbers"]))
+        check("toft_list_owner", world.list, ctypes.byref(owner), None)
+        self.assertEqual(valid(), [True] * 4)
+        check("toft_realm_begin_write", world.realm, None)
+        check("toft_object_delete", world.object)
+        self.assertEqual(valid(), [False, False, False, True])
+        self.assertEqual(whose(), (ada, world.keys["numbers"]))
+        check("toft_realm_cancel", world.realm)
+        self.assertEqual(valid(), [True] * 4)
+        for results in (elements, boss_of):
+            check("toft_results_release", results)
+
     def contents(self, elements):
         """A list read in pieces of two."""
         read, count, found = (S.toft_value * 2)(), ctypes.c_size_t(), []

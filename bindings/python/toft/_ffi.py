@@ -849,6 +849,14 @@ class Library:
             library, "toft_object_list", c_int,
             [c_void_p, c_uint32, c_void_p], check
         )
+        self.toft_list_is_valid = _prototype(
+            library, "toft_list_is_valid", c_int,
+            [c_void_p, c_void_p], check
+        )
+        self.toft_list_owner = _prototype(
+            library, "toft_list_owner", c_int,
+            [c_void_p, c_void_p, c_void_p], check
+        )
         self.toft_list_count = _prototype(
             library, "toft_list_count", c_int,
             [c_void_p, c_void_p], check
@@ -952,6 +960,10 @@ class Library:
         self.toft_results_resolve = _prototype(
             library, "toft_results_resolve", c_int,
             [c_void_p, c_void_p, c_void_p], check
+        )
+        self.toft_results_is_valid = _prototype(
+            library, "toft_results_is_valid", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_results_count = _prototype(
             library, "toft_results_count", c_int,
@@ -1108,6 +1120,8 @@ FUNCTIONS = (
     "toft_object_add",
     "toft_object_linking_objects",
     "toft_object_list",
+    "toft_list_is_valid",
+    "toft_list_owner",
     "toft_list_count",
     "toft_list_get",
     "toft_list_get_values",
@@ -1134,6 +1148,7 @@ FUNCTIONS = (
     "toft_results_limit",
     "toft_results_snapshot",
     "toft_results_resolve",
+    "toft_results_is_valid",
     "toft_results_count",
     "toft_results_get",
     "toft_results_get_values",
