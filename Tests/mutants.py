@@ -58,6 +58,8 @@ TRIALS: dict[str, list[str]] = {
         "longTextTakenAsShort",
         "elementLostInSplit",
         "elementLostInMerge",
+        "olderRowsBecomeNull",
+        "newRowKeepsZero",
         "boundsNotWidened",
         "observerMissesRow",
         "staleResults",
@@ -230,6 +232,26 @@ EDITS = [
         """\
         let lost = Mutant.isOn(.elementLostInSplit) ? 1 : 0
         try write(edited, 0..<cut - lost, to: base)
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Cluster/TableReader.swift",
+        """\
+    var isNullWhereAbsent: Bool { isNullable && !wasRequired }
+""",
+        """\
+    var isNullWhereAbsent: Bool {
+        isNullable && (!wasRequired || Mutant.isOn(.olderRowsBecomeNull))
+    }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Cluster/TableWriter+Rows.swift",
+        """\
+        for column in columns where column.wasRequired {
+""",
+        """\
+        for column in columns where column.wasRequired && !Mutant.isOn(.newRowKeepsZero) {
 """,
     ),
     Edit(

@@ -363,7 +363,7 @@ TOFT_ENUM(toft_status, int32_t) {
 
     /* Schema */
     TOFT_ERROR_INVALID_SCHEMA = 301, /* the detail lists every problem, one a line */
-    /* opening would lose data; the detail lists every difference, one a line */
+    /* what opening does not change differs; the detail lists every difference, one a line */
     TOFT_ERROR_SCHEMA_MISMATCH = 302,
     TOFT_ERROR_SCHEMA_VERSION_TOO_LOW = 303, /* the file has a higher schema version */
     TOFT_ERROR_NO_SUCH_CLASS = 304,
@@ -619,11 +619,13 @@ typedef struct toft_configuration {
 } toft_configuration;
 
 /* Opens a database on the calling thread. New classes, properties and indexes of the schema are
-   added to the file; classes and properties that the schema lacks stay there, hidden. The realm
-   stands at the latest version. Errors: the groups "Opening" and TOFT_ERROR_SCHEMA_MISMATCH,
-   TOFT_ERROR_LOCK_TIMEOUT (see `write_timeout`); TOFT_ERROR_INVALID_ARGUMENT when
-   neither or both of path and in_memory_name are given. The realm: release it. Any thread, which
-   then owns it. Cost: independent of the file's size, except that an added index is built. */
+   added to the file, and required properties that the schema has as nullable become nullable;
+   classes and properties that the schema lacks stay there, hidden. The realm stands at the latest
+   version. Errors: the groups "Opening" and TOFT_ERROR_SCHEMA_MISMATCH, TOFT_ERROR_LOCK_TIMEOUT
+   (see `write_timeout`); TOFT_ERROR_INVALID_ARGUMENT when neither or both of path and
+   in_memory_name are given. The realm: release it. Any thread, which then owns it. Cost:
+   independent of the file's size, except that an index is built that is added, or whose property
+   becomes nullable (so is that of the primary key). */
 TOFT_API toft_status toft_realm_open(
     const toft_configuration *configuration, toft_realm **out_realm);
 

@@ -30,6 +30,21 @@ extension Session {
         return try open(in: database, configuration)
     }
 
+    /// Another session of the same database with the same schema, at the newest version, on the
+    /// calling thread. It writes nothing, and works also where another process has made optional
+    /// what this session declared as required since it was opened.
+    package func another(_ configuration: Configuration) throws(EngineError) -> Session {
+        try check()
+        database.join()
+        do throws(EngineError) {
+            return Session(
+                database: database, configuration: configuration, at: try newestView())
+        } catch {
+            try? database.leave()
+            throw error
+        }
+    }
+
     /// Opens a session that leaves the database when it ends, or now if it cannot be opened.
     private static func open(
         in database: Database, _ configuration: Configuration, _ probe: InterruptProbe? = nil

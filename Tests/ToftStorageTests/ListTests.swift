@@ -178,7 +178,7 @@ import Testing
             Self.columns.filter { _ in random.below(2) == 0 } + [
                 Column(id: 50, type: .bytes, isNullable: false)
             ]
-        let lists = columns.filter { $0.type == .list }
+        var lists = columns.filter { $0.type == .list }
         guard !lists.isEmpty else { return }
         let twin = try TableTwin(columns)
         for key in 0..<5 as Range<Int64> { try twin.insert(key) }
@@ -194,6 +194,10 @@ import Testing
             if random.below(2_000) == 0 {
                 try twin.erase(key)
                 try twin.insert(key)
+            }
+            if step % 1_700 == 1_699 {
+                try twin.makeNullable(lists[random.below(lists.count)].id)
+                lists = twin.table.columns.filter { $0.type == .list }
             }
             if seed % 2 == 0 && step % 1_000 == 999 { try twin.commit() }
             if step % 900 == 0 { try twin.workshop.spill() }

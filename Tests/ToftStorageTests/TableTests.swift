@@ -52,7 +52,9 @@ enum Value: Equatable {
         }
     }
 
-    static func standard(_ column: Column) -> Value { Value(column.defaultCell) }
+    static func standard(_ column: Column) -> Value {
+        column.isNullable ? .null : Value(column.absentCell)
+    }
 }
 
 /// A table with the dictionary that it should equal.
@@ -86,6 +88,17 @@ final class TableTwin {
     func set(_ key: Int64, _ column: UInt32, _ value: Value) throws {
         try value.with { try table.setCell(key, column, $0) }
         rows[key]![column] = value
+    }
+
+    /// Makes a column nullable: what was never set stays what it read as.
+    func makeNullable(_ id: UInt32) throws {
+        let column = try table.reader.column(id)
+        if column.type != .list {
+            for key in rows.keys where rows[key]![id] == nil {
+                rows[key]![id] = .standard(column)
+            }
+        }
+        try table.makeNullable(id)
     }
 
     /// Walks the table's own check, and finds every page of this version exactly once.
@@ -289,7 +302,7 @@ final class TableTwin {
         var random = SeededGenerator(seed: seed)
         let columns = Self.everyType.filter { _ in random.below(3) > 0 }
         let twin = try TableTwin(columns)
-        let cells = columns.filter { $0.type != .list }
+        var cells = columns.filter { $0.type != .list }
         let longest = [20, 700, 2_500][random.below(3)]
         let isAppending = random.below(2) == 0
         var last: Int64 = 0
@@ -316,6 +329,10 @@ final class TableTwin {
                     )
                 }
                 if let known { last = random.below(2) == 0 && !isAppending ? known : last }
+            }
+            if step % 1_600 == 1_599, !cells.isEmpty {
+                try twin.makeNullable(cells[random.below(cells.count)].id)
+                cells = twin.table.columns.filter { $0.type != .list }
             }
             if seed % 2 == 0 && step % 1_000 == 999 { try twin.commit() }
             if step % 900 == 0 { try twin.workshop.spill() }

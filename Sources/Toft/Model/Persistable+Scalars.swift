@@ -249,6 +249,14 @@ extension Date: _Scalar, _Indexable {
     public static func _load(_ object: ObjectBase, _ column: Int) -> Date? {
         object.time(column).map { Date($0) }
     }
+    /// What stands for null where that is not declared: the first moment of 1970, like the zero of
+    /// numbers.
+    public static func _get(_ object: ObjectBase, _ column: Int) -> Date {
+        _load(object, column) ?? Date(timeIntervalSince1970: 0)
+    }
+    public static func _make(_ value: _EngineValue) -> Date {
+        _scalar(from: value) ?? Date(timeIntervalSince1970: 0)
+    }
     public func _store(_ object: ObjectBase, _ column: Int) {
         object.store(.date(timestamp), column)
     }

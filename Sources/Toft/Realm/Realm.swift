@@ -29,8 +29,9 @@ public struct Realm {
     }
 
     /// Opens a configuration's database, on this thread or for `queue`, which then has to be the
-    /// current one. Classes, properties and indexes that the file lacks are added to it; a
-    /// difference that would lose data is an error that lists every one.
+    /// current one. Classes, properties and indexes that the file lacks are added to it, and
+    /// properties that it has as required become optional; any other difference is an error that
+    /// lists every one.
     public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
         self.init(try RealmSession.open(configuration, queue: queue))
     }

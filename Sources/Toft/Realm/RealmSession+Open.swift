@@ -8,9 +8,11 @@ internal import ToftStorage
 extension RealmSession {
     /// The session of a configuration here: one for each thread or queue and database, as long as
     /// it is referenced.
-    static func open(_ configuration: Realm.Configuration, queue: DispatchQueue?) throws
-        -> RealmSession
-    {
+    /// - Parameter known: a session of the same database with the same classes, if there is one: a
+    ///   new session is another one like it.
+    static func open(
+        _ configuration: Realm.Configuration, queue: DispatchQueue?, like known: Session? = nil
+    ) throws -> RealmSession {
         guard let location = configuration.location else {
             throw Realm.Error(
                 .invalidArgument, "A configuration needs a fileURL or an inMemoryIdentifier.")
@@ -33,16 +35,21 @@ extension RealmSession {
         if let session = open.first(where: { $0.configuration.hasSameClasses(as: configuration) }) {
             return session
         }
-        let session = try make(configuration, at: location, mark)
+        let session = try make(configuration, at: location, mark, like: known)
         cache.add(session, key)
         return session
     }
 
     private static func make(
         _ configuration: Realm.Configuration, at location: StoreConfiguration.Location,
-        _ mark: QueueMark?
+        _ mark: QueueMark?, like known: Session?
     ) throws -> RealmSession {
         let confinement = mark.map { Confinement.queue($0) } ?? .thread
+        if let known {
+            return RealmSession(
+                try known.another(configuration.engine(at: location, confinement)), configuration,
+                confinement)
+        }
         if case .file(let path) = location { try prepareFolder(of: path, configuration) }
         do throws(EngineError) {
             return RealmSession(

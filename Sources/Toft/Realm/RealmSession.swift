@@ -82,7 +82,7 @@ final class RealmSession {
             )
         }
         // First the new one: a database in memory lives as long as somebody has it open.
-        let next = try Session.open(engine.configuration)
+        let next = try engine.another(engine.configuration)
         try engine.close()
         forget()
         engine = next
@@ -130,7 +130,7 @@ final class RealmSession {
         try verify()
         guard case .anywhere(let mark) = confinement else { return self }
         let queue = mark.flatMap { $0.isCurrent ? $0.queue : nil }
-        let session = try RealmSession.open(configuration, queue: queue)
+        let session = try RealmSession.open(configuration, queue: queue, like: engine)
         if try session.engine.version < engine.version { _ = try session.engine.refresh() }
         return session
     }

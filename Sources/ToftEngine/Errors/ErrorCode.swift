@@ -64,7 +64,7 @@ package enum ErrorCode: Int32, Sendable, CaseIterable {
     // Schema.
     /// The schema given breaks rules; the detail lists every one.
     case invalidSchema = 301
-    /// The schema given differs from the file's in a way that would lose data; the detail lists
+    /// The schema given differs from the file's in what opening does not change; the detail lists
     /// every difference.
     case schemaMismatch = 302
     /// The file has a higher schema version than the one given.

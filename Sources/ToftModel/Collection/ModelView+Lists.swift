@@ -54,7 +54,7 @@ extension ModelView {
     {
         let list = try list(key, property)
         return try value.withBorrowed { value throws(ModelError) in
-            let wanted = try property.checkedElement(value, in: schema)
+            let wanted = try property.soughtCell(value, in: schema)
             for index in 0..<list.count {
                 let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
                 if cell.isEqual(to: wanted) { return index }

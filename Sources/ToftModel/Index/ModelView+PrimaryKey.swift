@@ -11,7 +11,7 @@ extension ModelView {
         -> Int64?
     {
         guard let property = owner.primaryKey else { throw .noPrimaryKey(className: owner.name) }
-        return try find(cell: property.checkedCell(primaryKey, in: schema), property, owner)
+        return try find(cell: property.soughtCell(primaryKey, in: schema), property, owner)
     }
 
     /// Looks a checked primary key up.

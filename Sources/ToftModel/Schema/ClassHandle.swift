@@ -18,6 +18,9 @@ package final class ClassHandle: Sendable {
     let primaryKeySlot: Int
     /// Properties with a secondary index.
     let indexed: ContiguousArray<PropertyHandle>
+    /// The indexes in `properties` of those that take no null in this session although the file
+    /// does.
+    let declaredRequired: ContiguousArray<Int>
     /// Links and lists of links of this class.
     package let links: ContiguousArray<PropertyHandle>
     /// Links and lists of links, of any class, to this class.
@@ -41,6 +44,8 @@ package final class ClassHandle: Sendable {
         primaryKeyTree = stored.primaryKeyTree
         primaryKeySlot = slots.take(stored.primaryKeyTree)
         indexed = properties.filter { $0.isIndexed }
+        declaredRequired = ContiguousArray(
+            properties.indices.filter { properties[$0].isDeclaredRequired })
         links = properties.filter { $0.type == .link }
         self.incoming = incoming
         isDense = properties.indices.allSatisfy { properties[$0].id == PropertyID($0 + 1) }

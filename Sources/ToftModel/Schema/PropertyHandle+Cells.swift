@@ -16,6 +16,13 @@ extension PropertyHandle {
         throw rejection(of: value, schema)
     }
 
+    /// The cell of a value to look for: of any that the file may hold.
+    @inline(__always)
+    func soughtCell(_ value: BorrowedValue, in schema: ModelSchema) throws(ModelError) -> Cell {
+        if case .null = value, isOptional { return .null }
+        return try checkedElement(value, in: schema)
+    }
+
     /// Why a value is none for this property.
     func rejection(of value: BorrowedValue, _ schema: ModelSchema) -> ModelError {
         switch (value, type) {

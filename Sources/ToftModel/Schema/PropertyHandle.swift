@@ -15,6 +15,9 @@ package final class PropertyHandle: Sendable {
     package let collection: CollectionKind
     /// Whether the value, or an element of the list, may be null.
     package let isOptional: Bool
+    /// Whether the session declared it as required, and another one has made it optional since: it
+    /// reads null and does not write it.
+    let isDeclaredRequired: Bool
     package let isPrimaryKey: Bool
     package let isHidden: Bool
     /// The class linked to; for an inverse link, the class that links here.
@@ -43,6 +46,7 @@ package final class PropertyHandle: Sendable {
         type = stored.type
         collection = stored.collection
         isOptional = stored.isOptional
+        isDeclaredRequired = stored.isDeclaredRequired
         isPrimaryKey = stored.isPrimaryKey
         isHidden = stored.isHidden
         targetPosition = stored.targetClassID.flatMap { schema.classIndex(id: $0) }
@@ -54,7 +58,7 @@ package final class PropertyHandle: Sendable {
         indexSlot = slots.take(stored.indexTree)
         backlinkSlot = slots.take(stored.backlinkTree)
         rule = ValueRule(
-            type: type, isOptional: isOptional,
+            type: type, isOptional: isOptional && !isDeclaredRequired,
             isOneValue: collection == .none && type != .linkingObjects, isList: collection == .list,
             isHidden: isHidden, column: id, targetClassID: targetClassID ?? 0,
             targetPosition: targetPosition ?? -1)

@@ -1,7 +1,7 @@
 package import ToftStorage
 
-/// What must be done to a file so that a declared schema can be used with it: only additions, and
-/// indexes dropped.
+/// What must be done to a file so that a declared schema can be used with it: additions, properties
+/// that become optional, and indexes dropped. No value changes.
 package struct SchemaPlan: Sendable, Equatable {
     /// The schema afterwards. New classes and properties have no trees until the plan is carried
     /// out.
@@ -17,6 +17,10 @@ package struct SchemaPlan: Sendable, Equatable {
 package enum SchemaChange: Sendable, Equatable {
     case createTable(ClassID)
     case addColumn(ClassID, PropertyID)
+    /// A property, or the elements of a list, may be null from now on.
+    case makeOptional(ClassID, PropertyID)
+    /// The primary key became optional, which its entries show.
+    case remakePrimaryKey(ClassID)
     case createBacklinks(ClassID, PropertyID)
     case createIndex(ClassID, PropertyID)
     case dropIndex(ClassID, PropertyID, tree: TreeID)
@@ -27,8 +31,8 @@ package enum SchemaChange: Sendable, Equatable {
 
 extension StoredSchema {
     /// Compares a valid declared schema with the file's. Classes, properties and indexes that the
-    /// file lacks are added whatever the version; what the declared schema lacks stays in the file.
-    /// Anything that would lose data throws, with every difference.
+    /// file lacks are added, and required properties become optional, whatever the version; what
+    /// the declared schema lacks stays in the file. Any other difference throws, with every one.
     package func plan(for schema: Schema, version: UInt64) throws(ModelError) -> SchemaPlan {
         guard version >= self.version else {
             throw .schemaVersionTooLow(stored: self.version, given: version)
@@ -132,9 +136,16 @@ private struct SchemaComparison {
         else {
             return addProperty(declared, classAt: index, isNewClass: isNewClass)
         }
-        let was = typeName(of: stored.properties[position]), now = typeName(of: declared)
+        if canMakeOptional(stored.properties[position], declared) {
+            makeOptional(propertyAt: position, classAt: index)
+        }
+        let property = plan.target.classes[index].properties[position]
+        let was = typeName(of: property), now = typeName(of: declared)
         guard was == now else {
-            return add(owner, declared, "is \(was) in the file and \(now) in the declared schema")
+            return add(
+                owner, declared,
+                "is \(was) in the file and \(now) in the declared schema"
+                    + (isSame(property, declared, but: false) ? Self.whyNotRequired : ""))
         }
         show(propertyAt: position, classAt: index)
         compareIndex(declared, propertyAt: position, classAt: index)
@@ -156,6 +167,38 @@ private struct SchemaComparison {
         if declared.type == .link { plan.changes.append(.createBacklinks(owner.id, property.id)) }
         if declared.isIndexed, !declared.isPrimaryKey {
             plan.changes.append(.createIndex(owner.id, property.id))
+        }
+    }
+
+    private static let whyNotRequired =
+        "; the file may hold null there. Declare it optional, or add a required property under "
+        + "another name and copy the values"
+
+    private func canMakeOptional(_ stored: StoredProperty, _ declared: PropertySchema) -> Bool {
+        declared.type != .link && isSame(stored, declared, but: true)
+    }
+
+    /// Whether the types differ in nothing but that one of them is optional: the declared one, or
+    /// the other.
+    private func isSame(
+        _ stored: StoredProperty, _ declared: PropertySchema, but isDeclaredOptional: Bool
+    ) -> Bool {
+        guard declared.isOptional == isDeclaredOptional, stored.isOptional != isDeclaredOptional
+        else { return false }
+        var changed = stored
+        changed.isOptional = isDeclaredOptional
+        return typeName(of: changed) == typeName(of: declared)
+    }
+
+    /// The keys of an index say whether the property is optional, so it is made anew.
+    private mutating func makeOptional(propertyAt position: Int, classAt index: Int) {
+        let owner = plan.target.classes[index], property = owner.properties[position]
+        plan.target.classes[index].properties[position].isOptional = true
+        plan.changes.append(.makeOptional(owner.id, property.id))
+        if property.isPrimaryKey { plan.changes.append(.remakePrimaryKey(owner.id)) }
+        if let tree = property.indexTree {
+            plan.target.classes[index].properties[position].indexTree = nil
+            plan.changes.append(.dropIndex(owner.id, property.id, tree: tree))
         }
     }
 

@@ -1,6 +1,6 @@
 extension StoredSchema {
     /// What a session with this declared schema sees: classes and properties that it lacks are
-    /// hidden, the others have its names.
+    /// hidden, the others have its names and take null where it says so too.
     func restricted(to schema: Schema) -> StoredSchema {
         var seen = self
         for index in seen.classes.indices {
@@ -24,6 +24,8 @@ extension StoredClass {
                 $0.persistedName.isSameName(as: persistedName)
             }
             properties[index].isHidden = property == nil
+            properties[index].isDeclaredRequired =
+                properties[index].isOptional && property?.isOptional == false
             properties[index].name = property?.name ?? persistedName
         }
     }

@@ -4,6 +4,7 @@ internal import ToftStorage
 /// why a value was rejected.
 struct ValueRule {
     let type: PropertyType
+    /// Whether null is one of them.
     let isOptional: Bool
     /// Whether it holds one value that can be set.
     let isOneValue: Bool

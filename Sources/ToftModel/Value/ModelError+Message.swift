@@ -18,8 +18,8 @@ extension ModelError {
         switch self {
         case .invalidSchema: "The schema is invalid."
         case .schemaMismatch:
-            "The schema differs from the file's in ways that would lose data, so a migration is "
-                + "needed."
+            "The schema differs from the file's in ways that opening does not change. Declare what "
+                + "the file has, or use other names and copy the values."
         default: message
         }
     }

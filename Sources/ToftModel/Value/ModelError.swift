@@ -6,7 +6,7 @@ package enum ModelError: Error, Sendable, Equatable {
     case storage(StorageError)
     /// The declared schema cannot be: every problem of it.
     case invalidSchema([SchemaProblem])
-    /// The declared schema and the file differ so that data would be lost: every difference.
+    /// The declared schema and the file differ in what opening does not change: every difference.
     case schemaMismatch([SchemaProblem])
     /// The declared schema version is lower than the file's.
     case schemaVersionTooLow(stored: UInt64, given: UInt64)

@@ -67,6 +67,14 @@ extension SchemaPlan {
                         className: owner?.name ?? "#\(id)",
                         property: owner?.property(id: property)?.name ?? "#\(property)",
                         text: "is not in the file, which is read-only"))
+            case .makeOptional(let id, let property):
+                let owner = target.storedClass(id: id)
+                missing.append(
+                    SchemaProblem(
+                        className: owner?.name ?? "#\(id)",
+                        property: owner?.property(id: property)?.name ?? "#\(property)",
+                        text: "is not optional in the file, which is read-only. Open the file once "
+                            + "for writing with this schema, or declare the property as required"))
             default: break
             }
         }

@@ -70,6 +70,7 @@ extension ModelTransaction {
 
     /// Inserts a row with the prepared values, and adds every entry that leads to it.
     private func insert(_ owner: ClassHandle) throws(ModelError) -> Int64 {
+        giveDefaults(owner)
         let key = try stored { () throws(StorageError) in
             let key = try writing.takeKey(owner.table)
             try prepared.pointee.withContent { content throws(StorageError) in
@@ -95,6 +96,16 @@ extension ModelTransaction {
             }
         }
         return key
+    }
+
+    /// Gives a value to what would otherwise be null, which the session did not declare.
+    private func giveDefaults(_ owner: ClassHandle) {
+        for position in owner.declaredRequired
+        where prepared.pointee.cell(at: position) == nil && !owner.properties[position].isList {
+            let property = owner.properties[position]
+            prepared.pointee.add(
+                RowValue(column: property.column, tag: position, cell: property.defaultCell))
+        }
     }
 
     private func addBacklinks(_ value: RowValue, _ property: PropertyHandle, _ key: Int64)
@@ -167,7 +178,7 @@ extension Value {
 extension PropertyHandle {
     /// What a new object has before anything is set.
     var defaultCell: Cell {
-        if isNullable { return .null }
+        if isNullable, !isDeclaredRequired { return .null }
         switch type {
         case .bool: return .bool(false)
         case .int: return .int64(0)

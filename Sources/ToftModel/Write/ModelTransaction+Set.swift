@@ -41,8 +41,12 @@ extension ModelTransaction {
                 expected: property.typeName, found: "an int to add to")
         }
         try view.requireObject(key, view.schema.classes[property.classPosition])
-        guard case .int64(let old) = try view.cell(key, property) else {
-            throw .nothingToAddTo(className: property.className, property: property.name)
+        let old: Int64
+        switch try view.cell(key, property) {
+        case .int64(let value): old = value
+        // The session declared no null: it adds to what it would have created.
+        case .null where property.isDeclaredRequired: old = 0
+        default: throw .nothingToAddTo(className: property.className, property: property.name)
         }
         let (sum, overflows) = old.addingReportingOverflow(amount)
         guard !overflows else {

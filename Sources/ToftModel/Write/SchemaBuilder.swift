@@ -26,6 +26,11 @@ struct SchemaBuilder {
         switch change {
         case .createTable(let id): try createTable(id)
         case .addColumn(let id, let property): try addColumn(id, property)
+        case .makeOptional(let id, let property):
+            let table = schema.classes[try classIndex(id)].table
+            try stored { () throws(StorageError) in try writing.makeNullable(table, property) }
+            changedClasses.insert(id)
+        case .remakePrimaryKey(let id): try remakePrimaryKey(id)
         case .createBacklinks(let id, let property):
             let tree = try createTree()
             try edit(id, property) { $0.backlinkTree = tree }
@@ -62,6 +67,18 @@ struct SchemaBuilder {
         changedClasses.insert(id)
     }
 
+    private mutating func remakePrimaryKey(_ id: ClassID) throws(ModelError) {
+        let index = try classIndex(id)
+        guard let key = schema.classes[index].primaryKeyID,
+            let old = schema.classes[index].primaryKeyTree
+        else { throw .inconsistent("a plan names the primary key of class \(id)") }
+        let tree = try createTree()
+        schema.classes[index].primaryKeyTree = tree
+        try fillIndex(id, key, tree)
+        try stored { () throws(StorageError) in try writing.dropTree(old) }
+        changedClasses.insert(id)
+    }
+
     private func createTree() throws(ModelError) -> TreeID {
         try stored { () throws(StorageError) in try writing.createOrderedTree() }
     }
@@ -89,7 +106,7 @@ struct SchemaBuilder {
     /// Bytes of index entries that are sorted at once.
     private static let batchBytes = 24 << 20
 
-    /// Adds an entry for each row that exists.
+    /// Adds an entry for each row that exists, to an index or to the tree of the primary key.
     private func fillIndex(_ id: ClassID, _ property: PropertyID, _ tree: TreeID) throws(ModelError)
     {
         let owner = schema.classes[try classIndex(id)]
@@ -123,8 +140,11 @@ struct SchemaBuilder {
                 guard bytes.put(cell, optional: indexed.isOptional) else {
                     throw .inconsistent("'\(owner.name).\(indexed.name)' can't be indexed")
                 }
-                bytes.put(cluster.keys[row])
-                batch.add(bytes.bytes, 0, length: 0, isNew: true)
+                let key = cluster.keys[row]
+                if !indexed.isPrimaryKey || !bytes.isExact { bytes.put(key) }
+                let value = indexed.isPrimaryKey ? UInt64(bitPattern: key).littleEndian : 0
+                batch.add(
+                    bytes.bytes, value, length: indexed.isPrimaryKey ? 8 : 0, isNew: true)
             }
         }
         return cluster.count - first

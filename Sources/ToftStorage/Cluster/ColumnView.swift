@@ -16,7 +16,7 @@ package struct ColumnView {
 
     /// Which rows are null (1); nil where none is.
     package var nulls: UnsafePointer<UInt64>? {
-        guard let slice else { return column.isNullable ? DefaultArrays.ones : nil }
+        guard let slice else { return column.isNullWhereAbsent ? DefaultArrays.ones : nil }
         guard slice.geometry.isNullable, slice.nullCount > 0 else { return nil }
         return (slice.base + slice.start).assumingMemoryBound(to: UInt64.self)
     }

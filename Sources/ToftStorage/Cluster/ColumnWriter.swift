@@ -4,8 +4,9 @@ struct ColumnWriter {
     var heapEnd: Int
     let heapLimit: Int
 
-    /// Writes a column's entry, arrays and heap. Rows that no source has get their default. The
-    /// memory is zeroed.
+    /// Writes a column's entry, arrays and heap. Rows of a source without the column get what they
+    /// read as there, a row that no source has null where the column is nullable. The memory is
+    /// zeroed.
     mutating func write(
         _ column: Column, _ geometry: ColumnGeometry, entry: Int, start: Int,
         from sources: [ClusterSource], rowCount: Int
@@ -24,7 +25,7 @@ struct ColumnWriter {
         for source in sources {
             if let slice = try source.cluster.slice(ofColumn: column) {
                 try copy(slice, source, to: target, at: row)
-            } else if column.isNullable {
+            } else if column.isNullWhereAbsent {
                 fillBits(source.rows.count, at: start, row)
             }
             row += source.rows.count

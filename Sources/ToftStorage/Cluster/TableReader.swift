@@ -3,9 +3,9 @@ internal import ToftPlatform
 /// A table: rows of typed columns under 64-bit keys in signed order, in clusters of up to 256 rows
 /// below counted inner nodes.
 ///
-/// A column that a cluster does not hold reads as its default: null where nullable, else zero,
-/// false, no bytes, an empty list. So adding a column costs nothing. The same rules for threads
-/// and borrowed bytes as in `TreeReader`.
+/// A column that a cluster does not hold reads as its default: null where it was nullable when it
+/// was added, else zero, false, no bytes, an empty list. So adding a column costs nothing. The same
+/// rules for threads and borrowed bytes as in `TreeReader`.
 package final class TableReader: Sendable {
     let pages: PageReader
     let head: TreeHead
@@ -220,7 +220,7 @@ package final class TableReader: Sendable {
     @inline(__always)
     func cell(_ leaf: Leaf, _ row: Int, _ column: Column) throws(StorageError) -> Cell {
         guard let slice = try leaf.cluster.slice(ofColumn: column) else {
-            return column.defaultCell
+            return column.absentCell
         }
         try pages.verify(leaf.ref, leaf.cluster.base, slice.range)
         if slice.isNull(row) { return .null }
@@ -268,7 +268,7 @@ package final class TableReader: Sendable {
         throws(StorageError) -> SequenceReader
     {
         let sequence = try catalog.sequence(try TableReader.sequenceID(bytes, page))
-        guard try sequence.kind() == kind else {
+        guard try sequence.kind().fits(kind) else {
             throw .corrupt(page: page, reason: "a list's elements are not what its column says")
         }
         return sequence
@@ -285,10 +285,14 @@ package final class TableReader: Sendable {
 }
 
 extension Column {
-    /// What a cell reads as that was never written.
+    /// Whether the rows of a cluster that does not hold the column are null there.
     @inline(__always)
-    var defaultCell: Cell {
-        if isNullable { return .null }
+    var isNullWhereAbsent: Bool { isNullable && !wasRequired }
+
+    /// What a cell of a cluster reads as that does not hold the column.
+    @inline(__always)
+    var absentCell: Cell {
+        if isNullWhereAbsent { return .null }
         switch type {
         case .bool: return .bool(false)
         case .int64: return .int64(0)

@@ -186,6 +186,19 @@ extension TableWriter {
         head.columns.sort { $0.id < $1.id }
     }
 
+    /// Makes a column nullable, or the elements of its lists. All values stay; a cluster is written
+    /// anew when one of its cells becomes null, or a row comes. O(1).
+    func makeNullable(_ id: UInt32) throws(StorageError) {
+        guard let index = reader.columnIndex(id) else { throw .noSuchColumn(id) }
+        if columns[index].type == .list {
+            head.columns[index].elementIsNullable = true
+        } else if !columns[index].isNullable {
+            head.columns[index].isNullable = true
+            head.columns[index].wasRequired = true
+        }
+        reset()
+    }
+
     /// Removes a column with all its values. O(rows) where it has long values or lists, else O(1).
     func removeColumn(_ id: UInt32) throws(StorageError) {
         let column = try reader.column(id)

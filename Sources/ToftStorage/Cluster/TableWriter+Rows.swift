@@ -22,11 +22,22 @@ extension TableWriter {
         if row < leaf.cluster.rowCount && leaf.cluster.keys[row] == key {
             throw .duplicateRow(key: key)
         }
-        if leaf.cluster.rowCount == leaf.cluster.rowCapacity {
+        if leaf.cluster.rowCount == leaf.cluster.rowCapacity || !takesNullRow(leaf) {
             if !isCurrent { try path.refresh() }
             return try insertIntoFull(leaf, key, at: row)
         }
         try insert(leaf, key, at: row, isPathCurrent: isCurrent)
+    }
+
+    /// Whether a new row of a cluster is null in every column that became nullable. A cluster of
+    /// before that is written anew like a full one.
+    @inline(__always)
+    private func takesNullRow(_ leaf: Leaf) -> Bool {
+        for column in columns where column.wasRequired {
+            guard let slice = try? leaf.cluster.slice(ofColumn: column), slice.geometry.isNullable
+            else { return false }
+        }
+        return true
     }
 
     @inline(__always)

@@ -117,9 +117,10 @@ final class TableWriter {
         throws(StorageError) -> SequenceWriter
     {
         let sequence = try sequences.writer(try TableReader.sequenceID(bytes, page))
-        guard try sequence.reader.kind() == kind else {
+        guard try sequence.reader.kind().fits(kind) else {
             throw .corrupt(page: page, reason: "a list's elements are not what its column says")
         }
+        sequence.setKind(kind)
         return sequence
     }
 }

@@ -34,16 +34,20 @@ package struct Column: Hashable, Sendable {
     /// The type of the elements, for a list.
     package var elementType: ColumnType?
     package var elementIsNullable: Bool
+    /// Whether it became nullable after rows were there: in a cluster that does not hold the
+    /// column their cells are zero, false or no bytes, not null.
+    package var wasRequired: Bool
 
     package init(
         id: UInt32, type: ColumnType, isNullable: Bool, elementType: ColumnType? = nil,
-        elementIsNullable: Bool = false
+        elementIsNullable: Bool = false, wasRequired: Bool = false
     ) {
         self.id = id
         self.type = type
         self.isNullable = isNullable
         self.elementType = elementType
         self.elementIsNullable = elementIsNullable
+        self.wasRequired = wasRequired
     }
 }
 

@@ -108,4 +108,6 @@ enum ColumnLayout {
 
     static let nullableFlag = 1
     static let elementNullableFlag = 2
+    static let wasRequiredFlag = 4
+    static let allFlags = nullableFlag | elementNullableFlag | wasRequiredFlag
 }

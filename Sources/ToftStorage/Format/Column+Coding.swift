@@ -42,14 +42,19 @@ extension Column {
             id: UInt32(truncatingIfNeeded: base.uint32(at: ColumnLayout.id)), type: type,
             isNullable: flags & ColumnLayout.nullableFlag != 0,
             elementType: elementType,
-            elementIsNullable: flags & ColumnLayout.elementNullableFlag != 0)
-        guard isSound, element == 0 || elementType != nil else { throw Self.damage }
+            elementIsNullable: flags & ColumnLayout.elementNullableFlag != 0,
+            wasRequired: flags & ColumnLayout.wasRequiredFlag != 0)
+        guard isSound, element == 0 || elementType != nil, flags & ~ColumnLayout.allFlags == 0
+        else { throw Self.damage }
     }
 
-    /// A list says what its elements are, and is never null; nothing else has elements.
+    /// A list says what its elements are, and is never null; nothing else has elements. Only what
+    /// is nullable became so.
     var isSound: Bool {
-        type == .list
-            ? elementType != nil && elementType != .list && !isNullable : elementType == nil
+        guard isNullable || !wasRequired else { return false }
+        return type == .list
+            ? elementType != nil && elementType != .list && !isNullable
+            : elementType == nil && !elementIsNullable
     }
 
     private func encode(to base: UnsafeMutableRawPointer) {
@@ -57,8 +62,8 @@ extension Column {
         base.storeUInt8(Int(type.rawValue), at: ColumnLayout.type)
         base.storeUInt8(
             (isNullable ? ColumnLayout.nullableFlag : 0)
-                | (elementIsNullable ? ColumnLayout.elementNullableFlag : 0), at: ColumnLayout.flags
-        )
+                | (elementIsNullable ? ColumnLayout.elementNullableFlag : 0)
+                | (wasRequired ? ColumnLayout.wasRequiredFlag : 0), at: ColumnLayout.flags)
         base.storeUInt8(Int(elementType?.rawValue ?? 0), at: ColumnLayout.elementType)
     }
 }

@@ -21,6 +21,12 @@ struct ElementKind: Equatable {
     let type: ColumnType
     let isNullable: Bool
 
+    /// Whether a list of such elements may be that of a column that says what they are: its
+    /// elements may have become nullable since.
+    func fits(_ column: ElementKind) -> Bool {
+        type == column.type && (column.isNullable || !isNullable)
+    }
+
     /// Bytes of a block with so many elements, whose heap takes `heapBytes`.
     @inline(__always)
     func blockSize(count: Int, heapBytes: Int) -> Int {

@@ -21,9 +21,7 @@ final class SequenceWriter {
 
     /// Fills an empty sequence with the elements of a block that fits into one leaf.
     func fill(from block: ElementBlock, kind: ElementKind) throws(StorageError) {
-        head.root.flags =
-            UInt16(kind.type.rawValue)
-            | (kind.isNullable ? UInt16(TreeRootLayout.elementNullableFlag) : 0)
+        setKind(kind)
         let (ref, base) = try pages.allocate(.sequenceLeaf, pageCount: 1)
         var writer = try ElementWriter(
             base + SequenceLeafLayout.block, capacity: SequenceLeafLayout.room, kind: kind,
@@ -31,6 +29,14 @@ final class SequenceWriter {
         try writer.append(0..<block.count, of: block)
         path.createRootLeaf(&head.root, ref)
         head.root.count = UInt64(block.count)
+    }
+
+    /// Says what the elements are. Where they become nullable, a leaf stays as it is until one of
+    /// its elements changes.
+    func setKind(_ kind: ElementKind) {
+        head.root.flags =
+            UInt16(kind.type.rawValue)
+            | (kind.isNullable ? UInt16(TreeRootLayout.elementNullableFlag) : 0)
     }
 
     /// Inserts an element before `index`, or at the end.
@@ -73,7 +79,7 @@ final class SequenceWriter {
         if edited.length <= SequenceLeafLayout.room {
             base.store(edited.base, count: edited.length, at: SequenceLeafLayout.block)
         } else {
-            try split(edited, atEnd: position == old.count, base)
+            try split(edited, atEnd: position == old.count, old, base)
         }
         if change < 0 { try mergeSmall(ref, base) }
     }
@@ -86,6 +92,7 @@ final class SequenceWriter {
         guard let width = old.kind.type.elementWidth, !old.kind.isNullable,
             case .cell(let cell) = element ?? .cell(.null)
         else { return false }
+        if element != nil, case .null = cell { return false }
         let count = old.count + (element == nil ? 0 : 1) - removed
         let size = old.kind.blockSize(count: count, heapBytes: 0)
         guard size <= SequenceLeafLayout.room, count >= old.count else { return false }
@@ -108,13 +115,15 @@ final class SequenceWriter {
         throws(StorageError) -> ElementBlock
     {
         try ElementEdit(replacing: position..<position + removed, with: element).apply(
-            to: old, kind: old.kind, in: scratch, capacity: ScratchBuffers.leafSize)
+            to: old, kind: try reader.kind(), in: scratch, capacity: ScratchBuffers.leafSize)
     }
 
     private func split(
-        _ edited: ElementBlock, atEnd: Bool, _ base: UnsafeMutableRawPointer
+        _ edited: ElementBlock, atEnd: Bool, _ old: ElementBlock, _ base: UnsafeMutableRawPointer
     ) throws(StorageError) {
-        let cut = atEnd ? edited.count - 1 : try middle(of: edited)
+        // A full leaf whose elements become nullable has no room for their bitmap.
+        let cut =
+            atEnd && old.kind == edited.kind ? edited.count - 1 : try middle(of: edited)
         let (rightRef, rightBase) = try pages.allocate(.sequenceLeaf, pageCount: 1)
         try write(edited, 0..<cut, to: base)
         try write(edited, cut..<edited.count, to: rightBase)

@@ -140,6 +140,13 @@ package final class WriteTransaction {
         record.pointee.tree(.columnAdd, tree, column: column.id)
     }
 
+    /// Makes a column nullable, or the elements of its lists; what is there stays. O(1).
+    package func makeNullable(_ tree: TreeID, _ column: UInt32) throws(StorageError) {
+        try beginStructure()
+        try table(tree).makeNullable(column)
+        record.pointee.tree(.columnAdd, tree, column: column)
+    }
+
     private func beginStructure() throws(StorageError) {
         try checkActive()
         isStructureChanged = true

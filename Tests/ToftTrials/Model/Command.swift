@@ -47,6 +47,8 @@ enum Command: Equatable {
     case addClass(bits: UInt64)
     case addProperty(class: Int, bits: UInt64)
     case toggleIndex(class: Int, property: Int)
+    /// A required property becomes optional; with `keeping` the open sessions go on as they are.
+    case makeOptional(class: Int, property: Int, keeping: Bool)
 
     // Questions.
     case query(session: Int, class: Int, query: UInt64)

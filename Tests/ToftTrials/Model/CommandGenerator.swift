@@ -146,6 +146,8 @@ struct CommandGenerator {
         case "addClass": return .addClass(bits: numbers.next() >> 40)
         case "addProperty": return .addProperty(class: owner, bits: numbers.next() >> 40)
         case "toggleIndex": return .toggleIndex(class: owner, property: any())
+        case "makeOptional":
+            return .makeOptional(class: owner, property: any(), keeping: numbers.chance(50))
         case "query":
             return .query(session: any(), class: owner, query: numbers.next() >> 32)
         case "find":
@@ -224,7 +226,10 @@ struct CommandGenerator {
     }
 
     private mutating func draw(_ property: ShapeProperty) -> Draw {
-        if property.takesNull, numbers.chance(profile.nullPercent) { return Draw(-1, 0) }
+        // A required property gets some, too: it may be optional by then.
+        if numbers.chance(property.takesNull ? profile.nullPercent : profile.nullPercent / 2) {
+            return Draw(-1, UInt64(numbers.below(profile.keySpace)))
+        }
         if property.isPrimaryKey {
             let bits =
                 numbers.chance(95)

@@ -34,6 +34,8 @@ extension ModelRun {
         case .addClass(let bits): try addClass(bits)
         case .addProperty(let owner, let bits): try addProperty(owner, bits)
         case .toggleIndex(let owner, let property): try toggleIndex(owner, property)
+        case .makeOptional(let owner, let property, let isKeeping):
+            try makeOptional(owner, property, isKeeping)
         case .query(let index, let owner, let bits): try ask(seat(index), owner, bits)
         case .find(let index, let owner, let draw): try find(seat(index), owner, draw)
         case .observe(let index, let owner, let object, let bits):
@@ -374,7 +376,7 @@ extension ModelRun {
 
     private func close(_ seat: Seat) throws {
         guard seat !== writer else { return }
-        let isLast = seats.filter { !$0.isFrozen }.count == 1 && !seat.isFrozen
+        let isLast = seats.filter(\.canWrite).count == 1 && seat.canWrite
         guard !isLast else { return }
         try look(seat, percent: 10)
         seat.watchers = []
@@ -436,6 +438,25 @@ extension ModelRun {
         try closeAll()
         committed.shape.classes[owner].properties[found[property % found.count]].isIndexed.toggle()
         try openChanged()
+    }
+
+    private func makeOptional(_ owner: Int, _ property: Int, _ isKeeping: Bool) throws {
+        let owner = self.owner(owner)
+        let found = committed.shape.classes[owner].properties.indices.filter {
+            let property = committed.shape.classes[owner].properties[$0]
+            return !property.isNullable && property.type != .link
+        }
+        guard !found.isEmpty else { return }
+        let isKeeping = isKeeping && seats.count < 6
+        if isKeeping { try commitIfOpen(0) } else { try closeAll() }
+        committed.shape.classes[owner].properties[found[property % found.count]].isNullable = true
+        guard isKeeping else { return try openChanged() }
+        content = committed
+        for seat in seats { seat.isOutdated = true }
+        lastWriter = nil
+        seats.insert(try openSeat(), at: 0)
+        try note(seats[0])
+        for seat in seats { try verify(seat, percent: 20) }
     }
 
     private func openChanged() throws {

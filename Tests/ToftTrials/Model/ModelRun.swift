@@ -15,6 +15,9 @@ final class ModelRun {
         let session: any ModelSession
         var content: ModelContent
         let isFrozen: Bool
+        /// Whether another session has made a property optional that this one declared as required.
+        var isOutdated = false
+        var canWrite: Bool { !isFrozen && !isOutdated }
         var watchers: [Watcher] = []
         /// Results that live as long as the session, each with what it asks.
         var results: [(question: Question, results: any ModelResults)] = []
@@ -187,7 +190,7 @@ final class ModelRun {
 
     /// A session that can write.
     private func writableSeat(_ index: Int?) -> Seat {
-        let open = seats.filter { !$0.isFrozen }
+        let open = seats.filter(\.canWrite)
         if let index { return open[abs(index) % open.count] }
         if let lastWriter, open.contains(where: { $0 === lastWriter }) { return lastWriter }
         return open[0]

@@ -177,6 +177,108 @@ class FunctionTests(unittest.TestCase):
             with self.assertRaisesRegex(ToftError, "SCHEMA_VERSION_TOO_LOW"):
                 open_realm(CLASSES, path=path, schema_version=2**64 - 2)
 
+    def test_required_properties_become_optional_when_they_are_declared_so(self):
+        def declared(flags):
+            return {
+                "Thing": [
+                    property_schema(name, kind, flags) for name, (kind, _, _) in SCALARS.items()
+                ]
+                + [property_schema("list", E.TOFT_TYPE_INT, flags | E.TOFT_PROPERTY_LIST)]
+            }
+
+        required, optional = declared(0), declared(E.TOFT_PROPERTY_NULLABLE)
+        old = open_realm(required, memory="optional")
+        thing = get("toft_realm_find_class", old, text("Thing"))
+        properties = {
+            name: get("toft_realm_find_property", old, thing, text(name))
+            for name in [*SCALARS, "list"]
+        }
+        filled, empty = self.made(old, thing), self.made(old, thing)
+        check("toft_realm_begin_write", old, None)
+        for name, (_, given, _) in SCALARS.items():
+            check("toft_object_set", filled, properties[name], value(given))
+        elements = get("toft_object_list", filled, properties["list"])
+        check("toft_list_append", elements, values([1, 2]), 2)
+        check("toft_realm_commit", old, None, None)
+
+        reader = configuration(memory="optional", mode=E.TOFT_MODE_READ_ONLY)
+        schema = new_schema(optional)
+        reader.schema = schema
+        out = ctypes.c_void_p()
+        result = status("toft_realm_open", ctypes.byref(reader), ctypes.byref(out))
+        self.assertEqual(status_name(result), "TOFT_ERROR_SCHEMA_MISMATCH")
+        self.assertIn("Open the file once for writing with this schema", last_error()[2])
+        check("toft_schema_release", schema)
+
+        new = open_realm(optional, memory="optional")
+        flags = get("toft_realm_property_info", new, thing, properties["int"]).flags
+        self.assertEqual(flags & E.TOFT_PROPERTY_NULLABLE, E.TOFT_PROPERTY_NULLABLE)
+        nulled = self.made(new, thing)
+        things = get("toft_realm_objects", new, thing)
+        same = get("toft_results_object", things, 0)
+        for name, (_, given, default) in SCALARS.items():
+            self.assertEqual(get("toft_object_get", same, properties[name]), given)
+            second = get("toft_results_object", things, 1)
+            self.assertEqual(get("toft_object_get", second, properties[name]), default)
+            check("toft_object_release", second)
+            self.assertIsNone(get("toft_object_get", nulled, properties[name]))
+        check("toft_realm_begin_write", new, None)
+        for name in SCALARS:
+            check("toft_object_set", same, properties[name], value(None))
+        numbers = get("toft_object_list", same, properties["list"])
+        check("toft_list_append", numbers, values([None]), 1)
+        check("toft_realm_commit", new, None, None)
+
+        # The realm with the old classes goes on: it reads null, and writes none.
+        check("toft_realm_refresh", old, None)
+        self.assertEqual(get("toft_list_count", elements), 3)
+        self.assertIsNone(get("toft_list_get", elements, 2))
+        check("toft_realm_begin_write", old, None)
+        for name, (_, given, default) in SCALARS.items():
+            self.assertIsNone(get("toft_object_get", filled, properties[name]))
+            result = status("toft_object_set", filled, properties[name], value(None))
+            self.assertEqual(status_name(result), "TOFT_ERROR_NULL_NOT_ALLOWED")
+            check("toft_object_set", filled, properties[name], value(given))
+        result = status("toft_list_append", elements, values([None]), 1)
+        self.assertEqual(status_name(result), "TOFT_ERROR_NULL_NOT_ALLOWED")
+        check("toft_realm_commit", old, None, None)
+        late = self.made(old, thing)
+        for name, (_, _, default) in SCALARS.items():
+            self.assertEqual(get("toft_object_get", late, properties[name]), default)
+
+        schema = new_schema(required)
+        given = configuration(memory="optional", schema=schema)
+        result = status("toft_realm_open", ctypes.byref(given), ctypes.byref(out))
+        self.assertEqual(status_name(result), "TOFT_ERROR_SCHEMA_MISMATCH")
+        self.assertIn("the file may hold null there. Declare it optional", last_error()[2])
+        check("toft_schema_release", schema)
+        for handle in (filled, empty, nulled, same, late):
+            check("toft_object_release", handle)
+        for handle in (elements, numbers):
+            check("toft_list_release", handle)
+        check("toft_results_release", things)
+        for realm in (old, new):
+            check("toft_realm_release", realm)
+
+    def made(self, realm, owner):
+        """A new object of a class, in a transaction of its own."""
+        made = ctypes.c_void_p()
+        check("toft_realm_begin_write", realm, None)
+        check(
+            "toft_realm_create_object",
+            realm,
+            owner,
+            E.TOFT_UPDATE_ERROR,
+            None,
+            None,
+            0,
+            ctypes.byref(made),
+            None,
+            None,
+        )
+        check("toft_realm_commit", realm, None, None)
+        return made
+
     def test_what_later_versions_will_know_is_unsupported_and_not_unknown(self):
         for kind in range(E.TOFT_TYPE_MIXED, E.TOFT_TYPE_OBJECT + 1):
             declared = class_schema("Thing", [property_schema("thing", kind)])

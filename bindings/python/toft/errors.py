@@ -346,7 +346,10 @@ class InvalidSchemaError(SchemaError, TypeError):
 
 
 class SchemaMismatchError(SchemaError):
-    """Opening would lose data; the detail lists every difference, one a line."""
+    """Classes and file differ in what opening does not change.
+
+    The detail lists every difference, one a line.
+    """
 
     _status = Status.ERROR_SCHEMA_MISMATCH
 
