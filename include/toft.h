@@ -174,11 +174,11 @@ TOFT_ENUM(toft_type, uint32_t) {
     TOFT_TYPE_LINKING_OBJECTS = 9,
     /* values only: a whole list property that is set, or an argument of a query (IN $0) */
     TOFT_TYPE_LIST = 10,
+    TOFT_TYPE_OBJECT_ID = 13, /* 12 bytes, by convention the seconds since 1970 first */
+    TOFT_TYPE_UUID = 14,      /* 16 bytes */
     /* Reserved; a library that does not have them answers TOFT_ERROR_UNSUPPORTED: */
     TOFT_TYPE_MIXED = 11,      /* properties only: a value of any type */
     TOFT_TYPE_DECIMAL = 12,    /* IEEE 754-2008 decimal128 */
-    TOFT_TYPE_OBJECT_ID = 13,  /* 12 bytes */
-    TOFT_TYPE_UUID = 14,       /* 16 bytes */
     TOFT_TYPE_SET = 15,        /* values only */
     TOFT_TYPE_DICTIONARY = 16, /* values only */
     TOFT_TYPE_OBJECT = 17      /* values only: an object that the call creates */
@@ -189,11 +189,12 @@ TOFT_ENUM(toft_type, uint32_t) {
 #define TOFT_MAX_PROPERTY_NAME_SIZE 63
 #define TOFT_MAX_VALUE_SIZE 16777215
 
-/* Reserved for the types to come. */
+/* Reserved. */
 typedef struct toft_decimal {
     uint64_t low;
     uint64_t high;
 } toft_decimal;
+/* The bytes in the order in which their text spells them, which is that of sorting. */
 typedef struct toft_uuid {
     uint8_t bytes[16];
 } toft_uuid;
@@ -296,6 +297,18 @@ static inline toft_value toft_value_date(int64_t seconds, int32_t nanoseconds) {
     value.type = TOFT_TYPE_DATE;
     value.date.seconds = seconds;
     value.date.nanoseconds = nanoseconds;
+    return value;
+}
+static inline toft_value toft_value_uuid(toft_uuid uuid) {
+    toft_value value = toft_value_null();
+    value.type = TOFT_TYPE_UUID;
+    value.uuid = uuid;
+    return value;
+}
+static inline toft_value toft_value_object_id(toft_object_id object_id) {
+    toft_value value = toft_value_null();
+    value.type = TOFT_TYPE_OBJECT_ID;
+    value.object_id = object_id;
     return value;
 }
 static inline toft_value toft_value_link(toft_link link) {
@@ -1159,8 +1172,9 @@ TOFT_API void toft_results_release(toft_results *results);
 /* A property of many objects, read into the caller's buffers. The element at `values` for row i,
    by the property's type: TOFT_TYPE_BOOL uint8_t (0 or 1)    TOFT_TYPE_INT int64_t
    TOFT_TYPE_FLOAT float    TOFT_TYPE_DOUBLE double TOFT_TYPE_STRING toft_string
-   TOFT_TYPE_DATA toft_data    TOFT_TYPE_DATE toft_date TOFT_TYPE_LINK int64_t, the object key;
-   the class is the property's target */
+   TOFT_TYPE_DATA toft_data    TOFT_TYPE_DATE toft_date TOFT_TYPE_UUID toft_uuid
+   TOFT_TYPE_OBJECT_ID toft_object_id    TOFT_TYPE_LINK int64_t, the object key; the class is the
+   property's target */
 typedef struct toft_column {
     size_t size;
     toft_property_key property_key; /* 0: the object's own key, int64_t */

@@ -110,6 +110,8 @@ extension PropertyType {
         case TOFT_TYPE_DATE: self = .date
         case TOFT_TYPE_LINK: self = .link
         case TOFT_TYPE_LINKING_OBJECTS: self = .linkingObjects
+        case TOFT_TYPE_OBJECT_ID: self = .objectId
+        case TOFT_TYPE_UUID: self = .uuid
         case TOFT_TYPE_NULL, TOFT_TYPE_LIST:
             throw .invalidArgument("A property can't have the type \(type.rawValue).")
         default: throw type.refusal("type")
@@ -128,6 +130,8 @@ extension PropertyType {
         case .date: TOFT_TYPE_DATE
         case .link: TOFT_TYPE_LINK
         case .linkingObjects: TOFT_TYPE_LINKING_OBJECTS
+        case .objectId: TOFT_TYPE_OBJECT_ID
+        case .uuid: TOFT_TYPE_UUID
         }
     }
 }

@@ -4,8 +4,8 @@ import ToftModel
 import ToftStorage
 
 /// Values to and from JSON. Dates are ISO 8601 in UTC, data is base64, a link is the primary key of
-/// its target, or its object key where it has none or `links` asks for it. NaN and infinities are
-/// texts.
+/// its target, or its object key where it has none or `links` asks for it. A uuid is its 36
+/// characters, an object id its 24 hexadecimal digits. NaN and infinities are texts.
 struct ValueText {
     let session: Session
     var links = LinkNames.primaryKeys
@@ -39,6 +39,8 @@ struct ValueText {
         case .string(let value): .text(value)
         case .data(let value): .text(Data(value).base64EncodedString())
         case .date(let value): .text(Self.text(value))
+        case .uuid(let bytes): .text(bytes.uuidText)
+        case .objectId(let bytes): .text(bytes.objectIdText)
         case .link(let ref): try name(of: ref)
         }
     }
@@ -71,12 +73,17 @@ struct ValueText {
             if let data = Data(base64Encoded: value) { return .data([UInt8](data)) }
         case (.date, .text(let value)):
             if let date = timestamp(value) { return .date(date) }
+        case (.uuid, .text(let value)):
+            if let bytes = FixedBytes(uuidText: value) { return .uuid(bytes) }
+        case (.objectId, .text(let value)):
+            if let bytes = FixedBytes(objectIdText: value) { return .objectId(bytes) }
         default: break
         }
         throw EngineError(
             .typeMismatch,
             "'\(property.className).\(property.name)' is \(property.typeName) and cannot be "
-                + "\(json.kind). Dates are ISO 8601 texts, data base64."
+                + "\(json.kind). Dates are ISO 8601 texts, data base64, uuids 8-4-4-4-12 and "
+                + "object ids 24 hexadecimal digits."
         )
     }
 

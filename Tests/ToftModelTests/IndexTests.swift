@@ -7,7 +7,7 @@ import ToftTestKit
     static func indexed(_ isIndexed: Bool = true) -> ClassSchema {
         ClassSchema(
             "Thing",
-            [PropertyType.int, .bool, .string, .date].flatMap {
+            [PropertyType.int, .bool, .string, .date, .uuid, .objectId].flatMap {
                 [
                     PropertySchema("\($0)", $0, isIndexed: isIndexed),
                     PropertySchema("optional_\($0)", $0, isOptional: true, isIndexed: isIndexed),
@@ -24,6 +24,11 @@ import ToftTestKit
                 seed.pick(
                     [(-5, -1), (-5, 0), (0, -1), (0, 0), (0, 1), (7, 5), (.max, 999_999_999)].map(
                         Timestamp.init))!)
+        case .uuid, .objectId:
+            let half = seed.pick([UInt64.min, 1, 255 << 32, 1 << 63, .max])!
+            let rest = seed.pick([UInt64.min, 1 << 32, 1 << 63, .max << 32])!
+            let bytes = FixedBytes(high: half, low: rest)
+            return type == .uuid ? .uuid(bytes) : .objectId(bytes)
         default:
             let base = String(repeating: "x", count: seed.pick([0, 1, 198, 199, 200, 201, 300])!)
             return .string(base + seed.pick(["", "a", "b", "\u{0}", "\u{0}a", "é", "\u{10FFFF}"])!)
@@ -39,13 +44,15 @@ import ToftTestKit
         case (.bool(let left), .bool(let right)): !left && right
         case (.int(let left), .int(let right)): left < right
         case (.date(let left), .date(let right)): left < right
+        case (.uuid(let left), .uuid(let right)): left < right
+        case (.objectId(let left), .objectId(let right)): left < right
         case (.string(let left), .string(let right)):
             left.utf8.lexicographicallyPrecedes(right.utf8)
         default: false
         }
     }
 
-    @Test(arguments: [PropertyType.int, .bool, .string, .date], [false, true])
+    @Test(arguments: [PropertyType.int, .bool, .string, .date, .uuid, .objectId], [false, true])
     func `An index finds exactly the objects with a value in every range`(
         type: PropertyType, isOptional: Bool
     )

@@ -14,6 +14,7 @@ import ToftTestKit
         case .bool(let value): cell = .bool(value)
         case .int(let value): cell = .int64(value)
         case .date(let value): cell = .timestamp(value)
+        case .uuid(let value), .objectId(let value): cell = .fixed(value)
         case .string(let text):
             return Array(text.utf8).withUnsafeBytes { text in
                 let fits = key.put(.bytes(text), optional: optional)
@@ -27,7 +28,7 @@ import ToftTestKit
         return Array(key.bytes)
     }
 
-    @Test(arguments: [PropertyType.int, .bool, .string, .date], [false, true])
+    @Test(arguments: [PropertyType.int, .bool, .string, .date, .uuid, .objectId], [false, true])
     func `Bytes sort as values do`(type: PropertyType, isOptional: Bool) {
         var seed = Seed.random()
         for _ in 0..<5_000 {

@@ -3,7 +3,9 @@ import Testing
 import ToftStorage
 
 @Suite struct ListTests {
-    static let scalars: [PropertyType] = [.bool, .int, .float, .double, .string, .data, .date]
+    static let scalars: [PropertyType] = [
+        .bool, .int, .float, .double, .string, .data, .date, .uuid, .objectId,
+    ]
     static let lists = ClassSchema(
         "Lists",
         scalars.map { PropertySchema("\($0)", $0, collection: .list) }

@@ -3,7 +3,9 @@ import Testing
 import ToftStorage
 
 @Suite struct ObjectTests {
-    static let scalars: [PropertyType] = [.bool, .int, .float, .double, .string, .data, .date]
+    static let scalars: [PropertyType] = [
+        .bool, .int, .float, .double, .string, .data, .date, .uuid, .objectId,
+    ]
     static let everything = ClassSchema(
         "Everything",
         scalars.map { PropertySchema("\($0)", $0) }
@@ -13,6 +15,8 @@ import ToftStorage
         ("double", .double(-0.0)), ("string", .string("a\u{0}é😀")),
         ("data", .data([0, 255, 0])),
         ("date", .date(Timestamp(seconds: -5, nanoseconds: -999_999_999))),
+        ("uuid", .uuid(FixedBytes(high: .max, low: 1))),
+        ("objectId", .objectId(FixedBytes(high: 1, low: .max << 32))),
     ]
 
     @Test func `A new object has nulls and zeros`() throws {
@@ -31,6 +35,8 @@ import ToftStorage
             #expect(
                 try view.value(key, "Everything", "date")
                     == .date(Timestamp(seconds: 0, nanoseconds: 0)))
+            #expect(try view.value(key, "Everything", "uuid") == .uuid(.zero))
+            #expect(try view.value(key, "Everything", "objectId") == .objectId(.zero))
         }
         try database.check()
     }

@@ -6,7 +6,9 @@ import ToftTestKit
 /// Random commands, run on a database and on a reference model; both must hold the same after each
 /// transaction.
 @Suite struct RandomModelTests {
-    static let scalars: [PropertyType] = [.bool, .int, .float, .double, .string, .data, .date]
+    static let scalars: [PropertyType] = [
+        .bool, .int, .float, .double, .string, .data, .date, .uuid, .objectId,
+    ]
     static let person = ClassSchema(
         "Person",
         [
@@ -119,6 +121,11 @@ private struct RandomRun {
         case .date:
             return .date(
                 Timestamp(seconds: Int64(seed.below(50)), nanoseconds: Int32(seed.below(5))))
+        case .uuid:
+            return .uuid(FixedBytes(high: UInt64(seed.below(8)), low: UInt64(seed.below(8))))
+        case .objectId:
+            return .objectId(
+                FixedBytes(high: UInt64(seed.below(8)), low: UInt64(seed.below(8)) << 32))
         case .link, .linkingObjects: return link(property)
         }
     }

@@ -167,6 +167,8 @@ extension PropertyType {
         case "double": self = .double
         case "object": self = .link
         case "linkingObjects": self = .linkingObjects
+        case "uuid": self = .uuid
+        case "objectId": self = .objectId
         default: return nil
         }
     }
@@ -206,6 +208,12 @@ extension Value {
         case (.float, .string(let text)): self = .float(Float(text) ?? .nan)
         case (.float, .double(let value)): self = .float(Float(value))
         case (.float, .int(let value)): self = .float(Float(value))
+        case (.uuid, .string(let text)):
+            guard let bytes = FixedBytes(uuidText: text) else { return nil }
+            self = .uuid(bytes)
+        case (.objectId, .string(let text)):
+            guard let bytes = FixedBytes(objectIdText: text) else { return nil }
+            self = .objectId(bytes)
         case (.data, .string(let text)): self = .data([UInt8](Data(base64Encoded: text) ?? Data()))
         case (.date, .string(let text)):
             let parts = text.dropFirst().split(separator: ":").map(String.init)

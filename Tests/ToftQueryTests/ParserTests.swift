@@ -301,7 +301,7 @@ extension Literal {
         case .data(let bytes): "binary\(bytes)"
         case .date(let date): "T\(date.seconds):\(date.nanoseconds)"
         case .uuid(let bytes): "uuid\(bytes)"
-        case .objectID(let bytes): "oid\(bytes)"
+        case .objectId(let bytes): "oid\(bytes)"
         case .argument(let index): "$\(index)"
         case .object(let className, let key): "obj(\(className), \(key))"
         }

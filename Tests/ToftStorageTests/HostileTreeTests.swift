@@ -204,6 +204,7 @@ import Testing
                     try view.timestamps(column.id).seconds[row],
                     try view.timestamps(column.id).nanoseconds[row]
                 )
+            case .fixed16, .fixed12: _ = try view.fixed(column.id)[row]
             case .bytes: _ = try view.bytes(column.id)[row].reduce(0) { $0 &+ Int($1) }
             case .list: try read(try view.list(column.id, row))
             }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct ListTests {
     private static let elementTypes: [ColumnType] = [
-        .bool, .int64, .float32, .float64, .timestamp, .bytes,
+        .bool, .int64, .float32, .float64, .timestamp, .bytes, .fixed16, .fixed12,
     ]
 
     /// A list column for each type of element, nullable and not.

@@ -4,6 +4,7 @@ import Testing
 /// A value that a test can keep: cells borrow, these own.
 enum Value: Equatable {
     case null, bool(Bool), int(Int64), float(Float), double(Double), time(Timestamp), bytes([UInt8])
+    case fixed(FixedBytes)
 
     init(_ cell: Cell) {
         switch cell {
@@ -14,6 +15,7 @@ enum Value: Equatable {
         case .float64(let value): self = .double(value)
         case .timestamp(let value): self = .time(value)
         case .bytes(let value): self = .bytes(Array(value))
+        case .fixed(let value): self = .fixed(value)
         }
     }
 
@@ -26,6 +28,7 @@ enum Value: Equatable {
         case .double(let value): try body(.float64(value))
         case .time(let value): try body(.timestamp(value))
         case .bytes(let value): try value.withUnsafeBytes { try body(.bytes($0)) }
+        case .fixed(let value): try body(.fixed(value))
         }
     }
 
@@ -45,6 +48,8 @@ enum Value: Equatable {
             return .time(
                 Timestamp(
                     seconds: Int64(random.below(1000)), nanoseconds: Int32(random.below(1000))))
+        case .fixed16: return .fixed(FixedBytes(high: random.next(), low: random.next()))
+        case .fixed12: return .fixed(FixedBytes(high: random.next(), low: random.next() << 32))
         case .bytes, .list:
             return .bytes(
                 random.bytes(
@@ -170,6 +175,7 @@ final class TableTwin {
             case .timestamp:
                 let (seconds, nanoseconds) = try view.timestamps(column.id)
                 found = .time(Timestamp(seconds: seconds[row], nanoseconds: nanoseconds[row]))
+            case .fixed16, .fixed12: found = .fixed(try view.fixed(column.id)[row])
             case .bytes, .list: found = .bytes(Array(try view.bytes(column.id)[row]))
             }
             let expected = rows[view.keys[row]]![column.id] ?? .standard(column)
@@ -195,6 +201,10 @@ final class TableTwin {
         Column(id: 6, type: .bool, isNullable: true), Column(id: 7, type: .int64, isNullable: true),
         Column(id: 9, type: .float32, isNullable: true),
         Column(id: 10, type: .timestamp, isNullable: true),
+        Column(id: 11, type: .fixed16, isNullable: false),
+        Column(id: 12, type: .fixed16, isNullable: true),
+        Column(id: 13, type: .fixed12, isNullable: false),
+        Column(id: 14, type: .fixed12, isNullable: true),
         Column(id: 30, type: .bytes, isNullable: true),
         Column(id: 31, type: .list, isNullable: false, elementType: .int64),
         Column(

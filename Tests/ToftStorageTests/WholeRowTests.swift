@@ -14,6 +14,9 @@ import ToftPlatform
         Column(id: 7, type: .list, isNullable: false, elementType: .bytes, elementIsNullable: true),
         Column(id: 8, type: .list, isNullable: false, elementType: .int64),
         Column(id: 9, type: .float32, isNullable: false),
+        Column(id: 10, type: .fixed16, isNullable: false),
+        Column(id: 11, type: .fixed12, isNullable: true),
+        Column(id: 12, type: .list, isNullable: false, elementType: .fixed12),
     ]
 
     private static func store() throws -> Store {

@@ -48,7 +48,7 @@ extension Float: _HasSum { public typealias Sum = Float }
 extension Double: _HasSum { public typealias Sum = Double }
 extension Optional: _HasSum where Wrapped: AddableType { public typealias Sum = Wrapped }
 
-/// What can be sorted by: numbers, text, dates, Bool, data, optional or not.
+/// What can be sorted by: numbers, text, dates, Bool, data, UUID, ObjectId, optional or not.
 public protocol _HasPersistedOrder {}
 extension Bool: _HasPersistedOrder {}
 extension Int: _HasPersistedOrder {}
@@ -61,4 +61,6 @@ extension Double: _HasPersistedOrder {}
 extension String: _HasPersistedOrder {}
 extension Data: _HasPersistedOrder {}
 extension Date: _HasPersistedOrder {}
+extension UUID: _HasPersistedOrder {}
+extension ObjectId: _HasPersistedOrder {}
 extension Optional: _HasPersistedOrder where Wrapped: _HasPersistedOrder {}

@@ -121,6 +121,8 @@ extension Value {
         case .double(let value): .double(value)
         case .date(let value): .date(value)
         case .link(let value): .link(value)
+        case .uuid(let value): .uuid(value)
+        case .objectId(let value): .objectId(value)
         case .string, .data: nil
         }
     }

@@ -30,6 +30,9 @@ internal import ToftStorage
         case .float64: self.init(try column.float64s(), column.nulls)
         case .float32: self.init(try column.float32s(), column.nulls)
         case .bool: self.init(try column.bools(), column.nulls)
+        case .fixed16, .fixed12:
+            let fixed = try column.fixed()
+            self.init(fixed.values, column.nulls, width: fixed.width)
         case .bytes, .list: self.init()
         }
     }
@@ -39,9 +42,11 @@ internal import ToftStorage
         self.init(UnsafeRawPointer(texts), nulls)
     }
 
-    private init(_ values: UnsafeRawPointer, _ nulls: UnsafePointer<UInt64>?) {
+    private init(
+        _ values: UnsafeRawPointer, _ nulls: UnsafePointer<UInt64>?, width: Int = 8
+    ) {
         (self.values, self.nulls, nanoseconds) = (values, nulls, nil)
-        (width, bitsBefore) = (8, 0)
+        (self.width, bitsBefore) = (width, 0)
     }
 
     private init(
@@ -67,6 +72,8 @@ extension ColumnPointer {
         case floats
         /// Seconds, and nanoseconds in an array of their own.
         case times
+        /// 16 or 12 bytes each.
+        case fixed
         /// Text or data: a `BytesColumn` that the window keeps.
         case texts
 
@@ -76,6 +83,7 @@ extension ColumnPointer {
             case .bool: self = .bits
             case .float32: self = .floats
             case .timestamp: self = .times
+            case .fixed16, .fixed12: self = .fixed
             case .bytes: self = .texts
             case .list: return nil
             }
@@ -129,6 +137,11 @@ extension ColumnPointer {
     func time(_ row: Int) -> Timestamp? {
         guard let values = values(row), let nanoseconds else { return nil }
         return Timestamp(seconds: word(row, in: values), nanoseconds: nanoseconds[row])
+    }
+
+    /// The bytes of a row; nil when null. Of fixed.
+    func fixed(_ row: Int) -> FixedBytes? {
+        values(row).map { FixedColumn(values: $0, width: width)[row] }
     }
 
     /// The text or data of a row, borrowed until the realm moves or writes; nil when null. Of

@@ -141,6 +141,14 @@ extension ObjectBase {
         return pointer.time(view.row)
     }
 
+    /// Reads a uuid or an object id.
+    final func fixed(_ column: Int) -> FixedBytes? {
+        guard let pointer = view.pointer(column) else {
+            return find(column, .fixed) { $0.fixed($1) }
+        }
+        return pointer.fixed(view.row)
+    }
+
     @inline(never)
     @usableFromInline final func findWord(_ column: Int) -> Int64? {
         find(column, .words) { $0.word($1) }

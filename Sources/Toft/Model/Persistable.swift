@@ -47,9 +47,9 @@ public protocol _PersistableInsideOptional: RealmCollectionValue {
         _ value: Self?, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws
 }
 
-/// What may have an index: Bool, Int and its kin, String, Date, each also optional.
+/// What may have an index: Bool, Int and its kin, String, Date, UUID, ObjectId, each also optional.
 public protocol _Indexable {}
-/// What may be a primary key: Int and its kin, String, each also optional.
+/// What may be a primary key: Int and its kin, String, UUID, ObjectId, each also optional.
 public protocol _PrimaryKey {}
 
 /// The type of a property as the engine sees it.

@@ -90,6 +90,8 @@ public enum PropertyType: Int, Sendable {
     case double = 6
     case object = 7
     case linkingObjects = 8
+    case objectId = 10
+    case UUID = 12
 
     init(_ type: ToftModel.PropertyType) {
         switch type {
@@ -102,6 +104,8 @@ public enum PropertyType: Int, Sendable {
         case .date: self = .date
         case .link: self = .object
         case .linkingObjects: self = .linkingObjects
+        case .objectId: self = .objectId
+        case .uuid: self = .UUID
         }
     }
 }

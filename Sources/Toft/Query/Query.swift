@@ -199,6 +199,8 @@ extension Double: _QueryEquatable {}
 extension String: _QueryEquatable {}
 extension Data: _QueryEquatable {}
 extension Date: _QueryEquatable {}
+extension UUID: _QueryEquatable {}
+extension ObjectId: _QueryEquatable {}
 extension ObjectBase: _QueryEquatable {}
 extension Optional: _QueryEquatable where Wrapped: _QueryEquatable {}
 

@@ -24,6 +24,8 @@ extension Value {
             self = .data(Array(try Argument.bytes(value.data.data, value.data.size, name)))
         case TOFT_TYPE_DATE: self = .date(Timestamp(value.date))
         case TOFT_TYPE_LINK: self = .link(ObjectRef(value.link))
+        case TOFT_TYPE_UUID: self = .uuid(FixedBytes(value.uuid))
+        case TOFT_TYPE_OBJECT_ID: self = .objectId(FixedBytes(value.object_id))
         case TOFT_TYPE_LIST: throw .invalidArgument("'\(name)' is a list, not a single value.")
         default: throw value.type.refusal(name)
         }
@@ -70,6 +72,8 @@ extension toft_value {
         case .double(let value): self = toft_value_double(value)
         case .date(let date): self = toft_value_date(date.seconds, date.nanoseconds)
         case .link(let ref): self = toft_value_link(toft_link(ref))
+        case .uuid(let bytes): self = toft_value_uuid(toft_uuid(bytes))
+        case .objectId(let bytes): self = toft_value_object_id(toft_object_id(bytes))
         case .string(let text):
             let copy = ForeignBytes(text.utf8)
             kept.append(copy)

@@ -102,6 +102,8 @@ struct BorrowedArguments: ~Copyable {
             return .data(try Argument.bytes(value.data.data, value.data.size, name))
         case TOFT_TYPE_DATE: return .date(Timestamp(value.date))
         case TOFT_TYPE_LINK: return .link(ObjectRef(value.link))
+        case TOFT_TYPE_UUID: return .uuid(FixedBytes(value.uuid))
+        case TOFT_TYPE_OBJECT_ID: return .objectId(FixedBytes(value.object_id))
         case TOFT_TYPE_LIST: return .list(try elements(value.list, name))
         default: throw value.type.refusal(name)
         }
@@ -131,6 +133,47 @@ extension ObjectRef {
     }
 }
 
+extension FixedBytes {
+    init(_ uuid: toft_uuid) {
+        self = withUnsafeBytes(of: uuid) { bytes in
+            FixedBytes(
+                high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+        }
+    }
+
+    init(_ objectId: toft_object_id) {
+        self = withUnsafeBytes(of: objectId) { bytes in
+            let low = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
+            return FixedBytes(
+                high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                low: UInt64(low) << 32)
+        }
+    }
+}
+
+extension toft_uuid {
+    init(_ value: FixedBytes) {
+        self.init()
+        withUnsafeMutableBytes(of: &self) { bytes in
+            bytes.storeBytes(of: value.high.bigEndian, as: UInt64.self)
+            bytes.storeBytes(of: value.low.bigEndian, toByteOffset: 8, as: UInt64.self)
+        }
+    }
+}
+
+extension toft_object_id {
+    init(_ value: FixedBytes) {
+        self.init()
+        withUnsafeMutableBytes(of: &self) { bytes in
+            bytes.storeBytes(of: value.high.bigEndian, as: UInt64.self)
+            bytes.storeBytes(
+                of: UInt32(truncatingIfNeeded: value.low >> 32).bigEndian, toByteOffset: 8,
+                as: UInt32.self)
+        }
+    }
+}
+
 extension toft_link {
     init(_ ref: ObjectRef) {
         self.init(object_key: ref.key, class_key: ref.classID)
@@ -149,6 +192,8 @@ extension toft_value {
         case .float32(let value): self = toft_value_float(value)
         case .float64(let value): self = toft_value_double(value)
         case .timestamp(let date): self = toft_value_date(date.seconds, date.nanoseconds)
+        case .fixed(let bytes) where type == .uuid: self = toft_value_uuid(toft_uuid(bytes))
+        case .fixed(let bytes): self = toft_value_object_id(toft_object_id(bytes))
         case .bytes(let bytes) where type == .data:
             self = toft_value_data(bytes.baseAddress, bytes.count)
         case .bytes(let bytes): self = toft_value_string(toft_string(bytes))

@@ -5,7 +5,8 @@ internal import ToftStorage
 ///
 /// By type: bool a byte; int and link eight bytes; float four; double eight; string and data a
 /// pointer and a count (borrowed until the session moves or writes); date eight bytes of seconds
-/// and four of nanoseconds, sixteen in all. Null reads as zero bytes.
+/// and four of nanoseconds, sixteen in all; uuid sixteen; object id twelve. Null reads as zero
+/// bytes.
 package struct ColumnBuffer {
     /// Nil: the objects' own keys.
     package var property: PropertyID?
@@ -35,7 +36,8 @@ extension PropertyType {
         case .bool: 1
         case .float: 4
         case .int, .double, .link: 8
-        case .string, .data, .date: 16
+        case .string, .data, .date, .uuid: 16
+        case .objectId: 12
         case .linkingObjects: 0
         }
     }
@@ -81,7 +83,7 @@ struct ColumnCopier {
         case .int, .link: try view.integers()[rows].widen(to: destination)
         case .float: Self.copy(try view.float32s() + rows.lowerBound, rows.count, to: destination)
         case .double: Self.copy(try view.float64s() + rows.lowerBound, rows.count, to: destination)
-        case .date, .string, .data, .linkingObjects: return false
+        case .date, .string, .data, .uuid, .objectId, .linkingObjects: return false
         }
         if let nulls = buffer.nulls { (nulls + first).update(repeating: 0, count: rows.count) }
         return true
@@ -141,6 +143,12 @@ struct ColumnCopier {
             fill(rows, nulls, first, DateElement()) {
                 DateElement(seconds: values.seconds[$0], nanoseconds: values.nanoseconds[$0])
             }
+        case .uuid:
+            let values = try cluster.fixed(column)
+            fill(rows, nulls, first, UUIDElement(.zero)) { UUIDElement(values[$0]) }
+        case .objectId:
+            let values = try cluster.fixed(column)
+            fill(rows, nulls, first, ObjectIdElement(.zero)) { ObjectIdElement(values[$0]) }
         case .string, .data:
             let values = try cluster.bytes(column)
             try fillBytes(rows, nulls, first, values)
@@ -205,6 +213,30 @@ private struct DateElement: BitwiseCopyable {
     var seconds: Int64 = 0
     var nanoseconds: Int32 = 0
     var padding: Int32 = 0
+}
+
+/// A uuid as a caller's buffer holds it.
+private struct UUIDElement: BitwiseCopyable {
+    var high: UInt64
+    var low: UInt64
+
+    init(_ value: FixedBytes) {
+        high = value.high.bigEndian
+        low = value.low.bigEndian
+    }
+}
+
+/// An object id as a caller's buffer holds it: 12 bytes, without room behind them.
+private struct ObjectIdElement: BitwiseCopyable {
+    var words: (UInt32, UInt32, UInt32)
+
+    init(_ value: FixedBytes) {
+        words = (
+            UInt32(truncatingIfNeeded: value.high >> 32).bigEndian,
+            UInt32(truncatingIfNeeded: value.high).bigEndian,
+            UInt32(truncatingIfNeeded: value.low >> 32).bigEndian
+        )
+    }
 }
 
 /// A string or data as a caller's buffer holds it.

@@ -65,6 +65,8 @@ extension Value {
         case (.data(let left), .data(let right)): left.lexicographicallyPrecedes(right)
         case (.date(let left), .date(let right)): left < right
         case (.link(let left), .link(let right)): left.key < right.key
+        case (.uuid(let left), .uuid(let right)): left < right
+        case (.objectId(let left), .objectId(let right)): left < right
         default: false
         }
     }

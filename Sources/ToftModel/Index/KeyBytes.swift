@@ -6,6 +6,7 @@ internal import ToftStorage
 ///   - int: 8 bytes, sign flipped, big-endian
 ///   - bool: 1 byte
 ///   - date: the seconds as an int, the nanoseconds as 4 bytes
+///   - uuid: its 16 bytes; object id: its 12 bytes and four zeros
 ///   - string: UTF-8, 00 as 00 FF, ended by 00 00; of a string of more than 200 bytes its first
 ///     200 so, then 00 01, its length (4 bytes) and its hash (8 bytes)
 /// - An index entry: value, object key as int. Its value is empty.
@@ -77,6 +78,10 @@ struct KeyBytes {
             put(value.seconds)
             put(value.nanoseconds)
         case .bytes(let text): put(text: text)
+        case .fixed(let bytes):
+            base.storeBytes(of: bytes.high.bigEndian, toByteOffset: count, as: UInt64.self)
+            base.storeBytes(of: bytes.low.bigEndian, toByteOffset: count &+ 8, as: UInt64.self)
+            count &+= 16
         default: return false
         }
         return true

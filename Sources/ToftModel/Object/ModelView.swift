@@ -223,6 +223,7 @@ extension PropertyHandle {
         case .float32(let value): .float(value)
         case .float64(let value): .double(value)
         case .timestamp(let value): .date(value)
+        case .fixed(let bytes): type == .uuid ? .uuid(bytes) : .objectId(bytes)
         case .bytes(let bytes): try value(ofBytes: bytes)
         }
     }

@@ -76,7 +76,7 @@ extension PropertyHandle {
     /// from them.
     var isBuffered: Bool {
         switch type {
-        case .bool, .int, .float, .double, .date: !isIndexed
+        case .bool, .int, .float, .double, .date, .objectId, .uuid: !isIndexed
         case .string, .data, .link, .linkingObjects: false
         }
     }

@@ -14,11 +14,15 @@ package enum PropertyType: UInt8, Sendable, CaseIterable {
     /// The objects of another class that link here through one of its properties; computed, never
     /// stored.
     case linkingObjects = 9
+    /// 12 bytes: by convention 4 of seconds since 1970, 5 random ones, 3 of a counter.
+    case objectId = 11
+    /// 16 bytes.
+    case uuid = 12
 
     /// Raw values that a later version gives a meaning; a file that has one is newer than this
     /// build.
     package static let reserved: [UInt8: String] = [
-        10: "decimal128", 11: "objectId", 12: "uuid", 13: "mixed",
+        10: "decimal128", 13: "mixed",
     ]
 }
 
@@ -45,17 +49,24 @@ extension PropertyType {
         case .double: .float64
         case .string, .data: .bytes
         case .date: .timestamp
+        case .objectId: .fixed12
+        case .uuid: .fixed16
         case .linkingObjects: nil
         }
     }
 
     /// Whether it may be the type of a primary key.
-    var canBePrimaryKey: Bool { self == .int || self == .string }
+    var canBePrimaryKey: Bool {
+        switch self {
+        case .int, .string, .objectId, .uuid: true
+        default: false
+        }
+    }
 
     /// Whether a secondary index can be made of it.
     var canBeIndexed: Bool {
         switch self {
-        case .bool, .int, .string, .date: true
+        case .bool, .int, .string, .date, .objectId, .uuid: true
         default: false
         }
     }

@@ -29,6 +29,7 @@ struct ValueRule {
         case (.date(let date), .date): date.isSound ? .timestamp(date) : nil
         case (.data(let bytes), .data): bytes.count <= Limits.valueBytes ? .bytes(bytes) : nil
         case (.link(let target), .link): target.classID == targetClassID ? .int64(target.key) : nil
+        case (.uuid(let bytes), .uuid), (.objectId(let bytes), .objectId): .fixed(bytes)
         case (.null, _): isOptional ? .null : nil
         default: nil
         }

@@ -13,6 +13,9 @@ package enum BorrowedValue {
     case data(UnsafeRawBufferPointer)
     case date(Timestamp)
     case link(ObjectRef)
+    case uuid(FixedBytes)
+    /// 12 bytes, and four zeros.
+    case objectId(FixedBytes)
     case list(UnsafeBufferPointer<BorrowedValue>)
 }
 
@@ -29,6 +32,8 @@ extension BorrowedValue {
         case .data: "data"
         case .date: "date"
         case .link: "link"
+        case .uuid: "uuid"
+        case .objectId: "objectId"
         case .list: "list"
         }
     }
@@ -52,6 +57,8 @@ extension Value {
         case .double(let value): return try body(.double(value))
         case .date(let value): return try body(.date(value))
         case .link(let value): return try body(.link(value))
+        case .uuid(let value): return try body(.uuid(value))
+        case .objectId(let value): return try body(.objectId(value))
         case .data(let bytes):
             return try bytes.withBytes { buffer throws(ModelError) in try body(.data(buffer)) }
         case .string(let text):

@@ -11,6 +11,7 @@ extension Cell {
         case (.float64(let left), .float64(let right)): left == right || (left.isNaN && right.isNaN)
         case (.timestamp(let left), .timestamp(let right)): left == right
         case (.bytes(let left), .bytes(let right)): left.isSame(as: right)
+        case (.fixed(let left), .fixed(let right)): left == right
         default: false
         }
     }

@@ -14,6 +14,9 @@ package enum Value: Sendable {
     case data([UInt8])
     case date(Timestamp)
     case link(ObjectRef)
+    case uuid(FixedBytes)
+    /// 12 bytes, and four zeros.
+    case objectId(FixedBytes)
 }
 
 extension Value {
@@ -35,6 +38,8 @@ extension Value: Hashable {
         case (.data(let left), .data(let right)): left == right
         case (.date(let left), .date(let right)): left == right
         case (.link(let left), .link(let right)): left == right
+        case (.uuid(let left), .uuid(let right)): left == right
+        case (.objectId(let left), .objectId(let right)): left == right
         default: false
         }
     }
@@ -50,6 +55,7 @@ extension Value: Hashable {
         case .data(let value): hasher.combine(value)
         case .date(let value): hasher.combine(value)
         case .link(let value): hasher.combine(value)
+        case .uuid(let value), .objectId(let value): hasher.combine(value)
         }
     }
 }
@@ -69,6 +75,8 @@ extension Value: CustomStringConvertible {
         case .data(let value): "\(value.count) bytes of data"
         case .date(let value): "T\(value.seconds):\(value.nanoseconds)"
         case .link(let value): "object \(value.key)"
+        case .uuid(let value): "uuid(\(value.uuidText))"
+        case .objectId(let value): "oid(\(value.objectIdText))"
         }
     }
 }

@@ -169,6 +169,8 @@ extension Value {
         case .double(let value): return .double(value)
         case .date(let value): return .date(value)
         case .link(let value): return .link(value)
+        case .uuid(let value): return .uuid(value)
+        case .objectId(let value): return .objectId(value)
         case .string(let text): return .string(copy(text.utf8))
         case .data(let bytes): return .data(copy(bytes))
         }
@@ -186,6 +188,7 @@ extension PropertyHandle {
         case .double: return .float64(0)
         case .date: return .timestamp(Timestamp(seconds: 0, nanoseconds: 0))
         case .string, .data: return .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
+        case .objectId, .uuid: return .fixed(.zero)
         case .link, .linkingObjects: return .null
         }
     }

@@ -362,6 +362,13 @@ extension ColumnPredicate {
             return .range(max(low, otherLow), min(high, otherHigh)) {
                 .date($0, $1, isInverted: false)
             }
+        case (
+            .fixed(let low, let high, isInverted: false),
+            .fixed(let otherLow, let otherHigh, isInverted: false)
+        ):
+            return .range(max(low, otherLow), min(high, otherHigh)) {
+                .fixed($0, $1, isInverted: false)
+            }
         default:
             return .all([left, right])
         }

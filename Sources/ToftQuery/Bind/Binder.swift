@@ -1,4 +1,5 @@
 internal import ToftModel
+internal import ToftStorage
 
 /// Holds a syntax tree against a schema: finds what names mean, checks that types go together, and
 /// brings constants into the types that they are compared with.
@@ -152,8 +153,8 @@ struct Binder {
         case .string(let text): return .string(text)
         case .data(let bytes): return .data(bytes)
         case .date(let date): return .date(date)
-        case .uuid: throw notSupportedYet("UUIDs are", at: offset)
-        case .objectID: throw notSupportedYet("Object ids are", at: offset)
+        case .uuid(let bytes): return .uuid(FixedBytes(bytes))
+        case .objectId(let bytes): return .objectId(FixedBytes(bytes))
         case .argument(let index):
             guard case .value(let value) = try argument(index, at: offset) else {
                 throw failure(

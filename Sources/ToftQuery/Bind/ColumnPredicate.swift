@@ -18,6 +18,8 @@ indirect enum ColumnPredicate: Sendable {
     /// Float and double, in the values of a double. NaN passes or fails apart.
     case double(Double, Double, isInverted: Bool, passesNaN: Bool)
     case date(Timestamp, Timestamp, isInverted: Bool)
+    /// Uuid and object id.
+    case fixed(FixedBytes, FixedBytes, isInverted: Bool)
     case text(TextTest)
     /// The object with this key, of the class that the link leads to.
     case link(LinkConstant, isInverted: Bool)
@@ -67,6 +69,7 @@ extension ColumnPredicate {
         case .float, .double: self = Self.doubleTest(comparator, constant, isFloat: type == .float)
         case .string, .data: self = Self.textTest(comparator, constant, options)
         case .date: self = Self.dateTest(comparator, constant)
+        case .uuid, .objectId: self = Self.fixedTest(comparator, constant)
         case .link: self = Self.linkTest(comparator, constant)
         }
     }
@@ -106,6 +109,27 @@ extension ColumnPredicate {
         case .greater:
             date.successor.map { .date($0, .maximum, isInverted: false) } ?? .constant(false)
         case .greaterOrEqual: .date(date, .maximum, isInverted: false)
+        default: .constant(false)
+        }
+    }
+
+    private static func fixedTest(_ comparator: Comparator, _ constant: Constant)
+        -> ColumnPredicate
+    {
+        let bytes: FixedBytes
+        switch constant {
+        case .uuid(let value), .objectId(let value): bytes = value
+        default: return .constant(false)
+        }
+        return switch comparator {
+        case .equal, .in: .fixed(bytes, bytes, isInverted: false)
+        case .notEqual: .fixed(bytes, bytes, isInverted: true)
+        case .less:
+            bytes.predecessor.map { .fixed(.zero, $0, isInverted: false) } ?? .constant(false)
+        case .lessOrEqual: .fixed(.zero, bytes, isInverted: false)
+        case .greater:
+            bytes.successor.map { .fixed($0, .maximum, isInverted: false) } ?? .constant(false)
+        case .greaterOrEqual: .fixed(bytes, .maximum, isInverted: false)
         default: .constant(false)
         }
     }
@@ -285,5 +309,39 @@ extension Timestamp {
             return Timestamp(seconds: seconds, nanoseconds: nanoseconds - 1)
         }
         return seconds == .min ? nil : Timestamp(seconds: seconds - 1, nanoseconds: 999_999_999)
+    }
+}
+
+extension FixedBytes {
+    static let maximum = FixedBytes(high: .max, low: .max)
+
+    /// The next greater 16 bytes; nil after the greatest.
+    var successor: FixedBytes? {
+        if low < .max { return FixedBytes(high: high, low: low + 1) }
+        return high < .max ? FixedBytes(high: high + 1, low: 0) : nil
+    }
+
+    /// The next smaller 16 bytes; nil before the smallest.
+    var predecessor: FixedBytes? {
+        if low > 0 { return FixedBytes(high: high, low: low - 1) }
+        return high > 0 ? FixedBytes(high: high - 1, low: .max) : nil
+    }
+
+    /// Up to 16 bytes, then zeros.
+    init(_ bytes: [UInt8]) {
+        self = .zero
+        for (index, byte) in bytes.prefix(16).enumerated() {
+            let bits = UInt64(byte) << UInt64(56 - index % 8 * 8)
+            if index < 8 { high |= bits } else { low |= bits }
+        }
+    }
+
+    /// The first eight bytes as an integer that sorts as they do.
+    @inline(__always)
+    var leading: Int64 { Int64(bitPattern: high ^ (1 << 63)) }
+
+    @inline(__always)
+    init(leading: Int64, low: UInt64) {
+        self.init(high: UInt64(bitPattern: leading) ^ (1 << 63), low: low)
     }
 }

@@ -13,6 +13,8 @@ enum Constant: Sendable {
     case string(StringLiteral)
     case data([UInt8])
     case date(Timestamp)
+    case uuid(FixedBytes)
+    case objectId(FixedBytes)
     case link(ObjectRef)
     /// The object of the class with this primary key; whether it exists shows when the query runs.
     case objectWithKey(ClassID, Value)
@@ -28,6 +30,8 @@ enum Constant: Sendable {
         case .string(let value): self = .string(StringLiteral(value))
         case .data(let value): self = .data(value)
         case .date(let value): self = .date(value)
+        case .uuid(let value): self = .uuid(value)
+        case .objectId(let value): self = .objectId(value)
         case .link(let value): self = .link(value)
         }
     }
@@ -43,6 +47,8 @@ enum Constant: Sendable {
         case .string: .string
         case .data: .data
         case .date: .date
+        case .uuid: .uuid
+        case .objectId: .objectId
         case .link(let object): .link(object.classID)
         case .objectWithKey(let classID, _): .link(classID)
         }
@@ -63,6 +69,8 @@ enum Constant: Sendable {
             Value.string(String(decoding: text.bytes, as: UTF8.self)).description
         case .data(let bytes): "\(bytes.count) bytes of data"
         case .date(let date): "T\(date.seconds):\(date.nanoseconds)"
+        case .uuid(let bytes): Value.uuid(bytes).description
+        case .objectId(let bytes): Value.objectId(bytes).description
         case .link(let object): "object \(object.key)"
         case .objectWithKey(_, let key): "object with key \(key.description)"
         }

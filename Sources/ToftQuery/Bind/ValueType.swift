@@ -9,6 +9,8 @@ enum ValueType: Hashable, Sendable {
     case string
     case data
     case date
+    case uuid
+    case objectId
     /// A link to an object of this class, or the object itself.
     case link(ClassID)
 
@@ -27,6 +29,8 @@ enum ValueType: Hashable, Sendable {
         case .string: self = .string
         case .data: self = .data
         case .date: self = .date
+        case .uuid: self = .uuid
+        case .objectId: self = .objectId
         case .link:
             guard let target else { return nil }
             self = .link(target)

@@ -26,7 +26,7 @@ struct Aggregation {
         case .int: addInts(vector.integers, rows)
         case .double: addDoubles(vector.doubles, rows)
         case .date: addDates(vector, rows)
-        case .bool, .text: break
+        case .bool, .fixed, .text: break
         }
     }
 
@@ -143,7 +143,7 @@ struct Aggregation {
         case .float: .float(Float(isLeast ? leastDouble : greatestDouble))
         case .double: .double(isLeast ? leastDouble : greatestDouble)
         case .date: .date(isLeast ? leastDate : greatestDate)
-        case .bool, .string, .data, .link: .null
+        case .bool, .string, .data, .uuid, .objectId, .link: .null
         }
     }
 }
@@ -155,7 +155,7 @@ extension Aggregation {
         switch type {
         case .int, .float, .double: true
         case .date: operation == .minimum || operation == .maximum
-        case .bool, .string, .data, .link: false
+        case .bool, .string, .data, .uuid, .objectId, .link: false
         }
     }
 }

@@ -12,6 +12,7 @@ struct ClusterColumn {
     private let floats: UnsafePointer<Float>?
     private let doubles: UnsafePointer<Double>?
     private let nanoseconds: UnsafePointer<Int32>?
+    private let fixed: FixedColumn?
     private let texts: BytesColumn?
 
     init(_ cluster: ClusterView, _ column: ColumnRead) throws(StorageError) {
@@ -27,6 +28,7 @@ struct ClusterColumn {
         var floats: UnsafePointer<Float>?
         var doubles: UnsafePointer<Double>?
         var nanoseconds: UnsafePointer<Int32>?
+        var fixed: FixedColumn?
         var texts: BytesColumn?
         switch column.layout {
         case .bool:
@@ -38,6 +40,7 @@ struct ClusterColumn {
             let parts = try view.timestamps()
             ints = parts.seconds
             nanoseconds = parts.nanoseconds
+        case .fixed: fixed = try view.fixed()
         case .text: texts = try cluster.bytes(column.column)
         }
         self.bits = bits
@@ -45,6 +48,7 @@ struct ClusterColumn {
         self.floats = floats
         self.doubles = doubles
         self.nanoseconds = nanoseconds
+        self.fixed = fixed
         self.texts = texts
     }
 
@@ -56,6 +60,9 @@ struct ClusterColumn {
             let own = vector.ownTexts
             var rows = wanted.subtracting(nulls).rows
             while let row = rows.next() { own[row] = try texts[row] }
+        } else if let fixed {
+            var rows = wanted.subtracting(nulls).rows
+            while let row = rows.next() { vector.set(row, fixed[row]) }
         } else if let floats {
             let own = vector.ownDoubles
             for row in 0..<count { own[row] = Double(floats[row]) }
@@ -84,6 +91,7 @@ struct ClusterColumn {
         case .date:
             vector.ownInts[row] = ints?[source] ?? 0
             vector.ownNanoseconds[row] = nanoseconds?[source] ?? 0
+        case .fixed: vector.set(row, fixed?[source] ?? .zero)
         case .text:
             vector.ownTexts[row] =
                 try texts?[source] ?? UnsafeRawBufferPointer(start: nil, count: 0)

@@ -105,7 +105,7 @@ struct Accumulator {
         case .int: add(vector.ints[row])
         case .double: add(vector.doubles[row])
         case .date: add(Timestamp(seconds: vector.ints[row], nanoseconds: vector.nanoseconds[row]))
-        case .bool, .text: return
+        case .bool, .fixed, .text: return
         }
     }
 

@@ -194,6 +194,8 @@ struct Compiler {
             return DoubleRangeTest(low, high, isInverted: isInverted, passesNaN: passesNaN)
         case .date(let low, let high, let isInverted):
             return DateRangeTest(low, high, isInverted: isInverted)
+        case .fixed(let low, let high, let isInverted):
+            return FixedRangeTest(low, high, isInverted: isInverted)
         case .text(let text): return TextRowTest(TextMatcher(text))
         case .link(let target, let isInverted):
             // An object that does not exist equals a null link.

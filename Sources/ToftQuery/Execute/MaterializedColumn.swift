@@ -28,8 +28,11 @@ final class MaterializedColumn {
         firstKey = first
         count = Int(spread) + 1
         let width =
-            column.layout == .text
-            ? MemoryLayout<UnsafeRawBufferPointer>.stride : column.layout == .bool ? 1 : 8
+            switch column.layout {
+            case .bool: 1
+            case .int, .double, .date: 8
+            case .fixed, .text: 16
+            }
         values = .allocate(byteCount: count * width, alignment: 64)
         nanoseconds = column.layout == .date ? .allocate(capacity: count) : nil
         present = .allocate(capacity: count / 64 + 1)
@@ -66,6 +69,9 @@ final class MaterializedColumn {
             case .date:
                 values.storeBytes(of: vector.ints[row], toByteOffset: index &* 8, as: Int64.self)
                 nanoseconds?[index] = vector.nanoseconds[row]
+            case .fixed:
+                values.storeBytes(
+                    of: vector.fixed(row), toByteOffset: index &* 16, as: FixedBytes.self)
             case .text:
                 values.storeBytes(
                     of: vector.texts[row], toByteOffset: index &* 16,
@@ -103,6 +109,8 @@ final class MaterializedColumn {
         case .date:
             vector.ownInts[row] = values.load(fromByteOffset: index &* 8, as: Int64.self)
             vector.ownNanoseconds[row] = nanoseconds?[index] ?? 0
+        case .fixed:
+            vector.set(row, values.load(fromByteOffset: index &* 16, as: FixedBytes.self))
         case .text:
             vector.ownTexts[row] = values.load(
                 fromByteOffset: index &* 16, as: UnsafeRawBufferPointer.self)

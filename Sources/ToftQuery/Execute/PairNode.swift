@@ -95,6 +95,7 @@ struct PairTest {
             compare(
                 Timestamp(seconds: left.ints[row], nanoseconds: left.nanoseconds[row]),
                 Timestamp(seconds: right.ints[row], nanoseconds: right.nanoseconds[row]))
+        case (.fixed, .fixed): compare(left.fixed(row), right.fixed(row))
         case (.text, .text): ByteSearch.order(left.texts[row], right.texts[row])
         default: nil
         }

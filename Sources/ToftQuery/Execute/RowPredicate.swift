@@ -231,6 +231,37 @@ final class DateRangeTest: RowPredicate {
     override var passesNull: Bool { isInverted }
 }
 
+/// Uuids and object ids between two.
+final class FixedRangeTest: RowPredicate {
+    private let low: FixedBytes
+    private let high: FixedBytes
+    private let isInverted: Bool
+
+    init(_ low: FixedBytes, _ high: FixedBytes, isInverted: Bool) {
+        self.low = low
+        self.high = high
+        self.isInverted = isInverted
+    }
+
+    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        // The leading bytes decide all rows but those on the two edges.
+        let lead = (low: low.leading, high: high.leading)
+        var within = IntLoops.range(vector.integers, count: count, lead.low, lead.high)
+        var edges =
+            (IntLoops.range(vector.integers, count: count, lead.low, lead.low)
+            | IntLoops.range(vector.integers, count: count, lead.high, lead.high)).rows
+        var outside = Selection.empty
+        while let row = edges.next() {
+            let value = vector.fixed(row)
+            if value < low || value > high { outside.insert(row) }
+        }
+        within = within.subtracting(outside).subtracting(vector.nulls)
+        return isInverted ? ~within : within
+    }
+
+    override var passesNull: Bool { isInverted }
+}
+
 /// Texts that a matcher accepts; `!=` also accepts null.
 final class TextRowTest: RowPredicate {
     let matcher: TextMatcher

@@ -9,6 +9,7 @@ final class SortColumn {
     private(set) var ints: [Int64] = []
     private(set) var doubles: [Double] = []
     private(set) var nanoseconds: [Int32] = []
+    private(set) var lows: [UInt64] = []
     private(set) var texts: [UnsafeRawBufferPointer] = []
 
     init(_ node: ValueNode) {
@@ -31,6 +32,9 @@ final class SortColumn {
         case .date:
             ints.append(isNull ? 0 : vector.ints[row])
             nanoseconds.append(isNull ? 0 : vector.nanoseconds[row])
+        case .fixed:
+            ints.append(isNull ? 0 : vector.ints[row])
+            lows.append(isNull ? 0 : vector.fixed(row).low)
         case .text:
             texts.append(isNull ? UnsafeRawBufferPointer(start: nil, count: 0) : vector.texts[row])
         }
@@ -45,6 +49,9 @@ final class SortColumn {
         case .date:
             ints.removeLast()
             nanoseconds.removeLast()
+        case .fixed:
+            ints.removeLast()
+            lows.removeLast()
         case .text: texts.removeLast()
         }
     }
@@ -53,7 +60,7 @@ final class SortColumn {
     /// same.
     func prefix(_ row: Int) -> UInt64 {
         switch layout {
-        case .bool, .int, .date: UInt64(bitPattern: ints[row]) ^ (1 << 63)
+        case .bool, .int, .date, .fixed: UInt64(bitPattern: ints[row]) ^ (1 << 63)
         case .double: Self.prefix(doubles[row])
         case .text: Self.prefix(texts[row])
         }
@@ -63,7 +70,7 @@ final class SortColumn {
     var isPrefixExact: Bool {
         switch layout {
         case .bool, .int, .double: true
-        case .date, .text: false
+        case .date, .fixed, .text: false
         }
     }
 
@@ -94,6 +101,7 @@ final class SortColumn {
         switch layout {
         case .bool, .int, .double: return 0
         case .date: return Int(nanoseconds[left]) - Int(nanoseconds[right])
+        case .fixed: return lows[left] < lows[right] ? -1 : lows[left] == lows[right] ? 0 : 1
         case .text: return ByteSearch.order(texts[left], texts[right])
         }
     }
@@ -107,6 +115,9 @@ final class SortColumn {
         case .date:
             hasher.combine(ints[row])
             hasher.combine(nanoseconds[row])
+        case .fixed:
+            hasher.combine(ints[row])
+            hasher.combine(lows[row])
         case .text: hasher.combine(bytes: texts[row])
         }
     }

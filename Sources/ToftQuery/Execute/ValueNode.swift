@@ -34,6 +34,7 @@ final class ConstantNode: ValueNode {
         case (.link(let object), .int): vector.ownInts[row] = object.key
         case (.bool(let value), .bool): if value { vector.bits.insert(row) }
         case (.date(let value), .date): vector.set(row, .timestamp(value))
+        case (.uuid(let value), .fixed), (.objectId(let value), .fixed): vector.set(row, value)
         case (_, .double):
             if let number = constant.number {
                 vector.ownDoubles[row] = number

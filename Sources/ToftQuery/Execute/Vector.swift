@@ -14,6 +14,8 @@ final class Vector {
         /// Float and double.
         case double
         case date
+        /// Uuid and object id.
+        case fixed
         case text
 
         init(_ type: ValueType) {
@@ -22,6 +24,7 @@ final class Vector {
             case .int, .link: self = .int
             case .float, .double: self = .double
             case .date: self = .date
+            case .uuid, .objectId: self = .fixed
             case .string, .data: self = .text
             }
         }
@@ -32,22 +35,22 @@ final class Vector {
     var nulls = Selection.empty
     /// The rows that are true, for bool.
     var bits = Selection.empty
-    /// Int; the seconds of dates: as wide as they are where they lie.
+    /// Int; the seconds of dates: as wide as they are where they lie. The leading eight bytes of
+    /// uuids and object ids.
     private(set) var integers: IntegerColumn
     private var wideInts: UnsafePointer<Int64>
     private var isWide = true
     var doubles: UnsafePointer<Double>
     var nanoseconds: UnsafePointer<Int32>
+    /// The bytes from the ninth on of uuids and object ids, big-endian.
+    private let lows: UnsafePointer<UInt64>
     var texts: UnsafePointer<UnsafeRawBufferPointer>
     /// Storage of the vector's own.
     private let storage: UnsafeMutableRawPointer
 
     init(_ layout: Layout) {
         self.layout = layout
-        let size =
-            layout == .text
-            ? Selection.capacity * MemoryLayout<UnsafeRawBufferPointer>.stride
-            : Selection.capacity * 12
+        let size = Selection.capacity * (layout == .text || layout == .fixed ? 16 : 12)
         storage = .allocate(byteCount: size, alignment: 64)
         storage.initializeMemory(as: UInt8.self, repeating: 0, count: size)
         wideInts = UnsafePointer(storage.assumingMemoryBound(to: Int64.self))
@@ -55,6 +58,8 @@ final class Vector {
         doubles = UnsafePointer(storage.assumingMemoryBound(to: Double.self))
         nanoseconds = UnsafePointer(
             (storage + Selection.capacity * 8).assumingMemoryBound(to: Int32.self))
+        lows = UnsafePointer(
+            (storage + Selection.capacity * 8).assumingMemoryBound(to: UInt64.self))
         texts = UnsafePointer(storage.assumingMemoryBound(to: UnsafeRawBufferPointer.self))
     }
 
@@ -64,6 +69,9 @@ final class Vector {
     var ownDoubles: UnsafeMutablePointer<Double> { storage.assumingMemoryBound(to: Double.self) }
     var ownNanoseconds: UnsafeMutablePointer<Int32> {
         (storage + Selection.capacity * 8).assumingMemoryBound(to: Int32.self)
+    }
+    var ownLows: UnsafeMutablePointer<UInt64> {
+        (storage + Selection.capacity * 8).assumingMemoryBound(to: UInt64.self)
     }
     var ownTexts: UnsafeMutablePointer<UnsafeRawBufferPointer> {
         storage.assumingMemoryBound(to: UnsafeRawBufferPointer.self)
@@ -116,10 +124,21 @@ final class Vector {
         case (.timestamp(let value), .date):
             ownInts[row] = value.seconds
             ownNanoseconds[row] = value.nanoseconds
+        case (.fixed(let value), .fixed): set(row, value)
         case (.bytes(let value), .text): ownTexts[row] = value
         default: nulls.insert(row)
         }
     }
+
+    @inline(__always)
+    func set(_ row: Int, _ value: FixedBytes) {
+        ownInts[row] = value.leading
+        ownLows[row] = value.low
+    }
+
+    /// A row of a vector of uuids or object ids.
+    @inline(__always)
+    func fixed(_ row: Int) -> FixedBytes { FixedBytes(leading: ints[row], low: lows[row]) }
 
     /// Makes row `row` of this vector's own storage a copy of row `other` of `source`, which has
     /// the same layout.
@@ -136,6 +155,7 @@ final class Vector {
         case .date:
             ownInts[row] = source.ints[other]
             ownNanoseconds[row] = source.nanoseconds[other]
+        case .fixed: set(row, source.fixed(other))
         case .text: ownTexts[row] = source.texts[other]
         }
     }

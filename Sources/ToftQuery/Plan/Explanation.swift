@@ -100,6 +100,8 @@ extension ColumnPredicate {
             Self.range(
                 "T\(low.seconds):\(low.nanoseconds)", "T\(high.seconds):\(high.nanoseconds)",
                 low == high, isInverted)
+        case .fixed(let low, let high, let isInverted):
+            Self.range(low.uuidText, high.uuidText, low == high, isInverted)
         case .text(let text):
             "\(text.operation)\(text.options.isEmpty ? "" : "[c]") "
                 + "'\(String(decoding: text.needle.prefix(60), as: UTF8.self))'"

@@ -11,6 +11,7 @@ struct IndexPlan {
         case equal([ColumnPredicate])
         case integers(Int64, Int64)
         case dates(Timestamp, Timestamp)
+        case fixed(FixedBytes, FixedBytes)
         case prefix([UInt8])
     }
 
@@ -51,6 +52,8 @@ struct IndexPlan {
             return property.isIndexed ? .integers(low, high) : nil
         case .date(let low, let high, isInverted: false):
             return property.isIndexed ? .dates(low, high) : nil
+        case .fixed(let low, let high, isInverted: false):
+            return property.isIndexed ? .fixed(low, high) : nil
         case .text(let text)
         where text.operation == .beginsWith && text.options.isEmpty && !text.needle.isEmpty:
             return property.isIndexed ? .prefix(text.needle) : nil
@@ -62,6 +65,7 @@ struct IndexPlan {
         switch test {
         case .int(let low, let high, isInverted: false): low == high
         case .date(let low, let high, isInverted: false): low == high
+        case .fixed(let low, let high, isInverted: false): low == high
         case .text(let text): text.operation == .equal && text.options.isEmpty
         case .null(passes: true): true
         default: false
@@ -71,7 +75,7 @@ struct IndexPlan {
     private var rank: Int {
         switch lookUp {
         case .equal(let tests): (property.isPrimaryKey ? 0 : 1) + (tests.count > 1 ? 2 : 0)
-        case .integers, .dates, .prefix: 4
+        case .integers, .dates, .fixed, .prefix: 4
         }
     }
 
@@ -82,7 +86,7 @@ struct IndexPlan {
         case .equal(let tests):
             "\(index) \(property.className).\(property.name), "
                 + "\(tests.count == 1 ? "one value" : "\(tests.count) values")"
-        case .integers, .dates: "\(index) \(property.className).\(property.name), a range"
+        case .integers, .dates, .fixed: "\(index) \(property.className).\(property.name), a range"
         case .prefix: "\(index) \(property.className).\(property.name), a prefix"
         }
     }
@@ -109,6 +113,12 @@ struct IndexPlan {
             let lower = low == .minimum ? least : .including(.timestamp(low))
             let upper = high == .maximum ? IndexBound.unbounded : .including(.timestamp(high))
             guard try collect(from: lower, to: upper, view, limit, &found) else { return nil }
+        case .fixed(let low, let high):
+            guard
+                try collect(
+                    from: .including(.fixed(low)), to: .including(.fixed(high)), view, limit, &found
+                )
+            else { return nil }
         case .prefix(let prefix):
             guard try collectPrefixed(prefix, view, limit, &found) else { return nil }
         }
@@ -125,6 +135,9 @@ struct IndexPlan {
             return try collect(.int64(value), .int(value), view, limit, &found)
         case .date(let value, _, _):
             return try collect(.timestamp(value), .date(value), view, limit, &found)
+        case .fixed(let value, _, _):
+            let key: BorrowedValue = property.type == .uuid ? .uuid(value) : .objectId(value)
+            return try collect(.fixed(value), key, view, limit, &found)
         case .null:
             return property.isOptional ? try collect(.null, .null, view, limit, &found) : true
         case .text(let text):

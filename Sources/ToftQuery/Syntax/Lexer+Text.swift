@@ -145,7 +145,7 @@ extension Lexer {
             return .uuid(bytes)
         }
         move(to: start)
-        if skip("oid("), let bytes = hexadecimalGroups([24]), skip(")") { return .objectID(bytes) }
+        if skip("oid("), let bytes = hexadecimalGroups([24]), skip(")") { return .objectId(bytes) }
         move(to: start)
         return nil
     }

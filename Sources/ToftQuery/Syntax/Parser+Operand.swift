@@ -105,7 +105,7 @@ extension Parser {
         case .base64(let bytes): literal = .string(StringLiteral(bytes: bytes))
         case .date(let date): literal = .date(date)
         case .uuid(let bytes): literal = .uuid(bytes)
-        case .objectID(let bytes): literal = .objectID(bytes)
+        case .objectId(let bytes): literal = .objectId(bytes)
         case .argument(let index): literal = .argument(index)
         case .identifier: return try wordLiteral()
         default: throw unexpected("a constant")

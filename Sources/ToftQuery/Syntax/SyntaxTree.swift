@@ -168,7 +168,7 @@ package enum Literal: Sendable {
     /// 16 bytes.
     case uuid([UInt8])
     /// 12 bytes.
-    case objectID([UInt8])
+    case objectId([UInt8])
     /// `$0`
     case argument(Int)
     /// `obj('Person', 5)`

@@ -15,7 +15,7 @@ struct Token {
         case base64([UInt8])
         case date(Timestamp)
         case uuid([UInt8])
-        case objectID([UInt8])
+        case objectId([UInt8])
         /// `$0`
         case argument(Int)
         /// `$K0`

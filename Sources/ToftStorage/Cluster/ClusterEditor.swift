@@ -60,6 +60,8 @@ struct ClusterEditor {
         case .bool: bitmap(values)
         case .int64: array(values, geometry.width.bytes)
         case .float64: array(values, 8)
+        case .fixed16: array(values, 16)
+        case .fixed12: array(values, 12)
         case .float32, .bytes, .list: array(values, 4)
         case .timestamp:
             array(values, geometry.width.bytes)
@@ -147,6 +149,9 @@ struct ClusterEditor {
             base.storeUInt32(
                 Int(UInt32(bitPattern: value.nanoseconds)),
                 at: slice.start &+ slice.geometry.nanoseconds &+ row &* 4)
+        case .fixed(let value):
+            let width = slice.geometry.type.elementWidth ?? 0
+            base.storeFixed(value, width: width, at: values &+ row &* width)
         case .null, .bytes: break
         }
         clearNull(slice, row)
@@ -245,7 +250,7 @@ struct ClusterEditor {
         switch slice.geometry.type {
         case .int64, .timestamp: widen(slice, 0 as Int64)
         case .float32, .float64: widen(slice, 0 as Double)
-        case .bool, .bytes, .list: break
+        case .bool, .bytes, .list, .fixed16, .fixed12: break
         }
     }
 

@@ -68,6 +68,8 @@ extension ClusterPage {
         case .int64:
             try checkZeros(values + rows * geometry.width.bytes..<slice.range.upperBound)
         case .float64: try checkZeros(values + rows * 8..<slice.range.upperBound)
+        case .fixed16: try checkZeros(values + rows * 16..<slice.range.upperBound)
+        case .fixed12: try checkZeros(values + rows * 12..<slice.range.upperBound)
         case .float32, .bytes, .list:
             try checkZeros(values + rows * 4..<slice.range.upperBound)
         case .timestamp:
@@ -117,7 +119,7 @@ extension ClusterPage {
         case .float64(let value):
             isWithin =
                 Double(bitPattern: slice.low) <= value && value <= Double(bitPattern: slice.high)
-        case .bool, .bytes, .null: isWithin = true
+        case .bool, .bytes, .fixed, .null: isWithin = true
         }
         guard isWithin else {
             throw damage("a value lies outside its column's bounds")

@@ -219,6 +219,8 @@ struct ColumnSlice {
             return .float32(
                 Float(bitPattern: UInt32(truncatingIfNeeded: values.uint32(at: row &* 4))))
         case .float64: return .float64(Double(bitPattern: values.uint64(at: row &* 8)))
+        case .fixed16: return .fixed(values.fixed(at: row &* 16, width: 16))
+        case .fixed12: return .fixed(values.fixed(at: row &* 12, width: 12))
         case .timestamp:
             let nanoseconds = base.uint32(at: start &+ geometry.nanoseconds &+ row &* 4)
             return .timestamp(

@@ -67,6 +67,11 @@ package struct ClusterView {
         try self.column(column).float64s()
     }
 
+    /// The values of a column of 16 or 12 bytes.
+    package func fixed(_ column: UInt32) throws(StorageError) -> FixedColumn {
+        try self.column(column).fixed()
+    }
+
     /// The two arrays of a column of timestamps.
     package func timestamps(_ column: UInt32) throws(StorageError) -> (
         seconds: IntegerColumn, nanoseconds: UnsafePointer<Int32>
@@ -105,7 +110,7 @@ package struct ClusterView {
             return .integers(Int64(bitPattern: slice.low), Int64(bitPattern: slice.high))
         case .float32, .float64:
             return .numbers(Double(bitPattern: slice.low), Double(bitPattern: slice.high))
-        case .bool, .bytes, .list: return nil
+        case .bool, .bytes, .list, .fixed16, .fixed12: return nil
         }
     }
 

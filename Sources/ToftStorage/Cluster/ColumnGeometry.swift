@@ -22,6 +22,8 @@ struct ColumnGeometry {
         case .int64: values &+ integerBytes
         case .float64: values &+ capacity &* 8
         case .float32, .bytes, .list: values &+ (capacity &* 4).roundedUpToEight
+        case .fixed16: values &+ capacity &* 16
+        case .fixed12: values &+ (capacity &* 12).roundedUpToEight
         case .timestamp: nanoseconds &+ (capacity &* 4).roundedUpToEight
         }
     }

@@ -42,6 +42,14 @@ package struct ColumnView {
         try array(.float64).assumingMemoryBound(to: Double.self)
     }
 
+    /// The values of a column of 16 or 12 bytes.
+    package func fixed() throws(StorageError) -> FixedColumn {
+        guard let width = column.type.elementWidth, column.type.isFixed else {
+            throw .typeMismatch("column \(column.id) holds \(column.type), not bytes of one length")
+        }
+        return FixedColumn(values: try array(column.type), width: width)
+    }
+
     /// The two arrays of a column of timestamps.
     package func timestamps() throws(StorageError) -> (
         seconds: IntegerColumn, nanoseconds: UnsafePointer<Int32>
@@ -68,6 +76,22 @@ package struct ColumnView {
     private var zeros: IntegerColumn { IntegerColumn(DefaultArrays.zeros, .eight, count: count) }
 }
 
+/// The values of a column of 16 or 12 bytes each.
+package struct FixedColumn {
+    package let values: UnsafeRawPointer
+    /// Bytes of a value.
+    package let width: Int
+
+    package init(values: UnsafeRawPointer, width: Int) {
+        self.values = values
+        self.width = width
+    }
+
+    /// The value of a row, which is below the count of rows.
+    @inline(__always)
+    package subscript(row: Int) -> FixedBytes { values.fixed(at: row &* width, width: width) }
+}
+
 /// Arrays of a column that a cluster does not hold.
 ///
 /// `nonisolated(unsafe)`: pointers to memory that is never written, and never given back.
@@ -79,8 +103,8 @@ enum DefaultArrays {
 
     private static func filled(_ byte: UInt8) -> UnsafeRawPointer {
         let bytes = UnsafeMutableRawPointer.allocate(
-            byteCount: ClusterLimits.rows * 8, alignment: 64)
-        bytes.initializeMemory(as: UInt8.self, repeating: byte, count: ClusterLimits.rows * 8)
+            byteCount: ClusterLimits.rows * 16, alignment: 64)
+        bytes.initializeMemory(as: UInt8.self, repeating: byte, count: ClusterLimits.rows * 16)
         return UnsafeRawPointer(bytes)
     }
 }

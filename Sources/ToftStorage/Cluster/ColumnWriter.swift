@@ -57,12 +57,10 @@ struct ColumnWriter {
             base.store(
                 slice.integers(rows), target.geometry.width,
                 at: values + row * target.geometry.width.bytes)
-        case .float64:
-            base.store(
-                slice.values + rows.lowerBound * 8, count: rows.count * 8, at: values + row * 8)
-        case .float32:
-            base.store(
-                slice.values + rows.lowerBound * 4, count: rows.count * 4, at: values + row * 4)
+        case .float64: copyArray(slice, rows, to: values, row, width: 8)
+        case .float32: copyArray(slice, rows, to: values, row, width: 4)
+        case .fixed16: copyArray(slice, rows, to: values, row, width: 16)
+        case .fixed12: copyArray(slice, rows, to: values, row, width: 12)
         case .timestamp:
             base.store(
                 slice.integers(rows), target.geometry.width,
@@ -75,6 +73,15 @@ struct ColumnWriter {
         case .bytes, .list:
             try copyHeap(slice, source, to: values + row * 4)
         }
+    }
+
+    @inline(__always)
+    private func copyArray(
+        _ slice: ColumnSlice, _ rows: Range<Int>, to values: Int, _ row: Int, width: Int
+    ) {
+        base.store(
+            slice.values + rows.lowerBound * width, count: rows.count * width,
+            at: values + row * width)
     }
 
     private mutating func copyHeap(_ slice: ColumnSlice, _ source: ClusterSource, to cells: Int)
@@ -137,7 +144,7 @@ struct ColumnWriter {
     private func setBounds(_ target: ColumnSlice, rows: Int, heap: Range<Int>) {
         let bounds: (low: UInt64, high: UInt64)
         switch target.geometry.type {
-        case .bool: bounds = (0, 0)
+        case .bool, .fixed16, .fixed12: bounds = (0, 0)
         case .int64, .timestamp: bounds = integerBounds(target, rows)
         case .float32, .float64: bounds = numberBounds(target, rows)
         case .bytes, .list:

@@ -300,6 +300,7 @@ extension Column {
         case .float64: return .float64(0)
         case .timestamp: return .timestamp(Timestamp(seconds: 0, nanoseconds: 0))
         case .bytes: return .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
+        case .fixed16, .fixed12: return .fixed(.zero)
         case .list: return .null
         }
     }

@@ -216,7 +216,7 @@ extension Cell {
         switch self {
         case .int64(let value): value
         case .timestamp(let value): value.seconds
-        case .null, .bool, .float32, .float64, .bytes: nil
+        case .null, .bool, .float32, .float64, .bytes, .fixed: nil
         }
     }
 }
@@ -228,8 +228,9 @@ extension Column {
         switch (cell, type) {
         case (.null, _): isNullable
         case (.bool, .bool), (.int64, .int64), (.float32, .float32), (.float64, .float64),
-            (.timestamp, .timestamp), (.bytes, .bytes):
+            (.timestamp, .timestamp), (.bytes, .bytes), (.fixed, .fixed16):
             true
+        case (.fixed(let value), .fixed12): value.low & 0xFFFF_FFFF == 0
         default: false
         }
     }

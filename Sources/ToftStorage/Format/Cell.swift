@@ -24,6 +24,10 @@ package enum ColumnType: UInt8, Sendable {
     case timestamp = 5
     case bytes = 6
     case list = 7
+    /// 16 bytes.
+    case fixed16 = 8
+    /// 12 bytes.
+    case fixed12 = 9
 }
 
 /// One column of a table. Ids are never reused within a table.
@@ -62,4 +66,24 @@ package enum Cell {
     case float64(Double)
     case timestamp(Timestamp)
     case bytes(UnsafeRawBufferPointer)
+    case fixed(FixedBytes)
+}
+
+/// The bytes of a `fixed16`, or of a `fixed12` and four zeros: sorted as the bytes are.
+package struct FixedBytes: Hashable, Comparable, Sendable {
+    /// The first eight bytes as a big-endian number, and the others.
+    package var high: UInt64
+    package var low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    package static let zero = FixedBytes(high: 0, low: 0)
+
+    @inline(__always)
+    package static func < (left: FixedBytes, right: FixedBytes) -> Bool {
+        left.high != right.high ? left.high < right.high : left.low < right.low
+    }
 }

@@ -79,13 +79,18 @@ extension ColumnType {
         case .bool: 1
         case .int64, .float64: 8
         case .float32: 4
-        case .timestamp: 12
+        case .timestamp, .fixed12: 12
+        case .fixed16: 16
         case .bytes, .list: nil
         }
     }
 }
 
 extension ColumnType {
+    /// Whether its values are 16 or 12 bytes.
+    @inline(__always)
+    var isFixed: Bool { self == .fixed16 || self == .fixed12 }
+
     /// Whether a column's values are integers, wholly or in part, which a cluster keeps as narrow
     /// as they are.
     @inline(__always)

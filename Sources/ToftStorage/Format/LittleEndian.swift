@@ -30,6 +30,17 @@ extension UnsafeRawPointer {
     @inline(__always) func int64(at offset: Int) -> Int64 {
         Int64(bitPattern: uint64(at: offset))
     }
+
+    /// `width` bytes, 16 or 12, in their own order.
+    @inline(__always) func fixed(at offset: Int, width: Int) -> FixedBytes {
+        let high = UInt64(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        if width == 16 {
+            let low = loadUnaligned(fromByteOffset: offset &+ 8, as: UInt64.self)
+            return FixedBytes(high: high, low: UInt64(bigEndian: low))
+        }
+        let low = loadUnaligned(fromByteOffset: offset &+ 8, as: UInt32.self)
+        return FixedBytes(high: high, low: UInt64(UInt32(bigEndian: low)) << 32)
+    }
 }
 
 extension UnsafeMutableRawPointer {
@@ -62,6 +73,17 @@ extension UnsafeMutableRawPointer {
 
     @inline(__always) func storeInt64(_ value: Int64, at offset: Int) {
         storeUInt64(UInt64(bitPattern: value), at: offset)
+    }
+
+    /// Writes `width` bytes, 16 or 12.
+    @inline(__always) func storeFixed(_ value: FixedBytes, width: Int, at offset: Int) {
+        storeBytes(of: value.high.bigEndian, toByteOffset: offset, as: UInt64.self)
+        if width == 16 {
+            storeBytes(of: value.low.bigEndian, toByteOffset: offset &+ 8, as: UInt64.self)
+        } else {
+            let low = UInt32(truncatingIfNeeded: value.low >> 32)
+            storeBytes(of: low.bigEndian, toByteOffset: offset &+ 8, as: UInt32.self)
+        }
     }
 
     // The three below are calls of their own on purpose. Where the last thing that a throwing

@@ -83,6 +83,8 @@ struct ElementBlock {
             let nanoseconds = Int32(
                 bitPattern: UInt32(truncatingIfNeeded: base.uint32(at: offset &+ 8)))
             return .timestamp(Timestamp(seconds: base.int64(at: offset), nanoseconds: nanoseconds))
+        case .fixed16: return .fixed(base.fixed(at: values &+ index &* 16, width: 16))
+        case .fixed12: return .fixed(base.fixed(at: values &+ index &* 12, width: 12))
         case .bytes, .list: return .null
         }
     }
@@ -192,10 +194,14 @@ struct ElementWriter {
         base.storeUInt64(base.reading.uint64(at: word) | (1 << UInt64(position & 63)), at: word)
     }
 
-    private func appendFixed(_ cell: Cell) { ElementWriter.store(cell, in: base, at: position) }
+    private func appendFixed(_ cell: Cell) {
+        ElementWriter.store(cell, of: kind.type, in: base, at: position)
+    }
 
     /// Writes a fixed-width value to its place in a block.
-    static func store(_ cell: Cell, in base: UnsafeMutableRawPointer, at index: Int) {
+    static func store(
+        _ cell: Cell, of type: ColumnType, in base: UnsafeMutableRawPointer, at index: Int
+    ) {
         let values = ElementLayout.values
         switch cell {
         case .bool(let value): base.storeUInt8(value ? 1 : 0, at: values + index)
@@ -206,6 +212,9 @@ struct ElementWriter {
             base.storeInt64(value.seconds, at: values + index * 12)
             base.storeUInt32(
                 Int(UInt32(bitPattern: value.nanoseconds)), at: values + index * 12 + 8)
+        case .fixed(let value):
+            let width = type.elementWidth ?? 0
+            base.storeFixed(value, width: width, at: values + index * width)
         case .bytes, .null: break
         }
     }

@@ -101,7 +101,7 @@ final class SequenceWriter {
         if count > old.count {
             block.move(from: values, to: values + width, count: (old.count - position) * width)
         }
-        ElementWriter.store(cell, in: block, at: position)
+        ElementWriter.store(cell, of: old.kind.type, in: block, at: position)
         block.storeUInt16(count, at: ElementLayout.count)
         block.storeUInt32(size, at: ElementLayout.length)
         return true

@@ -283,6 +283,10 @@ extension [UInt8] {
         case .bytes(let value):
             append(CellCode.bytes)
             appendBytes(value)
+        case .fixed(let value):
+            append(CellCode.fixed)
+            Swift.withUnsafeBytes(of: value.high.bigEndian) { append(contentsOf: $0) }
+            Swift.withUnsafeBytes(of: value.low.bigEndian) { append(contentsOf: $0) }
         }
     }
 }

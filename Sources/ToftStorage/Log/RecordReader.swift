@@ -125,6 +125,7 @@ struct EffectReader {
         case CellCode.float64: _ = skip(8)
         case CellCode.timestamp: _ = skip(12)
         case CellCode.bytes: _ = skip(count())
+        case CellCode.fixed: _ = skip(16)
         default: isSound = false
         }
         effect.value = start..<offset
@@ -160,6 +161,9 @@ struct EffectReader {
             _ = reader.count()
             return .bytes(
                 UnsafeRawBufferPointer(rebasing: raw[reader.offset..<effect.value.upperBound]))
+        case CellCode.fixed:
+            guard let base = raw.baseAddress else { return .null }
+            return .fixed((base + start).fixed(at: 0, width: 16))
         default: return .null
         }
     }
@@ -225,4 +229,5 @@ enum CellCode {
     static let float64: UInt8 = 4
     static let timestamp: UInt8 = 5
     static let bytes: UInt8 = 6
+    static let fixed: UInt8 = 7
 }

@@ -8,6 +8,7 @@ package enum CellValue: Equatable {
     case float64(Double)
     case timestamp(Int64, Int32)
     case bytes([UInt8])
+    case fixed(FixedBytes)
     case list([CellValue])
 
     /// What a cell has before it is set.
@@ -22,6 +23,7 @@ package enum CellValue: Equatable {
         case .float32, .float64: self = .float64(0)
         case .timestamp: self = .timestamp(0, 0)
         case .bytes: self = .bytes([])
+        case .fixed16, .fixed12: self = .fixed(.zero)
         case .list: self = .list([])
         }
     }
@@ -35,6 +37,7 @@ package enum CellValue: Equatable {
         case .float64(let value): self = .float64(value)
         case .timestamp(let value): self = .timestamp(value.seconds, value.nanoseconds)
         case .bytes(let value): self = .bytes(Array(value))
+        case .fixed(let value): self = .fixed(value)
         }
     }
 
@@ -52,6 +55,7 @@ package enum CellValue: Equatable {
         case .timestamp(let seconds, let nanoseconds):
             try body(.timestamp(Timestamp(seconds: seconds, nanoseconds: nanoseconds)))
         case .bytes(let value): try value.withUnsafeBytes { try body(.bytes($0)) }
+        case .fixed(let value): try body(.fixed(value))
         case .list: throw Failure("a list is not a cell")
         }
     }
@@ -72,6 +76,9 @@ package enum CellValue: Equatable {
         case .bytes(let value):
             append(5, value.count)
             bytes.append(contentsOf: value)
+        case .fixed(let value):
+            append(7, value.high)
+            append(7, value.low)
         case .list(let values):
             append(6, values.count)
             for value in values { value.append(to: &bytes) }
@@ -302,6 +309,8 @@ extension CellValue {
             return .timestamp(
                 Int64(numbers.below(2_000_000_000)), Int32(numbers.below(1_000_000_000)))
         case .bytes: return .bytes(numbers.bytes(numbers.below(numbers.chance(3) ? 5_000 : 40)))
+        case .fixed16: return .fixed(FixedBytes(high: numbers.next(), low: numbers.next()))
+        case .fixed12: return .fixed(FixedBytes(high: numbers.next(), low: numbers.next() << 32))
         case .list: return .null
         }
     }

@@ -63,13 +63,15 @@ package struct RandomEdits {
 
     /// Columns of many types, or few, so that one decides how long a row is.
     private mutating func columns() -> [Column] {
-        let types: [ColumnType] = [.bytes, .int64, .bool, .float64, .timestamp, .bytes]
+        let types: [ColumnType] = [
+            .bytes, .int64, .bool, .float64, .timestamp, .bytes, .fixed16, .fixed12,
+        ]
         let count = numbers.chance(40) ? 2 : 3 + numbers.below(12)
         return (1...count).map { id in
             if id > 1, numbers.chance(35) {
                 return Column(
                     id: UInt32(id), type: .list, isNullable: false,
-                    elementType: numbers.chance(60) ? .bytes : .int64)
+                    elementType: numbers.pick([.bytes, .bytes, .bytes, .int64, .fixed12]))
             }
             return Column(
                 id: UInt32(id), type: id == 1 ? .bytes : numbers.pick(types) ?? .int64,

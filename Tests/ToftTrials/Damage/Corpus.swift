@@ -50,6 +50,7 @@ struct Corpus {
                 PropertySchema("name", .string, isIndexed: true),
                 PropertySchema("blob", .data),
                 PropertySchema("moment", .date, isIndexed: true),
+                PropertySchema("code", .uuid, isIndexed: true),
                 PropertySchema("maybeFlag", .bool, isOptional: true),
                 PropertySchema("maybeNumber", .int, isOptional: true, isIndexed: true),
                 PropertySchema("maybeRatio", .float, isOptional: true),
@@ -57,6 +58,7 @@ struct Corpus {
                 PropertySchema("note", .string, isOptional: true),
                 PropertySchema("maybeBlob", .data, isOptional: true),
                 PropertySchema("maybeMoment", .date, isOptional: true),
+                PropertySchema("maybeToken", .objectId, isOptional: true),
                 .link("mate", to: "Item"),
                 .link("part", to: "Part"),
                 .links("pals", to: "Item"),
@@ -68,6 +70,7 @@ struct Corpus {
                 PropertySchema("maybeTexts", .string, collection: .list, isOptional: true),
                 PropertySchema("blobs", .data, collection: .list),
                 PropertySchema("moments", .date, collection: .list),
+                PropertySchema("tokens", .objectId, collection: .list),
                 .linkingObjects("admirers", from: "Item", "mate"),
             ]),
         ClassSchema(
@@ -188,6 +191,7 @@ struct Corpus {
             ),
             ("blob", .data(random.bytes(number * 9))),
             ("moment", .date(Timestamp(seconds: whole * 86_400, nanoseconds: Int32(number)))),
+            ("code", .uuid(FixedBytes(high: random.next(), low: random.next()))),
             ("part", .link(parts[number * 5].ref)),
         ]
         if number % 2 == 0 {
@@ -197,6 +201,7 @@ struct Corpus {
                 ("note", .string(String(repeating: "long note ", count: number * 30))),
                 ("maybeBlob", .data(random.bytes(number == 4 ? 5_000 : 20))),
                 ("maybeMoment", .date(Timestamp(seconds: -5, nanoseconds: -7))),
+                ("maybeToken", .objectId(FixedBytes(high: random.next(), low: 7 << 32))),
             ]
         }
         if let mate = earlier.last { values.append(("mate", .link(mate.ref))) }
@@ -220,6 +225,9 @@ struct Corpus {
         try append("blobs", number % 3) { .data([UInt8](repeating: UInt8($0), count: 40)) }
         try append("moments", isLong ? 90 : number % 4) {
             .date(Timestamp(seconds: Int64($0), nanoseconds: 5))
+        }
+        try append("tokens", isLong ? 100 : number % 3) {
+            .objectId(FixedBytes(high: UInt64($0), low: 0))
         }
         try append("pals", min(number, 6)) { .link(earlier[$0 % max(1, earlier.count)].ref) }
         return object

@@ -327,6 +327,11 @@ struct Digest {
         text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
     }
 
+    mutating func add(_ value: FixedBytes) {
+        add(value.high)
+        add(value.low)
+    }
+
     mutating func add(_ value: Value) {
         switch value {
         case .null: add(1)
@@ -340,6 +345,7 @@ struct Digest {
             add(UInt64(bitPattern: value.seconds))
             add(UInt64(bitPattern: Int64(value.nanoseconds)))
         case .link(let value): add(UInt64(bitPattern: value.key))
+        case .uuid(let value), .objectId(let value): add(value)
         }
     }
 
@@ -354,6 +360,7 @@ struct Digest {
             add(UInt64(bitPattern: value.seconds))
             add(UInt64(bitPattern: Int64(value.nanoseconds)))
         case .bytes(let bytes): add(bytes)
+        case .fixed(let value): add(value)
         }
     }
 

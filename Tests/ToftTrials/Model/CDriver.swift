@@ -201,6 +201,14 @@ final class CSession: ModelSession {
             let copy = loan.bytes(bytes)
             return toft_value_data(copy.baseAddress, copy.count)
         case .date(let seconds, let rest): return toft_value_date(seconds, rest)
+        case .uuid(let bytes):
+            var uuid = toft_uuid()
+            withUnsafeMutableBytes(of: &uuid) { $0.copyBytes(from: bytes) }
+            return toft_value_uuid(uuid)
+        case .objectId(let bytes):
+            var objectId = toft_object_id()
+            withUnsafeMutableBytes(of: &objectId) { $0.copyBytes(from: bytes) }
+            return toft_value_object_id(objectId)
         case .link(let key): return toft_value_link(toft_link(object_key: key, class_key: target))
         case .list(let elements):
             let values = values(elements, target: target)
@@ -423,6 +431,8 @@ final class CSession: ModelSession {
         case TOFT_TYPE_DATA: .data(Array(bytes(value)))
         case TOFT_TYPE_DATE: .date(value.date.seconds, value.date.nanoseconds)
         case TOFT_TYPE_LINK: .link(value.link.object_key)
+        case TOFT_TYPE_UUID: .uuid(withUnsafeBytes(of: value.uuid) { Array($0) })
+        case TOFT_TYPE_OBJECT_ID: .objectId(withUnsafeBytes(of: value.object_id) { Array($0) })
         default: .null
         }
     }

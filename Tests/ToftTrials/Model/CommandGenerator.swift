@@ -201,7 +201,8 @@ struct CommandGenerator {
         case .bool: 1
         case .float: 4
         case .int, .double, .link: 8
-        case .date: 12
+        case .date, .objectId: 12
+        case .uuid: 16
         case .text, .data: 4 + max(0, draw.size)
         }
     }

@@ -12,6 +12,10 @@ enum Datum: Hashable {
     case date(Int64, Int32)
     /// The key of an object of the property's target class.
     case link(Int64)
+    /// 16 bytes.
+    case uuid([UInt8])
+    /// 12 bytes.
+    case objectId([UInt8])
     case list([Datum])
 
     var isNull: Bool { if case .null = self { true } else { false } }
@@ -49,7 +53,8 @@ enum Datum: Hashable {
             return order(left, right)
         case (.date(let left, let leftRest), .date(let right, let rightRest)):
             return left != right ? order(left, right) : order(leftRest, rightRest)
-        case (.text(let left), .text(let right)), (.data(let left), .data(let right)):
+        case (.text(let left), .text(let right)), (.data(let left), .data(let right)),
+            (.uuid(let left), .uuid(let right)), (.objectId(let left), .objectId(let right)):
             return byteOrder(left, right)
         default: return nil
         }
@@ -97,7 +102,8 @@ enum Datum: Hashable {
         case .int(let value), .link(let value): hasher.combine(value)
         case .float(let value): hasher.combine(value.isNaN ? .nan : value)
         case .double(let value): hasher.combine(value.isNaN ? .nan : value)
-        case .text(let bytes), .data(let bytes): hasher.combine(bytes)
+        case .text(let bytes), .data(let bytes), .uuid(let bytes), .objectId(let bytes):
+            hasher.combine(bytes)
         case .date(let seconds, let rest):
             hasher.combine(seconds)
             hasher.combine(rest)
@@ -119,6 +125,7 @@ extension Datum: CustomStringConvertible {
         case .data(let bytes): "\(bytes.count) bytes of data \(Self.shown(bytes))"
         case .date(let seconds, let rest): "T\(seconds):\(rest)"
         case .link(let key): "object \(key)"
+        case .uuid(let bytes), .objectId(let bytes): "\(bytes)"
         case .list(let elements):
             "\(elements.count) elements ["
                 + elements.prefix(4).map(\.description).joined(separator: ", ") + "]"

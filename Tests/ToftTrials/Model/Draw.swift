@@ -39,6 +39,8 @@ extension Draw {
         case .text: return .text(text(max(0, size)))
         case .data: return .data(data(max(0, size)))
         case .date: return date
+        case .uuid: return .uuid(fixed(16))
+        case .objectId: return .objectId(fixed(12))
         case .link:
             let keys = content.classes[property.target].keys
             return keys.isEmpty ? .null : .link(keys[Int(bits % UInt64(keys.count))])
@@ -47,7 +49,12 @@ extension Draw {
 
     private func primaryKey(_ property: ShapeProperty) -> Datum {
         if size < 0, property.takesNull { return .null }
-        if property.type == .int { return .int(Int64(bitPattern: bits)) }
+        switch property.type {
+        case .int: return .int(Int64(bitPattern: bits))
+        case .uuid: return .uuid(fixed(16))
+        case .objectId: return .objectId(fixed(12))
+        default: break
+        }
         var bytes = Array(repeating: UInt8(ascii: "k"), count: max(0, size - 8))
         // The last letters tell most of them apart: long ones begin alike.
         for index in (0..<8).reversed() {
@@ -55,6 +62,17 @@ extension Draw {
                 UInt8(ascii: "a") + UInt8(truncatingIfNeeded: bits >> UInt64(index * 4)) & 15)
         }
         return .text(bytes)
+    }
+
+    /// Few different values, half of which begin alike; the least and the greatest.
+    private func fixed(_ count: Int) -> [UInt8] {
+        let choice = UInt8((bits >> 4) % 24)
+        switch bits & 15 {
+        case 0: return Array(repeating: 0, count: count)
+        case 1: return Array(repeating: 0xFF, count: count)
+        case 2..<9: return Array(repeating: 0x7F, count: count - 1) + [choice &* 11]
+        default: return [choice &* 11] + Array(repeating: choice, count: count - 1)
+        }
     }
 
     private var integer: Int64 {

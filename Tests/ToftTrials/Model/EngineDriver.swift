@@ -88,6 +88,8 @@ final class EngineSession: ModelSession {
         case .data(let bytes): return .data(loan.bytes(bytes))
         case .date(let seconds, let rest):
             return .date(Timestamp(seconds: seconds, nanoseconds: rest))
+        case .uuid(let bytes): return .uuid(FixedBytes(bytes))
+        case .objectId(let bytes): return .objectId(FixedBytes(bytes))
         case .link(let key):
             return .link(ObjectRef(classID: classes[owner].targets[property], key: key))
         case .list(let elements): return .list(list(elements, owner, property))
@@ -230,6 +232,8 @@ final class EngineSession: ModelSession {
             left.bitPattern == right.bitPattern || left.isNaN && right.isNaN
         case (.timestamp(let left), .date(let seconds, let rest)):
             left.seconds == seconds && left.nanoseconds == rest
+        case (.fixed(let left), .uuid(let right)), (.fixed(let left), .objectId(let right)):
+            left == FixedBytes(right)
         case (.bytes(let left), .text(let right)), (.bytes(let left), .data(let right)):
             right.isSame(as: left)
         default: false
@@ -244,6 +248,7 @@ final class EngineSession: ModelSession {
         case .float32(let value): "\(value)"
         case .float64(let value): "\(value)"
         case .timestamp(let value): "T\(value.seconds):\(value.nanoseconds)"
+        case .fixed(let value): "uuid(\(value.uuidText))"
         case .bytes(let bytes): "\(Datum.text(Array(bytes)))"
         }
     }
@@ -260,6 +265,8 @@ final class EngineSession: ModelSession {
         case .date(let seconds, let rest):
             .date(Timestamp(seconds: seconds, nanoseconds: rest))
         case .link(let key): .link(ObjectRef(classID: target, key: key))
+        case .uuid(let bytes): .uuid(FixedBytes(bytes))
+        case .objectId(let bytes): .objectId(FixedBytes(bytes))
         }
     }
 
@@ -370,5 +377,15 @@ extension ModelChange {
         modifications = change.modifications.runs.flatMap(Array.init)
         modificationsNew = change.modificationsNew.runs.flatMap(Array.init)
         properties = notification.object.properties.compactMap { ids.firstIndex(of: $0) }
+    }
+}
+
+extension FixedBytes {
+    /// Up to 16 bytes, then zeros.
+    fileprivate init(_ bytes: [UInt8]) {
+        func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+            bytes.reduce(0) { $0 << 8 | UInt64($1) } << UInt64(64 - bytes.count * 8)
+        }
+        self.init(high: word(bytes[..<8]), low: word(bytes[8...]))
     }
 }

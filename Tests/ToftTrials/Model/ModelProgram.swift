@@ -95,10 +95,11 @@ extension Shape {
         var shape = Shape(classes: (0..<count).map { ShapeClass(name: "C\($0)") })
         for index in shape.classes.indices {
             if numbers.chance(50) {
-                let isText = numbers.chance(50)
+                let kinds: [ShapeType] = [.int, .int, .text, .text, .uuid, .objectId]
                 shape.classes[index].properties.append(
                     ShapeProperty(
-                        name: "id", type: isText ? .text : .int, isNullable: numbers.chance(15),
+                        name: "id", type: numbers.pick(kinds) ?? .int,
+                        isNullable: numbers.chance(15),
                         isPrimaryKey: true))
             }
             // Few properties let one decide how large a row is.
@@ -113,6 +114,7 @@ extension Shape {
     mutating func addProperty(to index: Int, _ numbers: inout Seed) {
         let kinds: [ShapeType] = [
             .bool, .int, .int, .float, .double, .text, .text, .text, .data, .date, .link, .link,
+            .uuid, .objectId,
         ]
         let type = numbers.pick(kinds) ?? .int
         let isList = numbers.chance(35)

@@ -19,7 +19,7 @@ struct ShapeClass: Equatable {
 }
 
 enum ShapeType: Int, CaseIterable {
-    case bool, int, float, double, text, data, date, link
+    case bool, int, float, double, text, data, date, link, uuid, objectId
 
     var stored: PropertyType {
         switch self {
@@ -31,10 +31,17 @@ enum ShapeType: Int, CaseIterable {
         case .data: .data
         case .date: .date
         case .link: .link
+        case .uuid: .uuid
+        case .objectId: .objectId
         }
     }
 
-    var canBeIndexed: Bool { self == .bool || self == .int || self == .text || self == .date }
+    var canBeIndexed: Bool {
+        switch self {
+        case .bool, .int, .text, .date, .uuid, .objectId: true
+        case .float, .double, .data, .link: false
+        }
+    }
 
     var zero: Datum {
         switch self {
@@ -46,6 +53,8 @@ enum ShapeType: Int, CaseIterable {
         case .data: .data([])
         case .date: .date(0, 0)
         case .link: .null
+        case .uuid: .uuid(Array(repeating: 0, count: 16))
+        case .objectId: .objectId(Array(repeating: 0, count: 12))
         }
     }
 }
