@@ -186,6 +186,48 @@ def test_the_whole_sample_is_the_same_after_a_dump_and_a_load(tmp_path: Path) ->
     assert json.loads(run("check", again, "--json").stdout)["problems"] == []
 
 
+def test_identifiers_are_texts_of_their_digits(tmp_path: Path) -> None:
+    schema = tmp_path / "schema.json"
+    properties = [
+        {"name": "id", "type": "objectId", "primaryKey": True},
+        {"name": "code", "type": "uuid", "indexed": True},
+        {"name": "codes", "type": "uuid", "list": True},
+        {"name": "next", "type": "link", "target": "Parcel"},
+    ]
+    schema.write_text(json.dumps({"classes": [{"name": "Parcel", "properties": properties}]}))
+    rows = tmp_path / "rows.jsonl"
+    first = {
+        "id": "00000000000000000000000a",
+        "code": "00112233-4455-6677-8899-aabbccddeeff",
+        "codes": ["ffffffff-ffff-ffff-ffff-ffffffffffff"],
+        "next": "0123456789abcdef01234567",
+    }
+    second = {
+        "id": "0123456789abcdef01234567",
+        "code": "00000000-0000-0000-0000-000000000000",
+        "codes": [],
+        "next": None,
+    }
+    rows.write_text(json.dumps(first) + "\n" + json.dumps(second) + "\n")
+    database, copy = tmp_path / "parcels.toft", tmp_path / "copy.toft"
+    run("import", database, rows, "--schema", schema)
+    assert [json.loads(line) for line in run("export", database, "Parcel").stdout.splitlines()] == [
+        first,
+        second,
+    ]
+    found = run("query", database, "Parcel", f"code == uuid({first['code']})").stdout
+    assert first["id"] in found and second["id"] not in found.replace(first["next"], "")
+    linked = run("query", database, "Parcel", f"next.id == oid({second['id']})", "--count", "--json")
+    assert json.loads(linked.stdout) == {"count": 1}
+    dump = tmp_path / "dump.jsonl"
+    dump.write_text(run("dump", database).stdout)
+    run("load", copy, dump)
+    assert run("dump", copy).stdout == dump.read_text()
+    rows.write_text(json.dumps(first | {"code": "00112233"}) + "\n")
+    wrong = run("import", tmp_path / "wrong.toft", rows, "--schema", schema, status=1)
+    assert "uuid" in wrong.stderr and "8-4-4-4-12" in wrong.stderr
+
+
 def test_unknown_members_and_missing_targets_fail_unless_they_are_to_be_left_out(
     tmp_path: Path,
 ) -> None:

@@ -12,7 +12,7 @@ package enum ModelError: Error, Sendable, Equatable {
     case schemaVersionTooLow(stored: UInt64, given: UInt64)
     /// What the file holds as schema cannot be read.
     case damagedSchema(String)
-    /// The file's schema has something that this build does not know ("type uuid of Dog.id").
+    /// The file's schema has something that this build does not know ("type mixed of Dog.id").
     case unsupportedSchema(String)
     case noSuchClass(String)
     case noSuchProperty(className: String, property: String)

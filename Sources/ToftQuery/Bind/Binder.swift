@@ -196,7 +196,8 @@ struct Binder {
         }
         let value = try primaryKeyValue(key, at: offset)
         switch (value, primaryKey.type) {
-        case (.null, _), (.int, .int), (.string, .string):
+        case (.null, _), (.int, .int), (.string, .string), (.uuid, .uuid),
+            (.objectId, .objectId):
             note([], PropertyRef(classID: target.id, propertyID: primaryKey.id), isOfOthers: true)
             return .objectWithKey(target.id, value)
         default:
@@ -216,6 +217,8 @@ struct Binder {
         case .null: return .null
         case .integer(let value): return .int(value)
         case .string(let value): return .string(value)
+        case .uuid(let bytes): return .uuid(FixedBytes(bytes))
+        case .objectId(let bytes): return .objectId(FixedBytes(bytes))
         case .argument(let index):
             guard case .value(let value) = try argument(index, at: offset) else {
                 throw failure(
@@ -224,7 +227,9 @@ struct Binder {
             }
             return value
         case .other:
-            throw failure(.typeMismatch, "A primary key is a whole number or a text.", at: offset)
+            throw failure(
+                .typeMismatch, "A primary key is a whole number, a text, a uuid or an object id.",
+                at: offset)
         }
     }
 

@@ -195,6 +195,8 @@ extension Parser {
         case .null: .null
         case .integer(.small(let value)): .integer(value)
         case .string(let text): .string(String(decoding: text.bytes, as: UTF8.self))
+        case .uuid(let bytes): .uuid(bytes)
+        case .objectId(let bytes): .objectId(bytes)
         case .argument(let index): .argument(index)
         default: .other
         }

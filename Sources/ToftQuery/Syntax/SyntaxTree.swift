@@ -179,8 +179,10 @@ package enum Literal: Sendable {
         case null
         case integer(Int64)
         case string(String)
+        case uuid([UInt8])
+        case objectId([UInt8])
         case argument(Int)
-        /// A uuid or an object id: recognised, not built yet.
+        /// No type of primary keys.
         case other
     }
 }

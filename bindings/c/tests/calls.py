@@ -7,6 +7,7 @@ import collections
 import ctypes
 import os
 import threading
+import uuid
 
 from toft_header import Header
 
@@ -82,6 +83,20 @@ Link = collections.namedtuple("Link", "object_key class_key")
 Date = collections.namedtuple("Date", "seconds nanoseconds")
 
 
+#: Types that a later version will have.
+RESERVED_TYPES = (
+    E.TOFT_TYPE_MIXED,
+    E.TOFT_TYPE_DECIMAL,
+    E.TOFT_TYPE_SET,
+    E.TOFT_TYPE_DICTIONARY,
+    E.TOFT_TYPE_OBJECT,
+)
+
+
+class ObjectId(bytes):
+    """Twelve bytes to be passed as an object id."""
+
+
 class Float(float):
     """A number to be passed as binary32."""
 
@@ -102,6 +117,10 @@ def value(thing):
     elif isinstance(thing, str):
         string = text(thing)
         result.type, result.string, result.keep = E.TOFT_TYPE_STRING, string, string
+    elif isinstance(thing, uuid.UUID):
+        result.type, result.uuid.bytes = E.TOFT_TYPE_UUID, (ctypes.c_uint8 * 16)(*thing.bytes)
+    elif isinstance(thing, ObjectId):
+        result.type, result.object_id.bytes = E.TOFT_TYPE_OBJECT_ID, (ctypes.c_uint8 * 12)(*thing)
     elif isinstance(thing, bytes):
         buffer = ctypes.create_string_buffer(thing, len(thing) + 1)
         result.type, result.data = (
@@ -141,6 +160,10 @@ def python(result):
         return ctypes.string_at(result.data.data, result.data.size) if result.data.size else b""
     if result.type == E.TOFT_TYPE_DATE:
         return Date(result.date.seconds, result.date.nanoseconds)
+    if result.type == E.TOFT_TYPE_UUID:
+        return uuid.UUID(bytes=bytes(result.uuid.bytes))
+    if result.type == E.TOFT_TYPE_OBJECT_ID:
+        return ObjectId(result.object_id.bytes)
     if result.type == E.TOFT_TYPE_LINK:
         return Link(result.link.object_key, result.link.class_key)
     member = {

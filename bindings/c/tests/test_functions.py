@@ -9,14 +9,17 @@ import tempfile
 import threading
 import time
 import unittest
+import uuid
 
 from calls import (
     HEADER,
     LIBRARY,
+    RESERVED_TYPES,
     Date,
     E,
     Float,
     Link,
+    ObjectId,
     S,
     ToftError,
     check,
@@ -48,6 +51,8 @@ SCALARS = {
     "string": (E.TOFT_TYPE_STRING, "Grüße, 世界 \0 end", ""),
     "data": (E.TOFT_TYPE_DATA, b"\0\xff\x80", b""),
     "date": (E.TOFT_TYPE_DATE, Date(-5, -7), Date(0, 0)),
+    "uuid": (E.TOFT_TYPE_UUID, uuid.UUID(int=2**127 + 5), uuid.UUID(int=0)),
+    "object_id": (E.TOFT_TYPE_OBJECT_ID, ObjectId(range(244, 256)), ObjectId(12)),
 }
 
 
@@ -280,7 +285,7 @@ class FunctionTests(unittest.TestCase):
         return made
 
     def test_what_later_versions_will_know_is_unsupported_and_not_unknown(self):
-        for kind in range(E.TOFT_TYPE_MIXED, E.TOFT_TYPE_OBJECT + 1):
+        for kind in RESERVED_TYPES:
             declared = class_schema("Thing", [property_schema("thing", kind)])
             out = ctypes.c_void_p()
             result = status("toft_schema_new", ctypes.byref(declared), 1, ctypes.byref(out))

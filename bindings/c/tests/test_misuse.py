@@ -14,6 +14,7 @@ import unittest
 from calls import (
     HEADER,
     LIBRARY,
+    RESERVED_TYPES,
     E,
     S,
     check,
@@ -293,7 +294,7 @@ class MisuseTests(unittest.TestCase):
                     )
 
     def test_types_of_values_to_come_are_unsupported(self):
-        for number in range(E.TOFT_TYPE_MIXED, E.TOFT_TYPE_OBJECT + 1):
+        for number in RESERVED_TYPES:
             for function, index, parameter in self.with_parameter(
                 lambda parameter: "toft_value *" in parameter.spelling
             ):

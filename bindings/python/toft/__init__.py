@@ -30,6 +30,7 @@ from .errors import InterruptedError as InterruptedError
 from .errors import OverflowError as OverflowError
 from .expressions import Condition, Expression, Increment, Order, text
 from .grouping import Groups
+from .identifiers import ObjectId
 from .lists import List
 from .log import set_log_level
 from .objects import Object, Property
@@ -53,6 +54,7 @@ __all__ = [
     "Info",
     "List",
     "Object",
+    "ObjectId",
     "Observation",
     "Order",
     "Property",

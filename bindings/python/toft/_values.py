@@ -15,9 +15,11 @@ from datetime import date, datetime, timedelta, timezone
 from enum import Enum
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
+from uuid import UUID as Uuid
 
 from ._ffi import TOFT_MAX_VALUE_SIZE, toft_type, toft_value
 from .errors import InvalidArgumentError, TypeMismatchError, ValueTooLongError
+from .identifiers import ObjectId
 
 if TYPE_CHECKING:
     from .database import Realm
@@ -28,12 +30,14 @@ WORDS = struct.Struct(
 )  # the type, then a union of two words: integer; address, size; seconds, nanoseconds; key, class
 _DOUBLE = struct.Struct("=i4xd8x")
 _FLOAT = struct.Struct("=i4xf12x")
+_FIXED = struct.Struct("=i4x16s")  # 12 bytes have four zeros behind them
 FLOAT_MEMBER = struct.Struct("=8xf12x")
 DOUBLE_MEMBER = struct.Struct("=8xd8x")
 
 NULL, BOOL, INT, FLOAT, DOUBLE, STRING, DATA, DATE, LINK, LINKING_OBJECTS, LIST = (
     int(kind) for kind in toft_type if kind <= toft_type.LIST
 )
+OBJECT_ID, UUID = int(toft_type.OBJECT_ID), int(toft_type.UUID)
 
 UTC = timezone.utc
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -155,6 +159,10 @@ class Arguments:
             self._words(DATE, *date_words(value))
         elif isinstance(value, date):
             self._words(DATE, *date_words(datetime(value.year, value.month, value.day, tzinfo=UTC)))
+        elif isinstance(value, Uuid):
+            self._fixed(UUID, value.bytes)
+        elif isinstance(value, ObjectId):
+            self._fixed(OBJECT_ID, value.binary)
         elif kind == "datetime64":  # NumPy's, which are UTC
             moment = value.astype("M8[us]").item()
             self.add(None if moment is None else moment.replace(tzinfo=UTC), realm, wanted)
@@ -177,6 +185,10 @@ class Arguments:
 
     def _words(self, kind: int, first: int, second: int) -> None:
         WORDS.pack_into(self._values, self.count * VALUE_SIZE, kind, first, second)
+        self.count += 1
+
+    def _fixed(self, kind: int, value: bytes) -> None:
+        _FIXED.pack_into(self._values, self.count * VALUE_SIZE, kind, value)
         self.count += 1
 
     def _integer(self, value: int, wanted: int) -> None:
@@ -268,6 +280,10 @@ def decode(memory: Any, offset: int, realm: Realm) -> Any:
         return date_of(first, nanoseconds_of(second))
     if kind == DATA:
         return ctypes.string_at(first, second) if second else b""
+    if kind == UUID:
+        return Uuid(bytes=_FIXED.unpack_from(memory, offset)[1])
+    if kind == OBJECT_ID:
+        return ObjectId(_FIXED.unpack_from(memory, offset)[1][:12])
     if kind == FLOAT:
         return FLOAT_MEMBER.unpack_from(memory, offset)[0]
     raise InvalidArgumentError(f"The library gave a value of the unknown type {kind}.")

@@ -10,10 +10,12 @@ from itertools import accumulate, pairwise
 from operator import add
 from struct import iter_unpack
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from . import _values as values
 from ._ffi import toft_column
 from ._lib import library
+from .identifiers import ObjectId
 
 if TYPE_CHECKING:
     from .rows import BoundProperty
@@ -66,6 +68,14 @@ def _dates(memory: bytearray) -> list[Any]:
     ]
 
 
+def _uuids(memory: bytearray) -> list[Any]:
+    return [UUID(bytes=value) for (value,) in iter_unpack("16s", memory)]
+
+
+def _object_ids(memory: bytearray) -> list[Any]:
+    return [ObjectId(value) for (value,) in iter_unpack("12s", memory)]
+
+
 def _numbers(code: str) -> Callable[[bytearray], list[Any]]:
     def convert(memory: bytearray) -> list[Any]:
         numbers = array(code)
@@ -97,6 +107,8 @@ LAYOUTS = {
     values.DATA: _Layout(16, _datas, None),
     values.DATE: _Layout(16, _dates, None),
     values.LINK: _Layout(8, _numbers("q"), "i8"),
+    values.UUID: _Layout(16, _uuids, None),
+    values.OBJECT_ID: _Layout(12, _object_ids, None),
 }
 
 

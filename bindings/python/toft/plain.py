@@ -9,8 +9,10 @@ from datetime import date
 from enum import Enum
 from html import escape
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from . import _values as values
+from .identifiers import ObjectId
 from .schema import PropertySchema, primary_key_of, properties_of
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ def name_of(instance: Object) -> Any:
 
 
 def json_text(plain: Any, indent: int | None) -> str:
-    """Dictionaries of objects as JSON: dates as in ISO 8601, bytes in base 64, the values of
+    """Dictionaries of objects as JSON: dates as in ISO 8601, bytes in base 64, identifiers as text, the values of
     enumerations.
     """
     return json.dumps(plain, indent=indent, ensure_ascii=False, default=_json_value)
@@ -59,6 +61,8 @@ def _json_value(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, (bytes, bytearray)):
         return b64encode(value).decode()
+    if isinstance(value, (UUID, ObjectId)):
+        return str(value)
     if isinstance(value, Enum):
         return value.value
     raise TypeError(f"{value!r:.80} has no form in JSON")

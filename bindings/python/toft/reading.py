@@ -7,15 +7,20 @@ from base64 import b64decode
 from collections.abc import Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from . import _values as values
 from .adding import Adding
 from .errors import InvalidArgumentError, NoSuchObjectError, TypeMismatchError
+from .identifiers import ObjectId
 from .objects import Object, live_object
 from .rows import Binding, BoundProperty
 
 if TYPE_CHECKING:
     from .database import Realm
+
+
+_TEXTS = (values.DATE, values.DATA, values.UUID, values.OBJECT_ID)
 
 
 def read_json(realm: Realm, binding: Binding, text: str | bytes, policy: int) -> list[Any]:
@@ -86,9 +91,13 @@ class _Reader:
 
     @staticmethod
     def _scalar(each: BoundProperty, value: Any) -> Any:
-        if not isinstance(value, str) or each.type not in (values.DATE, values.DATA):
+        if not isinstance(value, str) or each.type not in _TEXTS:
             return value
         try:
+            if each.type == values.UUID:
+                return UUID(value)
+            if each.type == values.OBJECT_ID:
+                return ObjectId(value)
             if each.type == values.DATA:
                 return b64decode(value, validate=True)
             if each.conversion is not None:

@@ -18,12 +18,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from inspect import Parameter, Signature
 from typing import Annotated, Any, Literal, TypeVar, Union, overload
+from uuid import UUID
 
 from . import _values as values
 from ._ffi import toft_class_schema, toft_property_flags, toft_property_schema
 from ._lib import Handle, borrowed, library
 from .conversions import Conversion, conversion_of
 from .errors import InvalidSchemaError, NoSuchPropertyError
+from .identifiers import ObjectId
 
 if typing.TYPE_CHECKING:
     from .objects import Object
@@ -160,6 +162,8 @@ _ZEROS: dict[int, Any] = {
     values.DATA: b"",
     values.DATE: values.EPOCH,
     values.LINKING_OBJECTS: (),
+    values.UUID: UUID(int=0),
+    values.OBJECT_ID: ObjectId(bytes(12)),
 }
 
 _EMPTY = (values.LINK, values.LINKING_OBJECTS)
@@ -171,6 +175,8 @@ _SCALARS: dict[Any, int] = {
     str: values.STRING,
     bytes: values.DATA,
     datetime: values.DATE,
+    UUID: values.UUID,
+    ObjectId: values.OBJECT_ID,
 }
 
 
@@ -389,8 +395,8 @@ def _scalar(annotation: Any) -> PropertySchema:
         raise _Problem("say what the list holds: list[str]")
     raise _Problem(
         f"{getattr(annotation, '__name__', annotation)} cannot be stored: a property is bool, "
-        f"int, float, toft.Float32, str, bytes, datetime, date, an Enum, a class or a list of one "
-        f"of these"
+        f"int, float, toft.Float32, str, bytes, datetime, date, UUID, toft.ObjectId, an Enum, a class "
+        f"or a list of one of these"
     )
 
 
