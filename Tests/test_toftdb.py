@@ -217,8 +217,9 @@ def test_identifiers_are_texts_of_their_digits(tmp_path: Path) -> None:
     ]
     found = run("query", database, "Parcel", f"code == uuid({first['code']})").stdout
     assert first["id"] in found and second["id"] not in found.replace(first["next"], "")
-    linked = run("query", database, "Parcel", f"next.id == oid({second['id']})", "--count", "--json")
-    assert json.loads(linked.stdout) == {"count": 1}
+    linked = f"next.id == oid({second['id']})"
+    counted = run("query", database, "Parcel", linked, "--count", "--json").stdout
+    assert json.loads(counted) == {"count": 1}
     dump = tmp_path / "dump.jsonl"
     dump.write_text(run("dump", database).stdout)
     run("load", copy, dump)

@@ -174,11 +174,11 @@ TOFT_ENUM(toft_type, uint32_t) {
     TOFT_TYPE_LINKING_OBJECTS = 9,
     /* values only: a whole list property that is set, or an argument of a query (IN $0) */
     TOFT_TYPE_LIST = 10,
+    TOFT_TYPE_MIXED = 11,     /* reserved: properties only, a value of any type */
+    TOFT_TYPE_DECIMAL = 12,   /* reserved: IEEE 754-2008 decimal128 */
     TOFT_TYPE_OBJECT_ID = 13, /* 12 bytes, by convention the seconds since 1970 first */
     TOFT_TYPE_UUID = 14,      /* 16 bytes */
-    /* Reserved; a library that does not have them answers TOFT_ERROR_UNSUPPORTED: */
-    TOFT_TYPE_MIXED = 11,      /* properties only: a value of any type */
-    TOFT_TYPE_DECIMAL = 12,    /* IEEE 754-2008 decimal128 */
+    /* Reserved, as the two above; a library without them answers TOFT_ERROR_UNSUPPORTED: */
     TOFT_TYPE_SET = 15,        /* values only */
     TOFT_TYPE_DICTIONARY = 16, /* values only */
     TOFT_TYPE_OBJECT = 17      /* values only: an object that the call creates */
@@ -851,6 +851,7 @@ TOFT_API toft_status toft_realm_create_object(toft_realm *realm, toft_class_key 
    property's target    TOFT_TYPE_DATE 16: toft_date, or 8: int64_t, microseconds since 1970
    TOFT_TYPE_STRING and TOFT_TYPE_DATA 16: toft_string, toft_data, or 1: the bytes from the i-th
    to the next offset at `offsets`, as Arrow has them
+   TOFT_TYPE_UUID 16: toft_uuid    TOFT_TYPE_OBJECT_ID 12: toft_object_id
    any property, lists too, 24: toft_value
    Memory of Arrow, NumPy, pandas and polars can be handed over as it is. It need not be aligned. */
 typedef struct toft_input_column {

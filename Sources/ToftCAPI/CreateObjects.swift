@@ -45,7 +45,8 @@ struct InputColumn {
 
     /// How the values lie in memory.
     private enum Layout {
-        case bools, ints, floats, doubles, strings, datas, dates, microseconds, values
+        case bools, ints, floats, doubles, strings, datas, dates, microseconds, uuids, objectIds
+        case values
         case links(ClassID)
         /// Bytes between offsets of four or eight bytes.
         case slices(UnsafeRawPointer, isWide: Bool, byteCount: Int, isText: Bool)
@@ -92,6 +93,8 @@ struct InputColumn {
             case (.double, 8): return .doubles
             case (.date, MemoryLayout<toft_date>.size): return .dates
             case (.date, 8): return .microseconds
+            case (.uuid, MemoryLayout<toft_uuid>.size): return .uuids
+            case (.objectId, MemoryLayout<toft_object_id>.size): return .objectIds
             case (.link, 8): return .links(property.targetClassID ?? 0)
             case (.string, MemoryLayout<toft_string>.size): return .strings
             case (.data, MemoryLayout<toft_data>.size): return .datas
@@ -145,6 +148,8 @@ struct InputColumn {
             let (seconds, rest) = element(row, Int64.self).quotientAndRemainder(
                 dividingBy: 1_000_000)
             return .date(Timestamp(seconds: seconds, nanoseconds: Int32(rest) * 1_000))
+        case .uuids: return .uuid(FixedBytes(element(row, toft_uuid.self)))
+        case .objectIds: return .objectId(FixedBytes(element(row, toft_object_id.self)))
         case .strings:
             let text = element(row, toft_string.self)
             return .string(try Argument.bytes(UnsafeRawPointer(text.data), text.size, "values"))

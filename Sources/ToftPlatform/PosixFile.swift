@@ -18,7 +18,8 @@ package final class PosixFile: StorageFile {
     private let canWriteDurably = Atomic<Bool>(true)
     private let canPopulate = Atomic<Bool>(true)
 
-    /// The largest file: 16 TiB, which is where ext4 ends too.
+    /// The largest file that the system is asked for: 16 TiB, where ext4 ends. The format ends
+    /// before.
     package static let sizeLimit: UInt64 = 1 << 44
 
     /// Takes over an open descriptor of a regular file.

@@ -15,16 +15,19 @@ import ToftPlatform
         var size: Int?
     }
 
-    /// The tables of the page, by their titles.
-    static func tables() throws -> [String: [Field]] {
+    static func page() throws -> String {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
-        let page = try String(
+        return try String(
             contentsOf: root.appendingPathComponent("Sources/Toft/Toft.docc/FileFormat.md"),
             encoding: .utf8)
+    }
+
+    /// The tables of the page, by their titles.
+    static func tables() throws -> [String: [Field]] {
         var tables: [String: [Field]] = [:]
         var title: String?
-        for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
+        for line in try page().split(separator: "\n", omittingEmptySubsequences: false) {
             let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
             guard line.hasPrefix("|") else {
                 title = nil
@@ -53,6 +56,10 @@ import ToftPlatform
         }
         let last = try #require(fields.last)
         #expect(last.size.map { last.offset + $0 } == end, "\(title): \(last.name)")
+    }
+
+    @Test func `The page names the version of the format`() throws {
+        #expect(try Self.page().contains("\nFormat version \(MetaLayout.currentFormat). "))
     }
 
     @Test func `The tables of the page are the constants of the code`() throws {

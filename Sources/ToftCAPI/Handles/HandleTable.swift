@@ -26,8 +26,8 @@ enum HandleKind: UInt64 {
 /// has had all its generations is retired. Slots never move and are never given back, so a look at
 /// a forged or stale handle reads memory of the table, whatever its bits are.
 ///
-/// 1. Making and releasing take no lock: free slots form a stack whose head carries a counter
-///    (against ABA).
+/// 1. Making takes no lock, nor does releasing what belongs to a thread: free slots form a stack
+///    whose head carries a counter (against ABA).
 /// 2. A look compares the slot's tag with the handle before and after it reads the object. It may
 ///    follow the reference because a. only the thread of an object's owner may look, and the object
 ///    ends on that thread or while it is inside no call (`HandleOwner`, `ThreadMark`), and b. any

@@ -1,6 +1,7 @@
 internal import ToftModel
 
-/// How a query is worked out over one base: made once, run by `Execution`, printed by `explain`.
+/// How a query is worked out over one base: made for each run, and run by `Execution`. `explain`
+/// prints that of a run whose order matters.
 struct QueryPlan {
     /// How the first objects are found.
     enum Access {

@@ -35,21 +35,6 @@ package enum MetaLayout {
     /// The format that this build reads and writes.
     package static let currentFormat: UInt32 = 3
     static let closedCleanly: UInt64 = 1
-
-    /// Each field with its name on the format page, for the test that holds the page against the
-    /// code.
-    package static let fields: [(name: String, offset: Int)] = [
-        ("magic", magic), ("format version", formatVersion),
-        ("compatible features", compatibleFeatures),
-        ("incompatible features", incompatibleFeatures), ("database id", databaseID),
-        ("replica id", replicaID),
-        ("replica counter", replicaCounter), ("version", version), ("root", root),
-        ("page count", pageCount), ("flags", flags),
-        ("device, inode", device), ("log salt, log base", logSalt), ("log position", logPosition),
-        ("log segment count", logSegmentCount),
-        ("key check", keyCheck), ("log hash", logHash), ("spare", spare),
-        ("log segments", logSegments), ("zeros", zeros), ("checksum", checksum),
-    ]
 }
 
 /// The root extent of a version: where everything of it begins.

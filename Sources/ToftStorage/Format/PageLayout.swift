@@ -38,7 +38,7 @@ package enum ExtentLimit {
     package static let blobBytes = 16 * 1024 * 1024
     /// Pages of the longest blob.
     package static let blobPages = (blobBytes + ExtentHeader.size + Page.size - 1) / Page.size
-    /// Regions of the largest file (1 TiB): the directory of regions is one extent.
+    /// Regions of the largest file (1.29 TiB): the directory of regions is one extent.
     package static let regions = (pages * Page.size - 2 * Page.size) / RegionEntry.size
     /// Pages of the largest file.
     static let filePages = Page.first(ofRegion: regions).rawValue

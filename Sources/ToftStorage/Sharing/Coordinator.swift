@@ -161,7 +161,8 @@ package final class Coordinator: Sendable {
         return ring.latest().published
     }
 
-    /// Makes a version visible. Only for the owner of the write lock.
+    /// Makes a version visible. Only for the process that holds the byte of the write lock, one
+    /// thread at a time.
     package func publish(_ version: PublishedVersion) {
         guard isUsable else { return }
         ring.publish(version)

@@ -17,8 +17,9 @@ package enum Durability: Sendable {
 ///
 /// - `logged`: small transactions. The extents are written, unsynced; the record becomes durable by
 ///   one write to the log.
-/// - `checkpoint`: bulk transactions, changes of structure, a full log, and the first commit after
-///   the file was closed cleanly. The extents are synced, then a meta names the version.
+/// - `checkpointCommit`: bulk transactions, changes of structure, a full log or backlog, and the
+///   first commit after the file was closed cleanly. The extents are synced, then a meta names the
+///   version.
 ///
 /// Steps 1 and 2 are over when it begins: `Store.beginWrite` took the write lock and claimed the
 /// version, and `PageWriter` has copied what was changed.
@@ -48,7 +49,7 @@ struct Commit {
         if let frame = try LogAppend(record, of: transaction) {
             return try logged(frame, record, total, durability)
         }
-        if store.usesLog { return try checkpoint(record, total) }
+        if store.usesLog { return try checkpointCommit(record, total) }
         return try checkpointWithoutLog(record, total)
     }
 
@@ -74,8 +75,9 @@ struct Commit {
             // 6. The version is published.
             Self.publish(version, store.coordinator)
         } else {
-            // 5 and 6, for all commits that wait: `appendAndPublish`. With `group` that is done
-            // after the write lock was given to the next thread.
+            // 5 and 6, for all commits that wait: `finish` has the first of their threads lead, and
+            // the leader calls `appendAndPublish`. With `group` durability that is done after the
+            // write lock was given to the next thread.
             store.group.add(frame, version)
             if durability != .group { try store.group.finish(version.version) }
         }
@@ -104,7 +106,7 @@ struct Commit {
 
     // MARK: The checkpoint-commit
 
-    private func checkpoint(_ record: [UInt8], _ total: UInt64) throws(StorageError)
+    private func checkpointCommit(_ record: [UInt8], _ total: UInt64) throws(StorageError)
         -> PublishedVersion
     {
         try store.coordinator.lockCheckpoint()

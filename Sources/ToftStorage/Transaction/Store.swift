@@ -280,7 +280,7 @@ package final class Store: Sendable {
             let pins = try pins(visible.version, ahead.beingWritten)
             Failpoint.reach(.transactionBegun)
             return try WriteTransaction(
-                store: self, published: published, version: claimVersion(after: published.version),
+                store: self, published: published, version: coordinator.claimVersion(),
                 pins: pins)
         } catch let error as StorageError {
             endWrite()
@@ -314,10 +314,6 @@ package final class Store: Sendable {
             if index == pins.count || pins[index] != pin { pins.insert(pin, at: index) }
         }
         return pins
-    }
-
-    private func claimVersion(after newest: Version) -> Version {
-        coordinator.claimVersion()
     }
 
     /// Gives the write lock back: to the next thread of this process only, as long as its group of

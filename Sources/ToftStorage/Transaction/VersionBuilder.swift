@@ -1,7 +1,7 @@
 internal import ToftPlatform
 
 /// Turns a transaction's changes into the extents of a version: records, checksums, free space and
-/// a root. Nothing reaches the file before `flush`.
+/// a root: step 3 of a commit. Nothing reaches the file before `flush`.
 struct VersionBuilder {
     private let transaction: WriteTransaction
     private let pages: PageWriter
@@ -9,30 +9,30 @@ struct VersionBuilder {
     init(_ transaction: WriteTransaction) {
         self.transaction = transaction
         pages = transaction.pages
-        // What a commit writes for its version only goes with the next one.
+        // Pages that serve this version alone are freed by the next commit.
         pages.freeSpace?.lifetime = .short
     }
 
     /// The version, all of whose extents are in memory or were spilled. `total` counts the bytes of
     /// all records ever, with the newest one.
     func build(_ record: [UInt8], total: UInt64) throws(StorageError) -> PublishedVersion {
-        // 1. The record, where it does not lie in the root.
+        // 3a. The record, where it does not lie in the root.
         try keepRecordOfBase(total: total)
         let recordOfRoot = record.count <= RootPayload.longestRecord ? record : []
         if recordOfRoot.isEmpty { try keep(record, of: pages.version) }
         try dropOldRecords(total: total)
         Failpoint.reach(.recordKept)
-        // 2. Checksums, bottom up, from the leaves to the catalog.
+        // 3b. Checksums, bottom up, from the leaves to the catalog.
         let catalog = try transaction.trees.catalog.writeRoots(
             all: transaction.isStructureChanged)
-        // 3. Free space relocates its own pages.
+        // 3c. Free space relocates its own pages.
         try pages.free(transaction.base.root)
         let (rootRef, rootBase) = try pages.allocate(.root, pageCount: 1)
         guard let freeSpace = pages.freeSpace else { throw .readOnly }
         let (directory, batchList) = try freeSpace.finish(
             replacing: transaction.baseRoot,
             runLimit: RootPayload.runLimit(besides: recordOfRoot.count), in: pages)
-        // 4. The root names them all.
+        // 3d. The root names them all.
         var root = Root(
             version: pages.version, previousVersion: transaction.baseVersion, catalog: catalog,
             directory: directory, batchList: batchList)

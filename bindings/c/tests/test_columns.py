@@ -4,12 +4,14 @@ import array
 import ctypes
 import itertools
 import unittest
+import uuid
 
 from calls import (
     Date,
     E,
     Float,
     Link,
+    ObjectId,
     S,
     check,
     get,
@@ -35,6 +37,8 @@ CLASSES = {
         property_schema("title", E.TOFT_TYPE_STRING, NULLABLE),
         property_schema("picture", E.TOFT_TYPE_DATA, NULLABLE),
         property_schema("day", E.TOFT_TYPE_DATE, NULLABLE),
+        property_schema("code", E.TOFT_TYPE_UUID, NULLABLE),
+        property_schema("token", E.TOFT_TYPE_OBJECT_ID, NULLABLE),
         property_schema("other", E.TOFT_TYPE_LINK, NULLABLE, "Thing"),
         property_schema("must", E.TOFT_TYPE_STRING),
         property_schema("numbers", E.TOFT_TYPE_INT, E.TOFT_PROPERTY_LIST),
@@ -139,6 +143,8 @@ class ColumnTests(unittest.TestCase):
         micros = array.array("q", [d.seconds * 1_000_000 + d.nanoseconds // 1_000 for d in dates])
         texts = (S.toft_string * 3)(*(self.kept_text(word) for word in words))
         datas = (S.toft_data * 3)(*(S.toft_data(each.data, each.size) for each in texts))
+        codes = [uuid.UUID(int=0), uuid.UUID(int=2**127 + 1), uuid.UUID(int=2**128 - 1)]
+        tokens = [ObjectId(12), ObjectId(range(12)), ObjectId(b"\xff" * 12)]
         encoded = [word.encode() for word in words]
         narrow, data = slices(encoded, "i")
         wide, _ = slices(encoded, "q")
@@ -154,6 +160,8 @@ class ColumnTests(unittest.TestCase):
             ("picture", 1, data, {"offsets": narrow, "offset_size": 4}, encoded),
             ("day", 16, raw_dates, {}, dates),
             ("day", 8, micros, {}, dates),
+            ("code", 16, b"".join(each.bytes for each in codes), {}, codes),
+            ("token", 12, b"".join(tokens), {}, tokens),
             ("title", 24, values(words), {}, words),
             ("count", 24, values([1, None, 3]), {}, [1, None, 3]),
             ("ratio", 24, values([Float(1.5), None, Float(0)]), {}, [1.5, None, 0.0]),

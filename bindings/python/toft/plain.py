@@ -50,8 +50,8 @@ def name_of(instance: Object) -> Any:
 
 
 def json_text(plain: Any, indent: int | None) -> str:
-    """Dictionaries of objects as JSON: dates as in ISO 8601, bytes in base 64, identifiers as text, the values of
-    enumerations.
+    """Dictionaries of objects as JSON: dates as in ISO 8601, bytes in base 64, identifiers as
+    text, the values of enumerations.
     """
     return json.dumps(plain, indent=indent, ensure_ascii=False, default=_json_value)
 

@@ -395,8 +395,8 @@ def _scalar(annotation: Any) -> PropertySchema:
         raise _Problem("say what the list holds: list[str]")
     raise _Problem(
         f"{getattr(annotation, '__name__', annotation)} cannot be stored: a property is bool, "
-        f"int, float, toft.Float32, str, bytes, datetime, date, UUID, toft.ObjectId, an Enum, a class "
-        f"or a list of one of these"
+        f"int, float, toft.Float32, str, bytes, datetime, date, UUID, toft.ObjectId, an Enum, a "
+        f"class or a list of one of these"
     )
 
 
