@@ -122,10 +122,10 @@ EDITS = [
     Edit(
         "Sources/ToftEngine/Results/Results.swift",
         """\
-        if let order, lastChange == last { return order }
+        if let order, lastChange == last {
 """,
         """\
-        if let order, lastChange == last || Mutant.isOn(.staleResults) { return order }
+        if let order, lastChange == last || Mutant.isOn(.staleResults) {
 """,
     ),
     Edit(
@@ -674,10 +674,12 @@ EDITS = [
     Edit(
         "Sources/ToftStorage/Transaction/Store.swift",
         """\
-        coordinator.claimVersion()
+                store: self, published: published, version: coordinator.claimVersion(),
 """,
         """\
-        Mutant.isOn(.versionReusedAfterRollback) ? newest + 1 : coordinator.claimVersion()
+                store: self, published: published,
+                version: Mutant.isOn(.versionReusedAfterRollback)
+                    ? published.version + 1 : coordinator.claimVersion(),
 """,
     ),
     Edit(

@@ -97,7 +97,7 @@ private enum CSchema {
         var row = toft_property_schema()
         row.size = MemoryLayout<toft_property_schema>.size
         row.name = loan.string(property.name)
-        row.type = toft_type(rawValue: UInt32(property.type.stored.rawValue))
+        row.type = property.type.typeInC
         row.flags = flags
         if property.type == .link {
             row.target_class = loan.string(shape.classes[property.target].name)
@@ -643,5 +643,22 @@ final class CResults: ModelResults {
 
     func deleteAll() throws {
         try call("toft_results_delete_all", toft_results_delete_all(results))
+    }
+}
+
+extension ShapeType {
+    fileprivate var typeInC: toft_type {
+        switch self {
+        case .bool: TOFT_TYPE_BOOL
+        case .int: TOFT_TYPE_INT
+        case .float: TOFT_TYPE_FLOAT
+        case .double: TOFT_TYPE_DOUBLE
+        case .text: TOFT_TYPE_STRING
+        case .data: TOFT_TYPE_DATA
+        case .date: TOFT_TYPE_DATE
+        case .link: TOFT_TYPE_LINK
+        case .uuid: TOFT_TYPE_UUID
+        case .objectId: TOFT_TYPE_OBJECT_ID
+        }
     }
 }
