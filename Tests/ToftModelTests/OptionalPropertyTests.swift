@@ -13,6 +13,8 @@ import ToftStorage
             "date", .date, .date(Timestamp(seconds: 3, nanoseconds: 4)),
             .date(Timestamp(seconds: 0, nanoseconds: 0))
         ),
+        ("uuid", .uuid, .uuid(FixedBytes(high: 1, low: 2)), .uuid(.zero)),
+        ("objectId", .objectId, .objectId(FixedBytes(high: 3, low: 4 << 32)), .objectId(.zero)),
     ]
 
     /// A class with a property of each type.

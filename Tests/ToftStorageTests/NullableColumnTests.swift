@@ -10,6 +10,8 @@ import Testing
         Column(id: 4, type: .float64, isNullable: false),
         Column(id: 5, type: .timestamp, isNullable: false),
         Column(id: 6, type: .bytes, isNullable: false),
+        Column(id: 7, type: .fixed16, isNullable: false),
+        Column(id: 8, type: .fixed12, isNullable: false),
     ]
 
     private static func value(_ column: Column, _ number: Int64) -> Value {
@@ -19,6 +21,7 @@ import Testing
         case .float32: .float(Float(number))
         case .float64: .double(Double(number))
         case .timestamp: .time(Timestamp(seconds: number, nanoseconds: 7))
+        case .fixed16, .fixed12: .fixed(FixedBytes(high: UInt64(number), low: 9 << 32))
         case .bytes, .list: .bytes(Array("row number \(number)".utf8))
         }
     }
@@ -128,8 +131,10 @@ import Testing
     @Test func `Lists take nulls: short ones, ones on the limit of their cluster, and long ones`()
         throws
     {
-        let types: [ColumnType] = [.bool, .int64, .float32, .float64, .timestamp, .bytes]
-        for (type, width) in zip(types, [1, 8, 4, 8, 12, 12]) {
+        let types: [ColumnType] = [
+            .bool, .int64, .float32, .float64, .timestamp, .bytes, .fixed16, .fixed12,
+        ]
+        for (type, width) in zip(types, [1, 8, 4, 8, 12, 12, 16, 12]) {
             let limit = (ClusterLimits.inlineList - ElementLayout.values) / width
             let leaf = (SequenceLeafLayout.room - ElementLayout.values) / width
             for count in [0, 1, limit - 1, limit, limit + 1, leaf - 1, leaf, leaf + 1, 3 * leaf] {
