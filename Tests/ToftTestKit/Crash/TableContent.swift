@@ -181,6 +181,26 @@ extension RecordedDatabase.Editor {
         content.tables[id]?.columns.append(column)
     }
 
+    /// Makes a column nullable: what was never set stays what it read as.
+    package mutating func makeNullable(_ id: TreeID, _ column: UInt32) throws {
+        try transaction.makeNullable(id, column)
+        guard var table = content.tables[id],
+            let index = table.columns.firstIndex(where: { $0.id == column }),
+            !table.columns[index].isNullable
+        else { return }
+        if table.columns[index].type == .list {
+            table.columns[index].elementIsNullable = true
+        } else {
+            let zero = CellValue(defaultOf: table.columns[index])
+            for key in table.keys where table.rows[key]?[column] == nil {
+                table.rows[key]?[column] = zero
+            }
+            table.columns[index].isNullable = true
+            table.columns[index].wasRequired = true
+        }
+        content.tables[id] = table
+    }
+
     package mutating func insert(_ id: TreeID) throws -> Int64 {
         let key = try transaction.takeKey(id)
         try transaction.rowInsert(id, key, derived: false)
@@ -292,7 +312,7 @@ extension RecordedDatabase.Editor {
             default:
                 try listInsert(
                     id, key, column.id, at: numbers.below(count + 1),
-                    .some(type, isNullable: false, &numbers))
+                    .some(type, isNullable: column.elementIsNullable, &numbers))
             }
         }
     }

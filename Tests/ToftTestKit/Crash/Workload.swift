@@ -203,6 +203,27 @@ extension Workload {
             }
             try database.commit { edit in try edit.dropTable(17) }
         },
+        Workload("columns that become nullable, one of them after rows were there") {
+            database, numbers in
+            try database.commit { edit in
+                let table = try edit.makeTable([Column(id: 1, type: .int64, isNullable: false)])
+                for _ in 0..<300 { try edit.fill(table, try edit.insert(table), &numbers) }
+            }
+            try database.commit { edit in
+                try edit.addColumn(17, Column(id: 2, type: .bytes, isNullable: false))
+            }
+            try database.commit { edit in
+                try edit.makeNullable(17, 1)
+                try edit.makeNullable(17, 2)
+            }
+            try database.commit { edit in
+                for key in edit.content.tables[17]?.keys.prefix(30) ?? [] {
+                    try edit.set(17, key, 1, .null)
+                    try edit.set(17, key + 60, 2, .null)
+                }
+                _ = try edit.insert(17)
+            }
+        },
         Workload("a list that grows out of its cluster") { database, numbers in
             try database.commit { edit in
                 let table = try edit.makeTable()
@@ -277,6 +298,9 @@ extension RecordedDatabase.Editor {
         if numbers.chance(5), let last = content.tables[table]?.columns.last {
             try addColumn(
                 table, Column(id: last.id + 1, type: .timestamp, isNullable: numbers.chance(50)))
+        }
+        if numbers.chance(5), let columns = content.tables[table]?.columns, !columns.isEmpty {
+            try makeNullable(table, columns[numbers.below(columns.count)].id)
         }
         for _ in 0..<(1 + numbers.below(numbers.chance(10) ? 200 : 10)) {
             let keys = content.tables[table]?.keys ?? []
