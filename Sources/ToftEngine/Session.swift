@@ -25,7 +25,7 @@ package final class Session {
     @exclusivity(unchecked) private(set) var base: ModelView
     /// The write transaction, while there is one.
     @exclusivity(unchecked) private(set) var transaction: ModelTransaction?
-    /// When what was changed, for the results that are open.
+    /// When each thing changed last, for the results that are open.
     private(set) var counters = ChangeCounters()
     @exclusivity(unchecked) package private(set) var isOpen = true
     /// Whether the database knows that the session has ended.

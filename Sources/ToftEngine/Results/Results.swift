@@ -13,7 +13,7 @@ package final class Results {
     private var order: ResultRows?
     /// When `order` was found.
     private var lastChange: UInt64 = 0
-    /// When `order` was last seen to hold still.
+    /// When `order` was last known to be valid.
     private var checked: UInt64 = 0
     /// Where the last key of a whole class was found.
     var window: RankWindow?

@@ -77,7 +77,7 @@ package struct StoredProperty: Sendable, Equatable {
     /// Whether the value, or an element of the list, may be null.
     package var isOptional: Bool
     /// Whether the session declared it as required, and another one has made it optional since.
-    package var isDeclaredRequired = false
+    var isDeclaredRequired = false
     package var isPrimaryKey: Bool
     /// Whether the session does not see it; its data stays in the file.
     package var isHidden: Bool

@@ -164,8 +164,8 @@ struct Commit {
         return version
     }
 
-    /// The log's map from this commit on, and the segment that it gets new: the first, or another
-    /// one where the log is too short.
+    /// The log's map from this commit on, and the segment that it gains: the first, or another one
+    /// where the log is too short.
     private func nextLog() throws(StorageError) -> (LogRing, added: LogSegment?) {
         var map = store.coordinator.log
         let have = map.capacity / UInt64(Page.size)
