@@ -501,9 +501,10 @@ TOFT_ENUM(toft_property_flags, uint32_t) {
     TOFT_PROPERTY_PLAIN = 0,
     /* may be null; in a list: its elements may. To-one links always are, lists themselves never */
     TOFT_PROPERTY_NULLABLE = 1,
-    /* unique and immutable; int or string; at most one in a class; implies an index */
+    /* unique and immutable; int, string, object id or UUID; at most one in a class; implies an
+       index */
     TOFT_PROPERTY_PRIMARY_KEY = 2,
-    TOFT_PROPERTY_INDEXED = 4, /* bool, int, string or date */
+    TOFT_PROPERTY_INDEXED = 4, /* bool, int, string, date, object id or UUID */
     TOFT_PROPERTY_LIST = 8,    /* a list of values of the type */
     /* Reserved; TOFT_ERROR_UNSUPPORTED today: */
     TOFT_PROPERTY_SET = 16,

@@ -183,7 +183,7 @@ extension StoredClass {
             let tree = primaryKeyTree
         else {
             throw .damagedSchema(
-                "the primary key of class '\(name)' is not an int or string, or has no tree")
+                "the primary key of class '\(name)' can't be one, or has no tree")
         }
         try claim(tree, in: &trees)
     }

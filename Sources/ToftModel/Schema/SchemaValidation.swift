@@ -157,8 +157,8 @@ private struct SchemaProblems {
             } else if !property.type.canBePrimaryKey {
                 add(
                     property.name,
-                    "is of type \(property.type.name) and can't be the primary key; int and "
-                        + "string can"
+                    "is of type \(property.type.name) and can't be the primary key; int, "
+                        + "string, objectId and uuid can"
                 )
             }
         }
@@ -168,8 +168,8 @@ private struct SchemaProblems {
             } else if !property.type.canBeIndexed {
                 add(
                     property.name,
-                    "is of type \(property.type.name) and can't be indexed; int, bool, string and "
-                        + "date can"
+                    "is of type \(property.type.name) and can't be indexed; bool, int, string, "
+                        + "date, objectId and uuid can"
                 )
             }
         }

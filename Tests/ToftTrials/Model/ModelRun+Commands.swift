@@ -106,7 +106,14 @@ extension ModelRun {
     }
 
     private func elements(_ property: ShapeProperty, _ draw: Draw, _ count: Int) -> [Datum] {
-        let elements = (0..<count).map { draw.plus($0).value(property, in: content) }
+        // Texts and data of two lengths, so that a swap makes the block longer halfway; together as
+        // long as the draw says.
+        let difference = min(max(0, draw.size), Int(draw.bits % 9))
+        let elements = (0..<count).map { index in
+            var draw = draw.plus(index)
+            if draw.size >= 0 { draw.size += index & 1 == 0 ? difference : -difference }
+            return draw.value(property, in: content)
+        }
         // A list of links has no null; there may be no object to link to.
         return property.takesNull ? elements : elements.filter { !$0.isNull }
     }
