@@ -43,8 +43,8 @@ import Testing
                 "property 'Dog.owner' is a to-one link and must be optional",
                 "property 'Dog.' has an empty name",
                 "property 'Dog.age' is declared twice",
-                "property 'Dog.age' is of type double and can't be the primary key; int and "
-                    + "string can",
+                "property 'Dog.age' is of type double and can't be the primary key; int, "
+                    + "string, objectId and uuid can",
             ])
     }
 
