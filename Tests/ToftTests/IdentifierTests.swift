@@ -151,6 +151,7 @@ struct IdentifierTests {
         ] {
             #expect(throws: Realm.Error.self, "\(wrong)") { try ObjectId(string: wrong) }
         }
+        #expect(throws: Realm.Error.self) { try Realm.attempt { _ = ObjectId("nonsense") } }
         let time = Date(timeIntervalSince1970: 1_800_000_000)
         let made = ObjectId(timestamp: time, machineId: 0xABCDEF, processId: 0x1234)
         #expect(made.timestamp == time)

@@ -29,14 +29,10 @@ public struct ObjectId: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The id of a literal: 24 hexadecimal digits. Any other literal stops the program, as in
-    /// Realm.
+    /// The id of a literal: 24 hexadecimal digits. Any other literal is misuse and gives zeros;
+    /// Realm stops the program.
     public init(_ literal: StaticString) {
-        guard let bytes = FixedBytes(objectIdText: "\(literal)") else {
-            preconditionFailure(
-                "'\(literal)' is not an object id; one has 24 hexadecimal digits.")
-        }
-        self.bytes = bytes
+        self = Misuse.reporting { try ObjectId(string: "\(literal)") } ?? ObjectId()
     }
 
     /// The id of a time, a machine and a process.
@@ -126,19 +122,12 @@ extension UUID: _Scalar, _Indexable, _PrimaryKey {
 
     private init(_ bytes: FixedBytes) {
         var uuid: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-        withUnsafeMutableBytes(of: &uuid) {
-            $0.storeBytes(of: bytes.high.bigEndian, as: UInt64.self)
-            $0.storeBytes(of: bytes.low.bigEndian, toByteOffset: 8, as: UInt64.self)
-        }
+        withUnsafeMutableBytes(of: &uuid) { bytes.write(to: $0) }
         self.init(uuid: uuid)
     }
 
     private var bytes: FixedBytes {
-        withUnsafeBytes(of: uuid) {
-            FixedBytes(
-                high: UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)),
-                low: UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
-        }
+        withUnsafeBytes(of: uuid) { FixedBytes($0) }
     }
 
     public static func _scalar(from value: _EngineValue) -> UUID? {

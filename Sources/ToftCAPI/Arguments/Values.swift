@@ -135,42 +135,25 @@ extension ObjectRef {
 
 extension FixedBytes {
     init(_ uuid: toft_uuid) {
-        self = withUnsafeBytes(of: uuid) { bytes in
-            FixedBytes(
-                high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-                low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
-        }
+        self = withUnsafeBytes(of: uuid) { FixedBytes($0) }
     }
 
     init(_ objectId: toft_object_id) {
-        self = withUnsafeBytes(of: objectId) { bytes in
-            let low = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
-            return FixedBytes(
-                high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-                low: UInt64(low) << 32)
-        }
+        self = withUnsafeBytes(of: objectId) { FixedBytes($0) }
     }
 }
 
 extension toft_uuid {
     init(_ value: FixedBytes) {
         self.init()
-        withUnsafeMutableBytes(of: &self) { bytes in
-            bytes.storeBytes(of: value.high.bigEndian, as: UInt64.self)
-            bytes.storeBytes(of: value.low.bigEndian, toByteOffset: 8, as: UInt64.self)
-        }
+        withUnsafeMutableBytes(of: &self) { value.write(to: $0) }
     }
 }
 
 extension toft_object_id {
     init(_ value: FixedBytes) {
         self.init()
-        withUnsafeMutableBytes(of: &self) { bytes in
-            bytes.storeBytes(of: value.high.bigEndian, as: UInt64.self)
-            bytes.storeBytes(
-                of: UInt32(truncatingIfNeeded: value.low >> 32).bigEndian, toByteOffset: 8,
-                as: UInt32.self)
-        }
+        withUnsafeMutableBytes(of: &self) { value.write(to: $0) }
     }
 }
 

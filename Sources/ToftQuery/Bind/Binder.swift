@@ -153,8 +153,8 @@ struct Binder {
         case .string(let text): return .string(text)
         case .data(let bytes): return .data(bytes)
         case .date(let date): return .date(date)
-        case .uuid(let bytes): return .uuid(FixedBytes(bytes))
-        case .objectId(let bytes): return .objectId(FixedBytes(bytes))
+        case .uuid(let bytes): return .uuid(FixedBytes(bytes: bytes))
+        case .objectId(let bytes): return .objectId(FixedBytes(bytes: bytes))
         case .argument(let index):
             guard case .value(let value) = try argument(index, at: offset) else {
                 throw failure(
@@ -217,8 +217,8 @@ struct Binder {
         case .null: return .null
         case .integer(let value): return .int(value)
         case .string(let value): return .string(value)
-        case .uuid(let bytes): return .uuid(FixedBytes(bytes))
-        case .objectId(let bytes): return .objectId(FixedBytes(bytes))
+        case .uuid(let bytes): return .uuid(FixedBytes(bytes: bytes))
+        case .objectId(let bytes): return .objectId(FixedBytes(bytes: bytes))
         case .argument(let index):
             guard case .value(let value) = try argument(index, at: offset) else {
                 throw failure(

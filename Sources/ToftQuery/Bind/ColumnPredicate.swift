@@ -327,15 +327,6 @@ extension FixedBytes {
         return high > 0 ? FixedBytes(high: high - 1, low: .max) : nil
     }
 
-    /// Up to 16 bytes, then zeros.
-    init(_ bytes: [UInt8]) {
-        self = .zero
-        for (index, byte) in bytes.prefix(16).enumerated() {
-            let bits = UInt64(byte) << UInt64(56 - index % 8 * 8)
-            if index < 8 { high |= bits } else { low |= bits }
-        }
-    }
-
     /// The first eight bytes as an integer that sorts as they do.
     @inline(__always)
     var leading: Int64 { Int64(bitPattern: high ^ (1 << 63)) }

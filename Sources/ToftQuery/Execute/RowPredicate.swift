@@ -191,75 +191,71 @@ final class DoubleRangeTest: RowPredicate {
     override var passesNull: Bool { isInverted }
 }
 
-/// Dates from `low` to `high`; inverted all others and null.
-final class DateRangeTest: RowPredicate {
-    private let low: Timestamp
-    private let high: Timestamp
-    private let isInverted: Bool
+/// Values of two parts between two others: the leading part, an integer, decides all rows but those
+/// on the two edges.
+class LeadingRangeTest: RowPredicate {
+    fileprivate let low: Int64
+    fileprivate let high: Int64
+    fileprivate let isInverted: Bool
 
-    init(_ low: Timestamp, _ high: Timestamp, isInverted: Bool) {
+    fileprivate init(_ low: Int64, _ high: Int64, isInverted: Bool) {
         self.low = low
         self.high = high
         self.isInverted = isInverted
     }
 
-    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
-        // The seconds decide all rows but those on the two edges.
-        var within = IntLoops.range(vector.integers, count: count, low.seconds, high.seconds)
+    /// Whether the whole value of a row is within the range.
+    fileprivate func isWithin(_ vector: Vector, _ row: Int) -> Bool { true }
+
+    override final func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        var within = IntLoops.range(vector.integers, count: count, low, high)
         var edges =
-            (IntLoops.range(vector.integers, count: count, low.seconds, low.seconds)
-            | IntLoops.range(vector.integers, count: count, high.seconds, high.seconds)).rows
+            (IntLoops.range(vector.integers, count: count, low, low)
+            | IntLoops.range(vector.integers, count: count, high, high)).rows
         var outside = Selection.empty
         while let row = edges.next() {
-            let date = Timestamp(seconds: vector.ints[row], nanoseconds: vector.nanoseconds[row])
-            if date < low || date > high { outside.insert(row) }
+            if !isWithin(vector, row) { outside.insert(row) }
         }
         within = within.subtracting(outside).subtracting(vector.nulls)
         return isInverted ? ~within : within
+    }
+
+    override final var passesNull: Bool { isInverted }
+}
+
+/// Dates from one to another; inverted all others and null.
+final class DateRangeTest: LeadingRangeTest {
+    private let dates: ClosedRange<Timestamp>
+
+    init(_ low: Timestamp, _ high: Timestamp, isInverted: Bool) {
+        dates = ClosedRange(uncheckedBounds: (low, high))
+        super.init(low.seconds, high.seconds, isInverted: isInverted)
+    }
+
+    override fileprivate func isWithin(_ vector: Vector, _ row: Int) -> Bool {
+        dates.contains(
+            Timestamp(seconds: vector.ints[row], nanoseconds: vector.nanoseconds[row]))
     }
 
     override func verdict(_ minimum: Int64, _ maximum: Int64) -> ZoneVerdict {
-        if minimum > high.seconds || maximum < low.seconds {
-            return isInverted ? .everyValue : .noRow
-        }
-        if minimum > low.seconds && maximum < high.seconds {
-            return isInverted ? .unknown : .everyValue
-        }
+        if minimum > high || maximum < low { return isInverted ? .everyValue : .noRow }
+        if minimum > low && maximum < high { return isInverted ? .unknown : .everyValue }
         return .unknown
     }
-
-    override var passesNull: Bool { isInverted }
 }
 
-/// Uuids and object ids between two.
-final class FixedRangeTest: RowPredicate {
-    private let low: FixedBytes
-    private let high: FixedBytes
-    private let isInverted: Bool
+/// Uuids and object ids from one to another; inverted all others and null.
+final class FixedRangeTest: LeadingRangeTest {
+    private let bytes: ClosedRange<FixedBytes>
 
     init(_ low: FixedBytes, _ high: FixedBytes, isInverted: Bool) {
-        self.low = low
-        self.high = high
-        self.isInverted = isInverted
+        bytes = ClosedRange(uncheckedBounds: (low, high))
+        super.init(low.leading, high.leading, isInverted: isInverted)
     }
 
-    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
-        // The leading bytes decide all rows but those on the two edges.
-        let lead = (low: low.leading, high: high.leading)
-        var within = IntLoops.range(vector.integers, count: count, lead.low, lead.high)
-        var edges =
-            (IntLoops.range(vector.integers, count: count, lead.low, lead.low)
-            | IntLoops.range(vector.integers, count: count, lead.high, lead.high)).rows
-        var outside = Selection.empty
-        while let row = edges.next() {
-            let value = vector.fixed(row)
-            if value < low || value > high { outside.insert(row) }
-        }
-        within = within.subtracting(outside).subtracting(vector.nulls)
-        return isInverted ? ~within : within
+    override fileprivate func isWithin(_ vector: Vector, _ row: Int) -> Bool {
+        bytes.contains(vector.fixed(row))
     }
-
-    override var passesNull: Bool { isInverted }
 }
 
 /// Texts that a matcher accepts; `!=` also accepts null.

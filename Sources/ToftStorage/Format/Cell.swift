@@ -82,6 +82,26 @@ package struct FixedBytes: Hashable, Comparable, Sendable {
 
     package static let zero = FixedBytes(high: 0, low: 0)
 
+    /// Up to 16 bytes, then zeros.
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        var memory = (UInt64(0), UInt64(0))
+        withUnsafeMutableBytes(of: &memory) {
+            $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(16)))
+        }
+        self.init(high: UInt64(bigEndian: memory.0), low: UInt64(bigEndian: memory.1))
+    }
+
+    /// The same of an array.
+    package init(bytes: [UInt8]) { self = bytes.withUnsafeBytes { FixedBytes($0) } }
+
+    /// Writes as many bytes as there is room for, 16 at most.
+    package func write(to destination: UnsafeMutableRawBufferPointer) {
+        withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) {
+            destination.copyMemory(
+                from: UnsafeRawBufferPointer(rebasing: $0.prefix(destination.count)))
+        }
+    }
+
     @inline(__always)
     package static func < (left: FixedBytes, right: FixedBytes) -> Bool {
         left.high != right.high ? left.high < right.high : left.low < right.low

@@ -88,8 +88,8 @@ final class EngineSession: ModelSession {
         case .data(let bytes): return .data(loan.bytes(bytes))
         case .date(let seconds, let rest):
             return .date(Timestamp(seconds: seconds, nanoseconds: rest))
-        case .uuid(let bytes): return .uuid(FixedBytes(bytes))
-        case .objectId(let bytes): return .objectId(FixedBytes(bytes))
+        case .uuid(let bytes): return .uuid(FixedBytes(bytes: bytes))
+        case .objectId(let bytes): return .objectId(FixedBytes(bytes: bytes))
         case .link(let key):
             return .link(ObjectRef(classID: classes[owner].targets[property], key: key))
         case .list(let elements): return .list(list(elements, owner, property))
@@ -233,7 +233,7 @@ final class EngineSession: ModelSession {
         case (.timestamp(let left), .date(let seconds, let rest)):
             left.seconds == seconds && left.nanoseconds == rest
         case (.fixed(let left), .uuid(let right)), (.fixed(let left), .objectId(let right)):
-            left == FixedBytes(right)
+            left == FixedBytes(bytes: right)
         case (.bytes(let left), .text(let right)), (.bytes(let left), .data(let right)):
             right.isSame(as: left)
         default: false
@@ -265,8 +265,8 @@ final class EngineSession: ModelSession {
         case .date(let seconds, let rest):
             .date(Timestamp(seconds: seconds, nanoseconds: rest))
         case .link(let key): .link(ObjectRef(classID: target, key: key))
-        case .uuid(let bytes): .uuid(FixedBytes(bytes))
-        case .objectId(let bytes): .objectId(FixedBytes(bytes))
+        case .uuid(let bytes): .uuid(FixedBytes(bytes: bytes))
+        case .objectId(let bytes): .objectId(FixedBytes(bytes: bytes))
         }
     }
 
@@ -377,15 +377,5 @@ extension ModelChange {
         modifications = change.modifications.runs.flatMap(Array.init)
         modificationsNew = change.modificationsNew.runs.flatMap(Array.init)
         properties = notification.object.properties.compactMap { ids.firstIndex(of: $0) }
-    }
-}
-
-extension FixedBytes {
-    /// Up to 16 bytes, then zeros.
-    fileprivate init(_ bytes: [UInt8]) {
-        func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-            bytes.reduce(0) { $0 << 8 | UInt64($1) } << UInt64(64 - bytes.count * 8)
-        }
-        self.init(high: word(bytes[..<8]), low: word(bytes[8...]))
     }
 }
