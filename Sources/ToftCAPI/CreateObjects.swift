@@ -85,7 +85,7 @@ struct InputColumn {
                 throw .invalidArgument("Column '\(property.name)' has sizes, but no offsets.")
             }
             if size == MemoryLayout<toft_value>.size { return .values }
-            if property.isList { throw wrongSize(property, size) }
+            if property.isCollection { throw wrongSize(property, size) }
             switch (property.type, size) {
             case (.bool, 1): return .bools
             case (.int, 8): return .ints
@@ -102,7 +102,7 @@ struct InputColumn {
             }
         }
         let isText = property.type == .string
-        guard isText || property.type == .data, !property.isList, size == 1 else {
+        guard isText || property.type == .data, !property.isCollection, size == 1 else {
             throw wrongSize(property, size)
         }
         guard column.offset_size == 4 || column.offset_size == 8 else {

@@ -93,7 +93,7 @@ enum PropertyFlag {
         if property.isOptional { flags |= nullable }
         if property.isPrimaryKey { flags |= primaryKey }
         if property.isIndexed { flags |= indexed }
-        if property.isList { flags |= list }
+        if property.isCollection { flags |= list }
         return flags
     }
 }

@@ -64,7 +64,7 @@ struct ObjectLoader {
         var later: [(PropertyHandle, [JSONValue])] = []
         for (name, json) in members {
             guard let property = try property(name, of: owner) else { continue }
-            if property.isList || property.type == .link {
+            if property.isCollection || property.type == .link {
                 later.append((property, try elements(json, property)))
             } else {
                 values.append((property.id, try ValueText.value(json, for: property)))
@@ -114,9 +114,9 @@ struct ObjectLoader {
     }
 
     private func elements(_ json: JSONValue, _ property: PropertyHandle) throws -> [JSONValue] {
-        if case .list(let elements) = json, property.isList { return elements }
+        if case .list(let elements) = json, property.isCollection { return elements }
         if case .null = json { return [] }
-        if !property.isList { return [json] }
+        if !property.isCollection { return [json] }
         throw EngineError(
             .typeMismatch,
             "'\(property.className).\(property.name)' is \(property.typeName) and cannot be "
@@ -151,7 +151,7 @@ struct ObjectLoader {
             }
         }
         links += found.count
-        if item.property.isList {
+        if item.property.isCollection {
             try fill(item.object.list(item.property.id), found)
         } else {
             try item.object.set(item.property.id, found.first ?? .null)

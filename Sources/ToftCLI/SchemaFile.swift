@@ -65,7 +65,7 @@ extension PropertyHandle {
     /// The property as a member of a schema file.
     func json(origin: PropertyHandle?) -> JSONLine {
         var members: [(String, JSONLine)] = [("name", .text(name)), ("type", .text(type.name))]
-        if isList { members.append(("list", .bool(true))) }
+        if isCollection { members.append(("list", .bool(true))) }
         if isOptional && type != .link { members.append(("optional", .bool(true))) }
         if isPrimaryKey { members.append(("primaryKey", .bool(true))) }
         if isIndexed && !isPrimaryKey { members.append(("indexed", .bool(true))) }

@@ -24,7 +24,7 @@ struct ValueText {
     }
 
     private func json(_ object: ObjectHandle, _ property: PropertyHandle) throws -> JSONLine {
-        guard property.isList else { return try json(object.value(property.id)) }
+        guard property.isCollection else { return try json(object.value(property.id)) }
         let list = try object.list(property.id)
         return .list(try (0..<(try list.count)).map { try json(list.value(at: $0)) })
     }

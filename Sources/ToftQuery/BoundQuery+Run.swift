@@ -17,7 +17,8 @@ extension BoundQuery {
         _ operation: AggregateOperation, of property: PropertyHandle, in view: ModelView,
         over base: QueryBase = .all
     ) throws(ModelError) -> Value? {
-        guard !property.isList, let type = ValueType(property.type, target: property.targetClassID),
+        guard !property.isCollection,
+            let type = ValueType(property.type, target: property.targetClassID),
             Aggregation.isPossible(operation, of: type)
         else {
             return nil

@@ -103,7 +103,7 @@ private struct RandomRun {
     // MARK: Values
 
     mutating func value(_ property: PropertyHandle) -> Value {
-        if property.isOptional, property.type != .link || !property.isList, seed.chance(15) {
+        if property.isOptional, property.type != .link || !property.isCollection, seed.chance(15) {
             return .null
         }
         switch property.type {
@@ -159,7 +159,9 @@ private struct RandomRun {
     mutating func create(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
         var values: [(property: PropertyHandle, value: Value)] = []
         for property in owner.visibleProperties
-        where property.isStored && !property.isList && (property.isPrimaryKey || seed.chance(50)) {
+        where property.isStored && !property.isCollection
+            && (property.isPrimaryKey || seed.chance(50))
+        {
             values.append((property, value(property)))
         }
         let primaryKey = values.first { $0.property.isPrimaryKey }
@@ -185,7 +187,7 @@ private struct RandomRun {
     func blank(_ owner: ClassHandle) -> ReferenceModel.Object {
         var object = ReferenceModel.Object()
         for property in owner.visibleProperties where property.isStored {
-            if property.isList {
+            if property.isCollection {
                 object.lists[property.name] = []
             } else {
                 object.values[property.name] = (try? property.value(of: property.defaultCell))
@@ -196,7 +198,7 @@ private struct RandomRun {
 
     mutating func set(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
         guard let key = key(owner),
-            let property = property(owner, { !$0.isList && !$0.isPrimaryKey })
+            let property = property(owner, { !$0.isCollection && !$0.isPrimaryKey })
         else { return }
         if property.type == .int, seed.chance(50) { return try add(key, property, transaction) }
         let value = value(property)
@@ -222,7 +224,9 @@ private struct RandomRun {
     }
 
     mutating func editList(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
-        guard let key = key(owner), let property = property(owner, { $0.isList }) else { return }
+        guard let key = key(owner), let property = property(owner, { $0.isCollection }) else {
+            return
+        }
         var list = model.classes[owner.name]?[key]?.lists[property.name] ?? []
         let index = seed.below(list.count), other = seed.below(list.count), value = value(property)
         if property.type == .link, value == .null { return }
@@ -276,7 +280,7 @@ private struct RandomRun {
         let view = transaction.view
         #expect(try view.count(owner) == model.classes[owner.name]?.count ?? 0, "\(seed)")
         guard let key = key(owner), let property = property(owner, { _ in true }) else { return }
-        if property.isList {
+        if property.isCollection {
             #expect(
                 try view.listValues(key, property)
                     == model.classes[owner.name]?[key]?.lists[property.name], "\(seed)")

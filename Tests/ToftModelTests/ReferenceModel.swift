@@ -46,7 +46,7 @@ struct ReferenceModel: Equatable {
                 let key = try table.key(atRank: rank)
                 var object = Object()
                 for property in owner.visibleProperties where property.isStored {
-                    if property.isList {
+                    if property.isCollection {
                         object.lists[property.name] = try view.listValues(key, property)
                     } else {
                         object.values[property.name] = try view.value(key, property)

@@ -100,7 +100,7 @@ final class ConformanceData {
         for property in owner.visibleProperties where property.isStored && property.name != primary
         {
             guard let json = object.object?[property.name] else { continue }
-            if property.isList {
+            if property.isCollection {
                 let list = try handle.list(property.id)
                 for element in json.array ?? [] { try list.append(try value(element, property)) }
             } else {

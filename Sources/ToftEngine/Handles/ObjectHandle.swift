@@ -74,7 +74,7 @@ extension ObjectHandle {
     /// A list property, live.
     package func list(_ id: PropertyID) throws(EngineError) -> ListHandle {
         let property = try property(id)
-        guard property.isList else {
+        guard property.isCollection else {
             throw EngineError(
                 ModelError.notAList(className: property.className, property: property.name))
         }

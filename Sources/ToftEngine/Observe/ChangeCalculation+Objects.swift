@@ -66,7 +66,9 @@ extension ChangeCalculation {
     private func isEqual(_ key: Int64, _ was: PropertyHandle, _ property: PropertyHandle)
         throws(ModelError) -> Bool
     {
-        if property.isList { return try old.listValues(key, was) == new.listValues(key, property) }
+        if property.isCollection {
+            return try old.listValues(key, was) == new.listValues(key, property)
+        }
         return try old.cell(key, was).isEqual(to: new.cell(key, property))
     }
 }

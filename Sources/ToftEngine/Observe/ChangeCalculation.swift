@@ -153,7 +153,7 @@ extension ModelView: LinkReading {
         throws(EngineError)
     {
         try model { () throws(ModelError) in
-            guard link.isList else {
+            guard link.isCollection else {
                 if case .int64(let target) = try cell(source, try property(link.ref)) {
                     _ = body(target)
                 }

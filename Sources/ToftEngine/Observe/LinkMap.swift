@@ -5,7 +5,7 @@ struct Link: Hashable, Sendable {
     let source: ClassID
     let property: PropertyID
     let target: ClassID
-    let isList: Bool
+    let isCollection: Bool
 }
 
 /// Which classes link which, through the properties that a session sees.
@@ -33,7 +33,8 @@ struct LinkMap: Sendable {
         source.visibleProperties.compactMap { property in
             guard property.type == .link, let target = property.targetClassID else { return nil }
             return Link(
-                source: source.id, property: property.id, target: target, isList: property.isList)
+                source: source.id, property: property.id, target: target,
+                isCollection: property.isCollection)
         }
     }
 

@@ -12,7 +12,8 @@ extension TransactionChanges {
                 let columns = after.visibleProperties.filter { property in
                     property.isStored && before.visibleProperties.contains { $0.id == property.id }
                 }
-                var comparison = TableComparison(columns: columns.map { ($0.column, $0.isList) })
+                var comparison = TableComparison(
+                    columns: columns.map { ($0.column, $0.isCollection) })
                 let tables = (try old.table(before), try new.table(after))
                 try stored { () throws(StorageError) in try comparison.run(tables.0, tables.1) }
                 differences[after.id] = comparison
@@ -27,12 +28,12 @@ private struct TableComparison {
     /// A row: its cluster and its place there.
     private typealias RowLocation = (cluster: ClusterView, row: Int)
 
-    let columns: [(id: UInt32, isList: Bool)]
+    let columns: [(id: UInt32, isCollection: Bool)]
     private(set) var inserted = IndexRanges()
     private(set) var erased = IndexRanges()
     private(set) var modified = IndexRanges()
 
-    init(columns: [(id: UInt32, isList: Bool)]) {
+    init(columns: [(id: UInt32, isCollection: Bool)]) {
         self.columns = columns
     }
 
@@ -72,7 +73,7 @@ private struct TableComparison {
 
     private func isEqual(_ was: RowLocation, _ now: RowLocation) throws(StorageError) -> Bool {
         for column in columns {
-            if column.isList {
+            if column.isCollection {
                 guard
                     try isEqual(
                         was.cluster.list(column.id, was.row), now.cluster.list(column.id, now.row))

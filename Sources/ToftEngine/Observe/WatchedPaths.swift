@@ -182,7 +182,9 @@ private struct Drawing {
             property.isStored
             ? property : try model { () throws(ModelError) in try schema.origin(of: property) }
         return link.targetClassID.map {
-            Link(source: link.classID, property: link.id, target: $0, isList: link.isList)
+            Link(
+                source: link.classID, property: link.id, target: $0, isCollection: link.isCollection
+            )
         }
     }
 

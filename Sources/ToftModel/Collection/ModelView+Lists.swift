@@ -3,7 +3,7 @@ package import ToftStorage
 extension ModelView {
     /// A list property, for reading without copying: good as long as a `Cell` would be.
     package func list(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> ListView {
-        guard property.isList else {
+        guard property.isCollection else {
             throw .notAList(className: property.className, property: property.name)
         }
         let table = try table(of: property, with: key)

@@ -83,7 +83,7 @@ package struct ModelCheck {
         _ property: PropertyHandle, _ cluster: ClusterView, _ row: Int, _ owner: ClassHandle
     ) throws(ModelError) -> Int {
         let key = cluster.keys[row]
-        if property.isList { return try checkList(property, cluster, row) }
+        if property.isCollection { return try checkList(property, cluster, row) }
         let cell = try stored { () throws(StorageError) in try cluster.cell(row, property.column) }
         if case .null = cell, !property.isOptional { add("\(describe(property, key)) is null") }
         checkValue(property, key, cell)

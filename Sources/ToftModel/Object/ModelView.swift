@@ -66,7 +66,7 @@ package final class ModelView: Sendable {
     func table(of property: PropertyHandle, with key: Int64) throws(ModelError) -> TableReader {
         let owner = schema.classes[property.classPosition]
         if let unflushed {
-            if property.isList, property.type == .link { return try table(owner) }
+            if property.isCollection, property.type == .link { return try table(owner) }
             if property.isBuffered { try unflushed.flushValues(of: owner.position) }
         }
         return try rows(owner, with: key)
@@ -197,7 +197,7 @@ package final class ModelView: Sendable {
 extension PropertyHandle {
     /// The error for asking a list or an inverse link for one value.
     var notOneValue: ModelError {
-        collection == .list
+        collection != .none
             ? .isAList(className: className, property: name)
             : .typeMismatch(
                 className: className, property: name, expected: "an inverse link",

@@ -59,15 +59,16 @@ package final class PropertyHandle: Sendable {
         backlinkSlot = slots.take(stored.backlinkTree)
         rule = ValueRule(
             type: type, isOptional: isOptional && !isDeclaredRequired,
-            isOneValue: collection == .none && type != .linkingObjects, isList: collection == .list,
+            isOneValue: collection == .none && type != .linkingObjects,
+            isCollection: collection != .none,
             isHidden: isHidden, column: id, targetClassID: targetClassID ?? 0,
             targetPosition: targetPosition ?? -1)
     }
 }
 
 extension PropertyHandle {
-    /// Whether it is a list.
-    package var isList: Bool { collection == .list }
+    /// Whether it holds many values.
+    package var isCollection: Bool { collection != .none }
     /// Whether it has a column; inverse links are computed.
     package var isStored: Bool { type != .linkingObjects }
     /// Whether a secondary index exists.

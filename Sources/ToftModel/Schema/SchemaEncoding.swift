@@ -179,7 +179,8 @@ extension StoredClass {
             }
             return
         }
-        guard let property = property(id: id), property.type.canBePrimaryKey, !property.isList,
+        guard let property = property(id: id), property.type.canBePrimaryKey,
+            !property.isCollection,
             let tree = primaryKeyTree
         else {
             throw .damagedSchema(
@@ -199,13 +200,13 @@ extension StoredClass {
             guard property.backlinkTree != nil else {
                 throw .damagedSchema("\(subject) is a link and has no backlink tree")
             }
-            guard property.isOptional != property.isList else {
+            guard property.isOptional != property.isCollection else {
                 throw .damagedSchema("\(subject) is a link that can't be null, or the reverse")
             }
         case .linkingObjects:
             guard let origin = property.originPropertyID.flatMap({ target?.property(id: $0) }),
                 origin.type == .link,
-                origin.targetClassID == id, !property.isOptional, !property.isList
+                origin.targetClassID == id, !property.isOptional, !property.isCollection
             else { throw .damagedSchema("\(subject) is the inverse of a link that is not there") }
         default:
             guard property.targetClassID == nil else {
@@ -215,7 +216,7 @@ extension StoredClass {
         if property.type != .link, property.backlinkTree != nil {
             throw .damagedSchema("\(subject) is no link and has a backlink tree")
         }
-        if property.indexTree != nil, property.isList || !property.type.canBeIndexed {
+        if property.indexTree != nil, property.isCollection || !property.type.canBeIndexed {
             throw .damagedSchema("\(subject) can't have an index and has one")
         }
     }

@@ -113,8 +113,8 @@ package struct StoredProperty: Sendable, Equatable {
 
     /// Whether a secondary index exists.
     package var isIndexed: Bool { indexTree != nil }
-    /// Whether it is a list.
-    package var isList: Bool { collection == .list }
+    /// Whether it holds many values.
+    package var isCollection: Bool { collection != .none }
     /// Whether it has a column; inverse links are computed.
     package var isStored: Bool { type != .linkingObjects }
 }
@@ -183,7 +183,7 @@ extension StoredProperty {
     /// The column of the class's table that holds this property; nil for inverse links.
     package var column: Column? {
         guard let columnType = type.columnType else { return nil }
-        if isList {
+        if isCollection {
             return Column(
                 id: id, type: .list, isNullable: false, elementType: columnType,
                 elementIsNullable: isOptional)

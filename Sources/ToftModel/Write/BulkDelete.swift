@@ -115,7 +115,7 @@ struct BulkDelete {
         _ property: PropertyHandle, of key: Int64, _ table: TableReader, _ owner: ClassHandle
     ) throws(ModelError) {
         do throws(StorageError) {
-            if property.isList { return try removeElements(property, of: key, table, owner) }
+            if property.isCollection { return try removeElements(property, of: key, table, owner) }
             guard case .int64(let target) = try table.cell(key, property.column),
                 isDeleted(target, property.targetPosition)
             else { return }
@@ -167,7 +167,7 @@ struct BulkDelete {
     private func removeLinks(
         _ property: PropertyHandle, of key: Int64, _ cluster: ClusterView, _ row: Int
     ) throws(ModelError) {
-        if property.isList {
+        if property.isCollection {
             let list = try stored { () throws(StorageError) in
                 try cluster.list(property.column, row)
             }

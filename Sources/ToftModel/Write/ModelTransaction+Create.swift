@@ -101,7 +101,8 @@ extension ModelTransaction {
     /// Gives a value to what would otherwise be null, which the session did not declare.
     private func giveDefaults(_ owner: ClassHandle) {
         for position in owner.declaredRequired
-        where prepared.pointee.cell(at: position) == nil && !owner.properties[position].isList {
+        where prepared.pointee.cell(at: position) == nil && !owner.properties[position].isCollection
+        {
             let property = owner.properties[position]
             prepared.pointee.add(
                 RowValue(column: property.column, tag: position, cell: property.defaultCell))

@@ -35,7 +35,7 @@ extension ModelTransaction {
         guard !property.isPrimaryKey else {
             throw .primaryKeyImmutable(className: property.className, property: property.name)
         }
-        guard property.type == .int, !property.isList else {
+        guard property.type == .int, !property.isCollection else {
             throw .typeMismatch(
                 className: property.className, property: property.name,
                 expected: property.typeName, found: "an int to add to")

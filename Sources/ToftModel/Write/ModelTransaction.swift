@@ -91,7 +91,7 @@ package final class ModelTransaction {
         for assignment in assignments {
             let position = try owner.position(id: assignment.property)
             let rule = owner.rules[position]
-            if rule.isList {
+            if rule.isCollection {
                 prepared.pointee.add(
                     try prepareList(assignment.value, owner.properties[position], position))
             } else {

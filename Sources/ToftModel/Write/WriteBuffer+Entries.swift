@@ -79,7 +79,7 @@ extension WriteBuffer {
         in tree: () throws(ModelError) -> TreeReader
     ) throws(ModelError) {
         let bytes = backlinkBytes(target, source)
-        let links = property.isList ? try links(property, bytes, in: tree) : 0
+        let links = property.isCollection ? try links(property, bytes, in: tree) : 0
         setLinks(property, bytes, links + 1, isNew: links == 0)
     }
 
@@ -89,7 +89,7 @@ extension WriteBuffer {
         in tree: () throws(ModelError) -> TreeReader
     ) throws(ModelError) {
         let bytes = backlinkBytes(target, source)
-        let links = property.isList ? try links(property, bytes, in: tree) : 1
+        let links = property.isCollection ? try links(property, bytes, in: tree) : 1
         guard links > 0 else {
             throw .inconsistent(
                 "object \(source) has fewer backlinks of '\(property.className).\(property.name)' "

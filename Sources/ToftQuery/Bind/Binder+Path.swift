@@ -194,7 +194,7 @@ extension Binder {
             throw failure(
                 .invalidQuery, "The link '\(property.name)' leads nowhere.", at: element.offset)
         }
-        if property.isList {
+        if property.isCollection {
             return try walkCollection(.list(reference, target: target), element, &rest, &walk)
         }
         switch rest.first?.kind {
@@ -265,7 +265,7 @@ extension Binder {
         _ rest: inout ArraySlice<PathSyntax.Element>, _ walk: inout PathWalk
     ) throws(QueryError) {
         guard let type = ValueType(property) else { return }
-        guard property.isList else {
+        guard property.isCollection else {
             walk.leaf = .property(reference, type)
             if type.isText, case .operation(let operation)? = rest.first?.kind,
                 operation == .count || operation == .size
@@ -318,13 +318,13 @@ extension Binder {
             throw unknownProperty(name, of: owner, at: nameOffset)
         }
         let isOrdered = operation == .minimum || operation == .maximum
-        guard let type = ValueType(property), !property.isList,
+        guard let type = ValueType(property), !property.isCollection,
             type.isNumeric || (type == .date && isOrdered)
         else {
             throw failure(
                 .typeMismatch,
                 "\(operation.rawValue) cannot be made of '\(owner.name).\(name)', which is "
-                    + "\(property.isList ? "a list" : property.type.name).",
+                    + "\(property.isCollection ? "a list" : property.type.name).",
                 at: nameOffset)
         }
         return .aggregate(

@@ -248,7 +248,7 @@ import ToftTestKit
             var targets: [Int64] = []
             if step.isInverse {
                 targets = try view.backlinks(to: key, through: try view.schema.origin(of: property))
-            } else if property.isList {
+            } else if property.isCollection {
                 targets = try view.linkedKeys(
                     ListRef(
                         owner: ObjectRef(classID: property.classID, key: key), property: property.id

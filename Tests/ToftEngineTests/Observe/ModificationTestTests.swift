@@ -27,7 +27,7 @@ private struct Graph: LinkReading {
 @Suite struct ModificationTestTests {
     /// A chain 1 -> 2 -> ... -> 9 of one class.
     private func chain() -> (Graph, LinkMap, Link) {
-        let link = Link(source: 1, property: 5, target: 1, isList: false)
+        let link = Link(source: 1, property: 5, target: 1, isCollection: false)
         var graph = Graph()
         for key in 1..<9 as Range<Int64> { graph.targets[link, default: [:]][key] = [key + 1] }
         return (graph, LinkMap([link]), link)
@@ -75,7 +75,7 @@ private struct Graph: LinkReading {
         let links = (0..<1 + seed.below(6)).map { property in
             Link(
                 source: ClassID(seed.below(3)), property: PropertyID(property),
-                target: ClassID(seed.below(3)), isList: seed.below(2) == 0)
+                target: ClassID(seed.below(3)), isCollection: seed.below(2) == 0)
         }
         var graph = Graph()
         for link in links {

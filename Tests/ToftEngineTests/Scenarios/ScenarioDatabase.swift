@@ -140,7 +140,7 @@ struct ScenarioDatabase {
             guard let property = owner.visibleProperties.first(where: { $0.name == name }),
                 property.isStored
             else { continue }
-            guard property.isList else {
+            guard property.isCollection else {
                 try object.set(property.id, try value(json, property))
                 continue
             }
