@@ -134,7 +134,7 @@ import ToftStorage
             #expect(try transaction.view.backlinkCount(to: rex, try database.handle("Dog")) == 4)
             try transaction.listErase(ann, dogs, at: 1)
             #expect(try transaction.view.inverse(rex, "Dog", "keepers") == [ann, ann, bob])
-            try transaction.listClear(ann, dogs)
+            try transaction.clear(ann, dogs)
             #expect(try transaction.view.inverse(rex, "Dog", "keepers") == [bob])
         }
         try database.check()

@@ -60,7 +60,7 @@ import ToftStorage
             #expect(try transaction.view.values(key, "Lists", "int") == ints(0, 3, 5, 4))
             #expect(try transaction.view.listIndex(key, list, of: .int(5)) == 2)
             #expect(try transaction.view.listIndex(key, list, of: .int(6)) == nil)
-            try transaction.listClear(key, list)
+            try transaction.clear(key, list)
             #expect(try transaction.view.listCount(key, list) == 0)
         }
         try database.check()

@@ -249,7 +249,7 @@ private struct RandomRun {
             try transaction.listSwap(key, property, index, other)
             list.swapAt(index, other)
         default:
-            try transaction.listClear(key, property)
+            try transaction.clear(key, property)
             list = []
         }
         model.classes[owner.name]?[key]?.lists[property.name] = list

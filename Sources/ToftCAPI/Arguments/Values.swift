@@ -68,7 +68,7 @@ struct BorrowedArguments: ~Copyable {
         throws(EngineError) -> UnsafeBufferPointer<BorrowedValue>
     {
         let given = try Argument.array(values, count, name)
-        guard count <= Limits.listElements else {
+        guard count <= Limits.collectionElements else {
             throw .invalidArgument("'\(name)' has \(count) elements; a list can't have so many.")
         }
         let copies: UnsafeMutableBufferPointer<BorrowedValue> = buffer(of: count)

@@ -35,13 +35,13 @@ extension ModelError {
         case .noSuchClass: .noSuchClass
         case .noSuchProperty: .noSuchProperty
         case .noSuchObject: .objectDeleted
-        case .typeMismatch, .wrongLinkTarget, .notAList, .isAList: .typeMismatch
+        case .typeMismatch, .wrongLinkTarget, .notACollection, .isACollection: .typeMismatch
         case .nullNotAllowed, .nothingToAddTo: .nullNotAllowed
         case .primaryKeyImmutable: .primaryKeyChange
         case .duplicatePrimaryKey: .duplicatePrimaryKey
         case .primaryKeyMissing, .noPrimaryKey: .missingPrimaryKey
-        case .valueTooLong, .listTooLong: .valueTooLong
-        case .invalidText, .invalidDate: .invalidArgument
+        case .valueTooLong, .collectionTooLong: .valueTooLong
+        case .invalidText, .invalidDate, .invalidDictionaryKey: .invalidArgument
         case .propertyNotWritable: .readOnlyProperty
         case .indexOutOfRange: .indexOutOfRange
         case .sumOverflow, .additionOverflow: .overflow

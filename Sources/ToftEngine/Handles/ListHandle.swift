@@ -1,14 +1,15 @@
 package import ToftModel
 package import ToftStorage
 
-/// A live list of an object. Once the object is deleted, everything throws `collectionInvalidated`.
+/// A live list, set or dictionary of an object: its elements, of a dictionary the values. Once the
+/// object is deleted, everything throws `collectionInvalidated`.
 package struct ListHandle {
     package let owner: ObjectHandle
     package let property: PropertyHandle
 
     package var session: Session { owner.session }
     var ref: ListRef { ListRef(owner: owner.ref, property: property.id) }
-    private var key: Int64 { owner.ref.key }
+    var key: Int64 { owner.ref.key }
 }
 
 extension ListHandle {
@@ -17,8 +18,8 @@ extension ListHandle {
         get throws(EngineError) { try owner.isValid }
     }
 
-    /// Runs what reads or changes the list, on a handle of the property that the session sees now.
-    private func onList<Result>(_ body: (PropertyHandle) throws(ModelError) -> Result)
+    /// Runs what reads or changes the collection, on a handle of the property that the session sees now.
+    func onCollection<Result>(_ body: (PropertyHandle) throws(ModelError) -> Result)
         throws(EngineError) -> Result
     {
         try session.check()
@@ -35,8 +36,8 @@ extension ListHandle {
         guard try !isValid else { return error }
         return EngineError(
             .collectionInvalidated,
-            "The list '\(property.className).\(property.name)' is invalid: its object has been "
-                + "deleted."
+            "The \(property.collection.name) '\(property.className).\(property.name)' is invalid: "
+                + "its object has been deleted."
         )
     }
 
@@ -44,33 +45,39 @@ extension ListHandle {
 
     package var count: Int {
         get throws(EngineError) {
-            try onList { property throws(ModelError) in try session.view.listCount(key, property) }
+            try onCollection { property throws(ModelError) in
+                try session.view.listCount(key, property)
+            }
         }
     }
 
     /// The list as it is now, for many reads in a row: valid until the session moves or writes.
     package func elements() throws(EngineError) -> ListView {
-        try onList { property throws(ModelError) in try session.view.list(key, property) }
+        try onCollection { property throws(ModelError) in try session.view.list(key, property) }
     }
 
     /// One element, borrowed until the session moves or, in a write transaction, writes.
     package func cell(at index: Int) throws(EngineError) -> Cell {
-        try onList { property throws(ModelError) in
+        try onCollection { property throws(ModelError) in
             try session.view.listCell(key, property, at: index)
         }
     }
 
     /// One element, to keep.
     package func value(at index: Int) throws(EngineError) -> Value {
-        try onList { property throws(ModelError) in
+        try onCollection { property throws(ModelError) in
             try session.view.listValue(key, property, at: index)
         }
     }
 
-    /// The index of the first element that equals a value.
+    /// The index of the first element that equals a value. O(elements), of a set O(log elements).
     package func firstIndex(of value: Value) throws(EngineError) -> Int? {
-        try onList { property throws(ModelError) in
-            try session.view.listIndex(key, property, of: value)
+        try onCollection { property throws(ModelError) in
+            guard property.collection == .set else {
+                return try session.view.listIndex(key, property, of: value)
+            }
+            let position = try session.view.setPosition(key, property, of: value)
+            return position.isFound ? position.index : nil
         }
     }
 
@@ -85,11 +92,11 @@ extension ListHandle {
 
     // MARK: Writing
 
-    private func change(_ body: (ModelTransaction, PropertyHandle) throws(ModelError) -> Void)
+    func change(_ body: (ModelTransaction, PropertyHandle) throws(ModelError) -> Void)
         throws(EngineError)
     {
         let transaction = try session.writing()
-        try onList { property throws(ModelError) in try body(transaction, property) }
+        try onCollection { property throws(ModelError) in try body(transaction, property) }
         session.noteSet(property)
     }
 
@@ -155,7 +162,7 @@ extension ListHandle {
 
     package func clear() throws(EngineError) {
         try change { transaction, property throws(ModelError) in
-            try transaction.listClear(key, property)
+            try transaction.clear(key, property)
         }
     }
 

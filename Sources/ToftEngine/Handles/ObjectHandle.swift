@@ -73,10 +73,18 @@ extension ObjectHandle {
 
     /// A list property, live.
     package func list(_ id: PropertyID) throws(EngineError) -> ListHandle {
+        try collection(id, .list)
+    }
+
+    /// A list, a set or a dictionary, live.
+    package func collection(_ id: PropertyID, _ kind: CollectionKind) throws(EngineError)
+        -> ListHandle
+    {
         let property = try property(id)
-        guard property.isCollection else {
+        guard property.collection == kind else {
             throw EngineError(
-                ModelError.notAList(className: property.className, property: property.name))
+                ModelError.notACollection(
+                    className: property.className, property: property.name, kind: kind))
         }
         try requireExistence()
         return ListHandle(owner: self, property: property)

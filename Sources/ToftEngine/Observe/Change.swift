@@ -27,6 +27,8 @@ package struct CollectionChange: Sendable, Equatable {
     package var modificationsNew = IndexRanges()
     /// Lists only, by their new place: results report a deletion and an insertion.
     package var moves: [Move] = []
+    /// Of a dictionary, the keys of what is listed.
+    package var keys: KeyChange?
     /// The list was cleared and has stayed empty.
     var isCleared = false
     /// What the collection belonged to was deleted; no further change will come.
@@ -39,6 +41,13 @@ package struct CollectionChange: Sendable, Equatable {
         deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && moves.isEmpty
             && !isCleared && !isRootDeleted
     }
+}
+
+/// The keys of a dictionary that came, went, or had their value changed; ascending.
+package struct KeyChange: Sendable, Equatable {
+    package var deletions: [String] = []
+    package var insertions: [String] = []
+    package var modifications: [String] = []
 }
 
 /// What happened to one object between two versions.

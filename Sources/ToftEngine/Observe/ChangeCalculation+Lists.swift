@@ -6,6 +6,12 @@ extension ChangeCalculation {
     mutating func change(of ref: ListRef, watching paths: WatchedPaths?) throws(EngineError)
         -> CollectionChange
     {
+        let property = try model { () throws(ModelError) in
+            try old.property(PropertyRef(classID: ref.owner.classID, property: ref.property))
+        }
+        guard property.collection == .list else {
+            return try orderedChange(of: ref, property, watching: paths)
+        }
         let oldCount = try count(of: ref, in: old)
         guard try exists(ref.owner, in: new) else { return .rootDeleted(count: oldCount) }
         guard let replay = try replay(of: ref, count: oldCount) else {
@@ -32,7 +38,7 @@ extension ChangeCalculation {
         return replay.count == (try self.count(of: ref, in: new)) ? replay : nil
     }
 
-    private func count(of ref: ListRef, in view: ModelView) throws(EngineError) -> Int {
+    func count(of ref: ListRef, in view: ModelView) throws(EngineError) -> Int {
         try model { () throws(ModelError) in try view.list(ref).count }
     }
 

@@ -67,7 +67,13 @@ extension ChangeCalculation {
         throws(ModelError) -> Bool
     {
         if property.isCollection {
-            return try old.listValues(key, was) == new.listValues(key, property)
+            if property.collection == .dictionary {
+                let (before, after) = (
+                    try old.dictionaryKeys(key, was), try new.dictionaryKeys(key, property)
+                )
+                guard try before.hasSameElements(as: after) else { return false }
+            }
+            return try old.list(key, was).hasSameElements(as: new.list(key, property))
         }
         return try old.cell(key, was).isEqual(to: new.cell(key, property))
     }

@@ -13,7 +13,11 @@ extension TransactionChanges {
                     property.isStored && before.visibleProperties.contains { $0.id == property.id }
                 }
                 var comparison = TableComparison(
-                    columns: columns.map { ($0.column, $0.isCollection) })
+                    columns: columns.flatMap { property in
+                        property.collection == .dictionary
+                            ? [(property.column, true), (property.keysColumn, true)]
+                            : [(property.column, property.isCollection)]
+                    })
                 let tables = (try old.table(before), try new.table(after))
                 try stored { () throws(StorageError) in try comparison.run(tables.0, tables.1) }
                 differences[after.id] = comparison
@@ -75,8 +79,8 @@ private struct TableComparison {
         for column in columns {
             if column.isCollection {
                 guard
-                    try isEqual(
-                        was.cluster.list(column.id, was.row), now.cluster.list(column.id, now.row))
+                    try was.cluster.list(column.id, was.row).isEqual(
+                        to: now.cluster.list(column.id, now.row))
                 else { return false }
             } else {
                 guard
@@ -88,12 +92,20 @@ private struct TableComparison {
         return true
     }
 
-    private func isEqual(_ was: ListView, _ now: ListView) throws(StorageError) -> Bool {
-        guard was.count == now.count else { return false }
-        for index in 0..<was.count {
-            guard try was.cell(at: index).isEqual(to: now.cell(at: index)) else { return false }
+}
+
+extension ListView {
+    fileprivate func isEqual(to other: ListView) throws(StorageError) -> Bool {
+        guard count == other.count else { return false }
+        for index in 0..<count {
+            guard try cell(at: index).isEqual(to: other.cell(at: index)) else { return false }
         }
         return true
+    }
+
+    /// Whether two lists of one property hold equal values.
+    func hasSameElements(as other: ListView) throws(ModelError) -> Bool {
+        do { return try isEqual(to: other) } catch { throw .storage(error) }
     }
 }
 

@@ -11,13 +11,22 @@ extension ResultsDefinition {
             guard isPlain else { return try valueOrder(in: view) }
             switch base {
             case .all: return .whole
-            case .list: return .list
+            case .list(let ref): return try collectionRows(ref, in: view)
             case .backlinks(let target, let link):
                 return .keys(try view.sources(of: target, through: link), isAscending: true)
             case .objects(let keys): return .keys(keys, isAscending: false)
             case .values(let values, _): return .values(values)
             }
         }
+    }
+
+    /// A dictionary of links shows the objects, without the keys that lead to none.
+    private func collectionRows(_ ref: ListRef, in view: ModelView) throws(ModelError) -> ResultRows
+    {
+        let property = try view.property(
+            PropertyRef(classID: ref.owner.classID, property: ref.property))
+        guard property.collection == .dictionary, property.type == .link else { return .list }
+        return .keys(try view.linkedKeys(ref), isAscending: false)
     }
 
     private func order(of query: BoundQuery, in view: ModelView) throws(ModelError) -> ResultRows {

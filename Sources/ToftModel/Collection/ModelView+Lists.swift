@@ -1,10 +1,12 @@
 package import ToftStorage
 
 extension ModelView {
-    /// A list property, for reading without copying: good as long as a `Cell` would be.
+    /// The elements of a list or set, or the values of a dictionary, for reading without copying:
+    /// good as long as a `Cell` would be.
     package func list(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> ListView {
         guard property.isCollection else {
-            throw .notAList(className: property.className, property: property.name)
+            throw .notACollection(
+                className: property.className, property: property.name, kind: .list)
         }
         let table = try table(of: property, with: key)
         do { return try table.list(key, property.column) } catch {

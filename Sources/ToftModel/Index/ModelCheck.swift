@@ -4,7 +4,8 @@ package import ToftStorage
 ///
 /// Rules: 1. an index or primary key tree has exactly one entry for each row, the one that its
 /// value makes; 2. every link leads to a row; 3. the backlinks of a property are its links,
-/// counted; 4. text is UTF-8; 5. keys are at least 0 and below the table's next key.
+/// counted; 4. text is UTF-8; 5. keys are at least 0 and below the table's next key; 6. the elements
+/// of a set and the keys of a dictionary ascend, and a dictionary has as many values as keys.
 package struct ModelCheck {
     private let view: ModelView
     private var problems: [String] = []
@@ -83,7 +84,10 @@ package struct ModelCheck {
         _ property: PropertyHandle, _ cluster: ClusterView, _ row: Int, _ owner: ClassHandle
     ) throws(ModelError) -> Int {
         let key = cluster.keys[row]
-        if property.isCollection { return try checkList(property, cluster, row) }
+        if property.isCollection {
+            if property.collection == .dictionary { try checkKeys(property, cluster, row) }
+            return try checkElements(property, cluster, row)
+        }
         let cell = try stored { () throws(StorageError) in try cluster.cell(row, property.column) }
         if case .null = cell, !property.isOptional { add("\(describe(property, key)) is null") }
         checkValue(property, key, cell)
@@ -103,12 +107,50 @@ package struct ModelCheck {
         }
     }
 
-    private mutating func checkList(_ property: PropertyHandle, _ cluster: ClusterView, _ row: Int)
-        throws(ModelError) -> Int
+    private mutating func checkKeys(_ property: PropertyHandle, _ cluster: ClusterView, _ row: Int)
+        throws(ModelError)
     {
+        let key = cluster.keys[row]
+        let (names, values) = try stored { () throws(StorageError) in
+            (
+                try cluster.list(property.keysColumn, row),
+                try cluster.list(property.column, row)
+            )
+        }
+        if names.count != values.count {
+            add("\(describe(property, key)) has \(names.count) keys and \(values.count) values")
+        }
+        try checkOrder(names, property, key)
+        for index in 0..<names.count {
+            let name = try stored { () throws(StorageError) in try names.cell(at: index) }
+            guard case .bytes(let bytes) = name, UTF8Text.isValid(bytes) else {
+                add("\(describe(property, key)) has a key at \(index) that is not UTF-8")
+                continue
+            }
+        }
+    }
+
+    /// Each element comes after the one before it.
+    private mutating func checkOrder(_ list: ListView, _ property: PropertyHandle, _ key: Int64)
+        throws(ModelError)
+    {
+        for index in 0..<max(list.count - 1, 0) {
+            let (first, second) = try stored { () throws(StorageError) in
+                (try list.cell(at: index), try list.cell(at: index + 1))
+            }
+            if !first.isBefore(second) {
+                add("\(describe(property, key)) does not ascend at \(index + 1)")
+            }
+        }
+    }
+
+    private mutating func checkElements(
+        _ property: PropertyHandle, _ cluster: ClusterView, _ row: Int
+    ) throws(ModelError) -> Int {
         var links: [Int64: Int] = [:]
         let key = cluster.keys[row]
         let list = try stored { () throws(StorageError) in try cluster.list(property.column, row) }
+        if property.collection == .set { try checkOrder(list, property, key) }
         for index in 0..<list.count {
             let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
             if case .null = cell, !property.isOptional {

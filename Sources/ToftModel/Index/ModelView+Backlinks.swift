@@ -75,14 +75,14 @@ struct BacklinkEntry {
         links = try BacklinkEntry.links(value)
     }
 
-    /// The number of links that a value encodes: 1 to `Limits.listElements`.
+    /// The number of links that a value encodes: 1 to `Limits.collectionElements`.
     static func links(_ value: UnsafeRawBufferPointer) throws(ModelError) -> Int {
         if value.count == 0 { return 1 }
         guard value.count == 4 else {
             throw .inconsistent("a number of links is \(value.count) bytes long")
         }
         let links = Int(UInt32(littleEndian: value.loadUnaligned(as: UInt32.self)))
-        guard links > 1, links <= Limits.listElements else {
+        guard links > 1, links <= Limits.collectionElements else {
             throw .inconsistent("an object links \(links) times to another")
         }
         return links

@@ -198,7 +198,7 @@ extension PropertyHandle {
     /// The error for asking a list or an inverse link for one value.
     var notOneValue: ModelError {
         collection != .none
-            ? .isAList(className: className, property: name)
+            ? .isACollection(className: className, property: name, kind: collection)
             : .typeMismatch(
                 className: className, property: name, expected: "an inverse link",
                 found: "one value")

@@ -39,6 +39,23 @@ extension PropertyHandle {
         }
     }
 
+    /// Throws unless the bytes may be a key of a dictionary: as in Realm, a key has no "." and does
+    /// not begin with "$".
+    func checkEntryKey(_ key: UnsafeRawBufferPointer) throws(ModelError) {
+        let reason: String
+        if key.count > Limits.valueBytes { throw tooLong(key.count) }
+        if !UTF8Text.isValid(key) {
+            throw .invalidText(className: className, property: name)
+        } else if key.first == UInt8(ascii: "$") {
+            reason = "begins with '$'"
+        } else if key.contains(UInt8(ascii: ".")) {
+            reason = "contains a '.'"
+        } else {
+            return
+        }
+        throw .invalidDictionaryKey(className: className, property: name, reason: reason)
+    }
+
     private func tooLong(_ length: Int) -> ModelError {
         .valueTooLong(
             className: className, property: name, length: length, limit: Limits.valueBytes)
@@ -53,7 +70,7 @@ extension PropertyHandle {
     /// Why a value is none for a property that does not hold one value.
     func notSettable(_ value: BorrowedValue) -> ModelError {
         isStored
-            ? .isAList(className: className, property: name)
+            ? .isACollection(className: className, property: name, kind: collection)
             : .propertyNotWritable(className: className, property: name)
     }
 }

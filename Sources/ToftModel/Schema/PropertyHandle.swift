@@ -60,7 +60,7 @@ package final class PropertyHandle: Sendable {
         rule = ValueRule(
             type: type, isOptional: isOptional && !isDeclaredRequired,
             isOneValue: collection == .none && type != .linkingObjects,
-            isCollection: collection != .none,
+            collection: collection,
             isHidden: isHidden, column: id, targetClassID: targetClassID ?? 0,
             targetPosition: targetPosition ?? -1)
     }
@@ -83,8 +83,10 @@ extension PropertyHandle {
     }
     /// Whether it can be null itself: a list can't, its elements may.
     package var isNullable: Bool { isOptional && collection == .none }
-    /// The column that holds it; the property's own id.
+    /// The column that holds it, of a dictionary the values; the property's own id.
     package var column: UInt32 { id }
+    /// The column of a dictionary's keys.
+    package var keysColumn: UInt32 { DictionaryColumns.keys(id) }
 
     /// The type in plain words, for messages: "optional int", "list of string", "link to 'Dog'".
     package var typeName: String {

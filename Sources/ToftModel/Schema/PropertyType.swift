@@ -36,7 +36,7 @@ extension PropertyType {
     func name(_ collection: CollectionKind, isOptional: Bool, target: String?) -> String {
         let suffix = self == .link ? " to '\(target ?? "?")'" : ""
         let optional = isOptional && self != .link ? "optional " : ""
-        return (collection == .list ? "list of " : "") + optional + name + suffix
+        return (collection == .none ? "" : "\(collection.name) of ") + optional + name + suffix
     }
 
     /// The type of the column that holds such values, or of the elements of a list of them; nil for
@@ -72,12 +72,24 @@ extension PropertyType {
     }
 }
 
-/// Whether a property holds one value or many. Raw values are format; 2 (set) and 3 (dictionary)
-/// are reserved.
+/// Whether a property holds one value or many. Raw values are format.
 package enum CollectionKind: UInt8, Sendable {
     case none = 0
+    /// Values in an order that the user gives them.
     case list = 1
+    /// Values of which no two are equal, in ascending order.
+    case set = 2
+    /// Values under keys that are text, in the order of the keys' bytes.
+    case dictionary = 3
+}
 
-    /// Raw values that a later version gives a meaning.
-    package static let reserved: [UInt8: String] = [2: "set", 3: "dictionary"]
+extension CollectionKind {
+    /// The kind in plain words, for messages.
+    package var name: String {
+        self == .none ? "value" : "\(self)"
+    }
+
+    /// Whether its links may be null: a list and a set lose the links to deleted objects, a
+    /// dictionary keeps the key.
+    var hasOptionalLinks: Bool { self == .none || self == .dictionary }
 }

@@ -156,7 +156,9 @@ extension StoredClass {
         var previous: PropertyID = 0
         try claim(table, in: &trees)
         for property in properties {
-            guard property.id > previous, property.id < nextPropertyID else {
+            guard property.id > previous, property.id < nextPropertyID,
+                property.id < DictionaryColumns.keysBit
+            else {
                 throw .damagedSchema(
                     "property id \(property.id) of class '\(name)' is out of order")
             }
@@ -200,7 +202,7 @@ extension StoredClass {
             guard property.backlinkTree != nil else {
                 throw .damagedSchema("\(subject) is a link and has no backlink tree")
             }
-            guard property.isOptional != property.isCollection else {
+            guard property.isOptional == property.collection.hasOptionalLinks else {
                 throw .damagedSchema("\(subject) is a link that can't be null, or the reverse")
             }
         case .linkingObjects:
@@ -242,10 +244,7 @@ extension StoredProperty {
                 "\(subject) is of type \(PropertyType.reserved[type] ?? String(type))")
         }
         guard let knownCollection = CollectionKind(rawValue: collection) else {
-            throw .unsupportedSchema(
-                "\(subject) is a "
-                    + "\(CollectionKind.reserved[collection] ?? "collection of kind \(collection)")"
-            )
+            throw .unsupportedSchema("\(subject) is a collection of kind \(collection)")
         }
         guard index <= SchemaEncoding.orderedIndex else {
             throw .unsupportedSchema(

@@ -141,11 +141,16 @@ private struct SchemaProblems {
         switch (property.type, property.collection) {
         case (.link, .none) where !property.isOptional:
             add(property.name, "is a to-one link and must be optional")
-        case (.link, .list) where property.isOptional:
-            add(property.name, "is a list of links, whose elements can't be optional")
+        case (.link, .dictionary) where !property.isOptional:
+            add(property.name, "is a dictionary of links, whose values must be optional")
+        case (.link, .list) where property.isOptional, (.link, .set) where property.isOptional:
+            add(
+                property.name,
+                "is a \(property.collection.name) of links, whose elements can't be optional")
         case (.linkingObjects, .none) where property.isOptional:
             add(property.name, "is an inverse link and can't be optional")
-        case (.linkingObjects, .list): add(property.name, "is an inverse link and can't be a list")
+        case (.linkingObjects, .list), (.linkingObjects, .set), (.linkingObjects, .dictionary):
+            add(property.name, "is an inverse link and can't be a \(property.collection.name)")
         default: break
         }
     }
@@ -153,7 +158,9 @@ private struct SchemaProblems {
     mutating func checkKeys(_ property: PropertySchema) {
         if property.isPrimaryKey {
             if property.collection != .none {
-                add(property.name, "is a list and can't be the primary key")
+                add(
+                    property.name,
+                    "is a \(property.collection.name) and can't be the primary key")
             } else if !property.type.canBePrimaryKey {
                 add(
                     property.name,
@@ -164,7 +171,7 @@ private struct SchemaProblems {
         }
         if property.isIndexed {
             if property.collection != .none {
-                add(property.name, "is a list and can't be indexed")
+                add(property.name, "is a \(property.collection.name) and can't be indexed")
             } else if !property.type.canBeIndexed {
                 add(
                     property.name,

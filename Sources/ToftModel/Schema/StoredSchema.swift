@@ -119,6 +119,17 @@ package struct StoredProperty: Sendable, Equatable {
     package var isStored: Bool { type != .linkingObjects }
 }
 
+/// A dictionary is two lists side by side: its values in the column of the property's id, its keys
+/// in another one.
+enum DictionaryColumns {
+    /// Property ids are below.
+    static let keysBit: UInt32 = 1 << 31
+
+    /// The column of a dictionary's keys.
+    @inline(__always)
+    static func keys(_ property: PropertyID) -> UInt32 { property | keysBit }
+}
+
 extension StoredSchema {
     /// The class with this id, hidden or not.
     package func storedClass(id: ClassID) -> StoredClass? {
@@ -180,14 +191,19 @@ extension StoredClass {
 }
 
 extension StoredProperty {
-    /// The column of the class's table that holds this property; nil for inverse links.
-    package var column: Column? {
-        guard let columnType = type.columnType else { return nil }
-        if isCollection {
-            return Column(
-                id: id, type: .list, isNullable: false, elementType: columnType,
-                elementIsNullable: isOptional)
+    /// The columns of the class's table that hold this property: two of a dictionary, none of an
+    /// inverse link.
+    var columns: [Column] {
+        guard let columnType = type.columnType else { return [] }
+        guard isCollection else {
+            return [Column(id: id, type: columnType, isNullable: isOptional)]
         }
-        return Column(id: id, type: columnType, isNullable: isOptional)
+        let values = Column(
+            id: id, type: .list, isNullable: false, elementType: columnType,
+            elementIsNullable: isOptional)
+        guard collection == .dictionary else { return [values] }
+        let keys = Column(
+            id: DictionaryColumns.keys(id), type: .list, isNullable: false, elementType: .bytes)
+        return [values, keys]
     }
 }

@@ -8,7 +8,7 @@ struct ValueRule {
     let isOptional: Bool
     /// Whether it holds one value that can be set.
     let isOneValue: Bool
-    let isCollection: Bool
+    let collection: CollectionKind
     let isHidden: Bool
     let column: UInt32
     /// The class that a link leads to, and its index in `ModelSchema.classes`; 0 and -1 where there

@@ -16,7 +16,21 @@ package enum BorrowedValue {
     case uuid(FixedBytes)
     /// 12 bytes, and four zeros.
     case objectId(FixedBytes)
+    /// A whole list or set.
     case list(UnsafeBufferPointer<BorrowedValue>)
+    case dictionary(UnsafeBufferPointer<BorrowedEntry>)
+}
+
+/// A key of a dictionary and its value, as a caller hands them in.
+package struct BorrowedEntry {
+    /// Must be UTF-8; it is checked.
+    package var key: UnsafeRawBufferPointer
+    package var value: BorrowedValue
+
+    package init(key: UnsafeRawBufferPointer, value: BorrowedValue) {
+        self.key = key
+        self.value = value
+    }
 }
 
 extension BorrowedValue {
@@ -35,6 +49,7 @@ extension BorrowedValue {
         case .uuid: "uuid"
         case .objectId: "objectId"
         case .list: "list"
+        case .dictionary: "dictionary"
         }
     }
 

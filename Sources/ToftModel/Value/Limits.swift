@@ -8,6 +8,6 @@ package enum Limits {
     package static let valueBytes = 16 * 1024 * 1024 - 1
     /// Properties of one class, inverse links included.
     package static let propertiesPerClass = 1_000
-    /// Elements of one list.
-    package static let listElements = Int(Int32.max)
+    /// Elements of one list, set or dictionary.
+    package static let collectionElements = Int(Int32.max)
 }

@@ -79,10 +79,12 @@ extension ModelError {
         case .propertyNotWritable(let className, let property):
             "Property '\(className).\(property)' is an inverse link and follows from the links to "
                 + "the object; change those."
-        case .notAList(let className, let property):
-            "Property '\(className).\(property)' is not a list."
-        case .isAList(let className, let property):
-            "Property '\(className).\(property)' is a list; use the list functions."
+        case .notACollection(let className, let property, let kind):
+            "Property '\(className).\(property)' is not a \(kind.name)."
+        case .isACollection(let className, let property, let kind):
+            "Property '\(className).\(property)' is a \(kind.name); use the \(kind.name) functions."
+        case .invalidDictionaryKey(let className, let property, let reason):
+            "A key of dictionary '\(className).\(property)' \(reason)."
         case .indexOutOfRange(let index, let count):
             "Index \(index) is out of bounds (must be less than \(count))."
         case .additionOverflow(let className, let property, let value, let amount):
@@ -93,8 +95,8 @@ extension ModelError {
                 + "first."
         case .sumOverflow(let className, let property):
             "The sum of '\(className).\(property)' is beyond 64 bits. Add the values up as doubles."
-        case .listTooLong(let className, let property, let limit):
-            "List '\(className).\(property)' can't hold more than \(limit) elements."
+        case .collectionTooLong(let className, let property, let limit):
+            "'\(className).\(property)' can't hold more than \(limit) elements."
         case .inconsistent(let what): "The database contradicts itself: \(what)."
         default: ""
         }

@@ -38,11 +38,13 @@ package enum ModelError: Error, Sendable, Equatable {
     case wrongLinkTarget(className: String, property: String, expected: String, found: String)
     /// An inverse link was to be changed.
     case propertyNotWritable(className: String, property: String)
-    case notAList(className: String, property: String)
-    /// A list was used where one value was asked for.
-    case isAList(className: String, property: String)
+    case notACollection(className: String, property: String, kind: CollectionKind)
+    /// A collection was used where one value was asked for.
+    case isACollection(className: String, property: String, kind: CollectionKind)
+    /// A key that no dictionary takes, and why.
+    case invalidDictionaryKey(className: String, property: String, reason: String)
     case indexOutOfRange(index: Int, count: Int)
-    case listTooLong(className: String, property: String, limit: Int)
+    case collectionTooLong(className: String, property: String, limit: Int)
     /// The sum of a property's integers is none of 64 bits.
     case sumOverflow(className: String, property: String)
     /// An int and what was to be added to it leave the range of 64 bits.

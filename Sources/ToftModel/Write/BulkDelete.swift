@@ -110,7 +110,7 @@ struct BulkDelete {
         }
     }
 
-    /// Makes a link to a deleted object null, or takes deleted objects out of a list.
+    /// Makes a link to a deleted object null, or takes deleted objects out of a collection.
     private func nullify(
         _ property: PropertyHandle, of key: Int64, _ table: TableReader, _ owner: ClassHandle
     ) throws(ModelError) {
@@ -123,7 +123,7 @@ struct BulkDelete {
         } catch { throw property.modelError(error, key: key) }
     }
 
-    /// From the last to the first.
+    /// From the last to the first; a dictionary keeps the key, with null.
     private func removeElements(
         _ property: PropertyHandle, of key: Int64, _ table: TableReader, _ owner: ClassHandle
     ) throws(StorageError) {
@@ -137,7 +137,12 @@ struct BulkDelete {
             }
         }
         for index in indexes.reversed() {
-            try writing.listErase(owner.table, key, property.column, at: index, derived: true)
+            if property.collection == .dictionary {
+                try writing.listSet(
+                    owner.table, key, property.column, at: index, .null, derived: true)
+            } else {
+                try writing.listErase(owner.table, key, property.column, at: index, derived: true)
+            }
         }
     }
 

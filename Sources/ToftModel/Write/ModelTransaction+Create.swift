@@ -18,7 +18,7 @@ extension ModelTransaction {
         if let existing = try findPrepared(owner) {
             guard policy != .error else { throw duplicate(owner) }
             for element in prepared.pointee.elements
-            where !owner.properties[element.position].isPrimaryKey {
+            where !element.isKeys && !owner.properties[element.position].isPrimaryKey {
                 try apply(element, to: existing, owner, policy: policy)
             }
             return (existing, false)

@@ -7,14 +7,11 @@ extension ModelTransaction {
         _ key: Int64, _ property: PropertyHandle, at index: Int,
         _ values: UnsafeBufferPointer<BorrowedValue>
     ) throws(ModelError) {
-        let count = try listCount(key, property)
+        let count = try count(of: .list, key, property)
         guard index >= 0, index <= count else {
             throw .indexOutOfRange(index: index, count: count + 1)
         }
-        guard count + values.count <= Limits.listElements else {
-            throw .listTooLong(
-                className: property.className, property: property.name, limit: Limits.listElements)
-        }
+        try checkRoom(for: values.count, beside: count, property)
         arena.reset()
         prepared.pointee.begin(view.schema.classes[property.classPosition])
         for value in values { prepared.pointee.addListCell(try prepareElement(value, property)) }
@@ -66,7 +63,7 @@ extension ModelTransaction {
     package func listErase(_ key: Int64, _ property: PropertyHandle, _ range: Range<Int>)
         throws(ModelError)
     {
-        let count = try listCount(key, property)
+        let count = try count(of: .list, key, property)
         guard range.lowerBound >= 0, range.upperBound <= count else {
             throw .indexOutOfRange(
                 index: range.lowerBound < 0 || range.isEmpty
@@ -105,11 +102,6 @@ extension ModelTransaction {
         }
     }
 
-    /// Removes all elements; objects linked stay.
-    package func listClear(_ key: Int64, _ property: PropertyHandle) throws(ModelError) {
-        try clear(key, property)
-    }
-
     /// Replaces the whole list, all or nothing: with `.all` it is cleared and filled again, with
     /// `.modified` only what differs is set.
     func listAssign(
@@ -132,7 +124,7 @@ extension ModelTransaction {
     // MARK: Steps
 
     /// Replaces the content of a list by the prepared cells of `range`.
-    func assign(
+    func assignList(
         _ range: Range<Int>, to key: Int64, _ property: PropertyHandle, policy: UpdatePolicy
     ) throws(ModelError) {
         guard policy == .modified else {
@@ -158,30 +150,34 @@ extension ModelTransaction {
     func append(_ range: Range<Int>, to key: Int64, _ property: PropertyHandle, from index: Int)
         throws(ModelError)
     {
-        var index = index
-        for cellIndex in range {
-            let cell = prepared.pointee.listCells[cellIndex], position = index
-            try change(key, property) { table throws(StorageError) in
-                try writing.listInsert(
-                    table, key, property.column, at: position, cell, derived: false)
-            }
-            if property.type == .link, case .int64(let target) = cell {
-                try addBacklink(property, target: target, source: key)
-            }
-            index += 1
+        for (offset, cellIndex) in range.enumerated() {
+            try insert(prepared.pointee.listCells[cellIndex], at: index + offset, of: key, property)
         }
     }
 
-    private func replace(_ index: Int, of key: Int64, _ property: PropertyHandle, by cell: Cell)
+    /// Inserts one element and, for a link, one backlink.
+    func insert(_ cell: Cell, at index: Int, of key: Int64, _ property: PropertyHandle)
+        throws(ModelError)
+    {
+        try change(key, property) { table throws(StorageError) in
+            try writing.listInsert(table, key, property.column, at: index, cell, derived: false)
+        }
+        if property.type == .link, case .int64(let target) = cell {
+            try addBacklink(property, target: target, source: key)
+        }
+    }
+
+    /// Replaces one element, the value of a dictionary's key too.
+    func replace(_ index: Int, of key: Int64, _ property: PropertyHandle, by cell: Cell)
         throws(ModelError)
     {
         let was = property.type == .link ? try view.listCell(key, property, at: index) : .null
         try change(key, property) { table throws(StorageError) in
             try writing.listSet(table, key, property.column, at: index, cell, derived: false)
         }
-        guard case .int64(let old) = was, case .int64(let new) = cell, old != new else { return }
-        try removeBacklink(property, target: old, source: key)
-        try addBacklink(property, target: new, source: key)
+        guard property.type == .link, !was.isEqual(to: cell) else { return }
+        if case .int64(let old) = was { try removeBacklink(property, target: old, source: key) }
+        if case .int64(let new) = cell { try addBacklink(property, target: new, source: key) }
     }
 
     /// Removes one element and, for a link, one backlink.
@@ -197,11 +193,15 @@ extension ModelTransaction {
         }
     }
 
-    private func clear(_ key: Int64, _ property: PropertyHandle) throws(ModelError) {
+    /// Empties a list, a set or a dictionary; objects linked stay.
+    package func clear(_ key: Int64, _ property: PropertyHandle) throws(ModelError) {
         let targets = property.type == .link ? try view.list(key, property).linkTargets() : []
         _ = try listCount(key, property)
         try change(key, property) { table throws(StorageError) in
             try writing.listClear(table, key, property.column, derived: false)
+            if property.collection == .dictionary {
+                try writing.listClear(table, key, property.keysColumn, derived: false)
+            }
         }
         for target in targets {
             try buffer.removeAllBacklinks(property, target: target, source: key)
@@ -213,10 +213,32 @@ extension ModelTransaction {
         try view.listCount(key, property)
     }
 
+    /// The number of elements of what must be a collection of this kind.
+    func count(of kind: CollectionKind, _ key: Int64, _ property: PropertyHandle)
+        throws(ModelError) -> Int
+    {
+        guard property.collection == kind else {
+            throw .notACollection(
+                className: property.className, property: property.name, kind: kind)
+        }
+        return try listCount(key, property)
+    }
+
+    /// Throws where a collection of this many elements can't take `count` more.
+    func checkRoom(for count: Int, beside existing: Int, _ property: PropertyHandle)
+        throws(ModelError)
+    {
+        guard existing + count <= Limits.collectionElements else {
+            throw .collectionTooLong(
+                className: property.className, property: property.name,
+                limit: Limits.collectionElements)
+        }
+    }
+
     private func checkIndex(_ index: Int, _ key: Int64, _ property: PropertyHandle)
         throws(ModelError)
     {
-        let count = try listCount(key, property)
+        let count = try count(of: .list, key, property)
         guard index >= 0, index < count else { throw .indexOutOfRange(index: index, count: count) }
     }
 

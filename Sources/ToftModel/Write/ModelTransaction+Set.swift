@@ -73,7 +73,7 @@ extension ModelTransaction {
                 className: owner.name, property: owner.properties[element.position].name)
         }
         try view.requireObject(key, owner)
-        for element in prepared.pointee.elements {
+        for element in prepared.pointee.elements where !element.isKeys {
             try apply(element, to: key, owner, policy: policy)
         }
     }
@@ -93,7 +93,14 @@ extension ModelTransaction {
         _ element: RowValue, to key: Int64, _ owner: ClassHandle, policy: UpdatePolicy
     ) throws(ModelError) {
         let property = owner.properties[element.position]
-        if element.isList { return try assign(element.list, to: key, property, policy: policy) }
+        if element.isList {
+            return switch property.collection {
+            case .none, .list: try assignList(element.list, to: key, property, policy: policy)
+            case .set: try assignSet(element.list, to: key, property, policy: policy)
+            case .dictionary:
+                try assignDictionary(element.list, to: key, property, policy: policy)
+            }
+        }
         if policy == .modified, try view.cell(key, property).isIdentical(to: element.cell) {
             return
         }

@@ -91,9 +91,8 @@ package final class ModelTransaction {
         for assignment in assignments {
             let position = try owner.position(id: assignment.property)
             let rule = owner.rules[position]
-            if rule.isCollection {
-                prepared.pointee.add(
-                    try prepareList(assignment.value, owner.properties[position], position))
+            if rule.collection != .none {
+                try prepareCollection(assignment.value, owner.properties[position], position)
             } else {
                 guard rule.isOneValue else {
                     throw owner.properties[position].notSettable(assignment.value)
@@ -132,23 +131,43 @@ package final class ModelTransaction {
         throw property.rejection(of: value, view.schema)
     }
 
-    private func prepareList(
+    /// Checks a whole collection; null is an empty one.
+    private func prepareCollection(
         _ value: BorrowedValue, _ property: PropertyHandle, _ position: Int
-    ) throws(ModelError) -> RowValue {
+    ) throws(ModelError) {
         let first = prepared.pointee.listCells.count
-        switch value {
-        case .null: break
-        case .list(let values):
+        switch (value, property.collection) {
+        case (.null, _): break
+        case (.list(let values), .list), (.list(let values), .set):
             for value in values {
                 prepared.pointee.addListCell(try prepareElement(value, property))
             }
+            if property.collection == .set { prepared.pointee.makeSet(from: first) }
+        case (.dictionary(let entries), .dictionary):
+            for entry in entries {
+                prepared.pointee.addListCell(try prepareEntryKey(entry.key, property))
+                prepared.pointee.addListCell(try prepareElement(entry.value, property))
+            }
+            prepared.pointee.makeDictionary(from: first)
         default:
             throw .typeMismatch(
                 className: property.className, property: property.name, expected: property.typeName,
                 found: value.kindName)
         }
-        return RowValue(
-            column: property.column, tag: position, list: first..<prepared.pointee.listCells.count)
+        let end = prepared.pointee.listCells.count
+        guard property.collection == .dictionary else {
+            return prepared.pointee.add(
+                RowValue(column: property.column, tag: position, list: first..<end))
+        }
+        prepared.pointee.addDictionary(first..<first + (end - first) / 2, property, position)
+    }
+
+    /// Checks a key of a dictionary, its bytes copied to `arena`.
+    func prepareEntryKey(_ key: UnsafeRawBufferPointer, _ property: PropertyHandle)
+        throws(ModelError) -> Cell
+    {
+        try property.checkEntryKey(key)
+        return arena.copy(.bytes(key))
     }
 
     /// Throws unless the target of a link exists.

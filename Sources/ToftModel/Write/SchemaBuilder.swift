@@ -50,7 +50,7 @@ struct SchemaBuilder {
 
     private mutating func createTable(_ id: ClassID) throws(ModelError) {
         let index = try classIndex(id)
-        let columns = schema.classes[index].properties.compactMap(\.column)
+        let columns = schema.classes[index].properties.flatMap(\.columns).sorted { $0.id < $1.id }
         schema.classes[index].table = try stored { () throws(StorageError) in
             try writing.createTable(columns: columns)
         }
@@ -62,8 +62,9 @@ struct SchemaBuilder {
 
     private mutating func addColumn(_ id: ClassID, _ property: PropertyID) throws(ModelError) {
         let owner = schema.classes[try classIndex(id)]
-        guard let column = owner.property(id: property)?.column else { return }
-        try stored { () throws(StorageError) in try writing.addColumn(owner.table, column) }
+        for column in owner.property(id: property)?.columns ?? [] {
+            try stored { () throws(StorageError) in try writing.addColumn(owner.table, column) }
+        }
         changedClasses.insert(id)
     }
 

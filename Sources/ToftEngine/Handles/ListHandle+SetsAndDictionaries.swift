@@ -1,0 +1,98 @@
+package import ToftModel
+package import ToftStorage
+
+/// Sets.
+extension ListHandle {
+    /// Inserts a value unless the set has it. O(log elements).
+    /// - Returns: its index, and whether it is new.
+    @discardableResult
+    package func setInsert(_ value: BorrowedValue) throws(EngineError) -> (
+        index: Int, isNew: Bool
+    ) {
+        try changed { transaction, property throws(ModelError) in
+            try transaction.setInsert(key, property, value)
+        }
+    }
+
+    /// Inserts one value that the caller keeps.
+    @discardableResult
+    package func setInsert(_ value: Value) throws(EngineError) -> (index: Int, isNew: Bool) {
+        try changed { transaction, property throws(ModelError) in
+            try transaction.setInsert(key, property, value)
+        }
+    }
+
+    /// Removes a value; false where the set does not have it. O(log elements).
+    package func setErase(_ value: Value) throws(EngineError) -> Bool {
+        try changed { transaction, property throws(ModelError) in
+            try transaction.setErase(key, property, value)
+        }
+    }
+
+    /// Runs a change that has a result.
+    private func changed<Result>(
+        _ body: (ModelTransaction, PropertyHandle) throws(ModelError) -> Result
+    ) throws(EngineError) -> Result {
+        let transaction = try session.writing()
+        let result = try onCollection { property throws(ModelError) in
+            try body(transaction, property)
+        }
+        session.noteSet(property)
+        return result
+    }
+}
+
+/// Dictionaries. The value of a key has its index among the elements.
+extension ListHandle {
+    /// The keys as they are now: valid until the session moves or writes.
+    package func keys() throws(EngineError) -> ListView {
+        try onCollection { property throws(ModelError) in
+            try session.view.dictionaryKeys(key, property)
+        }
+    }
+
+    /// One key, to keep.
+    package func entryKey(at index: Int) throws(EngineError) -> String {
+        try onCollection { property throws(ModelError) in
+            try session.view.dictionaryKey(key, property, at: index)
+        }
+    }
+
+    /// The index of a key; nil where it is not there. O(log entries).
+    package func index(ofKey entryKey: UnsafeRawBufferPointer) throws(EngineError) -> Int? {
+        try onCollection { property throws(ModelError) in
+            let position = try session.view.dictionaryPosition(key, property, of: entryKey)
+            return position.isFound ? position.index : nil
+        }
+    }
+
+    /// Sets the value of a key, also to the value that it has: that is a change too. O(log
+    /// entries).
+    /// - Returns: the key's index, and whether it is new.
+    @discardableResult
+    package func dictionarySet(_ entryKey: UnsafeRawBufferPointer, _ value: BorrowedValue)
+        throws(EngineError) -> (index: Int, isNew: Bool)
+    {
+        try changed { transaction, property throws(ModelError) in
+            try transaction.dictionarySet(key, property, entryKey, value)
+        }
+    }
+
+    /// The same for a key and a value that the caller keeps.
+    @discardableResult
+    package func dictionarySet(_ entryKey: String, _ value: Value) throws(EngineError) -> (
+        index: Int, isNew: Bool
+    ) {
+        try changed { transaction, property throws(ModelError) in
+            try transaction.dictionarySet(key, property, entryKey, value)
+        }
+    }
+
+    /// Removes a key; false where the dictionary does not have it. O(log entries).
+    @discardableResult
+    package func dictionaryErase(_ entryKey: UnsafeRawBufferPointer) throws(EngineError) -> Bool {
+        try changed { transaction, property throws(ModelError) in
+            try transaction.dictionaryErase(key, property, entryKey)
+        }
+    }
+}

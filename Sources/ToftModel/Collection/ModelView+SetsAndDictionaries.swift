@@ -1,0 +1,83 @@
+package import ToftStorage
+
+/// Where a value or a key belongs in an ordered collection, and whether it is there.
+package struct OrderedPosition {
+    /// Its index; where it is not there, that of the first element after it.
+    package var index: Int
+    package var isFound: Bool
+}
+
+extension ModelView {
+    /// Where a value is in a set. O(log elements).
+    package func setPosition(_ key: Int64, _ property: PropertyHandle, of value: Value)
+        throws(ModelError) -> OrderedPosition
+    {
+        let set = try collection(.set, key, property)
+        return try value.withBorrowed { value throws(ModelError) in
+            try set.position(of: try property.soughtCell(value, in: schema))
+        }
+    }
+
+    /// The keys of a dictionary, in ascending order of their bytes; the value of each has the same
+    /// index in `list`. Good as long as a `Cell` would be.
+    package func dictionaryKeys(_ key: Int64, _ property: PropertyHandle) throws(ModelError)
+        -> ListView
+    {
+        _ = try collection(.dictionary, key, property)
+        let table = try table(of: property, with: key)
+        do { return try table.list(key, property.keysColumn) } catch {
+            throw property.modelError(error, key: key)
+        }
+    }
+
+    /// Where a key is in a dictionary. O(log entries).
+    package func dictionaryPosition(
+        _ key: Int64, _ property: PropertyHandle, of entryKey: UnsafeRawBufferPointer
+    ) throws(ModelError) -> OrderedPosition {
+        try dictionaryKeys(key, property).position(of: .bytes(entryKey))
+    }
+
+    /// One key of a dictionary, owned by the caller.
+    package func dictionaryKey(_ key: Int64, _ property: PropertyHandle, at index: Int)
+        throws(ModelError) -> String
+    {
+        let keys = try dictionaryKeys(key, property)
+        guard index >= 0, index < keys.count else {
+            throw .indexOutOfRange(index: index, count: keys.count)
+        }
+        guard
+            case .bytes(let bytes) = try stored({ () throws(StorageError) in
+                try keys.cell(at: index)
+            }), let text = String(validating: bytes, as: UTF8.self)
+        else {
+            throw .inconsistent(
+                "a key of '\(property.className).\(property.name)' is not UTF-8")
+        }
+        return text
+    }
+
+    private func collection(_ kind: CollectionKind, _ key: Int64, _ property: PropertyHandle)
+        throws(ModelError) -> ListView
+    {
+        guard property.collection == kind else {
+            throw .notACollection(
+                className: property.className, property: property.name, kind: kind)
+        }
+        return try list(key, property)
+    }
+}
+
+extension ListView {
+    /// Where a cell is among elements that ascend. O(log elements).
+    func position(of wanted: Cell) throws(ModelError) -> OrderedPosition {
+        var low = 0, high = count
+        while low < high {
+            let middle = low + (high - low) / 2
+            let cell = try stored { () throws(StorageError) in try self.cell(at: middle) }
+            if cell.isBefore(wanted) { low = middle + 1 } else { high = middle }
+        }
+        guard low < count else { return OrderedPosition(index: low, isFound: false) }
+        let cell = try stored { () throws(StorageError) in try self.cell(at: low) }
+        return OrderedPosition(index: low, isFound: !wanted.isBefore(cell))
+    }
+}
