@@ -141,10 +141,10 @@ EDITS = [
     Edit(
         "Sources/ToftModel/Write/ModelTransaction+Lists.swift",
         """\
-        try removeBacklink(property, target: old, source: key)
+        if case .int64(let old) = was { try removeBacklink(property, target: old, source: key) }
 """,
         """\
-        try removeBacklink(property, target: old, source: key)
+        if case .int64(let old) = was { try removeBacklink(property, target: old, source: key) }
         if Mutant.isOn(.backlinkForgotten) { return }
 """,
     ),

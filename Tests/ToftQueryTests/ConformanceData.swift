@@ -100,11 +100,19 @@ final class ConformanceData {
         for property in owner.visibleProperties where property.isStored && property.name != primary
         {
             guard let json = object.object?[property.name] else { continue }
-            if property.isCollection {
+            switch property.collection {
+            case .none: try handle.set(property.id, try value(json, property))
+            case .list:
                 let list = try handle.list(property.id)
                 for element in json.array ?? [] { try list.append(try value(element, property)) }
-            } else {
-                try handle.set(property.id, try value(json, property))
+            case .set:
+                let set = try handle.collection(property.id, .set)
+                for element in json.array ?? [] { try set.setInsert(try value(element, property)) }
+            case .dictionary:
+                let dictionary = try handle.collection(property.id, .dictionary)
+                for (key, element) in json.object ?? [:] {
+                    try dictionary.dictionarySet(key, try value(element, property))
+                }
             }
         }
     }
@@ -134,7 +142,7 @@ final class ConformanceData {
     }
 
     private func argument(_ json: JSON) throws -> QueryArgument {
-        if json["t"].string == "list" {
+        if ["list", "set"].contains(json["t"].string) {
             return .list(try (json["v"].array ?? []).map { try scalar($0) })
         }
         return .value(try scalar(json))
@@ -175,21 +183,24 @@ extension PropertyType {
 }
 
 extension PropertySchema {
-    /// Nil for a property of a type or collection that does not exist yet.
+    /// Nil for a property of a type that does not exist yet.
     init?(_ json: JSON) {
         guard let name = json["name"].string, let typeName = json["type"].string else { return nil }
         let isPrimary = json["primary"].bool == true
         guard let type = PropertyType(named: typeName) ?? (isPrimary ? .string : nil) else {
             return nil
         }
-        switch json["collection"].string {
-        case nil, "list": break
-        default: return nil
-        }
+        let collection: CollectionKind =
+            switch json["collection"].string {
+            case "list": .list
+            case "set": .set
+            case "dictionary": .dictionary
+            default: .none
+            }
         self.init(
-            name, type, collection: json["collection"].string == "list" ? .list : .none,
+            name, type, collection: collection,
             isOptional: json["optional"].bool == true
-                || (type == .link && json["collection"].string == nil), isPrimaryKey: isPrimary,
+                || (type == .link && collection == .none), isPrimaryKey: isPrimary,
             target: json["target"].string, origin: json["origin"].string)
     }
 }

@@ -69,7 +69,7 @@ extension ModelView {
 
 extension ListView {
     /// Where a cell is among elements that ascend. O(log elements).
-    func position(of wanted: Cell) throws(ModelError) -> OrderedPosition {
+    package func position(of wanted: Cell) throws(ModelError) -> OrderedPosition {
         var low = 0, high = count
         while low < high {
             let middle = low + (high - low) / 2

@@ -121,13 +121,12 @@ package struct StoredProperty: Sendable, Equatable {
 
 /// A dictionary is two lists side by side: its values in the column of the property's id, its keys
 /// in another one.
-enum DictionaryColumns {
+package enum DictionaryColumns {
     /// Property ids are below.
     static let keysBit: UInt32 = 1 << 31
 
     /// The column of a dictionary's keys.
-    @inline(__always)
-    static func keys(_ property: PropertyID) -> UInt32 { property | keysBit }
+    package static func keys(_ property: PropertyID) -> UInt32 { property | keysBit }
 }
 
 extension StoredSchema {

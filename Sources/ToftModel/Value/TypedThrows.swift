@@ -12,7 +12,9 @@ extension [UInt8] {
     /// Lends the array's bytes; the standard function forgets what kind of error its closure
     /// throws.
     @inline(__always)
-    func withBytes<Success, Failure>(_ body: (UnsafeRawBufferPointer) throws(Failure) -> Success)
+    package func withBytes<Success, Failure>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Success
+    )
         throws(Failure) -> Success
     {
         let result: Result<Success, Failure> = withUnsafeBytes { buffer in

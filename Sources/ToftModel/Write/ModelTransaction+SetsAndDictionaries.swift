@@ -202,7 +202,9 @@ extension String {
     ) throws(ModelError) -> Result {
         var copy = self
         let result: Swift.Result<Result, ModelError> = copy.withUTF8 { buffer in
-            do throws(ModelError) { return .success(try body(UnsafeRawBufferPointer(buffer))) } catch {
+            do throws(ModelError) {
+                return .success(try body(UnsafeRawBufferPointer(buffer)))
+            } catch {
                 return .failure(error)
             }
         }

@@ -59,6 +59,10 @@ extension Binder {
     private func requireCollection(_ operand: Operand, _ context: Comparing) throws(QueryError) {
         switch operand {
         case .list: return
+        case .expression(let expression) where expression.multiplePath?.leaf.isKeys == true:
+            throw failure(
+                .invalidQuery, "IN looks into values, not into the keys of a dictionary.",
+                hint: "Write \(expression.description) == 'key'.", at: context.offset)
         case .expression(let expression) where expression.multiplePath != nil: return
         default:
             throw failure(
@@ -91,9 +95,28 @@ extension Binder {
     private func constantTest(
         _ expression: BoundExpression, _ given: GivenConstant, _ context: Comparing
     ) throws(QueryError) -> ColumnPredicate {
+        // Values of a dictionary are compared as mixed ones are: one of another type differs.
+        if isOfDictionary(expression), let type = expression.type,
+            let constantType = given.constant.type, !type.isComparable(with: constantType)
+        {
+            return .constant(context.comparator == .notEqual)
+        }
         let constant = try converted(given, for: expression, context)
         guard let type = expression.type else { return .constant(false) }
         return ColumnPredicate(type, context.comparator, constant, options: context.options)
+    }
+
+    /// Whether an expression is a scalar of a dictionary, or the least or greatest of them.
+    private func isOfDictionary(_ expression: BoundExpression) -> Bool {
+        guard case .path(let path) = expression else { return false }
+        switch path.leaf {
+        case .entry(_, _, .link), .elements(_, .link): return false
+        case .entry: return true
+        case .elements(let property, _), .aggregate(_, .list(let property), of: nil, _):
+            return schema.storedClass(id: property.classID)?.property(id: property.propertyID)?
+                .collection == .dictionary
+        default: return false
+        }
     }
 
     // MARK: Against a list of constants
@@ -178,9 +201,9 @@ extension Binder {
                 hint: "Write BETWEEN {18, 30}.", at: context.offset)
         }
         let quantifier = expression.quantifier ?? .any
-        if let path = expression.multiplePath, path.leaf.isCollection, quantifier != .all {
+        if case .path(let path) = expression, path.leaf.isOfValues, quantifier != .all {
             throw failure(
-                .invalidQuery, "On a list of values BETWEEN goes with ALL only.",
+                .invalidQuery, "On a collection of values BETWEEN goes with ALL only.",
                 hint: "Write ALL \(path.description) BETWEEN {…}.", at: context.offset)
         }
         let lower = try constantTest(expression, bounds[0], context.with(.greaterOrEqual))
@@ -309,11 +332,19 @@ extension BoundPath {
 }
 
 extension BoundExpression {
-    /// A bare list of scalars.
+    /// A bare collection of scalars.
     fileprivate var isListOfValues: Bool {
-        guard case .path(let path) = self, case .elements = path.leaf else { return false }
-        return true
+        guard case .path(let path) = self else { return false }
+        if case .elements = path.leaf { return true }
+        return path.leaf.isKeys
     }
+}
+
+extension PathLeaf {
+    fileprivate var isKeys: Bool { if case .keys = self { true } else { false } }
+
+    /// Whether it is scalars of a collection, or one of them.
+    fileprivate var isOfValues: Bool { if case .entry = self { true } else { isCollection } }
 }
 
 extension Constant {

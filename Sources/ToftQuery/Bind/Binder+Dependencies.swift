@@ -9,8 +9,9 @@ extension Binder {
             steps.append(step)
         }
         switch path.leaf {
-        case .property(let property, _), .elements(let property, _), .element(let property, _, _),
-            .lengths(let property), .size(let property):
+        case .property(let property, _), .entry(let property, _, _), .elements(let property, _),
+            .keys(let property), .element(let property, _, _), .lengths(let property),
+            .size(let property, _):
             note(steps, property)
         case .object, .subquery: break
         case .count(let collection): record(collection, at: steps)
@@ -24,7 +25,8 @@ extension Binder {
 
     private mutating func record(_ collection: BoundCollection, at steps: [PathStep]) {
         switch collection {
-        case .list(let property), .link(let property): note(steps, property)
+        case .list(let property): note(steps, property)
+        case .link(let step): note(steps, step.property)
         case .backlinks(let origin): note(steps, origin, isOfOthers: true)
         case .allBacklinks(let origins):
             for origin in origins { note(steps, origin, isOfOthers: true) }
@@ -48,7 +50,7 @@ extension BoundCollection {
         switch self {
         case .list(let property): .list(property, target: target)
         case .backlinks(let origin): .backlinks(origin: origin)
-        case .link(let property): .link(property, target: target)
+        case .link(let step): step
         case .allBacklinks: nil
         }
     }

@@ -7,11 +7,11 @@ enum BoundOrdering: Sendable {
     case limit(Int)
 }
 
-/// What objects are sorted or told apart by: a property at the end of to-one links.
+/// What objects are sorted or told apart by: a property, or what a dictionary has under a key, at
+/// the end of to-one links.
 struct BoundSortKey: Sendable {
     var steps: [PathStep]
-    var property: PropertyRef
-    var type: ValueType
+    var column: ColumnRead
     var isAscending: Bool
     /// As it is written.
     var description: String
@@ -49,13 +49,18 @@ extension Binder {
                 hint: "Only properties and paths over links to one object have an order.",
                 at: syntax.offset)
         }
-        guard case .property(let property, let type) = path.leaf else {
+        let column: ColumnRead
+        switch path.leaf {
+        case .property(let property, let type): column = ColumnRead(property, type)
+        case .entry(let property, let key, let type):
+            column = ColumnRead(property, type, key: key)
+        default:
             throw failure(
                 .invalidQuery, "Objects cannot be \(purpose) by '\(path.description)'.",
                 at: syntax.offset)
         }
         return BoundSortKey(
-            steps: path.steps, property: property, type: type, isAscending: isAscending,
+            steps: path.steps, column: column, isAscending: isAscending,
             description: path.description)
     }
 }

@@ -194,16 +194,29 @@ extension Binder {
             throw failure(
                 .invalidQuery, "The link '\(property.name)' leads nowhere.", at: element.offset)
         }
+        var step = PathStep.link(reference, target: target)
         if property.isCollection {
-            return try walkCollection(.list(reference, target: target), element, &rest, &walk)
+            walk.hasCollection = true
+            switch try part(of: property, &rest) {
+            case .elements:
+                return try walkCollection(.list(reference, target: target), element, &rest, &walk)
+            case .keys:
+                walk.leaf = .keys(reference)
+                return
+            case .entry(let key): step = .entry(reference, key: key, target: target)
+            }
         }
         switch rest.first?.kind {
-        case nil: walk.leaf = .property(reference, .link(target))
+        case nil:
+            walk.leaf =
+                if let key = step.key { .entry(reference, key: key, .link(target)) } else {
+                    .property(reference, .link(target))
+                }
         case .operation(.count), .operation(.size):
             rest = rest.dropFirst()
-            walk.leaf = .count(.link(reference))
+            walk.leaf = .count(.link(step))
         case .name, .operation(.links):
-            walk.steps.append(.link(reference, target: target))
+            walk.steps.append(step)
             walk.classID = target
         case .index:
             throw failure(
@@ -245,13 +258,14 @@ extension Binder {
                 throw wrongAggregate(operation, walk.description, at: rest[rest.startIndex].offset)
             }
         case .index(let index):
-            if let position = try position(index, at: rest[rest.startIndex].offset) {
-                guard case .list(let reference, let target) = step else {
-                    throw failure(
-                        .invalidQuery, "Inverse links have no order and no index.",
-                        at: rest[rest.startIndex].offset)
+            let offset = rest[rest.startIndex].offset
+            if case .list(let reference, let target) = step {
+                if let position = try position(index, in: walk.property, at: offset) {
+                    step = .element(reference, position, target: target)
                 }
-                step = .element(reference, position, target: target)
+            } else if index != .every {
+                throw failure(
+                    .invalidQuery, "Inverse links have no order and no index.", at: offset)
             }
             rest = rest.dropFirst()
         default: break
@@ -266,30 +280,30 @@ extension Binder {
     ) throws(QueryError) {
         guard let type = ValueType(property) else { return }
         guard property.isCollection else {
-            walk.leaf = .property(reference, type)
-            if type.isText, case .operation(let operation)? = rest.first?.kind,
-                operation == .count || operation == .size
-            {
-                rest = rest.dropFirst()
-                walk.leaf = .size(reference)
-            }
-            return
+            return walkValue(reference, nil, type, &rest, &walk)
         }
         walk.hasCollection = true
-        walk.leaf = .elements(reference, type)
+        switch try part(of: property, &rest) {
+        case .elements: walk.leaf = .elements(reference, type)
+        case .keys:
+            walk.leaf = .keys(reference)
+            return
+        case .entry(let key): return walkValue(reference, key, type, &rest, &walk)
+        }
         switch rest.first?.kind {
         case .operation(.count), .operation(.size), .index(.size):
             walk.leaf = .count(.list(reference))
         case .operation(let operation):
             let offset = rest[rest.startIndex].offset
-            guard let aggregate = AggregateOperation(rawValue: operation.rawValue), type.isNumeric
+            guard let aggregate = AggregateOperation(rawValue: operation.rawValue),
+                type.isNumeric || (property.collection == .dictionary && aggregate.isExtreme)
             else {
                 throw wrongAggregate(operation, property.name, at: offset)
             }
             walk.leaf = .aggregate(
                 aggregate, .list(reference), of: nil, Self.type(of: aggregate, over: type))
         case .index(let index):
-            if let position = try position(index, at: rest[rest.startIndex].offset) {
+            if let position = try position(index, in: property, at: rest[rest.startIndex].offset) {
                 walk.leaf = .element(reference, position, type)
             }
         case .name(let name) where type.isText && name.lowercased() == "length":
@@ -297,6 +311,66 @@ extension Binder {
         default: return
         }
         rest = rest.dropFirst()
+    }
+
+    /// One value: that of a property, or that of a dictionary's key.
+    private func walkValue(
+        _ reference: PropertyRef, _ key: [UInt8]?, _ type: ValueType,
+        _ rest: inout ArraySlice<PathSyntax.Element>, _ walk: inout PathWalk
+    ) {
+        walk.leaf =
+            if let key { .entry(reference, key: key, type) } else { .property(reference, type) }
+        if type.isText, case .operation(let operation)? = rest.first?.kind,
+            operation == .count || operation == .size
+        {
+            rest = rest.dropFirst()
+            walk.leaf = .size(reference, key: key)
+        }
+    }
+
+    /// What of a collection a path goes on from.
+    private enum CollectionPart {
+        /// Of a dictionary the values.
+        case elements
+        case keys
+        case entry([UInt8])
+    }
+
+    /// Reads which part of a dictionary is meant: `@keys`, `@values`, `[*]`, or one key. A name is
+    /// a key unless the objects that the dictionary links to have such a property.
+    private func part(of property: StoredProperty, _ rest: inout ArraySlice<PathSyntax.Element>)
+        throws(QueryError) -> CollectionPart
+    {
+        guard property.collection == .dictionary, let next = rest.first else { return .elements }
+        let part: CollectionPart
+        switch next.kind {
+        case .operation(.values), .index(.every): part = .elements
+        case .operation(.keys): part = .keys
+        case .name(let name):
+            if let target = property.targetClassID,
+                try storedClass(target, at: next.offset).property(named: name) != nil
+            {
+                return .elements
+            }
+            part = .entry(Array(name.utf8))
+        case .index(.key(let key)): part = .entry(Array(key.utf8))
+        case .index(.argument(let index)):
+            guard case .value(.string(let key)) = try argument(index, at: next.offset) else {
+                throw failure(
+                    .invalidArgument,
+                    "The key $\(index) of the dictionary '\(property.name)' must be a text.",
+                    at: next.offset)
+            }
+            part = .entry(Array(key.utf8))
+        case .index(.position), .index(.first), .index(.last):
+            throw failure(
+                .invalidQuery,
+                "'\(property.name)' is a dictionary: it has keys, and no positions.",
+                hint: "Write \(property.name)['key'].", at: next.offset)
+        case .operation, .index(.size), .argument: return .elements
+        }
+        rest = rest.dropFirst()
+        return part
     }
 
     /// After `dogs.@max`: the property of the objects that is aggregated.
@@ -317,14 +391,13 @@ extension Binder {
         guard let property = owner.property(named: name) else {
             throw unknownProperty(name, of: owner, at: nameOffset)
         }
-        let isOrdered = operation == .minimum || operation == .maximum
         guard let type = ValueType(property), !property.isCollection,
-            type.isNumeric || (type == .date && isOrdered)
+            type.isNumeric || (type == .date && operation.isExtreme)
         else {
             throw failure(
                 .typeMismatch,
                 "\(operation.rawValue) cannot be made of '\(owner.name).\(name)', which is "
-                    + "\(property.isCollection ? "a list" : property.type.name).",
+                    + "\(property.isCollection ? "a \(property.collection.name)" : property.type.name).",
                 at: nameOffset)
         }
         return .aggregate(
@@ -341,7 +414,15 @@ extension Binder {
     }
 
     /// Where in a list; nil for `[*]`.
-    private func position(_ index: PathIndex, at offset: Int) throws(QueryError) -> ListPosition? {
+    private func position(_ index: PathIndex, in property: StoredProperty?, at offset: Int)
+        throws(QueryError) -> ListPosition?
+    {
+        if let property, property.collection != .list {
+            throw failure(
+                .invalidQuery,
+                "The values of the \(property.collection.name) '\(property.name)' have no index.",
+                hint: "ANY, ALL and NONE ask about all of them.", at: offset)
+        }
         switch index {
         case .position(let position): return .index(position)
         case .first: return .index(0)
@@ -371,6 +452,12 @@ extension Binder {
     {
         let name = walk.property?.name ?? walk.description
         let owner = try storedClass(walk.classID, at: element.offset).name
+        if case .keys = walk.leaf {
+            return failure(
+                .typeMismatch, "Nothing can follow the keys of '\(owner).\(name)'.",
+                hint: "There are as many as values: write \(name).@count to count them.",
+                at: element.offset)
+        }
         switch element.kind {
         case .name(let next):
             return failure(
@@ -390,7 +477,11 @@ extension Binder {
         -> QueryError
     {
         switch operation {
-        case .type, .keys, .values: notSupportedYet("\(operation.rawValue) is", at: offset)
+        case .type: notSupportedYet("\(operation.rawValue) is", at: offset)
+        case .keys, .values:
+            failure(
+                .typeMismatch, "\(operation.rawValue) is of dictionaries, which '\(name)' is not.",
+                at: offset)
         default:
             failure(.typeMismatch, "\(operation.rawValue) cannot be made of '\(name)'.", at: offset)
         }

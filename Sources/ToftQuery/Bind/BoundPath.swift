@@ -4,7 +4,9 @@ package import ToftModel
 package enum PathStep: Hashable, Sendable {
     /// Over a to-one link.
     case link(PropertyRef, target: ClassID)
-    /// To every object of a list.
+    /// Over a dictionary's link under a key: null where the key is missing.
+    case entry(PropertyRef, key: [UInt8], target: ClassID)
+    /// To every object of a list, a set or a dictionary.
     case list(PropertyRef, target: ClassID)
     /// To one object of a list.
     case element(PropertyRef, ListPosition, target: ClassID)
@@ -14,20 +16,30 @@ package enum PathStep: Hashable, Sendable {
     /// The class of the objects that the step leads to.
     var target: ClassID {
         switch self {
-        case .link(_, let target), .list(_, let target), .element(_, _, let target): target
+        case .link(_, let target), .entry(_, _, let target), .list(_, let target),
+            .element(_, _, let target):
+            target
         case .backlinks(let origin): origin.classID
         }
     }
 
     /// Whether an object has none, one or several at the other end, rather than exactly one or
     /// null.
-    var isCollection: Bool { if case .link = self { false } else { true } }
+    var isCollection: Bool {
+        switch self {
+        case .link, .entry: false
+        case .list, .element, .backlinks: true
+        }
+    }
+
+    /// The key in a dictionary that the step looks up.
+    var key: [UInt8]? { if case .entry(_, let key, _) = self { key } else { nil } }
 
     /// The property that the step reads.
     package var property: PropertyRef {
         switch self {
-        case .link(let property, _), .list(let property, _), .element(let property, _, _),
-            .backlinks(let property):
+        case .link(let property, _), .entry(let property, _, _), .list(let property, _),
+            .element(let property, _, _), .backlinks(let property):
             property
         }
     }
@@ -52,13 +64,13 @@ package enum ListPosition: Hashable, Sendable {
 
 /// Something to count or aggregate: many values that belong to one object.
 enum BoundCollection: Hashable, Sendable {
-    /// A list of scalars or links.
+    /// A list, a set or a dictionary, of scalars or links.
     case list(PropertyRef)
     case backlinks(origin: PropertyRef)
     /// Everything that links to the object.
     case allBacklinks([PropertyRef])
-    /// A to-one link: no object or one.
-    case link(PropertyRef)
+    /// A step to one object: none or one.
+    case link(PathStep)
 }
 
 /// @min, @max, @sum, @avg: what many values are made one by. Null and NaN do not count.
@@ -67,35 +79,44 @@ package enum AggregateOperation: String, Sendable {
     case maximum = "@max"
     case sum = "@sum"
     case average = "@avg"
+
+    /// Whether it picks one of the values.
+    var isExtreme: Bool { self == .minimum || self == .maximum }
 }
 
 /// What is read at the end of a path.
 indirect enum PathLeaf: Sendable {
     /// A property that holds one value; for a link its target.
     case property(PropertyRef, ValueType)
+    /// The value under a key of a dictionary; null where the key is missing.
+    case entry(PropertyRef, key: [UInt8], ValueType)
     /// The object itself.
     case object(ClassID)
-    /// Every element of a list of scalars.
+    /// Every element of a list or a set of scalars; every value of a dictionary of them.
     case elements(PropertyRef, ValueType)
+    /// Every key of a dictionary.
+    case keys(PropertyRef)
     /// One element of a list of scalars; none where the list is shorter.
     case element(PropertyRef, ListPosition, ValueType)
     /// The length in bytes of every element of a list of strings or data.
     case lengths(PropertyRef)
     /// How many a collection has.
     case count(BoundCollection)
-    /// The length in bytes of a string or data property; null of null.
-    case size(PropertyRef)
-    /// An aggregate over a list of numbers, or over a property of the objects of a collection.
+    /// The length in bytes of a string or data property, or of a value under a dictionary's key;
+    /// null of null.
+    case size(PropertyRef, key: [UInt8]?)
+    /// An aggregate over a collection of scalars, or over a property of the objects of a collection.
     case aggregate(AggregateOperation, BoundCollection, of: PropertyRef?, ValueType)
     /// How many of the objects that the steps lead to satisfy a predicate.
     case subquery([PathStep], BoundPredicate)
 
     var type: ValueType {
         switch self {
-        case .property(_, let type), .elements(_, let type), .element(_, _, let type),
-            .aggregate(_, _, _, let type):
+        case .property(_, let type), .entry(_, _, let type), .elements(_, let type),
+            .element(_, _, let type), .aggregate(_, _, _, let type):
             type
         case .object(let classID): .link(classID)
+        case .keys: .string
         case .lengths, .count, .size, .subquery: .int
         }
     }
@@ -103,7 +124,7 @@ indirect enum PathLeaf: Sendable {
     /// Whether one object has none, one or several of it.
     var isCollection: Bool {
         switch self {
-        case .elements, .element, .lengths: true
+        case .elements, .keys, .element, .lengths: true
         default: false
         }
     }

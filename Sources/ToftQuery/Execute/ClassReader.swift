@@ -7,12 +7,20 @@ struct ColumnRead {
     var column: UInt32
     var type: ValueType
     var layout: Vector.Layout
+    /// The key to look up, where the column is that of a dictionary's values.
+    var key: [UInt8]?
 
-    init(_ property: PropertyRef, _ type: ValueType) {
+    init(_ property: PropertyRef, _ type: ValueType, key: [UInt8]? = nil) {
         self.property = property
+        self.key = key
         column = property.propertyID
         self.type = type
         layout = Vector.Layout(type)
+    }
+
+    /// What a step to one object reads.
+    init(_ step: PathStep) {
+        self.init(step.property, .link(step.target), key: step.key)
     }
 }
 
@@ -36,6 +44,9 @@ final class ClassReader {
     func read(_ column: ColumnRead, _ batch: RowBatch, wanted: Selection, into vector: Vector)
         throws(ModelError)
     {
+        if let key = column.key {
+            return try readEntries(column, key, batch, wanted: wanted, into: vector)
+        }
         if let cluster = batch.cluster {
             do { try ClusterColumn(cluster, column).read(into: vector, wanted: wanted) } catch {
                 throw .storage(error)
@@ -88,16 +99,51 @@ final class ClassReader {
         return copied
     }
 
-    // MARK: Lists
+    // MARK: Collections
 
-    /// The list of each wanted row that has an object, in the order of rows.
+    /// Looks a key up in the dictionary of each row: null where it is missing. O(log entries) for
+    /// each.
+    private func readEntries(
+        _ column: ColumnRead, _ key: [UInt8], _ batch: RowBatch, wanted: Selection,
+        into vector: Vector
+    ) throws(ModelError) {
+        vector.useOwnStorage()
+        var found = Selection.empty
+        let keysColumn = DictionaryColumns.keys(column.column)
+        try key.withBytes { key throws(ModelError) in
+            try forEachRow(batch, wanted: wanted) { row, cluster, index throws(ModelError) in
+                let keys = try Self.list(cluster, keysColumn, index)
+                let position = try keys.position(of: .bytes(key))
+                guard position.isFound else { return }
+                let values = try Self.list(cluster, column.column, index)
+                vector.set(row, try values.element(position.index))
+                found.insert(row)
+            }
+        }
+        vector.nulls |= ~found
+    }
+
+    /// The list of each wanted row that has an object, in the order of rows: the elements of a
+    /// collection, or the keys of a dictionary.
     func forEachList(
         _ column: UInt32, _ batch: RowBatch, wanted: Selection,
         _ body: (Int, ListView) throws(ModelError) -> Void
     ) throws(ModelError) {
+        try forEachRow(batch, wanted: wanted) { row, cluster, index throws(ModelError) in
+            try body(row, try Self.list(cluster, column, index))
+        }
+    }
+
+    /// Each wanted row that has an object, in order, with the cluster that the object lies in and
+    /// its row there.
+    @inline(__always)
+    private func forEachRow(
+        _ batch: RowBatch, wanted: Selection,
+        _ body: (Int, ClusterView, Int) throws(ModelError) -> Void
+    ) throws(ModelError) {
         if let cluster = batch.cluster {
             var rows = wanted.rows
-            while let row = rows.next() { try body(row, try Self.list(cluster, column, row)) }
+            while let row = rows.next() { try body(row, cluster, row) }
             return
         }
         let locations = try batch.located()
@@ -112,9 +158,7 @@ final class ClassReader {
         var rows = wanted.subtracting(batch.absent).rows
         while let row = rows.next() {
             try body(
-                row,
-                try Self.list(
-                    locations.clusters[Int(clusterOfRow[row])], column, Int(locations.rows[row])))
+                row, locations.clusters[Int(clusterOfRow[row])], Int(locations.rows[row]))
         }
     }
 

@@ -10,11 +10,8 @@ final class CountNode: ValueNode {
     init(_ collection: BoundCollection, _ source: DataSource) {
         self.collection = collection
         self.source = source
-        if case .link(let property) = collection {
-            links = PropertyNode(ColumnRead(property, .link(property.classID)))
-        } else {
-            links = nil
-        }
+        links =
+            if case .link(let step) = collection { PropertyNode(ColumnRead(step)) } else { nil }
         super.init(.int)
     }
 
@@ -51,7 +48,7 @@ final class CountNode: ValueNode {
     }
 }
 
-/// @min, @max, @sum or @avg of the elements of a list, or of a property of the objects of a
+/// @min, @max, @sum or @avg of the elements of a collection, or of a property of the objects of a
 /// collection. Null and NaN do not count.
 final class AggregateNode: ValueNode {
     private let expander: PathExpander
@@ -82,6 +79,44 @@ final class AggregateNode: ValueNode {
         }
         vector.useOwnStorage()
         for row in 0..<batch.count { accumulators[row].store(operation, row, in: vector) }
+        return vector
+    }
+}
+
+/// @min or @max of values that are neither numbers nor dates. Null does not count.
+final class ExtremeNode: ValueNode {
+    private let expander: PathExpander
+    private let value: ValueNode
+    private let isLeast: Bool
+
+    /// `value` is computed for what `expander` leads to.
+    init(_ operation: AggregateOperation, _ expander: PathExpander, _ value: ValueNode) {
+        isLeast = operation == .minimum
+        self.expander = expander
+        self.value = value
+        super.init(value.layout)
+    }
+
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
+        vector.useOwnStorage()
+        vector.nulls = .full
+        try expander.forEachBatch(from: batch, base: batch, wanted: wanted) {
+            expanded throws(ModelError) in
+            let values = try value.evaluate(expanded, wanted: expanded.rows)
+            var rows = expanded.rows.subtracting(values.nulls).rows
+            while let row = rows.next() {
+                let owner = Int(expanded.owners[row])
+                if !vector.nulls[owner] {
+                    let order = PairTest.order(values, row, vector, owner) ?? 0
+                    guard isLeast ? order < 0 : order > 0 else { continue }
+                }
+                var only = Selection.empty
+                only.insert(owner)
+                vector.nulls = vector.nulls.subtracting(only)
+                vector.bits = vector.bits.subtracting(only)
+                vector.copy(owner, from: values, row)
+            }
+        }
         return vector
     }
 }

@@ -132,12 +132,16 @@ struct Compiler {
     {
         switch leaf {
         case .property(let property, let type): return PropertyNode(ColumnRead(property, type))
+        case .entry(let property, let key, let type):
+            return PropertyNode(ColumnRead(property, type, key: key))
         case .object: return ObjectNode()
         case .elements(_, let type), .element(_, _, let type):
             return ElementNode(Vector.Layout(type))
+        case .keys: return ElementNode(.text)
         case .lengths: return LengthNode(ElementNode(.text))
         case .count(let collection): return CountNode(collection, source)
-        case .size(let property): return LengthNode(PropertyNode(ColumnRead(property, .string)))
+        case .size(let property, let key):
+            return LengthNode(PropertyNode(ColumnRead(property, .string, key: key)))
         case .aggregate(let operation, let collection, let property, let type):
             return try aggregate(operation, collection, property, type)
         case .subquery(let steps, let inner):
@@ -155,7 +159,10 @@ struct Compiler {
             guard case .list(let list) = collection else { return ConstantNode(.null, as: type) }
             let elementType = source.valueType(of: list) ?? type
             let expander = try PathExpander([], .elements(list, elementType), source)
-            return AggregateNode(operation, expander, ElementNode(Vector.Layout(elementType)), type)
+            let element = ElementNode(Vector.Layout(elementType))
+            return elementType.isNumeric || elementType == .date
+                ? AggregateNode(operation, expander, element, type)
+                : ExtremeNode(operation, expander, element)
         }
         let expander = try PathExpander([step], .object(property.classID), source)
         let column = ColumnRead(property, source.valueType(of: property) ?? type)

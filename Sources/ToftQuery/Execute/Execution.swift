@@ -146,7 +146,7 @@ final class Execution {
     private func columns(_ keys: [BoundSortKey]) throws(ModelError) -> [SortColumn] {
         var columns: [SortColumn] = []
         for key in keys {
-            let property = PropertyNode(ColumnRead(key.property, key.type))
+            let property = PropertyNode(key.column)
             columns.append(
                 SortColumn(
                     key.steps.isEmpty ? property : try LinkedNode(key.steps, property, source)))

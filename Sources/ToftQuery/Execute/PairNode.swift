@@ -68,7 +68,7 @@ struct PairTest {
         var greater = Selection.empty
         var rows = open.rows
         while let row = rows.next() {
-            guard let order = Self.order(left, right, row) else { continue }
+            guard let order = Self.order(left, row, right, row) else { continue }
             if order < 0 {
                 less.insert(row)
             } else if order == 0 {
@@ -80,23 +80,26 @@ struct PairTest {
         return (less, equal, greater)
     }
 
-    private static func order(_ left: Vector, _ right: Vector, _ row: Int) -> Int? {
+    /// Less than, equal to or greater than 0 as a row of `left` is before, with or after one of
+    /// `right`; nil where it is neither.
+    @inline(__always)
+    static func order(_ left: Vector, _ row: Int, _ right: Vector, _ other: Int) -> Int? {
         switch (left.layout, right.layout) {
-        case (.int, .int): compare(left.ints[row], right.ints[row])
-        case (.double, .double): compare(left.doubles[row], right.doubles[row])
+        case (.int, .int): compare(left.ints[row], right.ints[other])
+        case (.double, .double): compare(left.doubles[row], right.doubles[other])
         case (.double, .int):
             left.doubles[row].isNaN
-                ? nil : ColumnPredicate.order(of: left.doubles[row], to: right.ints[row])
+                ? nil : ColumnPredicate.order(of: left.doubles[row], to: right.ints[other])
         case (.int, .double):
-            right.doubles[row].isNaN
-                ? nil : -ColumnPredicate.order(of: right.doubles[row], to: left.ints[row])
-        case (.bool, .bool): compare(left.bits[row] ? 1 : 0, right.bits[row] ? 1 : 0)
+            right.doubles[other].isNaN
+                ? nil : -ColumnPredicate.order(of: right.doubles[other], to: left.ints[row])
+        case (.bool, .bool): compare(left.bits[row] ? 1 : 0, right.bits[other] ? 1 : 0)
         case (.date, .date):
             compare(
                 Timestamp(seconds: left.ints[row], nanoseconds: left.nanoseconds[row]),
-                Timestamp(seconds: right.ints[row], nanoseconds: right.nanoseconds[row]))
-        case (.fixed, .fixed): compare(left.fixed(row), right.fixed(row))
-        case (.text, .text): ByteSearch.order(left.texts[row], right.texts[row])
+                Timestamp(seconds: right.ints[other], nanoseconds: right.nanoseconds[other]))
+        case (.fixed, .fixed): compare(left.fixed(row), right.fixed(other))
+        case (.text, .text): ByteSearch.order(left.texts[row], right.texts[other])
         default: nil
         }
     }

@@ -21,36 +21,39 @@ final class PathExpander {
         init(_ step: PathStep, _ source: DataSource) throws(ModelError) {
             self.step = step
             batch = RowBatch(try source.reader(step.target))
-            column = ColumnRead(step.property, .link(step.target))
+            column = ColumnRead(step)
         }
     }
 
-    /// A list of scalars at the end of the path.
+    /// A collection of scalars at the end of the path.
     private final class ElementLevel {
-        let property: PropertyRef
+        let column: UInt32
         let position: ListPosition?
         let layout: Vector.Layout
         let batch = RowBatch(nil)
 
-        init(_ property: PropertyRef, _ position: ListPosition?, _ type: ValueType) {
-            self.property = property
+        init(_ column: UInt32, _ position: ListPosition?, _ type: ValueType) {
+            self.column = column
             self.position = position
             layout = Vector.Layout(type)
             batch.elements = Vector(layout)
         }
     }
 
-    /// `steps`, and then the elements of a list of scalars if `leaf` is one.
+    /// `steps`, and then the elements of a collection of scalars if `leaf` is one.
     init(_ steps: [PathStep], _ leaf: PathLeaf, _ source: DataSource) throws(ModelError) {
         self.source = source
         var levels: [Level] = []
         for step in steps { levels.append(try Level(step, source)) }
         self.levels = levels
         switch leaf {
-        case .elements(let property, let type): elements = ElementLevel(property, nil, type)
-        case .lengths(let property): elements = ElementLevel(property, nil, .string)
+        case .elements(let property, let type):
+            elements = ElementLevel(property.propertyID, nil, type)
+        case .keys(let property):
+            elements = ElementLevel(DictionaryColumns.keys(property.propertyID), nil, .string)
+        case .lengths(let property): elements = ElementLevel(property.propertyID, nil, .string)
         case .element(let property, let position, let type):
-            elements = ElementLevel(property, position, type)
+            elements = ElementLevel(property.propertyID, position, type)
         default: elements = nil
         }
     }
@@ -87,7 +90,7 @@ final class PathExpander {
             if level.batch.isFull { try flush() }
         }
         switch level.step {
-        case .link: try followLinks(level, batch, wanted, ownsItself: ownsItself)
+        case .link, .entry: try followLinks(level, batch, wanted, ownsItself: ownsItself)
         case .list: try followList(level, batch, wanted, append)
         case .element(_, let position, _): try followElement(level, position, batch, wanted, append)
         case .backlinks(let origin): try followBacklinks(origin, batch, wanted, append)
@@ -171,7 +174,7 @@ final class PathExpander {
             vector.useOwnStorage()
             count = 0
         }
-        try batch.reader?.forEachList(level.property.propertyID, batch, wanted: wanted) {
+        try batch.reader?.forEachList(level.column, batch, wanted: wanted) {
             row, list throws(ModelError) in
             var range = 0..<list.count
             if let position = level.position {

@@ -60,7 +60,7 @@ final class ConstantTextNode: ValueNode {
     deinit { bytes.deallocate() }
 }
 
-/// A property of the objects themselves.
+/// A property of the objects themselves, or what a dictionary of theirs has under a key.
 final class PropertyNode: ValueNode {
     private let column: ColumnRead
 
@@ -92,7 +92,7 @@ final class ObjectNode: ValueNode {
     }
 }
 
-/// The elements of a list, in a batch of elements.
+/// The elements of a collection, in a batch of elements.
 final class ElementNode: ValueNode {
     override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
         batch.elements ?? vector
@@ -131,7 +131,7 @@ final class LinkedNode: ValueNode {
         let batch: RowBatch
 
         init(_ step: PathStep, _ source: DataSource) throws(ModelError) {
-            column = ColumnRead(step.property, .link(step.target))
+            column = ColumnRead(step)
             batch = RowBatch(try source.reader(step.target))
         }
     }

@@ -69,7 +69,8 @@ extension PathLeaf {
     fileprivate var cost: Double {
         switch self {
         case .property(_, let type): Vector.Layout(type) == .text ? 5 : 1
-        case .object, .elements, .element: 1
+        case .object, .elements, .keys, .element: 1
+        case .entry: 20
         case .lengths: 2
         case .size: 6
         case .count(let collection): collection.countCost

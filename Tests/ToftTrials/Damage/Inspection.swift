@@ -147,7 +147,7 @@ struct Inspection {
                 let properties = owner.visibleProperties
                 inspection.answer(first + 2) { digest in
                     let results = try session.results(of: owner.id)
-                    for property in properties where property.isStored && !property.isList {
+                    for property in properties where property.isStored && !property.isCollection {
                         try Self.read(property, of: results, keys.count, &digest)
                     }
                 }
@@ -203,8 +203,8 @@ struct Inspection {
         _ object: ObjectHandle, _ properties: [PropertyHandle], _ digest: inout Digest
     ) throws {
         for property in properties {
-            if property.isList {
-                let list = try object.list(property.id)
+            if property.isCollection {
+                let list = try object.collection(property.id, property.collection)
                 let elements = try list.elements()
                 digest.add(UInt64(elements.count))
                 for index in 0..<elements.count {
