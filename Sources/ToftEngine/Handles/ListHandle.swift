@@ -18,7 +18,8 @@ extension ListHandle {
         get throws(EngineError) { try owner.isValid }
     }
 
-    /// Runs what reads or changes the collection, on a handle of the property that the session sees now.
+    /// Runs what reads or changes the collection, on a handle of the property that the session sees
+    /// now.
     func onCollection<Result>(_ body: (PropertyHandle) throws(ModelError) -> Result)
         throws(EngineError) -> Result
     {

@@ -4,8 +4,9 @@ package import ToftStorage
 ///
 /// Rules: 1. an index or primary key tree has exactly one entry for each row, the one that its
 /// value makes; 2. every link leads to a row; 3. the backlinks of a property are its links,
-/// counted; 4. text is UTF-8; 5. keys are at least 0 and below the table's next key; 6. the elements
-/// of a set and the keys of a dictionary ascend, and a dictionary has as many values as keys.
+/// counted; 4. text is UTF-8; 5. keys are at least 0 and below the table's next key; 6. the
+/// elements of a set and the keys of a dictionary ascend, and a dictionary has as many values as
+/// keys.
 package struct ModelCheck {
     private let view: ModelView
     private var problems: [String] = []

@@ -397,7 +397,7 @@ extension Binder {
             throw failure(
                 .typeMismatch,
                 "\(operation.rawValue) cannot be made of '\(owner.name).\(name)', which is "
-                    + "\(property.isCollection ? "a \(property.collection.name)" : property.type.name).",
+                    + "\(property.typeName(target: nil)).",
                 at: nameOffset)
         }
         return .aggregate(

@@ -105,7 +105,8 @@ indirect enum PathLeaf: Sendable {
     /// The length in bytes of a string or data property, or of a value under a dictionary's key;
     /// null of null.
     case size(PropertyRef, key: [UInt8]?)
-    /// An aggregate over a collection of scalars, or over a property of the objects of a collection.
+    /// An aggregate over a collection of scalars, or over a property of the objects of a
+    /// collection.
     case aggregate(AggregateOperation, BoundCollection, of: PropertyRef?, ValueType)
     /// How many of the objects that the steps lead to satisfy a predicate.
     case subquery([PathStep], BoundPredicate)
