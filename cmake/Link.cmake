@@ -30,8 +30,6 @@ set(link_directory "${directory}/link")
 set(unstripped "${link_directory}/libtoft.so")
 file(MAKE_DIRECTORY "${link_directory}")
 file(WRITE "${link_directory}/toft.map" "TOFT_${ABI} {\n  global: toft_*;\n  local: *;\n};\n")
-string(REPLACE ";" "\n" response "${current}")
-file(WRITE "${link_directory}/objects" "${response}\n")
 
 # The runtime is partly C++: found in this directory first, its static library is taken.
 execute_process(COMMAND "${CXX}" -print-file-name=libstdc++.a OUTPUT_VARIABLE static_cxx OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -39,15 +37,26 @@ if(IS_ABSOLUTE "${static_cxx}")
   file(CREATE_LINK "${static_cxx}" "${link_directory}/libstdc++.a" SYMBOLIC)
 endif()
 
-# Nothing unwinds through the runtime (it is built without exceptions), and its tables for that would be a twelfth of the library.
+# Nothing unwinds through Swift, neither the runtime nor the engine (both are built without exceptions; debuggers and profilers have the
+# frame pointers), and the tables for that would be an eighth of the library.
+set(without_unwinding --remove-section=.eh_frame --remove-section=.rela.eh_frame --remove-section=.llvm_addrsig)
+set(response "")
+foreach(object IN LISTS current)
+  get_filename_component(name "${object}" NAME)
+  get_filename_component(module "${object}" DIRECTORY)
+  get_filename_component(module "${module}" NAME_WE)
+  execute_process(
+    COMMAND "${OBJCOPY}" ${without_unwinding} "${object}" "${link_directory}/${module}-${name}" COMMAND_ERROR_IS_FATAL ANY)
+  string(APPEND response "${link_directory}/${module}-${name}\n")
+endforeach()
+file(WRITE "${link_directory}/objects" "${response}")
+
 execute_process(COMMAND "${SWIFTC}" -print-target-info -static-stdlib OUTPUT_VARIABLE target COMMAND_ERROR_IS_FATAL ANY)
 string(JSON runtime_directory GET "${target}" paths runtimeLibraryPaths 0)
 set(runtime "${link_directory}/libswiftCore.a")
 if(NOT EXISTS "${runtime}" OR "${runtime_directory}/libswiftCore.a" IS_NEWER_THAN "${runtime}")
   execute_process(
-    COMMAND "${OBJCOPY}" --remove-section=.eh_frame --remove-section=.rela.eh_frame --remove-section=.llvm_addrsig
-            "${runtime_directory}/libswiftCore.a" "${runtime}"
-    COMMAND_ERROR_IS_FATAL ANY)
+    COMMAND "${OBJCOPY}" ${without_unwinding} "${runtime_directory}/libswiftCore.a" "${runtime}" COMMAND_ERROR_IS_FATAL ANY)
 endif()
 
 set(packing "")

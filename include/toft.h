@@ -2,9 +2,9 @@
  * toft.h: the C API of Toft, an embedded object database in a single file.
  *
  * A program declares classes, opens a file and works with objects as if they were in memory.
- * Objects, lists and results are live: they always show the version of the data their realm stands
- * at. Writes are ACID transactions. Any number of threads and processes read consistent snapshots
- * while one writes, and whoever observes is told what changed, down to the indices.
+ * Objects, collections and results are live: they always show the version of the data their realm
+ * stands at. Writes are ACID transactions. Any number of threads and processes read consistent
+ * snapshots while one writes, and whoever observes is told what changed, down to the indices.
  *
  * CONVENTIONS
  *
@@ -172,16 +172,17 @@ TOFT_ENUM(toft_type, uint32_t) {
     TOFT_TYPE_LINK = 8, /* to an object of the property's target class */
     /* properties only: the objects that link here, computed, read-only */
     TOFT_TYPE_LINKING_OBJECTS = 9,
-    /* values only: a whole list property that is set, or an argument of a query (IN $0) */
+    /* values only: a whole list or set property that is set, or an argument of a query (IN $0) */
     TOFT_TYPE_LIST = 10,
     TOFT_TYPE_MIXED = 11,     /* reserved: properties only, a value of any type */
     TOFT_TYPE_DECIMAL = 12,   /* reserved: IEEE 754-2008 decimal128 */
     TOFT_TYPE_OBJECT_ID = 13, /* 12 bytes, by convention the seconds since 1970 first */
     TOFT_TYPE_UUID = 14,      /* 16 bytes */
-    /* Reserved, as the two above; a library without them answers TOFT_ERROR_UNSUPPORTED: */
-    TOFT_TYPE_SET = 15,        /* values only */
-    TOFT_TYPE_DICTIONARY = 16, /* values only */
-    TOFT_TYPE_OBJECT = 17      /* values only: an object that the call creates */
+    TOFT_TYPE_SET = 15,       /* values only, as TOFT_TYPE_LIST: a whole set property that is set */
+    TOFT_TYPE_DICTIONARY = 16, /* values only: a whole dictionary property that is set */
+    /* reserved: values only, an object that the call creates; a library without it, and without
+       the other reserved types, answers TOFT_ERROR_UNSUPPORTED */
+    TOFT_TYPE_OBJECT = 17
 };
 
 /* Limits, in bytes. */
@@ -208,6 +209,12 @@ typedef struct toft_values {
     size_t count;
 } toft_values;
 
+/* Several keys with their values. */
+typedef struct toft_entries {
+    const struct toft_entry *data;
+    size_t count;
+} toft_entries;
+
 /* One value: the member that `type` names. Expect types that this header does not list. */
 typedef struct toft_value {
     toft_type type;
@@ -225,8 +232,15 @@ typedef struct toft_value {
         toft_decimal decimal;
         toft_uuid uuid;
         toft_object_id object_id;
+        toft_entries entries;
     };
 } toft_value;
+
+/* A key of a dictionary and its value. */
+typedef struct toft_entry {
+    toft_string key;
+    toft_value value;
+} toft_entry;
 
 /* Makes a toft_string of a NUL-terminated string (NULL gives the empty one); borrows it. */
 static inline toft_string toft_text(const char *text) {
@@ -324,6 +338,13 @@ static inline toft_value toft_value_list(const toft_value *values, size_t count)
     value.list.count = count;
     return value;
 }
+static inline toft_value toft_value_entries(const toft_entry *entries, size_t count) {
+    toft_value value = toft_value_null();
+    value.type = TOFT_TYPE_DICTIONARY;
+    value.entries.data = entries;
+    value.entries.count = count;
+    return value;
+}
 
 /* ======================================================================================= Errors */
 
@@ -389,7 +410,7 @@ TOFT_ENUM(toft_status, int32_t) {
     /* the class has a primary key and none was given, or it has none and one is needed */
     TOFT_ERROR_MISSING_PRIMARY_KEY = 404,
     TOFT_ERROR_PRIMARY_KEY_CHANGE = 405, /* the primary key of an object never changes */
-    /* not the property's type, a link to another class, a list where a value is due */
+    /* not the property's type, a link to another class, a collection where a value is due */
     TOFT_ERROR_TYPE_MISMATCH = 406,
     TOFT_ERROR_NULL_NOT_ALLOWED = 407, /* null for a property that is not nullable */
     /* longer than TOFT_MAX_VALUE_SIZE, or too long for a primary key */
@@ -397,9 +418,9 @@ TOFT_ENUM(toft_status, int32_t) {
     TOFT_ERROR_READ_ONLY_PROPERTY = 409, /* linking objects cannot be set */
     TOFT_ERROR_OVERFLOW = 410,           /* a sum of ints leaves the range of 64 bits */
 
-    /* Lists and results */
+    /* Collections and results */
     TOFT_ERROR_INDEX_OUT_OF_RANGE = 501, /* number: the index */
-    /* the list's object, or what the results were made from, has been deleted */
+    /* the collection's object, or what the results were made from, has been deleted */
     TOFT_ERROR_COLLECTION_INVALIDATED = 502,
 
     /* Queries */
@@ -448,11 +469,13 @@ TOFT_API const char *toft_status_name(toft_status status);
 
 /* ====================================================================================== Handles */
 
-typedef struct toft_schema toft_schema; /* a validated set of classes; any thread */
-typedef struct toft_realm toft_realm;   /* a view of a database */
-typedef struct toft_object toft_object; /* a live object */
-typedef struct toft_list toft_list;     /* a live list of an object */
-/* live results of a query, a class, a list or an inverse link */
+typedef struct toft_schema toft_schema;         /* a validated set of classes; any thread */
+typedef struct toft_realm toft_realm;           /* a view of a database */
+typedef struct toft_object toft_object;         /* a live object */
+typedef struct toft_list toft_list;             /* a live list of an object */
+typedef struct toft_set toft_set;               /* a live set of an object */
+typedef struct toft_dictionary toft_dictionary; /* a live dictionary of an object */
+/* live results of a query, a class, a collection or an inverse link */
 typedef struct toft_results toft_results;
 typedef struct toft_token toft_token; /* a running observation */
 typedef struct toft_query toft_query; /* a query that has been parsed; any thread */
@@ -499,16 +522,18 @@ TOFT_API toft_status toft_set_log(toft_log_level level, toft_log_callback callba
 /* What a property is besides its type; combined with |. */
 TOFT_ENUM(toft_property_flags, uint32_t) {
     TOFT_PROPERTY_PLAIN = 0,
-    /* may be null; in a list: its elements may. To-one links always are, lists themselves never */
+    /* may be null; in a collection: its elements may. To-one links and links in a dictionary always
+       are, other links in collections and collections themselves never */
     TOFT_PROPERTY_NULLABLE = 1,
     /* unique and immutable; int, string, object id or UUID; at most one in a class; implies an
        index */
     TOFT_PROPERTY_PRIMARY_KEY = 2,
     TOFT_PROPERTY_INDEXED = 4, /* bool, int, string, date, object id or UUID */
-    TOFT_PROPERTY_LIST = 8,    /* a list of values of the type */
-    /* Reserved; TOFT_ERROR_UNSUPPORTED today: */
+    /* one of these: a list, a set, a dictionary of values of the type */
+    TOFT_PROPERTY_LIST = 8,
     TOFT_PROPERTY_SET = 16,
     TOFT_PROPERTY_DICTIONARY = 32,
+    /* Reserved; TOFT_ERROR_UNSUPPORTED today: */
     TOFT_PROPERTY_UNIQUE = 64,
     TOFT_PROPERTY_FULL_TEXT = 128
 };
@@ -835,8 +860,8 @@ TOFT_ENUM(toft_update_policy, uint32_t) {
 
 /* Writes. Creates an object of a class with `count` properties given as parallel arrays (both
    may be NULL when it is 0); the others take their defaults: null where nullable, else 0, false,
-   empty, 1970. Lists take a TOFT_TYPE_LIST. A class with a primary key needs it among them. All
-   or nothing. `out_object` (may be NULL): a handle, release it. `out_link` (may be NULL): its
+   empty, 1970. Lists and sets take a TOFT_TYPE_LIST, dictionaries a TOFT_TYPE_DICTIONARY. A
+   class with a primary key needs it among them. All or nothing. `out_object` (may be NULL): a handle, release it. `out_link` (may be NULL): its
    link. `out_created` (may be NULL): false when an object with that primary key was updated.
    Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_MISSING_PRIMARY_KEY,
    TOFT_ERROR_DUPLICATE_PRIMARY_KEY, TOFT_ERROR_MISSING_PRIMARY_KEY (a policy other than
@@ -853,7 +878,7 @@ TOFT_API toft_status toft_realm_create_object(toft_realm *realm, toft_class_key 
    TOFT_TYPE_STRING and TOFT_TYPE_DATA 16: toft_string, toft_data, or 1: the bytes from the i-th
    to the next offset at `offsets`, as Arrow has them
    TOFT_TYPE_UUID 16: toft_uuid    TOFT_TYPE_OBJECT_ID 12: toft_object_id
-   any property, lists too, 24: toft_value
+   any property, collections too, 24: toft_value
    Memory of Arrow, NumPy, pandas and polars can be handed over as it is. It need not be aligned. */
 typedef struct toft_input_column {
     size_t size;
@@ -901,7 +926,8 @@ TOFT_API toft_status toft_object_link(toft_object *object, toft_link *out_link);
 /* Whether the object exists in the version the realm stands at. Cost: O(log n). */
 TOFT_API toft_status toft_object_is_valid(toft_object *object, bool *out_is_valid);
 
-/* Writes. Deletes the object: links to it become null, lists lose it; what it links to stays.
+/* Writes. Deletes the object: links to it become null, those in dictionaries too, lists and sets
+   lose it; what it links to stays.
    The handle stays, to be released. Errors: TOFT_ERROR_OBJECT_DELETED. Cost: O(log n) for each
    link from and to it. */
 TOFT_API toft_status toft_object_delete(toft_object *object);
@@ -917,14 +943,15 @@ TOFT_API void toft_object_release(toft_object *object);
 
 /* -------------------------------------------------------------------------- Values of an object */
 
-/* Reads a property. Strings and data are borrowed (convention 3). Linking objects and lists have
-   functions of their own. Errors: TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY,
+/* Reads a property. Strings and data are borrowed (convention 3). Linking objects and collections
+   have functions of their own. Errors: TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY,
    TOFT_ERROR_TYPE_MISMATCH. Cost: O(log n). */
 TOFT_API toft_status toft_object_get(
     toft_object *object, toft_property_key property_key, toft_value *out_value);
 
-/* Writes. Sets a property, also to the value it has: observers then see it as modified. A list
-   takes a TOFT_TYPE_LIST, whose elements take the place of those it had. Errors:
+/* Writes. Sets a property, also to the value it has: observers then see it as modified. A list or
+   set takes a TOFT_TYPE_LIST, a dictionary a TOFT_TYPE_DICTIONARY: what it holds takes the place of
+   what was there, null empties them, of equal keys the last one counts. Errors:
    TOFT_ERROR_OBJECT_DELETED (also the target of a link), TOFT_ERROR_NO_SUCH_PROPERTY,
    TOFT_ERROR_TYPE_MISMATCH, TOFT_ERROR_NULL_NOT_ALLOWED, TOFT_ERROR_VALUE_TOO_LONG,
    TOFT_ERROR_READ_ONLY_PROPERTY, TOFT_ERROR_PRIMARY_KEY_CHANGE. Cost: O(log n). */
@@ -1023,6 +1050,123 @@ TOFT_API toft_status toft_list_clone(toft_list *list, toft_list **out_list);
 
 /* Releases a list's handle; the list stays. Any thread. */
 TOFT_API void toft_list_release(toft_list *list);
+
+/* ========================================================================================= Sets */
+
+/* A set property, live: values of which no two are equal (1 and 1.0 never meet, as all are of one
+   type; -0.0 equals 0.0, NaN equals NaN), in ascending order: null, false, numbers with NaN first,
+   strings and data by their bytes, links by their objects' keys. `out_set`: release it. Once its
+   object is deleted, the set's functions are TOFT_ERROR_COLLECTION_INVALIDATED. Errors:
+   TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH. */
+TOFT_API toft_status toft_object_get_set(
+    toft_object *object, toft_property_key property_key, toft_set **out_set);
+
+/* Whether the set's object exists in the version the realm stands at. Cost: O(log n). */
+TOFT_API toft_status toft_set_is_valid(toft_set *set, bool *out_is_valid);
+
+/* Whose set it is, also of an object that has been deleted. `out_property_key` (may be NULL). */
+TOFT_API toft_status toft_set_owner(
+    toft_set *set, toft_link *out_owner, toft_property_key *out_property_key);
+
+/* How many elements the set has. */
+TOFT_API toft_status toft_set_count(toft_set *set, uint64_t *out_count);
+
+/* Reads one element, 0 <= index < count; strings and data are borrowed. Errors:
+   TOFT_ERROR_INDEX_OUT_OF_RANGE. */
+TOFT_API toft_status toft_set_get(toft_set *set, uint64_t index, toft_value *out_value);
+
+/* Reads up to `capacity` elements from `first` (0 <= first <= count) on; `out_count`: how many
+   it wrote. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. Cost: the elements read. */
+TOFT_API toft_status toft_set_get_values(
+    toft_set *set, uint64_t first, toft_value *out_values, size_t capacity, size_t *out_count);
+
+/* The index of a value, or TOFT_NO_INDEX. Errors: TOFT_ERROR_TYPE_MISMATCH. Cost: O(log count). */
+TOFT_API toft_status toft_set_find(toft_set *set, const toft_value *value, uint64_t *out_index);
+
+/* Writes. Inserts a value unless the set has it: then nothing changes. `out_index` (may be NULL):
+   its index. `out_inserted` (may be NULL): whether it is new. Errors: those of toft_object_set.
+   Cost: O(log count); small sets are copied. */
+TOFT_API toft_status toft_set_insert(
+    toft_set *set, const toft_value *value, uint64_t *out_index, bool *out_inserted);
+
+/* Writes. Erases a value; an object linked stays. `out_erased` (may be NULL): whether the set had
+   it. Errors: TOFT_ERROR_TYPE_MISMATCH. Cost: as toft_set_insert. */
+TOFT_API toft_status toft_set_erase(toft_set *set, const toft_value *value, bool *out_erased);
+
+/* Writes. Erases all elements; objects linked stay. */
+TOFT_API toft_status toft_set_clear(toft_set *set);
+
+/* The set as results, live, to filter, sort and sum. `out_results`: release them. */
+TOFT_API toft_status toft_set_results(toft_set *set, toft_results **out_results);
+
+/* Gives a further handle, as toft_realm_clone does. `out_set`: release it. */
+TOFT_API toft_status toft_set_clone(toft_set *set, toft_set **out_set);
+
+/* Releases a set's handle; the set stays. Any thread. */
+TOFT_API void toft_set_release(toft_set *set);
+
+/* ================================================================================= Dictionaries */
+
+/* A dictionary property, live: values under keys that are text, in the order of the keys' bytes. A
+   key contains no "." and does not begin with "$", else it is TOFT_ERROR_INVALID_ARGUMENT where it
+   is written; it may be empty. When the target of a link is deleted, its key stays, with null.
+   `out_dictionary`: release it. Once its object is deleted, the dictionary's functions are
+   TOFT_ERROR_COLLECTION_INVALIDATED. Errors: TOFT_ERROR_OBJECT_DELETED,
+   TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH. */
+TOFT_API toft_status toft_object_get_dictionary(
+    toft_object *object, toft_property_key property_key, toft_dictionary **out_dictionary);
+
+/* Whether the dictionary's object exists in the version the realm stands at. Cost: O(log n). */
+TOFT_API toft_status toft_dictionary_is_valid(toft_dictionary *dictionary, bool *out_is_valid);
+
+/* Whose dictionary it is, also of an object that has been deleted. `out_property_key` (may be
+   NULL). */
+TOFT_API toft_status toft_dictionary_owner(
+    toft_dictionary *dictionary, toft_link *out_owner, toft_property_key *out_property_key);
+
+/* How many keys the dictionary has. */
+TOFT_API toft_status toft_dictionary_count(toft_dictionary *dictionary, uint64_t *out_count);
+
+/* Reads the value of a key; strings and data are borrowed. Null where the key is not there, which
+   `out_found` (may be NULL) tells from a null that is stored. Cost: O(log count). */
+TOFT_API toft_status toft_dictionary_get(
+    toft_dictionary *dictionary, toft_string key, toft_value *out_value, bool *out_found);
+
+/* The index of a key in the order of keys, or TOFT_NO_INDEX. Cost: O(log count). */
+TOFT_API toft_status toft_dictionary_find(
+    toft_dictionary *dictionary, toft_string key, uint64_t *out_index);
+
+/* Reads up to `capacity` keys and their values from `first` (0 <= first <= count) on, in the order
+   of keys; keys, strings and data are borrowed. `out_count`: how many it wrote. Errors:
+   TOFT_ERROR_INDEX_OUT_OF_RANGE. Cost: the entries read. */
+TOFT_API toft_status toft_dictionary_get_entries(toft_dictionary *dictionary, uint64_t first,
+    toft_entry *out_entries, size_t capacity, size_t *out_count);
+
+/* Writes. Sets the value of a key, also to the value that it has: observers then see it as
+   modified. `out_inserted` (may be NULL): whether the key is new. Errors: those of
+   toft_object_set. Cost: O(log count); small dictionaries are copied. */
+TOFT_API toft_status toft_dictionary_set(
+    toft_dictionary *dictionary, toft_string key, const toft_value *value, bool *out_inserted);
+
+/* Writes. Erases a key with its value; an object linked stays. `out_erased` (may be NULL): whether
+   the key was there. Cost: as toft_dictionary_set. */
+TOFT_API toft_status toft_dictionary_erase(
+    toft_dictionary *dictionary, toft_string key, bool *out_erased);
+
+/* Writes. Erases all keys; objects linked stay. */
+TOFT_API toft_status toft_dictionary_clear(toft_dictionary *dictionary);
+
+/* The values as results, live, in the order of their keys, to filter, sort and sum; links that are
+   null are left out. `out_results`: release them. */
+TOFT_API toft_status toft_dictionary_results(
+    toft_dictionary *dictionary, toft_results **out_results);
+
+/* Gives a further handle, as toft_realm_clone does. `out_dictionary`: release it. */
+TOFT_API toft_status toft_dictionary_clone(
+    toft_dictionary *dictionary, toft_dictionary **out_dictionary);
+
+/* Releases a dictionary's handle; the dictionary stays. Any thread. */
+TOFT_API void toft_dictionary_release(toft_dictionary *dictionary);
 
 /* ========================================================================== Queries and results */
 
@@ -1225,11 +1369,11 @@ TOFT_API toft_status toft_results_average(
 
 /* Why a callback is called. */
 TOFT_ENUM(toft_change_kind, uint32_t) {
-    /* the first call of results and lists: what is observed is there to be read; nothing is
-       listed */
+    /* the first call of results and collections: what is observed is there to be read; nothing
+       is listed */
     TOFT_CHANGE_INITIAL = 0,
     TOFT_CHANGE_UPDATE = 1,  /* something changed */
-    TOFT_CHANGE_DELETED = 2, /* the object, or the list's object, is gone; the last call */
+    TOFT_CHANGE_DELETED = 2, /* the object, or the collection's, is gone; the last call */
     TOFT_CHANGE_ERROR = 3    /* changes could not be worked out: `error`; the last call */
 };
 
@@ -1269,7 +1413,7 @@ typedef struct toft_changes {
     const toft_property_key *properties; /* objects: the properties that were set */
     size_t property_count;
     /* with TOFT_OBSERVE_OLD_VALUES, objects: the values of `properties` at the last call;
-       property_count of them, else NULL. A list property reads as null */
+       property_count of them, else NULL. A collection reads as null */
     const toft_value *old_values;
     /* with TOFT_OBSERVE_RANGES: the same indices as above, as ranges; the arrays of single
        indices are then NULL with a count of 0 */
@@ -1279,6 +1423,13 @@ typedef struct toft_changes {
     size_t inserted_range_count;
     const toft_range *modified_ranges; /* indices before */
     size_t modified_range_count;
+    /* with TOFT_OBSERVE_KEYS, dictionaries: the keys of what is listed above, ascending */
+    const toft_string *deleted_keys;
+    size_t deleted_key_count;
+    const toft_string *inserted_keys;
+    size_t inserted_key_count;
+    const toft_string *modified_keys; /* whose value was set, or links to what changed */
+    size_t modified_key_count;
 } toft_changes;
 
 /* Whether a structure from the library holds a member: a library older than this header fills in
@@ -1295,9 +1446,9 @@ typedef void (*toft_changes_callback)(void *user_data, const toft_changes *chang
 TOFT_ENUM(toft_observe_flags, uint32_t) {
     TOFT_OBSERVE_DEFAULT = 0,
     TOFT_OBSERVE_OLD_VALUES = 1, /* objects: fill in `old_values` */
-    TOFT_OBSERVE_KEYS = 2,       /* reserved for dictionaries */
+    TOFT_OBSERVE_KEYS = 2,       /* dictionaries: fill in keys beside the indices */
     TOFT_OBSERVE_RANGES = 4,     /* fill in ranges instead of single indices */
-    TOFT_OBSERVE_NO_INITIAL = 8, /* results and lists: no TOFT_CHANGE_INITIAL */
+    TOFT_OBSERVE_NO_INITIAL = 8, /* results and collections: no TOFT_CHANGE_INITIAL */
     TOFT_OBSERVE_NO_MOVES = 16   /* lists: moves are told as deletions and insertions alone */
 };
 
@@ -1316,7 +1467,7 @@ typedef struct toft_observe_options {
 /* Observes. An observation runs until its token is released or the realm closes. Changes are
    worked out by a thread of the library and delivered by toft_realm_dispatch (or refresh, or
    begin_write) on the realm's thread; several commits may come as one call, and no call comes
-   without a change. Results and lists: elements that came, went, moved, or had a property set,
+   without a change. Results and collections: elements that came, went, moved, or had a property set,
    their own or one of an object that they reach over up to three links; the first call,
    TOFT_CHANGE_INITIAL, comes with the next dispatch. An object: properties set, or its deletion. A
    realm: any commit, its own ones too; nothing is listed. `options` (may be NULL).
@@ -1334,6 +1485,14 @@ TOFT_API toft_status toft_object_observe(toft_object *object, const toft_observe
 TOFT_API toft_status toft_list_observe(toft_list *list, const toft_observe_options *options,
     toft_changes_callback callback, void *user_data, toft_destructor destroy_user_data,
     toft_token **out_token);
+
+TOFT_API toft_status toft_set_observe(toft_set *set, const toft_observe_options *options,
+    toft_changes_callback callback, void *user_data, toft_destructor destroy_user_data,
+    toft_token **out_token);
+
+TOFT_API toft_status toft_dictionary_observe(toft_dictionary *dictionary,
+    const toft_observe_options *options, toft_changes_callback callback, void *user_data,
+    toft_destructor destroy_user_data, toft_token **out_token);
 
 TOFT_API toft_status toft_results_observe(toft_results *results,
     const toft_observe_options *options, toft_changes_callback callback, void *user_data,

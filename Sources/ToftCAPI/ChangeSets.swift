@@ -26,6 +26,7 @@ final class ForeignChanges {
             addIndices(notification.collection)
         }
         if !options.skipsMoves { addMoves(notification.collection) }
+        if options.wantsKeys, let keys = notification.collection.keys { addKeys(keys) }
         addProperties(notification.object, oldValues: options.wantsOldValues)
     }
 
@@ -61,6 +62,21 @@ final class ForeignChanges {
         (changes.deleted_ranges, changes.deleted_range_count) = ranges(change.deletions)
         (changes.inserted_ranges, changes.inserted_range_count) = ranges(change.insertions)
         (changes.modified_ranges, changes.modified_range_count) = ranges(change.modifications)
+    }
+
+    private func addKeys(_ keys: KeyChange) {
+        (changes.deleted_keys, changes.deleted_key_count) = strings(keys.deletions)
+        (changes.inserted_keys, changes.inserted_key_count) = strings(keys.insertions)
+        (changes.modified_keys, changes.modified_key_count) = strings(keys.modifications)
+    }
+
+    private func strings(_ strings: [String]) -> (UnsafePointer<toft_string>?, Int) {
+        copy(
+            strings.map { string in
+                let text = ForeignBytes(string.utf8)
+                texts.append(text)
+                return toft_string(text.bytes)
+            })
     }
 
     private func addMoves(_ change: CollectionChange) {

@@ -26,9 +26,7 @@ public func toft_object_set(
     entry(object) { () throws(EngineError) in
         let object = try ResolvedHandle(object: object).object
         try BorrowedArguments.with { loan throws(EngineError) in
-            let lent = try loan.value(value, "value")
-            guard case .list = lent else { return try object.set(property_key, lent) }
-            try object.set(loan.assignment(property_key, lent))
+            try object.set(property_key, try loan.value(value, "value"))
         }
     }
 }

@@ -44,13 +44,45 @@ public func toft_list_observe(
     _ user_data: UnsafeMutableRawPointer?,
     _ destroy_user_data: toft_destructor?, _ out_token: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    observe(list, options, callback, user_data, destroy_user_data, out_token) {
+    observeCollection(
+        list, .list, options, callback, user_data, destroy_user_data, out_token)
+}
+
+@c @implementation
+public func toft_set_observe(
+    _ set: OpaquePointer?, _ options: UnsafePointer<toft_observe_options>?,
+    _ callback: toft_changes_callback?,
+    _ user_data: UnsafeMutableRawPointer?,
+    _ destroy_user_data: toft_destructor?, _ out_token: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
+    observeCollection(set, .set, options, callback, user_data, destroy_user_data, out_token)
+}
+
+@c @implementation
+public func toft_dictionary_observe(
+    _ dictionary: OpaquePointer?, _ options: UnsafePointer<toft_observe_options>?,
+    _ callback: toft_changes_callback?,
+    _ user_data: UnsafeMutableRawPointer?,
+    _ destroy_user_data: toft_destructor?, _ out_token: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
+    observeCollection(
+        dictionary, .dictionary, options, callback, user_data, destroy_user_data, out_token)
+}
+
+private func observeCollection(
+    _ collection: OpaquePointer?, _ kind: HandleKind,
+    _ options: UnsafePointer<toft_observe_options>?,
+    _ callback: toft_changes_callback?,
+    _ userData: UnsafeMutableRawPointer?,
+    _ destroy: toft_destructor?, _ outToken: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
+    observe(collection, options, callback, userData, destroy, outToken) {
         options throws(EngineError) in
-        let list = try ResolvedHandle(list: list)
+        let collection = try ResolvedHandle<CollectionBox>(collection, kind)
         return (
-            list.owner,
+            collection.owner,
             { handler throws(EngineError) in
-                try list.list.observe(
+                try collection.collection.observe(
                     keyPaths: options.keyPaths, callsInitially: options.callsInitially, handler)
             }
         )
@@ -130,8 +162,8 @@ struct ObserveOptions {
     fileprivate init(_ options: toft_observe_options) throws(EngineError) {
         try Argument.reserved(options.reserved, "options")
         let known = [
-            TOFT_OBSERVE_OLD_VALUES, TOFT_OBSERVE_RANGES, TOFT_OBSERVE_NO_INITIAL,
-            TOFT_OBSERVE_NO_MOVES,
+            TOFT_OBSERVE_OLD_VALUES, TOFT_OBSERVE_KEYS, TOFT_OBSERVE_RANGES,
+            TOFT_OBSERVE_NO_INITIAL, TOFT_OBSERVE_NO_MOVES,
         ]
         try Argument.flags(options.flags, known: known.reduce(0) { $0 | $1.rawValue }, "flags")
         flags = options.flags
@@ -143,6 +175,7 @@ struct ObserveOptions {
     private func has(_ flag: toft_observe_flags) -> Bool { flags & flag.rawValue != 0 }
 
     var wantsOldValues: Bool { has(TOFT_OBSERVE_OLD_VALUES) }
+    var wantsKeys: Bool { has(TOFT_OBSERVE_KEYS) }
     var wantsRanges: Bool { has(TOFT_OBSERVE_RANGES) }
     var callsInitially: Bool { !has(TOFT_OBSERVE_NO_INITIAL) }
     var skipsMoves: Bool { has(TOFT_OBSERVE_NO_MOVES) }

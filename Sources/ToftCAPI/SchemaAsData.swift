@@ -70,12 +70,12 @@ extension PropertySchema {
         let origin = try Argument.text(declared.target_property, "target_property")
         self.init(
             try Argument.text(declared.name, "name"), type,
-            collection: flags & PropertyFlag.list != 0 ? .list : .none,
+            collection: try CollectionKind(flags),
             isOptional: flags & PropertyFlag.nullable != 0,
             isPrimaryKey: flags & PropertyFlag.primaryKey != 0,
             isIndexed: flags & PropertyFlag.indexed != 0, target: target.isEmpty ? nil : target,
             origin: origin.isEmpty ? nil : origin)
-        if type == .link, collection == .none { isOptional = true }
+        if type == .link, collection == .none || collection == .dictionary { isOptional = true }
     }
 }
 
@@ -85,7 +85,10 @@ enum PropertyFlag {
     static let primaryKey = TOFT_PROPERTY_PRIMARY_KEY.rawValue
     static let indexed = TOFT_PROPERTY_INDEXED.rawValue
     static let list = TOFT_PROPERTY_LIST.rawValue
-    static let all = nullable | primaryKey | indexed | list
+    static let set = TOFT_PROPERTY_SET.rawValue
+    static let dictionary = TOFT_PROPERTY_DICTIONARY.rawValue
+    static let collections = list | set | dictionary
+    static let all = nullable | primaryKey | indexed | collections
 
     /// The flags of a property of the file.
     static func flags(of property: PropertyHandle) -> UInt32 {
@@ -93,8 +96,27 @@ enum PropertyFlag {
         if property.isOptional { flags |= nullable }
         if property.isPrimaryKey { flags |= primaryKey }
         if property.isIndexed { flags |= indexed }
-        if property.isCollection { flags |= list }
+        switch property.collection {
+        case .none: break
+        case .list: flags |= list
+        case .set: flags |= set
+        case .dictionary: flags |= dictionary
+        }
         return flags
+    }
+}
+
+extension CollectionKind {
+    /// The kind that flags name.
+    fileprivate init(_ flags: UInt32) throws(EngineError) {
+        switch flags & PropertyFlag.collections {
+        case 0: self = .none
+        case PropertyFlag.list: self = .list
+        case PropertyFlag.set: self = .set
+        case PropertyFlag.dictionary: self = .dictionary
+        default:
+            throw .invalidArgument("A property can be only one of a list, a set and a dictionary.")
+        }
     }
 }
 
@@ -112,7 +134,7 @@ extension PropertyType {
         case TOFT_TYPE_LINKING_OBJECTS: self = .linkingObjects
         case TOFT_TYPE_OBJECT_ID: self = .objectId
         case TOFT_TYPE_UUID: self = .uuid
-        case TOFT_TYPE_NULL, TOFT_TYPE_LIST:
+        case TOFT_TYPE_NULL, TOFT_TYPE_LIST, TOFT_TYPE_SET, TOFT_TYPE_DICTIONARY:
             throw .invalidArgument("A property can't have the type \(type.rawValue).")
         default: throw type.refusal("type")
         }

@@ -161,7 +161,7 @@ import ToftStorage
                 for values in [[1, 2, 3], [1, 5], [], [7, 7, 7, 7]] as [[Int64]] {
                     let borrowed = values.map { BorrowedValue.int($0) }
                     try borrowed.withUnsafeBufferPointer {
-                        try transaction.listAssign(key, list, $0, policy: policy)
+                        try transaction.assign(.list($0), to: key, list, policy: policy)
                     }
                     #expect(
                         try transaction.view.values(key, "Lists", "int") == values.map { .int($0) })

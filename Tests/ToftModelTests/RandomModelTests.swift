@@ -28,6 +28,18 @@ import ToftTestKit
             .link("owner", to: "Person"), .link("rival", to: "Dog"),
         ]
             + scalars.map { PropertySchema("list_\($0)", $0, collection: .list, isOptional: true) })
+    static let bag = ClassSchema(
+        "Bag",
+        [
+            PropertySchema("peers", .link, collection: .set, target: "Bag"),
+            PropertySchema("dogs", .link, collection: .set, target: "Dog"),
+            PropertySchema(
+                "named", .link, collection: .dictionary, isOptional: true, target: "Bag"),
+        ]
+            + scalars.map { PropertySchema("set_\($0)", $0, collection: .set, isOptional: true) }
+            + scalars.map {
+                PropertySchema("map_\($0)", $0, collection: .dictionary, isOptional: true)
+            })
     static let plain = ClassSchema(
         "Plain",
         scalars.map { PropertySchema("\($0)", $0, isOptional: true, isIndexed: $0.canBeIndexed) }
@@ -39,7 +51,8 @@ import ToftTestKit
             for _ in 0..<6 {
                 let file = StoreConfiguration.Location.file(path: directory + "/random.toft")
                 let database = try ModelDatabase(
-                    Self.person, Self.dog, Self.plain, location: file, isTight: run.seed.chance(50))
+                    Self.person, Self.dog, Self.bag, Self.plain, location: file,
+                    isTight: run.seed.chance(50))
                 #expect(
                     try database.read { try ReferenceModel(reading: $0) } == run.model,
                     "\(run.seed)")
@@ -52,7 +65,8 @@ import ToftTestKit
     @Test(arguments: [1, 2, 3, 0, 0, 0], [false, true])
     func `Random commands leave what a plain model holds`(given: UInt64, isTight: Bool) throws {
         let seed = given == 0 ? Seed.random() : Seed(given)
-        let database = try ModelDatabase(Self.person, Self.dog, Self.plain, isTight: isTight)
+        let database = try ModelDatabase(
+            Self.person, Self.dog, Self.bag, Self.plain, isTight: isTight)
         var run = RandomRun(seed: seed)
         for _ in 0..<12 {
             let before = run.model
@@ -68,9 +82,49 @@ import ToftTestKit
                 #expect(found == run.model, "\(seed)")
                 try run.compareInverses(view)
             }
-            if run.seed.chance(30) { try database.reopen(Self.person, Self.dog, Self.plain) }
+            if run.seed.chance(30) {
+                try database.reopen(Self.person, Self.dog, Self.bag, Self.plain)
+            }
         }
         try database.check()
+    }
+}
+
+extension ModelTransaction {
+    /// Assigns a whole set.
+    func assignSet(
+        _ values: [Value], to key: Int64, _ property: PropertyHandle, _ policy: UpdatePolicy
+    ) throws {
+        try withAssignments(values.map { (property, $0) }) { lent throws(ModelError) in
+            let values = lent.map(\.value)
+            let result: Result<Void, ModelError> = values.withUnsafeBufferPointer { buffer in
+                Result { () throws(ModelError) in
+                    try assign(.list(buffer), to: key, property, policy: policy)
+                }
+            }
+            try result.get()
+        }
+    }
+
+    /// Assigns a whole dictionary.
+    func assignDictionary(
+        _ entries: [(String, Value)], to key: Int64, _ property: PropertyHandle,
+        _ policy: UpdatePolicy
+    ) throws {
+        let both = entries.flatMap { [Value.string($0.0), $0.1] }
+        try withAssignments(both.map { (property, $0) }) { lent throws(ModelError) in
+            var pairs: [BorrowedEntry] = []
+            for index in stride(from: 0, to: lent.count, by: 2) {
+                guard case .string(let name) = lent[index].value else { continue }
+                pairs.append(BorrowedEntry(key: name, value: lent[index + 1].value))
+            }
+            let result: Result<Void, ModelError> = pairs.withUnsafeBufferPointer { buffer in
+                Result { () throws(ModelError) in
+                    try assign(.dictionary(buffer), to: key, property, policy: policy)
+                }
+            }
+            try result.get()
+        }
     }
 }
 
@@ -81,7 +135,7 @@ private struct RandomRun {
 
     init(seed: Seed) {
         self.seed = seed
-        for name in ["Person", "Dog", "Plain"] { model.classes[name] = [:] }
+        for name in ["Person", "Dog", "Bag", "Plain"] { model.classes[name] = [:] }
     }
 
     mutating func steps(_ count: Int, _ transaction: ModelTransaction) throws {
@@ -90,7 +144,7 @@ private struct RandomRun {
             switch seed.below(100) {
             case 0..<25: try create(owner, transaction)
             case 25..<55: try set(owner, transaction)
-            case 55..<85: try editList(owner, transaction)
+            case 55..<85: try editCollection(owner, transaction)
             case 85..<93: try erase(owner, transaction)
             case 93..<97: try look(owner, transaction)
             case 97: try find(owner, transaction)
@@ -103,9 +157,7 @@ private struct RandomRun {
     // MARK: Values
 
     mutating func value(_ property: PropertyHandle) -> Value {
-        if property.isOptional, property.type != .link || !property.isCollection, seed.chance(15) {
-            return .null
-        }
+        if property.isOptional, seed.chance(15) { return .null }
         switch property.type {
         case .bool: return .bool(seed.chance(50))
         case .int:
@@ -187,10 +239,12 @@ private struct RandomRun {
     func blank(_ owner: ClassHandle) -> ReferenceModel.Object {
         var object = ReferenceModel.Object()
         for property in owner.visibleProperties where property.isStored {
-            if property.isCollection {
-                object.lists[property.name] = []
-            } else {
+            switch property.collection {
+            case .none:
                 object.values[property.name] = (try? property.value(of: property.defaultCell))
+            case .list: object.lists[property.name] = []
+            case .set: object.sets[property.name] = []
+            case .dictionary: object.dictionaries[property.name] = [:]
             }
         }
         return object
@@ -223,11 +277,82 @@ private struct RandomRun {
         model.classes[property.className]?[key]?.values[property.name] = .int(sum.partialValue)
     }
 
-    mutating func editList(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
+    mutating func editCollection(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
         guard let key = key(owner), let property = property(owner, { $0.isCollection }) else {
             return
         }
-        var list = model.classes[owner.name]?[key]?.lists[property.name] ?? []
+        switch property.collection {
+        case .none: break
+        case .list: try editList(key, property, transaction)
+        case .set: try editSet(key, property, transaction)
+        case .dictionary: try editDictionary(key, property, transaction)
+        }
+    }
+
+    mutating func editSet(
+        _ key: Int64, _ property: PropertyHandle, _ transaction: ModelTransaction
+    ) throws {
+        var set = model.classes[property.className]?[key]?.sets[property.name] ?? []
+        switch seed.below(20) {
+        case 0..<10:
+            let value = value(property)
+            if property.type == .link, value == .null { return }
+            #expect(
+                try transaction.setInsert(key, property, value).isNew == set.insert(value).inserted,
+                "\(seed)")
+        case 10..<16:
+            let there = seed.pick(try transaction.view.listValues(key, property))
+            guard let value = seed.chance(70) ? there : value(property),
+                property.type != .link || value != .null
+            else { return }
+            #expect(
+                try transaction.setErase(key, property, value) == (set.remove(value) != nil),
+                "\(seed)")
+        case 16: (set, _) = ([], try transaction.clear(key, property))
+        default:
+            let values = (0..<seed.below(12)).map { _ in value(property) }.filter {
+                property.type != .link || $0 != .null
+            }
+            set = Set(values)
+            try transaction.assignSet(values, to: key, property, seed.chance(50) ? .all : .modified)
+        }
+        model.classes[property.className]?[key]?.sets[property.name] = set
+    }
+
+    mutating func editDictionary(
+        _ key: Int64, _ property: PropertyHandle, _ transaction: ModelTransaction
+    ) throws {
+        var map = model.classes[property.className]?[key]?.dictionaries[property.name] ?? [:]
+        switch seed.below(20) {
+        case 0..<10:
+            let (name, value) = (entryKey(), value(property))
+            #expect(
+                try transaction.dictionarySet(key, property, name, value).isNew
+                    == (map.updateValue(value, forKey: name) == nil), "\(seed)")
+        case 10..<16:
+            let name = entryKey()
+            #expect(
+                try transaction.dictionaryErase(key, property, name)
+                    == (map.removeValue(forKey: name) != nil), "\(seed)")
+        case 16: (map, _) = ([:], try transaction.clear(key, property))
+        default:
+            map = [:]
+            let entries = (0..<seed.below(8)).map { _ in (entryKey(), value(property)) }
+            for (name, value) in entries { map[name] = value }
+            try transaction.assignDictionary(
+                entries, to: key, property, seed.chance(50) ? .all : .modified)
+        }
+        model.classes[property.className]?[key]?.dictionaries[property.name] = map
+    }
+
+    mutating func entryKey() -> String {
+        seed.chance(90) ? String(seed.below(30), radix: 3) : text()
+    }
+
+    mutating func editList(
+        _ key: Int64, _ property: PropertyHandle, _ transaction: ModelTransaction
+    ) throws {
+        var list = model.classes[property.className]?[key]?.lists[property.name] ?? []
         let index = seed.below(list.count), other = seed.below(list.count), value = value(property)
         if property.type == .link, value == .null { return }
         switch seed.below(list.isEmpty ? 4 : 10) {
@@ -252,7 +377,7 @@ private struct RandomRun {
             try transaction.clear(key, property)
             list = []
         }
-        model.classes[owner.name]?[key]?.lists[property.name] = list
+        model.classes[property.className]?[key]?.lists[property.name] = list
     }
 
     mutating func erase(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
@@ -280,10 +405,15 @@ private struct RandomRun {
         let view = transaction.view
         #expect(try view.count(owner) == model.classes[owner.name]?.count ?? 0, "\(seed)")
         guard let key = key(owner), let property = property(owner, { _ in true }) else { return }
-        if property.isCollection {
+        if property.collection == .list {
             #expect(
                 try view.listValues(key, property)
                     == model.classes[owner.name]?[key]?.lists[property.name], "\(seed)")
+        } else if property.isCollection {
+            let object = model.classes[owner.name]?[key]
+            #expect(
+                try view.listCount(key, property) == object?.sets[property.name]?.count
+                    ?? object?.dictionaries[property.name]?.count, "\(seed)")
         } else {
             #expect(
                 try view.value(key, property)

@@ -6,12 +6,14 @@ struct ReferenceModel: Equatable {
     struct Object: Equatable {
         var values: [String: Value] = [:]
         var lists: [String: [Value]] = [:]
+        var sets: [String: Set<Value>] = [:]
+        var dictionaries: [String: [String: Value]] = [:]
     }
 
     /// Objects by class and key.
     var classes: [String: [Int64: Object]] = [:]
 
-    /// Links to an object become null, lists lose it.
+    /// Links to an object become null, those in dictionaries too; lists and sets lose it.
     mutating func erase(_ name: String, _ key: Int64, id: ClassID) {
         classes[name]?[key] = nil
         let gone = Value.link(ObjectRef(classID: id, key: key))
@@ -23,6 +25,14 @@ struct ReferenceModel: Equatable {
                 for (property, list) in object.lists where list.contains(gone) {
                     classes[name]?[key]?.lists[property]?.removeAll { $0 == gone }
                 }
+                for property in object.sets.keys {
+                    classes[name]?[key]?.sets[property]?.remove(gone)
+                }
+                for (property, dictionary) in object.dictionaries {
+                    for (entry, value) in dictionary where value == gone {
+                        classes[name]?[key]?.dictionaries[property]?[entry] = .null
+                    }
+                }
             }
         }
     }
@@ -32,6 +42,8 @@ struct ReferenceModel: Equatable {
         (classes[name] ?? [:]).sorted { $0.key < $1.key }.flatMap { key, object in
             let count =
                 object.lists[property].map { $0.filter { $0 == target }.count }
+                ?? object.sets[property].map { $0.contains(target) ? 1 : 0 }
+                ?? object.dictionaries[property].map { $0.values.filter { $0 == target }.count }
                 ?? (object.values[property] == target ? 1 : 0)
             return [Int64](repeating: key, count: count)
         }
@@ -46,10 +58,12 @@ struct ReferenceModel: Equatable {
                 let key = try table.key(atRank: rank)
                 var object = Object()
                 for property in owner.visibleProperties where property.isStored {
-                    if property.isCollection {
-                        object.lists[property.name] = try view.listValues(key, property)
-                    } else {
-                        object.values[property.name] = try view.value(key, property)
+                    switch property.collection {
+                    case .none: object.values[property.name] = try view.value(key, property)
+                    case .list: object.lists[property.name] = try view.listValues(key, property)
+                    case .set: object.sets[property.name] = Set(try view.listValues(key, property))
+                    case .dictionary:
+                        object.dictionaries[property.name] = try view.dictionary(key, property)
                     }
                 }
                 objects[key] = object
@@ -59,4 +73,17 @@ struct ReferenceModel: Equatable {
     }
 
     init() {}
+}
+
+extension ModelView {
+    /// Everything that a dictionary holds.
+    fileprivate func dictionary(_ key: Int64, _ property: PropertyHandle) throws
+        -> [String: Value]
+    {
+        var found: [String: Value] = [:]
+        for (index, value) in try listValues(key, property).enumerated() {
+            found[try dictionaryKey(key, property, at: index)] = value
+        }
+        return found
+    }
 }

@@ -26,7 +26,8 @@ extension Value {
         case TOFT_TYPE_LINK: self = .link(ObjectRef(value.link))
         case TOFT_TYPE_UUID: self = .uuid(FixedBytes(value.uuid))
         case TOFT_TYPE_OBJECT_ID: self = .objectId(FixedBytes(value.object_id))
-        case TOFT_TYPE_LIST: throw .invalidArgument("'\(name)' is a list, not a single value.")
+        case TOFT_TYPE_LIST, TOFT_TYPE_SET, TOFT_TYPE_DICTIONARY:
+            throw .invalidArgument("'\(name)' is a collection, not a single value.")
         default: throw value.type.refusal(name)
         }
     }
@@ -35,7 +36,7 @@ extension Value {
 extension QueryArgument {
     /// An argument of a query: a value or a list of values.
     init(copying value: toft_value) throws(EngineError) {
-        guard value.type == TOFT_TYPE_LIST else {
+        guard value.type == TOFT_TYPE_LIST || value.type == TOFT_TYPE_SET else {
             self = .value(try Value(copying: value, "arguments"))
             return
         }

@@ -53,15 +53,6 @@ struct BorrowedArguments: ~Copyable {
         return UnsafeBufferPointer(rebasing: assignments[..<count])
     }
 
-    /// One property and its value, as several.
-    mutating func assignment(_ key: PropertyID, _ value: BorrowedValue) -> UnsafeBufferPointer<
-        Assignment
-    > {
-        let assignments: UnsafeMutableBufferPointer<Assignment> = buffer(of: 1)
-        assignments.initializeElement(at: 0, to: Assignment(key, value))
-        return UnsafeBufferPointer(rebasing: assignments[..<1])
-    }
-
     /// `count` values. Their texts and bytes are checked for what would not be memory; the rest is
     /// the model's.
     mutating func values(_ values: UnsafePointer<toft_value>?, _ count: Int, _ name: StaticString)
@@ -104,20 +95,46 @@ struct BorrowedArguments: ~Copyable {
         case TOFT_TYPE_LINK: return .link(ObjectRef(value.link))
         case TOFT_TYPE_UUID: return .uuid(FixedBytes(value.uuid))
         case TOFT_TYPE_OBJECT_ID: return .objectId(FixedBytes(value.object_id))
-        case TOFT_TYPE_LIST: return .list(try elements(value.list, name))
+        case TOFT_TYPE_LIST, TOFT_TYPE_SET: return .list(try elements(value.list, name))
+        case TOFT_TYPE_DICTIONARY: return .dictionary(try entries(value.entries, name))
         default: throw value.type.refusal(name)
         }
     }
 
-    /// Lists do not nest yet, so this goes no deeper.
+    /// Collections do not nest yet, so this goes no deeper.
     private mutating func elements(_ list: toft_values, _ name: StaticString) throws(EngineError)
         -> UnsafeBufferPointer<BorrowedValue>
     {
-        let given = try Argument.array(list.data, list.count, name)
-        for element in given where element.type == TOFT_TYPE_LIST {
-            throw .invalidArgument("'\(name)' is a list that contains a list.")
+        for element in try Argument.array(list.data, list.count, name) {
+            try refuseCollection(element, name)
         }
         return try values(list.data, list.count, name)
+    }
+
+    private mutating func entries(_ given: toft_entries, _ name: StaticString) throws(EngineError)
+        -> UnsafeBufferPointer<BorrowedEntry>
+    {
+        let entries = try Argument.array(given.data, given.count, name)
+        guard entries.count <= Limits.collectionElements else {
+            throw .invalidArgument(
+                "'\(name)' has \(entries.count) keys; a dictionary can't have so many.")
+        }
+        let copies: UnsafeMutableBufferPointer<BorrowedEntry> = buffer(of: entries.count)
+        for (index, entry) in entries.enumerated() {
+            try refuseCollection(entry.value, name)
+            let key = try Argument.bytes(UnsafeRawPointer(entry.key.data), entry.key.size, name)
+            copies.initializeElement(
+                at: index, to: BorrowedEntry(key: key, value: try value(entry.value, name)))
+        }
+        return UnsafeBufferPointer(rebasing: copies[..<entries.count])
+    }
+
+    private func refuseCollection(_ value: toft_value, _ name: StaticString) throws(EngineError) {
+        switch value.type {
+        case TOFT_TYPE_LIST, TOFT_TYPE_SET, TOFT_TYPE_DICTIONARY:
+            throw .invalidArgument("'\(name)' is a collection that contains a collection.")
+        default: break
+        }
     }
 }
 

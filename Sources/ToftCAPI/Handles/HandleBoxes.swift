@@ -49,12 +49,12 @@ final class ObjectBox {
     }
 }
 
-/// What a `toft_list *` names.
-final class ListBox {
-    let list: ListHandle
+/// What a `toft_list *`, a `toft_set *` or a `toft_dictionary *` names.
+final class CollectionBox {
+    let collection: ListHandle
 
-    init(_ list: ListHandle) {
-        self.list = list
+    init(_ collection: ListHandle) {
+        self.collection = collection
     }
 }
 
@@ -96,8 +96,9 @@ struct ResolvedHandle<Box: AnyObject> {
         return try make(.object, ObjectBox(object))
     }
 
-    func handle(_ list: ListHandle) throws(EngineError) -> OpaquePointer? {
-        try make(.list, ListBox(list))
+    func handle(_ collection: ListHandle, _ kind: HandleKind) throws(EngineError) -> OpaquePointer?
+    {
+        try make(kind, CollectionBox(collection))
     }
 
     func handle(_ results: Results) throws(EngineError) -> OpaquePointer? {
@@ -127,10 +128,10 @@ extension ResolvedHandle where Box == ObjectBox {
     var object: ObjectHandle { box.object }
 }
 
-extension ResolvedHandle where Box == ListBox {
+extension ResolvedHandle where Box == CollectionBox {
     init(list: OpaquePointer?) throws(EngineError) { try self.init(list, .list) }
 
-    var list: ListHandle { box.list }
+    var collection: ListHandle { box.collection }
 }
 
 extension ResolvedHandle where Box == ResultsBox {

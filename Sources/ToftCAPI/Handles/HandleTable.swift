@@ -12,6 +12,8 @@ enum HandleKind: UInt64 {
     case results = 36
     case token = 37
     case query = 38
+    case set = 39
+    case dictionary = 40
 
     /// Whether other threads than the realm's look at handles of this kind.
     fileprivate var isShared: Bool {

@@ -102,14 +102,13 @@ extension ModelTransaction {
         }
     }
 
-    /// Replaces the whole list, all or nothing: with `.all` it is cleared and filled again, with
-    /// `.modified` only what differs is set.
-    func listAssign(
-        _ key: Int64, _ property: PropertyHandle, _ values: UnsafeBufferPointer<BorrowedValue>,
+    /// Replaces a whole collection, all or nothing: with `.all` it is emptied and filled again,
+    /// with `.modified` only what differs is changed.
+    func assign(
+        _ value: BorrowedValue, to key: Int64, _ property: PropertyHandle,
         policy: UpdatePolicy = .all
     ) throws(ModelError) {
-        _ = try listCount(key, property)
-        let assignment = Assignment(property.id, .list(values))
+        let assignment = Assignment(property.id, value)
         let result: Result<Void, ModelError> = withUnsafePointer(to: assignment) { pointer in
             do throws(ModelError) {
                 let owner = view.schema.classes[property.classPosition]

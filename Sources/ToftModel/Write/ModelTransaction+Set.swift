@@ -9,6 +9,7 @@ extension ModelTransaction {
         guard !property.isPrimaryKey else {
             throw .primaryKeyImmutable(className: property.className, property: property.name)
         }
+        if property.isCollection { return try assign(value, to: key, property) }
         arena.reset()
         try put(try prepareCell(value, property), to: key, property)
     }

@@ -1,4 +1,4 @@
-package import ToftStorage
+internal import ToftStorage
 
 /// Sets, whose elements ascend, and dictionaries, whose keys do. A change is recorded with the
 /// index that it has in that order.

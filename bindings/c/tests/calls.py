@@ -87,8 +87,6 @@ Date = collections.namedtuple("Date", "seconds nanoseconds")
 RESERVED_TYPES = (
     E.TOFT_TYPE_MIXED,
     E.TOFT_TYPE_DECIMAL,
-    E.TOFT_TYPE_SET,
-    E.TOFT_TYPE_DICTIONARY,
     E.TOFT_TYPE_OBJECT,
 )
 
@@ -137,6 +135,11 @@ def value(thing):
         result.type = E.TOFT_TYPE_LIST
         result.list = S.toft_values(ctypes.cast(elements, ctypes.POINTER(S.toft_value)), len(thing))
         result.keep = elements
+    elif isinstance(thing, dict):
+        made = entries(thing)
+        result.type = E.TOFT_TYPE_DICTIONARY
+        result.entries = S.toft_entries(ctypes.cast(made, ctypes.POINTER(S.toft_entry)), len(thing))
+        result.keep = made
     else:
         raise TypeError(thing)
     return result
@@ -147,6 +150,16 @@ def values(things):
     made = [value(thing) for thing in things]
     array = (S.toft_value * max(len(things), 1))(*made)
     array.keep = made
+    return array
+
+
+def entries(things):
+    """An array of entries that keeps their bytes alive."""
+    array, kept = (S.toft_entry * max(len(things), 1))(), []
+    for entry, (key, thing) in zip(array, things.items()):
+        kept += [text(key), value(thing)]
+        entry.key, entry.value = kept[-2:]
+    array.keep = kept
     return array
 
 

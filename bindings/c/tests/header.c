@@ -18,7 +18,7 @@ static_assert(
     sizeof(toft_error) == 56 && sizeof(toft_class_info) == 48 && sizeof(toft_property_info) == 48,
     "ABI 2");
 static_assert(
-    sizeof(toft_column) == 32 && sizeof(toft_sort) == 24 && sizeof(toft_changes) == 176, "ABI 2");
+    sizeof(toft_column) == 32 && sizeof(toft_sort) == 24 && sizeof(toft_changes) >= 176, "ABI 2");
 static_assert(sizeof(toft_write_options) == 16 && sizeof(toft_commit_options) == 32
                   && sizeof(toft_observe_options) == 32,
     "ABI 2");

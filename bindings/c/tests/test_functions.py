@@ -56,6 +56,32 @@ SCALARS = {
 }
 
 
+def dictionary_contents(elements):
+    """A dictionary read in pieces of two."""
+    read, count, found = (S.toft_entry * 2)(), ctypes.c_size_t(), {}
+    while True:
+        check("toft_dictionary_get_entries", elements, len(found), read, 2, ctypes.byref(count))
+        found.update((text_of(each.key), python(each.value)) for each in read[: count.value])
+        if count.value == 0:
+            return found
+
+
+def get_info(function, world, key):
+    """What is known of a property."""
+    info = sized(S.toft_property_info)
+    check(function, world.realm, world.person, key, ctypes.byref(info))
+    return info
+
+
+def deliver(realm, told, count):
+    """Dispatches until so many calls have come, and a moment longer."""
+    deadline = time.monotonic() + 10
+    while len(told) < count and time.monotonic() < deadline:
+        check("toft_realm_refresh", realm, None)
+        time.sleep(0.002)
+    check("toft_realm_dispatch", realm, None)
+
+
 class FunctionTests(unittest.TestCase):
     def setUp(self):
         self.world = World()
@@ -114,13 +140,13 @@ class FunctionTests(unittest.TestCase):
         self.assertEqual(count.value, 1)
         check("toft_realm_properties", realm, person, keys, 2, ctypes.byref(count))
         self.assertEqual(
-            (count.value, list(keys)[2:]), (7, [0] * 7), "no more than there is room for"
+            (count.value, list(keys)[2:]), (9, [0] * 7), "no more than there is room for"
         )
         check("toft_realm_properties", realm, person, keys, 9, ctypes.byref(count))
         info = get("toft_realm_class_info", realm, person)
-        self.assertEqual((text_of(info.name), info.key, info.property_count), ("Person", person, 7))
+        self.assertEqual((text_of(info.name), info.key, info.property_count), ("Person", person, 9))
         self.assertEqual(info.primary_key, self.world.keys["name"])
-        for declared, key in zip(CLASSES["Person"], list(keys)[:7]):
+        for declared, key in zip(CLASSES["Person"], list(keys)):
             found = get("toft_realm_property_info", realm, person, key)
             self.assertEqual(text_of(found.name), text_of(declared.name))
             self.assertEqual((found.type, found.key), (declared.type, key))
@@ -290,7 +316,7 @@ class FunctionTests(unittest.TestCase):
             out = ctypes.c_void_p()
             result = status("toft_schema_new", ctypes.byref(declared), 1, ctypes.byref(out))
             self.assertEqual(status_name(result), "TOFT_ERROR_UNSUPPORTED", kind)
-        for flag in (16, 32, 64, 128):
+        for flag in (64, 128):
             declared = class_schema("Thing", [property_schema("thing", E.TOFT_TYPE_INT, flag)])
             out = ctypes.c_void_p()
             result = status("toft_schema_new", ctypes.byref(declared), 1, ctypes.byref(out))
@@ -600,6 +626,8 @@ class FunctionTests(unittest.TestCase):
             (0, ""),
             (E.TOFT_PROPERTY_NULLABLE, "Optional"),
             (E.TOFT_PROPERTY_LIST, "List"),
+            (E.TOFT_PROPERTY_SET, "Set"),
+            (E.TOFT_PROPERTY_DICTIONARY, "Dictionary"),
         ):
             declared = [
                 property_schema(name + suffix, kind, flags)
@@ -623,8 +651,9 @@ class FunctionTests(unittest.TestCase):
             )
             for name, (_, given, default) in SCALARS.items():
                 key = get("toft_realm_find_property", realm, thing, text(name + suffix))
-                if suffix == "List":
-                    self.check_list(made, key, given, default)
+                check_collection = getattr(self, f"check_{suffix.lower()}", None)
+                if check_collection is not None:
+                    check_collection(made, key, given, default)
                     continue
                 self.assertEqual(get("toft_object_get", made, key), None if suffix else default)
                 check("toft_object_set", made, key, value(given))
@@ -645,6 +674,31 @@ class FunctionTests(unittest.TestCase):
         )
         self.assertEqual(get("toft_list_find", elements, value(default)), 1)
         check("toft_list_release", elements)
+
+    def check_set(self, made, key, given, default):
+        elements = get("toft_object_get_set", made, key)
+        for each, is_new in ((given, True), (default, True), (given, False)):
+            self.assertEqual(get("toft_set_insert", elements, value(each), None), is_new)
+        self.assertEqual(get("toft_set_count", elements), 2)
+        for each in (given, default):
+            index = get("toft_set_find", elements, value(each))
+            self.assertEqual(get("toft_set_get", elements, index), each)
+        self.assertIs(get("toft_set_erase", elements, value(given)), True)
+        self.assertIs(get("toft_set_erase", elements, value(given)), False)
+        self.assertEqual(get("toft_set_get", elements, 0), default)
+        check("toft_set_release", elements)
+
+    def check_dictionary(self, made, key, given, default):
+        elements = get("toft_object_get_dictionary", made, key)
+        for name, each, is_new in (
+            ("b", given, True),
+            ("", default, True),
+            ("b", default, False),
+            ("é\0", given, True),
+        ):
+            self.assertEqual(get("toft_dictionary_set", elements, text(name), value(each)), is_new)
+        self.assertEqual(dictionary_contents(elements), {"": default, "b": default, "é\0": given})
+        check("toft_dictionary_release", elements)
 
     def test_objects_are_created_updated_found_followed_and_deleted(self):
         realm, person, keys = self.world.realm, self.world.person, self.world.keys
@@ -731,6 +785,8 @@ class FunctionTests(unittest.TestCase):
         check("toft_realm_begin_write", self.world.realm, None)
         check("toft_object_set", self.world.object, numbers, value([7, 8]))
         self.assertEqual(self.contents(self.world.list), [7, 8])
+        check("toft_object_set", self.world.object, numbers, value(None))
+        self.assertEqual(self.contents(self.world.list), [])
         check(
             "toft_object_set_values",
             self.world.object,
@@ -825,6 +881,261 @@ class FunctionTests(unittest.TestCase):
         self.assertEqual(valid(), [True] * 4)
         for results in (elements, boss_of):
             check("toft_results_release", results)
+
+    # --- Sets and dictionaries
+
+    def test_sets_are_changed_as_a_python_set_would_be(self):
+        elements, model = self.world.set, {1, 2, 3}
+        check("toft_realm_begin_write", self.world.realm, None)
+        index, is_new = ctypes.c_uint64(), ctypes.c_bool()
+        for each in (-5, 2, 7, 2**63 - 1, 7):
+            out = ctypes.byref(index), ctypes.byref(is_new)
+            check("toft_set_insert", elements, value(each), *out)
+            self.assertEqual(is_new.value, each not in model)
+            model.add(each)
+            self.assertEqual(index.value, sorted(model).index(each))
+        for each in (2, 2, -5):
+            self.assertEqual(get("toft_set_erase", elements, value(each)), each in model)
+            model.discard(each)
+        check("toft_set_erase", elements, value(7), None)
+        check("toft_set_insert", elements, value(7), None, None)
+        read, count = (S.toft_value * 9)(), ctypes.c_size_t()
+        check("toft_set_get_values", elements, 1, read, 9, ctypes.byref(count))
+        self.assertEqual([python(each) for each in read[: count.value]], sorted(model)[1:])
+        self.assertEqual(get("toft_set_count", elements), len(model))
+        self.assertEqual(get("toft_set_find", elements, value(1000)), 2**64 - 1)
+        as_results = get("toft_set_results", elements)
+        self.assertEqual(get("toft_results_count", as_results), len(model))
+        check("toft_results_release", as_results)
+        check("toft_set_clear", elements)
+        self.assertEqual(get("toft_set_count", elements), 0)
+        check("toft_realm_cancel", self.world.realm)
+        self.assertEqual(get("toft_set_count", elements), 3)
+
+    def test_dictionaries_are_changed_as_a_python_dict_would_be(self):
+        elements, model = self.world.dictionary, {"a": 1, "b": 2, "c": 3}
+        check("toft_realm_begin_write", self.world.realm, None)
+        for name, each in (("b", 20), ("ab", 4), ("", 5), ("世", 6)):
+            is_new = get("toft_dictionary_set", elements, text(name), value(each))
+            self.assertEqual(is_new, name not in model)
+            model[name] = each
+        for name in ("a", "nothing"):
+            is_erased = get("toft_dictionary_erase", elements, text(name))
+            self.assertEqual(is_erased, model.pop(name, None) is not None)
+        names = sorted(model, key=str.encode)
+        self.assertEqual(
+            list(dictionary_contents(elements).items()), [(n, model[n]) for n in names]
+        )
+        found, result = ctypes.c_bool(), S.toft_value()
+        for name in (*names, "nothing", "a.b", "$"):
+            check(
+                "toft_dictionary_get",
+                elements,
+                text(name),
+                ctypes.byref(result),
+                ctypes.byref(found),
+            )
+            self.assertEqual((python(result), found.value), (model.get(name), name in model))
+            index = get("toft_dictionary_find", elements, text(name))
+            self.assertEqual(index, names.index(name) if name in model else 2**64 - 1)
+        self.assertEqual(get("toft_dictionary_count", elements), len(model))
+        as_results = get("toft_dictionary_results", elements)
+        self.assertEqual(get("toft_results_sum", as_results, 0), sum(model.values()))
+        check("toft_results_release", as_results)
+        check("toft_dictionary_clear", elements)
+        self.assertEqual(dictionary_contents(elements), {})
+        check("toft_realm_cancel", self.world.realm)
+        self.assertEqual(dictionary_contents(elements), {"a": 1, "b": 2, "c": 3})
+
+    def test_a_key_that_no_dictionary_takes_is_refused_and_says_why(self):
+        check("toft_realm_begin_write", self.world.realm, None)
+        for name, words in (("a.b", "contains a '.'"), ("$a", "begins with '$'")):
+            for function, arguments in (
+                ("toft_dictionary_set", (self.world.dictionary, text(name), value(1), None)),
+                (
+                    "toft_object_set",
+                    (self.world.object, self.world.keys["scores"], value({"x": 1, name: 2})),
+                ),
+            ):
+                with self.assertRaises(ToftError) as caught:
+                    check(function, *arguments)
+                self.assertEqual(caught.exception.status, E.TOFT_ERROR_INVALID_ARGUMENT)
+                self.assertIn(words, caught.exception.message)
+        self.assertEqual(dictionary_contents(self.world.dictionary), {"a": 1, "b": 2, "c": 3})
+        check("toft_realm_cancel", self.world.realm)
+
+    def test_sets_and_dictionaries_are_given_as_a_whole(self):
+        world, keys = self.world, self.world.keys
+        check("toft_realm_begin_write", world.realm, None)
+        check("toft_object_set", world.object, keys["tags"], value([9, -1, 9, 4]))
+        self.assertEqual([get("toft_set_get", world.set, index) for index in range(3)], [-1, 4, 9])
+        as_set = value([5])
+        as_set.type = E.TOFT_TYPE_SET
+        check("toft_object_set", world.object, keys["tags"], as_set)
+        self.assertEqual(get("toft_set_get", world.set, 0), 5)
+        given = value({"z": 1, "y": 2})
+        twice = (S.toft_entry * 3)(*given.keep, given.keep[0])
+        twice[2].value = value(3)
+        given.entries = S.toft_entries(ctypes.cast(twice, ctypes.POINTER(S.toft_entry)), 3)
+        check("toft_object_set", world.object, keys["scores"], given)
+        self.assertEqual(dictionary_contents(world.dictionary), {"y": 2, "z": 3})
+        check("toft_object_set", world.object, keys["scores"], value({}))
+        check("toft_object_set", world.object, keys["tags"], value(None))
+        self.assertEqual(dictionary_contents(world.dictionary), {})
+        self.assertEqual(get("toft_set_count", world.set), 0)
+        for key, wrong in (
+            ("tags", value({"a": 1})),
+            ("tags", value([[1]])),
+            ("tags", value(["text"])),
+            ("tags", value([None])),
+            ("tags", value(1)),
+            ("scores", value([1])),
+            ("scores", value({"a": [1]})),
+            ("scores", value({"a": {"b": 1}})),
+            ("scores", value({"a": "text"})),
+            ("age", value({"a": 1})),
+            ("numbers", value({"a": 1})),
+        ):
+            self.assertNotEqual(
+                status("toft_object_set", world.object, keys[key], wrong), E.TOFT_OK
+            )
+        self.assertNotEqual(
+            status("toft_object_list", world.object, keys["tags"], ctypes.byref(ctypes.c_void_p())),
+            E.TOFT_OK,
+        )
+        check("toft_realm_cancel", world.realm)
+
+    def test_a_property_is_only_one_kind_of_collection(self):
+        both = E.TOFT_PROPERTY_SET | E.TOFT_PROPERTY_LIST
+        with self.assertRaises(ToftError) as caught:
+            new_schema({"Thing": [property_schema("both", E.TOFT_TYPE_INT, both)]})
+        self.assertEqual(caught.exception.status, E.TOFT_ERROR_INVALID_ARGUMENT)
+        flags = {
+            name: get_info("toft_realm_property_info", self.world, self.world.keys[name]).flags
+            for name in ("numbers", "tags", "scores")
+        }
+        self.assertEqual(
+            flags,
+            {
+                "numbers": E.TOFT_PROPERTY_LIST,
+                "tags": E.TOFT_PROPERTY_SET,
+                "scores": E.TOFT_PROPERTY_DICTIONARY,
+            },
+        )
+
+    def test_deleted_objects_leave_sets_and_become_null_in_dictionaries(self):
+        classes = {
+            "Node": [
+                property_schema("peers", E.TOFT_TYPE_LINK, E.TOFT_PROPERTY_SET, "Node"),
+                property_schema("named", E.TOFT_TYPE_LINK, E.TOFT_PROPERTY_DICTIONARY, "Node"),
+            ]
+        }
+        realm = open_realm(classes, memory="nodes")
+        node = get("toft_realm_find_class", realm, text("Node"))
+        peers, named = (
+            get("toft_realm_find_property", realm, node, text(each)) for each in ("peers", "named")
+        )
+        check("toft_realm_begin_write", realm, None)
+        made = []
+        for _ in range(3):
+            out = ctypes.c_void_p()
+            options = (E.TOFT_UPDATE_ERROR, None, None, 0, ctypes.byref(out), None, None)
+            check("toft_realm_create_object", realm, node, *options)
+            made.append(out)
+        links = [get("toft_object_link", each) for each in made]
+        check("toft_object_set", made[0], peers, value([links[2], links[1], links[2]]))
+        check("toft_object_set", made[0], named, value({"x": links[1], "y": links[2], "z": None}))
+        elements = get("toft_object_get_set", made[0], peers)
+        entries = get("toft_object_get_dictionary", made[0], named)
+        self.assertEqual(get("toft_set_count", elements), 2)
+        check("toft_object_delete", made[1])
+        self.assertEqual(get("toft_set_count", elements), 1)
+        self.assertEqual(get("toft_set_get", elements, 0), links[2])
+        self.assertEqual(dictionary_contents(entries), {"x": None, "y": links[2], "z": None})
+        as_results = get("toft_dictionary_results", entries)
+        self.assertEqual(get("toft_results_count", as_results), 1)
+        check("toft_realm_commit", realm, None, None)
+        report = sized(S.toft_check_report)
+        check(
+            "toft_realm_check",
+            realm,
+            ctypes.byref(report),
+            None,
+            0,
+            ctypes.byref(ctypes.c_size_t()),
+        )
+        self.assertEqual(report.problem_count, 0)
+        check("toft_realm_begin_write", realm, None)
+        check("toft_object_delete", made[0])
+        for handle, name in ((elements, "set"), (entries, "dictionary")):
+            self.assertIs(get(f"toft_{name}_is_valid", handle), False)
+            result = status(f"toft_{name}_count", handle, ctypes.byref(ctypes.c_uint64()))
+            self.assertEqual(result, E.TOFT_ERROR_COLLECTION_INVALIDATED)
+            owner = S.toft_link()
+            check(f"toft_{name}_owner", handle, ctypes.byref(owner), None)
+            self.assertEqual(owner.object_key, links[0].object_key)
+        check("toft_realm_cancel", realm)
+        check("toft_results_release", as_results)
+        check("toft_set_release", elements)
+        check("toft_dictionary_release", entries)
+        for each in made:
+            check("toft_object_release", each)
+        check("toft_realm_release", realm)
+
+    def test_observers_of_sets_and_dictionaries_are_told_what_came_and_went(self):
+        told = []
+
+        def keys(strings, count):
+            return [text_of(each) for each in strings[:count]] if count else []
+
+        def note(user_data, changes):
+            seen = changes.contents
+            told.append(
+                (
+                    user_data,
+                    seen.kind,
+                    seen.deletions[: seen.deletion_count] if seen.deletion_count else [],
+                    seen.insertions[: seen.insertion_count] if seen.insertion_count else [],
+                    seen.modifications_after[: seen.modification_count]
+                    if seen.modification_count
+                    else [],
+                    keys(seen.deleted_keys, seen.deleted_key_count),
+                    keys(seen.inserted_keys, seen.inserted_key_count),
+                    keys(seen.modified_keys, seen.modified_key_count),
+                )
+            )
+
+        callback, world = CHANGES_CALLBACK(note), self.world
+        flags = E.TOFT_OBSERVE_KEYS | E.TOFT_OBSERVE_NO_INITIAL
+        options = sized(S.toft_observe_options, flags=flags)
+        tokens = [
+            get("toft_set_observe", world.set, options, callback, 1, None),
+            get("toft_dictionary_observe", world.dictionary, options, callback, 2, None),
+        ]
+        check("toft_realm_dispatch", world.realm, None)
+        check("toft_realm_begin_write", world.realm, None)
+        check("toft_object_set", world.object, world.keys["tags"], value([0, 2, 3]))
+        scores = value({"a": 1, "bb": 2, "c": 30})
+        check("toft_object_set", world.object, world.keys["scores"], scores)
+        check("toft_realm_commit", world.realm, None, None)
+        deliver(world.realm, told, 2)
+        update = E.TOFT_CHANGE_UPDATE
+        self.assertEqual(
+            sorted(told),
+            [
+                (1, update, [0], [0], [], [], [], []),
+                (2, update, [1], [1], [0, 2], ["b"], ["bb"], ["a", "c"]),
+            ],
+        )
+        told.clear()
+        check("toft_realm_begin_write", world.realm, None)
+        check("toft_set_insert", world.set, value(2), None, None)
+        check("toft_dictionary_set", world.dictionary, text("c"), value(30), None)
+        check("toft_realm_commit", world.realm, None, None)
+        deliver(world.realm, told, 1)
+        self.assertEqual(told, [(2, update, [], [], [2], [], [], ["c"])])
+        for token in tokens:
+            check("toft_token_release", token)
 
     def contents(self, elements):
         """A list read in pieces of two."""
@@ -1200,6 +1511,8 @@ class FunctionTests(unittest.TestCase):
             ("realm", world.realm),
             ("object", world.object),
             ("list", world.list),
+            ("set", world.set),
+            ("dictionary", world.dictionary),
             ("results", world.results),
         ):
             clone = get(f"toft_{noun}_clone", handle)

@@ -348,7 +348,7 @@ class MisuseTests(unittest.TestCase):
             ("toft_realm_commit", "options", 0),
             ("toft_results_sort", "criteria", 1),
             ("toft_schema_new", "classes", 0),
-            ("toft_results_observe", "options", 1 | 4 | 8 | 16),
+            ("toft_results_observe", "options", 1 | 2 | 4 | 8 | 16),
         ):
             for bit in range(32):
                 if known & 1 << bit:

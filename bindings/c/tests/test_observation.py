@@ -111,7 +111,8 @@ class ObservationTests(unittest.TestCase):
         return get("toft_realm_commit", self.other, None)
 
     def sorted_by_name(self):
-        criterion = S.toft_sort(text("name"), 0, 0)
+        name = text("name")
+        criterion = S.toft_sort(name, 0, 0)
         results = get("toft_results_sort", self.world.results, ctypes.byref(criterion), 1)
         self.addCleanup(lambda: check("toft_results_release", results))
         return results

@@ -16,6 +16,7 @@ from calls import (
     sized,
     status,
     text,
+    text_of,
     value,
     values,
 )
@@ -28,6 +29,8 @@ CLASSES = {
         property_schema("boss", E.TOFT_TYPE_LINK, E.TOFT_PROPERTY_NULLABLE, "Person"),
         property_schema("numbers", E.TOFT_TYPE_INT, E.TOFT_PROPERTY_LIST),
         property_schema("friends", E.TOFT_TYPE_LINK, E.TOFT_PROPERTY_LIST, "Person"),
+        property_schema("tags", E.TOFT_TYPE_INT, E.TOFT_PROPERTY_SET),
+        property_schema("scores", E.TOFT_TYPE_INT, E.TOFT_PROPERTY_DICTIONARY),
         property_schema("reports", E.TOFT_TYPE_LINKING_OBJECTS, 0, "Person", "boss"),
     ],
 }
@@ -45,7 +48,7 @@ PATTERN = 0xA5
 
 
 class World:
-    """Three people; Ada has the numbers 1, 2, 3 and two reports."""
+    """Three people; Ada has two reports, the numbers and tags 1, 2, 3 and the scores a, b, c."""
 
     def __init__(self):
         self.name = f"world-{next(_names)}"
@@ -53,7 +56,7 @@ class World:
         self.person = get("toft_realm_find_class", self.realm, text("Person"))
         self.keys = {
             declared: get("toft_realm_find_property", self.realm, self.person, text(declared))
-            for declared in ("name", "age", "nickname", "boss", "numbers", "friends", "reports")
+            for declared in (text_of(each.name) for each in CLASSES["Person"])
         }
         self.callback = CHANGES_CALLBACK(lambda user_data, changes: None)
         self.destructor = DESTRUCTOR(lambda user_data: None)
@@ -61,6 +64,8 @@ class World:
         self.schema = new_schema(CLASSES)
         self.query = get("toft_query_new", text("age > 50"))
         self.list = get("toft_object_list", self.object, self.keys["numbers"])
+        self.set = get("toft_object_get_set", self.object, self.keys["tags"])
+        self.dictionary = get("toft_object_get_dictionary", self.object, self.keys["scores"])
         self.results = get("toft_realm_objects", self.realm, self.person)
         self.token = get("toft_realm_observe", self.realm, None, self.callback, None, None)
 
@@ -73,6 +78,9 @@ class World:
         numbers = get("toft_object_list", self.object, self.keys["numbers"])
         check("toft_list_append", numbers, values([1, 2, 3]), 3)
         check("toft_list_release", numbers)
+        check("toft_object_set", self.object, self.keys["tags"], value([3, 1, 2, 1]))
+        scores = value({"c": 3, "a": 1, "b": 2})
+        check("toft_object_set", self.object, self.keys["scores"], scores)
         self.link = S.toft_link(*link)
         check("toft_realm_commit", self.realm, None, None)
 
@@ -105,6 +113,10 @@ class World:
             "toft_object": lambda: get("toft_realm_follow", self.realm, self.link),
             "toft_query": lambda: get("toft_query_new", text("age > 50")),
             "toft_list": lambda: get("toft_object_list", self.object, self.keys["numbers"]),
+            "toft_set": lambda: get("toft_object_get_set", self.object, self.keys["tags"]),
+            "toft_dictionary": lambda: get(
+                "toft_object_get_dictionary", self.object, self.keys["scores"]
+            ),
             "toft_results": lambda: get("toft_realm_objects", self.realm, self.person),
             "toft_token": lambda: get(
                 "toft_realm_observe", self.realm, None, self.callback, None, None
@@ -143,6 +155,7 @@ class World:
             "name": text("Person"),
             "query": text("age > 50"),
             "link": self.link,
+            "key": text("a"),
             "value": value(53),
             "primary_key": value("Ada"),
             "policy": E.TOFT_UPDATE_ERROR,
@@ -188,6 +201,8 @@ class World:
 
     _special_toft_object_observe = _special_toft_realm_observe
     _special_toft_list_observe = _special_toft_realm_observe
+    _special_toft_set_observe = _special_toft_realm_observe
+    _special_toft_dictionary_observe = _special_toft_realm_observe
     _special_toft_results_observe = _special_toft_realm_observe
 
     def _special_toft_schema_new(self):
@@ -225,6 +240,12 @@ class World:
     def _special_toft_object_list(self):
         return {"property_key": self.keys["numbers"]}
 
+    def _special_toft_object_get_set(self):
+        return {"property_key": self.keys["tags"]}
+
+    def _special_toft_object_get_dictionary(self):
+        return {"property_key": self.keys["scores"]}
+
     def _special_toft_results_set_values(self):
         return {"property_keys": (ctypes.c_uint32 * 1)(self.keys["age"]), "values": values([53])}
 
@@ -239,6 +260,11 @@ class World:
 
     def _special_toft_list_find(self):
         return {"value": value(2)}
+
+    def _special_toft_set_find(self):
+        return {"value": value(2)}
+
+    _special_toft_set_erase = _special_toft_set_find
 
     def _special_toft_results_find(self):
         return {"value": value(Link(self.link.object_key, self.link.class_key))}

@@ -271,6 +271,15 @@ class toft_values(Structure):
     count: int
 
 
+class toft_entries(Structure):
+    _fields_ = [
+        ("data", c_void_p),
+        ("count", c_size_t),
+    ]
+    data: int | None
+    count: int
+
+
 class toft_value_union(Union):
     _fields_ = [
         ("boolean", c_bool),
@@ -285,6 +294,7 @@ class toft_value_union(Union):
         ("decimal", toft_decimal),
         ("uuid", toft_uuid),
         ("object_id", toft_object_id),
+        ("entries", toft_entries),
     ]
     boolean: bool
     integer: int
@@ -298,6 +308,7 @@ class toft_value_union(Union):
     decimal: toft_decimal
     uuid: toft_uuid
     object_id: toft_object_id
+    entries: toft_entries
 
 
 class toft_value(Structure):
@@ -321,6 +332,16 @@ class toft_value(Structure):
     decimal: toft_decimal
     uuid: toft_uuid
     object_id: toft_object_id
+    entries: toft_entries
+
+
+class toft_entry(Structure):
+    _fields_ = [
+        ("key", toft_string),
+        ("value", toft_value),
+    ]
+    key: toft_string
+    value: toft_value
 
 
 class toft_error(Structure):
@@ -560,6 +581,12 @@ class toft_changes(Structure):
         ("inserted_range_count", c_size_t),
         ("modified_ranges", c_void_p),
         ("modified_range_count", c_size_t),
+        ("deleted_keys", c_void_p),
+        ("deleted_key_count", c_size_t),
+        ("inserted_keys", c_void_p),
+        ("inserted_key_count", c_size_t),
+        ("modified_keys", c_void_p),
+        ("modified_key_count", c_size_t),
     ]
     size: int
     kind: int
@@ -584,6 +611,12 @@ class toft_changes(Structure):
     inserted_range_count: int
     modified_ranges: int | None
     modified_range_count: int
+    deleted_keys: int | None
+    deleted_key_count: int
+    inserted_keys: int | None
+    inserted_key_count: int
+    modified_keys: int | None
+    modified_key_count: int
 
 
 class toft_observe_options(Structure):
@@ -913,6 +946,110 @@ class Library:
             library, "toft_list_release", None,
             [c_void_p], None
         )
+        self.toft_object_get_set = _prototype(
+            library, "toft_object_get_set", c_int,
+            [c_void_p, c_uint32, c_void_p], check
+        )
+        self.toft_set_is_valid = _prototype(
+            library, "toft_set_is_valid", c_int,
+            [c_void_p, c_void_p], check
+        )
+        self.toft_set_owner = _prototype(
+            library, "toft_set_owner", c_int,
+            [c_void_p, c_void_p, c_void_p], check
+        )
+        self.toft_set_count = _prototype(
+            library, "toft_set_count", c_int,
+            [c_void_p, c_void_p], check
+        )
+        self.toft_set_get = _prototype(
+            library, "toft_set_get", c_int,
+            [c_void_p, c_uint64, c_void_p], check
+        )
+        self.toft_set_get_values = _prototype(
+            library, "toft_set_get_values", c_int,
+            [c_void_p, c_uint64, c_void_p, c_size_t, c_void_p], check
+        )
+        self.toft_set_find = _prototype(
+            library, "toft_set_find", c_int,
+            [c_void_p, c_void_p, c_void_p], check
+        )
+        self.toft_set_insert = _prototype(
+            library, "toft_set_insert", c_int,
+            [c_void_p, c_void_p, c_void_p, c_void_p], check
+        )
+        self.toft_set_erase = _prototype(
+            library, "toft_set_erase", c_int,
+            [c_void_p, c_void_p, c_void_p], check
+        )
+        self.toft_set_clear = _prototype(
+            library, "toft_set_clear", c_int,
+            [c_void_p], check
+        )
+        self.toft_set_results = _prototype(
+            library, "toft_set_results", c_int,
+            [c_void_p, c_void_p], check
+        )
+        self.toft_set_clone = _prototype(
+            library, "toft_set_clone", c_int,
+            [c_void_p, c_void_p], check
+        )
+        self.toft_set_release = _prototype(
+            library, "toft_set_release", None,
+            [c_void_p], None
+        )
+        self.toft_object_get_dictionary = _prototype(
+            library, "toft_object_get_dictionary", c_int,
+            [c_void_p, c_uint32, c_void_p], check
+        )
+        self.toft_dictionary_is_valid = _prototype(
+            library, "toft_dictionary_is_valid", c_int,
+            [c_void_p, c_void_p], check
+        )
+        self.toft_dictionary_owner = _prototype(
+            library, "toft_dictionary_owner", c_int,
+            [c_void_p, c_void_p, c_void_p], check
+        )
+        self.toft_dictionary_count = _prototype(
+            library, "toft_dictionary_count", c_int,
+            [c_void_p, c_void_p], check
+        )
+        self.toft_dictionary_get = _prototype(
+            library, "toft_dictionary_get", c_int,
+            [c_void_p, toft_string, c_void_p, c_void_p], check
+        )
+        self.toft_dictionary_find = _prototype(
+            library, "toft_dictionary_find", c_int,
+            [c_void_p, toft_string, c_void_p], check
+        )
+        self.toft_dictionary_get_entries = _prototype(
+            library, "toft_dictionary_get_entries", c_int,
+            [c_void_p, c_uint64, c_void_p, c_size_t, c_void_p], check
+        )
+        self.toft_dictionary_set = _prototype(
+            library, "toft_dictionary_set", c_int,
+            [c_void_p, toft_string, c_void_p, c_void_p], check
+        )
+        self.toft_dictionary_erase = _prototype(
+            library, "toft_dictionary_erase", c_int,
+            [c_void_p, toft_string, c_void_p], check
+        )
+        self.toft_dictionary_clear = _prototype(
+            library, "toft_dictionary_clear", c_int,
+            [c_void_p], check
+        )
+        self.toft_dictionary_results = _prototype(
+            library, "toft_dictionary_results", c_int,
+            [c_void_p, c_void_p], check
+        )
+        self.toft_dictionary_clone = _prototype(
+            library, "toft_dictionary_clone", c_int,
+            [c_void_p, c_void_p], check
+        )
+        self.toft_dictionary_release = _prototype(
+            library, "toft_dictionary_release", None,
+            [c_void_p], None
+        )
         self.toft_realm_objects = _prototype(
             library, "toft_realm_objects", c_int,
             [c_void_p, c_uint32, c_void_p], check
@@ -1045,6 +1182,14 @@ class Library:
             library, "toft_list_observe", c_int,
             [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
         )
+        self.toft_set_observe = _prototype(
+            library, "toft_set_observe", c_int,
+            [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
+        )
+        self.toft_dictionary_observe = _prototype(
+            library, "toft_dictionary_observe", c_int,
+            [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
+        )
         self.toft_results_observe = _prototype(
             library, "toft_results_observe", c_int,
             [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
@@ -1136,6 +1281,32 @@ FUNCTIONS = (
     "toft_list_results",
     "toft_list_clone",
     "toft_list_release",
+    "toft_object_get_set",
+    "toft_set_is_valid",
+    "toft_set_owner",
+    "toft_set_count",
+    "toft_set_get",
+    "toft_set_get_values",
+    "toft_set_find",
+    "toft_set_insert",
+    "toft_set_erase",
+    "toft_set_clear",
+    "toft_set_results",
+    "toft_set_clone",
+    "toft_set_release",
+    "toft_object_get_dictionary",
+    "toft_dictionary_is_valid",
+    "toft_dictionary_owner",
+    "toft_dictionary_count",
+    "toft_dictionary_get",
+    "toft_dictionary_find",
+    "toft_dictionary_get_entries",
+    "toft_dictionary_set",
+    "toft_dictionary_erase",
+    "toft_dictionary_clear",
+    "toft_dictionary_results",
+    "toft_dictionary_clone",
+    "toft_dictionary_release",
     "toft_realm_objects",
     "toft_results_filter",
     "toft_query_new",
@@ -1169,6 +1340,8 @@ FUNCTIONS = (
     "toft_realm_observe",
     "toft_object_observe",
     "toft_list_observe",
+    "toft_set_observe",
+    "toft_dictionary_observe",
     "toft_results_observe",
     "toft_token_release",
     "toft_realm_descriptor",

@@ -1,0 +1,145 @@
+internal import CToft
+internal import ToftEngine
+internal import ToftModel
+internal import ToftStorage
+
+// What lists, sets and dictionaries have in common.
+
+/// Makes the handle of a collection of an object.
+func collection(
+    of object: OpaquePointer?, _ property: toft_property_key, _ kind: CollectionKind,
+    _ handleKind: HandleKind, _ out: UnsafeMutablePointer<OpaquePointer?>?, _ name: StaticString
+) -> toft_status {
+    entry(object) { () throws(EngineError) in
+        let object = try ResolvedHandle(object: object)
+        let out = try Argument.out(out, name)
+        out.pointee = try object.handle(try object.object.collection(property, kind), handleKind)
+    }
+}
+
+/// Runs a call with a collection.
+func onCollection(
+    _ handle: OpaquePointer?, _ kind: HandleKind,
+    _ body: (ListHandle) throws(EngineError) -> Void
+) -> toft_status {
+    entry(handle) { () throws(EngineError) in
+        try body(try ResolvedHandle<CollectionBox>(handle, kind).collection)
+    }
+}
+
+func collectionIsValid(
+    _ handle: OpaquePointer?, _ kind: HandleKind, _ out: UnsafeMutablePointer<Bool>?
+) -> toft_status {
+    onCollection(handle, kind) { collection throws(EngineError) in
+        let out = try Argument.out(out, "out_is_valid")
+        out.pointee = try collection.isValid
+    }
+}
+
+func collectionOwner(
+    _ handle: OpaquePointer?, _ kind: HandleKind, _ outOwner: UnsafeMutablePointer<toft_link>?,
+    _ outProperty: UnsafeMutablePointer<toft_property_key>?
+) -> toft_status {
+    onCollection(handle, kind) { collection throws(EngineError) in
+        let out = try Argument.out(outOwner, "out_owner")
+        try collection.session.check()
+        out.pointee = toft_link(collection.owner.ref)
+        outProperty?.pointee = collection.property.id
+    }
+}
+
+func collectionCount(
+    _ handle: OpaquePointer?, _ kind: HandleKind, _ out: UnsafeMutablePointer<UInt64>?
+) -> toft_status {
+    onCollection(handle, kind) { collection throws(EngineError) in
+        let out = try Argument.out(out, "out_count")
+        out.pointee = UInt64(try collection.count)
+    }
+}
+
+func collectionGet(
+    _ handle: OpaquePointer?, _ kind: HandleKind, _ index: UInt64,
+    _ out: UnsafeMutablePointer<toft_value>?
+) -> toft_status {
+    onCollection(handle, kind) { collection throws(EngineError) in
+        let out = try Argument.out(out, "out_value")
+        out.pointee = collection.valueInC(try collection.cell(at: Argument.index(index)))
+    }
+}
+
+func collectionGetValues(
+    _ handle: OpaquePointer?, _ kind: HandleKind, _ first: UInt64,
+    _ outValues: UnsafeMutablePointer<toft_value>?, _ capacity: Int,
+    _ outCount: UnsafeMutablePointer<Int>?
+) -> toft_status {
+    onCollection(handle, kind) { collection throws(EngineError) in
+        let room = try Argument.room(outValues, capacity, "out_values")
+        let out = try Argument.out(outCount, "out_count")
+        let elements = try collection.elements()
+        let range = try elements.range(from: first, capacity)
+        var values: [toft_value] = []
+        for index in range { values.append(collection.valueInC(try elements.element(index))) }
+        Argument.fill(room, values)
+        out.pointee = values.count
+    }
+}
+
+func collectionFind(
+    _ handle: OpaquePointer?, _ kind: HandleKind, _ value: UnsafePointer<toft_value>?,
+    _ out: UnsafeMutablePointer<UInt64>?
+) -> toft_status {
+    onCollection(handle, kind) { collection throws(EngineError) in
+        let out = try Argument.out(out, "out_index")
+        let index = try collection.firstIndex(of: try Value(copying: value, "value"))
+        out.pointee = index.map { UInt64($0) } ?? noIndex
+    }
+}
+
+func collectionClear(_ handle: OpaquePointer?, _ kind: HandleKind) -> toft_status {
+    onCollection(handle, kind) { collection throws(EngineError) in try collection.clear() }
+}
+
+func collectionResults(
+    _ handle: OpaquePointer?, _ kind: HandleKind, _ out: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
+    entry(handle) { () throws(EngineError) in
+        let collection = try ResolvedHandle<CollectionBox>(handle, kind)
+        let out = try Argument.out(out, "out_results")
+        out.pointee = try collection.handle(try collection.collection.results())
+    }
+}
+
+func collectionClone(
+    _ handle: OpaquePointer?, _ kind: HandleKind, _ out: UnsafeMutablePointer<OpaquePointer?>?,
+    _ name: StaticString
+) -> toft_status {
+    entry(handle) { () throws(EngineError) in
+        let collection = try ResolvedHandle<CollectionBox>(handle, kind)
+        let out = try Argument.out(out, name)
+        try collection.collection.session.check()
+        out.pointee = try collection.clone(kind)
+    }
+}
+
+/// TOFT_NO_INDEX, which is no constant that Swift imports.
+let noIndex = UInt64.max
+
+extension ListHandle {
+    /// An element as C sees it, borrowed.
+    func valueInC(_ cell: Cell) -> toft_value {
+        toft_value(cell, property.type, target: property.targetClassID)
+    }
+}
+
+extension ListView {
+    /// The elements from `first` on, as many as there are and room is for.
+    func range(from first: UInt64, _ capacity: Int) throws(EngineError) -> Range<Int> {
+        let first = Argument.index(first)
+        guard first <= count else { throw EngineError(outOfRange: first, count: count) }
+        return first..<min(count, first + min(capacity, count))
+    }
+
+    func element(_ index: Int) throws(EngineError) -> Cell {
+        try storage { () throws(StorageError) in try cell(at: index) }
+    }
+}
