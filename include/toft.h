@@ -861,8 +861,9 @@ TOFT_ENUM(toft_update_policy, uint32_t) {
 /* Writes. Creates an object of a class with `count` properties given as parallel arrays (both
    may be NULL when it is 0); the others take their defaults: null where nullable, else 0, false,
    empty, 1970. Lists and sets take a TOFT_TYPE_LIST, dictionaries a TOFT_TYPE_DICTIONARY. A
-   class with a primary key needs it among them. All or nothing. `out_object` (may be NULL): a handle, release it. `out_link` (may be NULL): its
-   link. `out_created` (may be NULL): false when an object with that primary key was updated.
+   class with a primary key needs it among them. All or nothing. `out_object` (may be NULL): a
+   handle, release it. `out_link` (may be NULL): its link. `out_created` (may be NULL): false when
+   an object with that primary key was updated.
    Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_MISSING_PRIMARY_KEY,
    TOFT_ERROR_DUPLICATE_PRIMARY_KEY, TOFT_ERROR_MISSING_PRIMARY_KEY (a policy other than
    TOFT_UPDATE_ERROR on a class without), and those of toft_object_set. Cost: O(log n). */
@@ -1467,8 +1468,8 @@ typedef struct toft_observe_options {
 /* Observes. An observation runs until its token is released or the realm closes. Changes are
    worked out by a thread of the library and delivered by toft_realm_dispatch (or refresh, or
    begin_write) on the realm's thread; several commits may come as one call, and no call comes
-   without a change. Results and collections: elements that came, went, moved, or had a property set,
-   their own or one of an object that they reach over up to three links; the first call,
+   without a change. Results and collections: elements that came, went, moved, or had a property
+   set, their own or one of an object that they reach over up to three links; the first call,
    TOFT_CHANGE_INITIAL, comes with the next dispatch. An object: properties set, or its deletion. A
    realm: any commit, its own ones too; nothing is listed. `options` (may be NULL).
    `destroy_user_data` may be NULL. `out_token`: release it to stop; after a release on the realm's

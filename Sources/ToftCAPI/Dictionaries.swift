@@ -12,7 +12,9 @@ public func toft_object_get_dictionary(
 }
 
 @c @implementation
-public func toft_dictionary_is_valid(_ dictionary: OpaquePointer?, _ out_is_valid: UnsafeMutablePointer<Bool>?)
+public func toft_dictionary_is_valid(
+    _ dictionary: OpaquePointer?, _ out_is_valid: UnsafeMutablePointer<Bool>?
+)
     -> toft_status
 {
     collectionIsValid(dictionary, .dictionary, out_is_valid)
@@ -27,7 +29,9 @@ public func toft_dictionary_owner(
 }
 
 @c @implementation
-public func toft_dictionary_count(_ dictionary: OpaquePointer?, _ out_count: UnsafeMutablePointer<UInt64>?)
+public func toft_dictionary_count(
+    _ dictionary: OpaquePointer?, _ out_count: UnsafeMutablePointer<UInt64>?
+)
     -> toft_status
 {
     collectionCount(dictionary, .dictionary, out_count)
