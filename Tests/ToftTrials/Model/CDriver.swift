@@ -89,11 +89,15 @@ private enum CSchema {
         -> toft_property_schema
     {
         var flags: UInt32 = 0
-        let isNullable = property.type == .link ? !property.isList : property.isNullable
-        if isNullable { flags |= TOFT_PROPERTY_NULLABLE.rawValue }
+        if property.takesNull { flags |= TOFT_PROPERTY_NULLABLE.rawValue }
         if property.isPrimaryKey { flags |= TOFT_PROPERTY_PRIMARY_KEY.rawValue }
         if property.isIndexed { flags |= TOFT_PROPERTY_INDEXED.rawValue }
-        if property.isList { flags |= TOFT_PROPERTY_LIST.rawValue }
+        switch property.collection {
+        case .none: break
+        case .list: flags |= TOFT_PROPERTY_LIST.rawValue
+        case .set: flags |= TOFT_PROPERTY_SET.rawValue
+        case .dictionary: flags |= TOFT_PROPERTY_DICTIONARY.rawValue
+        }
         var row = toft_property_schema()
         row.size = MemoryLayout<toft_property_schema>.size
         row.name = loan.string(property.name)
@@ -122,7 +126,7 @@ final class CSession: ModelSession {
         self.realm = realm
         self.shape = shape
         scalars = shape.classes.map { declared in
-            declared.properties.indices.filter { !declared.properties[$0].isList }
+            declared.properties.indices.filter { !declared.properties[$0].isCollection }
         }
         for (index, declared) in shape.classes.enumerated() {
             var key: toft_class_key = 0
@@ -189,6 +193,13 @@ final class CSession: ModelSession {
 
     // MARK: Values
 
+    /// The value for a property: no entries at all are a dictionary too.
+    private func value(_ datum: Datum, _ owner: Int, _ property: Int) -> toft_value {
+        let isDictionary = shape.classes[owner].properties[property].collection == .dictionary
+        guard !isDictionary || !datum.elements.isEmpty else { return toft_value_entries(nil, 0) }
+        return value(datum, target: target(owner, property))
+    }
+
     private func value(_ datum: Datum, target: toft_class_key) -> toft_value {
         switch datum {
         case .null: return toft_value_null()
@@ -211,8 +222,19 @@ final class CSession: ModelSession {
             return toft_value_object_id(objectId)
         case .link(let key): return toft_value_link(toft_link(object_key: key, class_key: target))
         case .list(let elements):
+            if case .entry? = elements.first {
+                let entries = loan.array(elements.count, of: toft_entry.self)
+                for (index, element) in elements.enumerated() {
+                    entries.initializeElement(
+                        at: index,
+                        to: toft_entry(
+                            key: loan.string(element.key), value: value(element, target: target)))
+                }
+                return toft_value_entries(entries.baseAddress, entries.count)
+            }
             let values = values(elements, target: target)
             return toft_value_list(values.baseAddress, values.count)
+        case .entry(_, let element): return value(element, target: target)
         }
     }
 
@@ -236,7 +258,7 @@ final class CSession: ModelSession {
         let values = loan.array(given.count, of: toft_value.self)
         for (index, item) in given.enumerated() {
             values.initializeElement(
-                at: index, to: value(item.value, target: target(owner, item.property)))
+                at: index, to: value(item.value, owner, item.property))
         }
         return (given.map { properties[owner][$0.property] }, values)
     }
@@ -259,16 +281,37 @@ final class CSession: ModelSession {
         return try body(object)
     }
 
-    private func withList<Result>(
-        _ owner: Int, _ key: Int64, _ property: Int, _ body: (OpaquePointer?) throws -> Result
+    private func withCollection<Result>(
+        _ owner: Int, _ key: Int64, _ property: Int,
+        _ body: (CollectionKind, OpaquePointer?) throws -> Result
     ) throws -> Result {
         try withObject(owner, key) { object in
-            var list: OpaquePointer?
-            try call(
-                "toft_object_list", toft_object_list(object, properties[owner][property], &list))
-            defer { toft_list_release(list) }
-            return try body(list)
+            try withCollection(owner, property, of: object, body)
         }
+    }
+
+    private func withCollection<Result>(
+        _ owner: Int, _ property: Int, of object: OpaquePointer?,
+        _ body: (CollectionKind, OpaquePointer?) throws -> Result
+    ) throws -> Result {
+        let kind = shape.classes[owner].properties[property].collection
+        let key = properties[owner][property]
+        var handle: OpaquePointer?
+        switch kind {
+        case .none, .list: try call("toft_object_list", toft_object_list(object, key, &handle))
+        case .set: try call("toft_object_get_set", toft_object_get_set(object, key, &handle))
+        case .dictionary:
+            try call(
+                "toft_object_get_dictionary", toft_object_get_dictionary(object, key, &handle))
+        }
+        defer {
+            switch kind {
+            case .none, .list: toft_list_release(handle)
+            case .set: toft_set_release(handle)
+            case .dictionary: toft_dictionary_release(handle)
+            }
+        }
+        return try body(kind, handle)
     }
 
     func create(_ owner: Int, _ given: [(property: Int, value: Datum)], policy: Int) throws
@@ -289,7 +332,7 @@ final class CSession: ModelSession {
     func set(_ owner: Int, _ key: Int64, _ property: Int, _ datum: Datum) throws {
         defer { loan.reset() }
         try withObject(owner, key) { object in
-            var value = value(datum, target: target(owner, property))
+            var value = value(datum, owner, property)
             try call(
                 "toft_object_set", toft_object_set(object, properties[owner][property], &value))
         }
@@ -326,8 +369,12 @@ final class CSession: ModelSession {
         if case .assign(let elements) = edit {
             return try set(owner, key, property, .list(elements))
         }
-        try withList(owner, key, property) { list in
+        try withCollection(owner, key, property) { kind, list in
             switch edit {
+            case .put(let elements):
+                for element in elements { try put(element, target, into: list) }
+            case .take(let elements):
+                for element in elements { try take(element, target, from: list) }
             case .insert(let index, let elements):
                 let values = values(elements, target: target)
                 try call(
@@ -348,10 +395,42 @@ final class CSession: ModelSession {
                 try call("toft_list_move", toft_list_move(list, UInt64(from), UInt64(to)))
             case .swap(let one, let other):
                 try call("toft_list_swap", toft_list_swap(list, UInt64(one), UInt64(other)))
-            case .clear: try call("toft_list_clear", toft_list_clear(list))
+            case .clear:
+                switch kind {
+                case .none, .list: try call("toft_list_clear", toft_list_clear(list))
+                case .set: try call("toft_set_clear", toft_set_clear(list))
+                case .dictionary: try call("toft_dictionary_clear", toft_dictionary_clear(list))
+                }
             case .assign: break
             }
         }
+    }
+
+    private func put(_ element: Datum, _ target: toft_class_key, into handle: OpaquePointer?) throws
+    {
+        var value = value(element, target: target)
+        if case .entry(let key, _) = element {
+            try call(
+                "toft_dictionary_set",
+                toft_dictionary_set(handle, loan.string(key), &value, nil))
+        } else {
+            try call("toft_set_insert", toft_set_insert(handle, &value, nil, nil))
+        }
+    }
+
+    private func take(_ element: Datum, _ target: toft_class_key, from handle: OpaquePointer?)
+        throws
+    {
+        var isErased = false
+        if case .entry(let key, _) = element {
+            try call(
+                "toft_dictionary_erase",
+                toft_dictionary_erase(handle, loan.string(key), &isErased))
+        } else {
+            var value = value(element, target: target)
+            try call("toft_set_erase", toft_set_erase(handle, &value, &isErased))
+        }
+        if !isErased { throw ModelViolation("\(element) was not there to be erased") }
     }
 
     // MARK: Reading
@@ -376,32 +455,55 @@ final class CSession: ModelSession {
                 return "'\(declared.properties[place].name)' is \(Self.shown(values[index])), not "
                     + "\(row[place])"
             }
-            for place in declared.lists {
-                var list: OpaquePointer?
-                try call(
-                    "toft_object_list", toft_object_list(object, properties[owner][place], &list))
-                defer { toft_list_release(list) }
-                if let found = try difference(list, row[place].elements) {
-                    return "'\(declared.properties[place].name)' \(found)"
+            for place in declared.collections {
+                let found = try withCollection(owner, place, of: object) { kind, handle in
+                    try difference(kind, handle, row[place].elements)
                 }
+                if let found { return "'\(declared.properties[place].name)' \(found)" }
             }
             return nil
         }
     }
 
-    private func difference(_ list: OpaquePointer?, _ elements: [Datum]) throws -> String? {
+    private func difference(
+        _ kind: CollectionKind, _ handle: OpaquePointer?, _ elements: [Datum]
+    ) throws -> String? {
         var count: UInt64 = 0
-        try call("toft_list_count", toft_list_count(list, &count))
+        switch kind {
+        case .none, .list: try call("toft_list_count", toft_list_count(handle, &count))
+        case .set: try call("toft_set_count", toft_set_count(handle, &count))
+        case .dictionary: try call("toft_dictionary_count", toft_dictionary_count(handle, &count))
+        }
         guard count == elements.count else {
             return "has \(count) elements, not \(elements.count)"
         }
         let values = loan.array(elements.count, of: toft_value.self)
         var read = 0
-        try call(
-            "toft_list_get_values",
-            toft_list_get_values(list, 0, values.baseAddress, values.count, &read))
+        switch kind {
+        case .none, .list:
+            try call(
+                "toft_list_get_values",
+                toft_list_get_values(handle, 0, values.baseAddress, values.count, &read))
+        case .set:
+            try call(
+                "toft_set_get_values",
+                toft_set_get_values(handle, 0, values.baseAddress, values.count, &read))
+        case .dictionary:
+            let entries = loan.array(elements.count, of: toft_entry.self)
+            try call(
+                "toft_dictionary_get_entries",
+                toft_dictionary_get_entries(handle, 0, entries.baseAddress, entries.count, &read))
+            for (index, element) in elements.enumerated().prefix(read) {
+                values[index] = entries[index].value
+                let key = toft_value_string(entries[index].key)
+                if !Self.isSame(key, element.name) {
+                    return "has the key \(Self.shown(key)) at \(index), not \(element)"
+                }
+            }
+        }
         guard read == elements.count else { return "gives \(read) elements of \(count)" }
-        for (index, element) in elements.enumerated() where !Self.isSame(values[index], element) {
+        for (index, element) in elements.enumerated()
+        where !Self.isSame(values[index], element.value) {
             return "has \(Self.shown(values[index])) at \(index), not \(element)"
         }
         return nil
@@ -455,10 +557,14 @@ final class CSession: ModelSession {
 
     func listIndex(_ owner: Int, _ key: Int64, _ property: Int, of datum: Datum) throws -> Int? {
         defer { loan.reset() }
-        return try withList(owner, key, property) { list in
+        return try withCollection(owner, key, property) { kind, list in
             var value = value(datum, target: target(owner, property))
             var index: UInt64 = 0
-            try call("toft_list_find", toft_list_find(list, &value, &index))
+            if kind == .set {
+                try call("toft_set_find", toft_set_find(list, &value, &index))
+            } else {
+                try call("toft_list_find", toft_list_find(list, &value, &index))
+            }
             return index == .max ? nil : Int(index)
         }
     }
@@ -473,8 +579,15 @@ final class CSession: ModelSession {
             try call("toft_realm_objects", toft_realm_objects(realm, classes[index], &results))
         case .list(let index, let key, let property):
             owner = shape.classes[index].properties[property].target
-            try withList(index, key, property) {
-                try call("toft_list_results", toft_list_results($0, &results))
+            try withCollection(index, key, property) { kind, handle in
+                switch kind {
+                case .none, .list:
+                    try call("toft_list_results", toft_list_results(handle, &results))
+                case .set: try call("toft_set_results", toft_set_results(handle, &results))
+                case .dictionary:
+                    try call(
+                        "toft_dictionary_results", toft_dictionary_results(handle, &results))
+                }
             }
         case .inverse(let index, let key, let inverse):
             owner = shape.classes[index].inverses[inverse].origin
@@ -535,10 +648,16 @@ final class CSession: ModelSession {
                         $0, nil, CObserver.callback, data, CObserver.destroy, &token))
             }
         case .list(let owner, let key, let property):
-            try withList(owner, key, property) {
+            try withCollection(owner, key, property) { kind, handle in
+                let observe =
+                    switch kind {
+                    case .none, .list: toft_list_observe
+                    case .set: toft_set_observe
+                    case .dictionary: toft_dictionary_observe
+                    }
                 try call(
-                    "toft_list_observe",
-                    toft_list_observe($0, nil, CObserver.callback, data, CObserver.destroy, &token))
+                    "toft_..._observe",
+                    observe(handle, nil, CObserver.callback, data, CObserver.destroy, &token))
             }
         case .results(let results):
             guard let results = results as? CResults else { throw ModelMisuse() }

@@ -182,6 +182,8 @@ extension ModelListEdit {
         case .swap(let one, let other): ("swap", "\(one), \(other)")
         case .clear: ("clear", "")
         case .assign(let elements): ("assign", "\(Datum.list(elements))")
+        case .put(let elements): ("insert each", "\(Datum.list(elements))")
+        case .take(let elements): ("erase each", "\(Datum.list(elements))")
         }
     }
 }

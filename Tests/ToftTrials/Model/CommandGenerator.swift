@@ -29,7 +29,7 @@ struct CommandGenerator {
     /// A list of several leaves that is taken down again, so that leaves merge.
     private mutating func longList() -> [Command] {
         let owner = owner(), object = any()
-        let lists = shape.classes[owner].lists
+        let lists = shape.classes[owner].collections
         guard let list = numbers.pick(Array(lists.indices)) else { return [] }
         var draw = draw(shape.classes[owner].properties[lists[list]])
         draw.size = min(draw.size, 60)
@@ -51,7 +51,7 @@ struct CommandGenerator {
     /// moment or for good.
     private mutating func fullList() -> [Command] {
         let owner = owner(), object = any()
-        let lists = shape.classes[owner].lists
+        let lists = shape.classes[owner].collections
         guard let list = numbers.pick(Array(lists.indices)) else { return [] }
         let property = shape.classes[owner].properties[lists[list]]
         var draw = draw(property)
@@ -163,7 +163,7 @@ struct CommandGenerator {
     }
 
     private mutating func listCommand(_ kind: String, _ owner: Int, _ object: Int) -> Command {
-        let lists = shape.classes[owner].lists
+        let lists = shape.classes[owner].collections
         // Few objects get long lists, not all of them short ones.
         let object = numbers.chance(60) ? object % 3 : object
         guard !lists.isEmpty else {
@@ -216,7 +216,7 @@ struct CommandGenerator {
     private mutating func values(of declared: ShapeClass, for count: Int) -> [Draw?] {
         declared.properties.map { property in
             if property.isPrimaryKey { return draw(property) }
-            if property.isList && numbers.chance(70) || numbers.chance(15) { return nil }
+            if property.isCollection && numbers.chance(70) || numbers.chance(15) { return nil }
             return draw(property).bounded(for: count)
         }
     }

@@ -1,3 +1,5 @@
+internal import ToftModel
+
 /// All that a database holds in one version: arrays, and nothing clever.
 struct ModelContent {
     var shape: Shape
@@ -49,7 +51,9 @@ extension ModelContent {
             switch row[inverse.property] {
             case .link(key): found.append(origin.keys[place])
             case .list(let elements):
-                for case .link(key) in elements { found.append(origin.keys[place]) }
+                for element in elements where element.value == .link(key) {
+                    found.append(origin.keys[place])
+                }
             default: break
             }
         }
@@ -66,7 +70,8 @@ extension ModelContent {
         }
     }
 
-    /// Removes the objects at a run of places: links to them become null, lists lose them. Returns
+    /// Removes the objects at a run of places: links to them become null, also those in
+    /// dictionaries; lists and sets lose them. Returns
     /// the objects whose links changed.
     mutating func erase(_ owner: Int, _ places: Range<Int>) -> [ModelObject] {
         erase(owner, Set(classes[owner].keys[places])) { rows in
@@ -100,7 +105,7 @@ extension ModelContent {
             for (index, property) in shape.classes[source].properties.enumerated()
             where property.type == .link && property.target == owner {
                 for place in classes[source].rows.indices
-                where unlink(keys, source, place, index, property.isList) {
+                where unlink(keys, source, place, index, property.collection) {
                     touched.append(ModelObject(owner: source, key: classes[source].keys[place]))
                 }
             }
@@ -109,20 +114,26 @@ extension ModelContent {
     }
 
     private mutating func unlink(
-        _ keys: Set<Int64>, _ source: Int, _ place: Int, _ property: Int, _ isList: Bool
+        _ keys: Set<Int64>, _ source: Int, _ place: Int, _ property: Int,
+        _ collection: CollectionKind
     ) -> Bool {
         func isGone(_ value: Datum) -> Bool {
             if case .link(let key) = value { keys.contains(key) } else { false }
         }
         let value = classes[source].rows[place][property]
-        if !isList {
+        if collection == .none {
             guard isGone(value) else { return false }
             classes[source].rows[place][property] = .null
             return true
         }
         let elements = value.elements
-        guard elements.contains(where: isGone) else { return false }
-        classes[source].rows[place][property] = .list(elements.filter { !isGone($0) })
+        guard elements.contains(where: { isGone($0.value) }) else { return false }
+        let left = elements.compactMap { element -> Datum? in
+            guard isGone(element.value) else { return element }
+            guard case .entry(let key, _) = element else { return nil }
+            return .entry(key, .null)
+        }
+        classes[source].rows[place][property] = .list(left)
         return true
     }
 

@@ -16,11 +16,41 @@ enum Datum: Hashable {
     case uuid([UInt8])
     /// 12 bytes.
     case objectId([UInt8])
+    /// What a list, a set or a dictionary holds, the latter two in their order.
     case list([Datum])
+    /// A key of a dictionary and its value.
+    indirect case entry([UInt8], Datum)
 
     var isNull: Bool { if case .null = self { true } else { false } }
 
     var elements: [Datum] { if case .list(let elements) = self { elements } else { [] } }
+
+    /// The value of an entry, else the datum itself.
+    var value: Datum { if case .entry(_, let value) = self { value } else { self } }
+
+    /// The elements of a list or set, or the values of a dictionary.
+    var values: [Datum] { elements.map(\.value) }
+
+    /// The key of an entry.
+    var key: [UInt8] { if case .entry(let key, _) = self { key } else { [] } }
+
+    /// What puts an element of a set or a dictionary in its place: itself, or its key.
+    var name: Datum { if case .entry(let key, _) = self { .text(key) } else { self } }
+
+    /// Where an element belongs among others of a set or dictionary, and whether it is there.
+    func position(in elements: [Datum]) -> (index: Int, isFound: Bool) {
+        var low = 0, high = elements.count
+        while low < high {
+            let middle = (low + high) / 2
+            if Datum.sortOrder(elements[middle].name, name) < 0 {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        let isFound = low < elements.count && Datum.sortOrder(elements[low].name, name) == 0
+        return (low, isFound)
+    }
 
     /// Whether both are the same value, bit for bit; one NaN is as good as another.
     static func isSame(_ left: Datum, _ right: Datum) -> Bool {
@@ -31,6 +61,8 @@ enum Datum: Hashable {
             left.bitPattern == right.bitPattern || left.isNaN && right.isNaN
         case (.list(let left), .list(let right)):
             left.count == right.count && zip(left, right).allSatisfy(isSame)
+        case (.entry(let key, let left), .entry(let other, let right)):
+            key == other && isSame(left, right)
         default: left == right
         }
     }
@@ -108,6 +140,9 @@ enum Datum: Hashable {
             hasher.combine(seconds)
             hasher.combine(rest)
         case .list(let elements): for element in elements { element.hash(into: &hasher) }
+        case .entry(let key, let value):
+            hasher.combine(key)
+            value.hash(into: &hasher)
         }
     }
 }
@@ -126,6 +161,7 @@ extension Datum: CustomStringConvertible {
         case .date(let seconds, let rest): "T\(seconds):\(rest)"
         case .link(let key): "object \(key)"
         case .uuid(let bytes), .objectId(let bytes): "\(bytes)"
+        case .entry(let key, let value): "'\(Self.shown(key))': \(value)"
         case .list(let elements):
             "\(elements.count) elements ["
                 + elements.prefix(4).map(\.description).joined(separator: ", ") + "]"

@@ -47,6 +47,14 @@ extension Draw {
         }
     }
 
+    /// A key of a dictionary: few different ones, some of them long.
+    func entryKey() -> [UInt8] {
+        let choice = bits >> 3
+        let length = bits & 7 == 0 ? 1 + Int(choice % 300) : Int(choice % 4)
+        return Array(repeating: UInt8(ascii: "k"), count: length)
+            + Array(String(choice % 29, radix: 3).utf8)
+    }
+
     private func primaryKey(_ property: ShapeProperty) -> Datum {
         if size < 0, property.takesNull { return .null }
         switch property.type {

@@ -55,6 +55,10 @@ enum ModelListEdit {
     case swap(Int, Int)
     case clear
     case assign([Datum])
+    /// Of a set or a dictionary: elements that come, one by one.
+    case put([Datum])
+    /// Elements that go.
+    case take([Datum])
 }
 
 /// What results are taken from.

@@ -25,7 +25,7 @@ private struct EngineClass {
     /// Where the properties that hold one value are, and the others.
     let scalars: [Int]
     let scalarIDs: [PropertyID]
-    let lists: [Int]
+    let collections: [Int]
     let targets: [ClassID]
 }
 
@@ -41,12 +41,14 @@ final class EngineSession: ModelSession {
         classes = try shape.classes.map { declared in
             let handle = try session.classHandle(named: declared.name)
             let ids = try declared.properties.map { try handle.property(named: $0.name).id }
-            let scalars = declared.properties.indices.filter { !declared.properties[$0].isList }
+            let scalars = declared.properties.indices.filter {
+                !declared.properties[$0].isCollection
+            }
             return EngineClass(
                 handle: handle, properties: ids,
                 inverses: try declared.inverses.map { try handle.property(named: $0.name).id },
                 types: declared.properties, scalars: scalars, scalarIDs: scalars.map { ids[$0] },
-                lists: declared.lists,
+                collections: declared.collections,
                 targets: try declared.properties.map {
                     $0.type == .link
                         ? try session.classHandle(named: shape.classes[$0.target].name).id : 0
@@ -92,8 +94,31 @@ final class EngineSession: ModelSession {
         case .objectId(let bytes): return .objectId(FixedBytes(bytes: bytes))
         case .link(let key):
             return .link(ObjectRef(classID: classes[owner].targets[property], key: key))
-        case .list(let elements): return .list(list(elements, owner, property))
+        case .list(let elements):
+            guard classes[owner].types[property].collection == .dictionary else {
+                return .list(list(elements, owner, property))
+            }
+            return .dictionary(entries(elements, owner, property))
+        case .entry(_, let value): return borrowed(value, owner, property)
         }
+    }
+
+    private func entries(_ elements: [Datum], _ owner: Int, _ property: Int)
+        -> UnsafeBufferPointer<BorrowedEntry>
+    {
+        let entries = loan.array(elements.count, of: BorrowedEntry.self)
+        for (index, element) in elements.enumerated() {
+            entries.initializeElement(
+                at: index,
+                to: BorrowedEntry(
+                    key: loan.bytes(element.key), value: borrowed(element, owner, property)))
+        }
+        return UnsafeBufferPointer(entries)
+    }
+
+    private func collection(_ owner: Int, _ key: Int64, _ property: Int) throws -> ListHandle {
+        try object(owner, key).collection(
+            classes[owner].properties[property], classes[owner].types[property].collection)
     }
 
     private func list(_ elements: [Datum], _ owner: Int, _ property: Int)
@@ -154,8 +179,28 @@ final class EngineSession: ModelSession {
             return try object(owner, key).set(
                 assignments(owner, [(property, .list(elements))]))
         }
-        let list = try object(owner, key).list(classes[owner].properties[property])
+        let list = try collection(owner, key, property)
         switch edit {
+        case .put(let elements):
+            for element in elements {
+                let value = borrowed(element, owner, property)
+                if case .entry(let key, _) = element {
+                    try list.dictionarySet(loan.bytes(key), value)
+                } else {
+                    try list.setInsert(value)
+                }
+            }
+        case .take(let elements):
+            for element in elements {
+                let isErased: Bool
+                if case .entry(let key, _) = element {
+                    isErased = try list.dictionaryErase(loan.bytes(key))
+                } else {
+                    isErased = try list.setErase(
+                        owned(element, target: classes[owner].targets[property]))
+                }
+                if !isErased { throw ModelViolation("\(element) was not there to be erased") }
+            }
         case .insert(let index, let elements):
             try list.insert(self.list(elements, owner, property), at: index)
         case .append(let elements): try list.append(self.list(elements, owner, property))
@@ -197,11 +242,16 @@ final class EngineSession: ModelSession {
             }
         }
         guard found == nil, next == known.scalars.count else { return found ?? "lacks properties" }
-        for place in known.lists {
-            if let found = try difference(
-                try object.list(known.properties[place]).elements(), row[place].elements)
-            {
+        for place in known.collections {
+            let collection = try object.collection(
+                known.properties[place], known.types[place].collection)
+            if let found = try difference(try collection.elements(), row[place].values) {
                 return "'\(known.types[place].name)' \(found)"
+            }
+            guard known.types[place].collection == .dictionary else { continue }
+            let names = row[place].elements.map(\.name)
+            if let found = try difference(try collection.keys(), names) {
+                return "among the keys of '\(known.types[place].name)': \(found)"
             }
         }
         return nil
@@ -255,7 +305,7 @@ final class EngineSession: ModelSession {
 
     private func owned(_ value: Datum, target: ClassID) -> Value {
         switch value {
-        case .null, .list: .null
+        case .null, .list, .entry: .null
         case .bool(let value): .bool(value)
         case .int(let value): .int(value)
         case .float(let value): .float(value)
@@ -275,7 +325,7 @@ final class EngineSession: ModelSession {
     }
 
     func listIndex(_ owner: Int, _ key: Int64, _ property: Int, of value: Datum) throws -> Int? {
-        try object(owner, key).list(classes[owner].properties[property]).firstIndex(
+        try collection(owner, key, property).firstIndex(
             of: owned(value, target: classes[owner].targets[property]))
     }
 
@@ -288,7 +338,7 @@ final class EngineSession: ModelSession {
             results = try session.results(of: classes[index].handle.id)
         case .list(let index, let key, let property):
             owner = classes[index].types[property].target
-            results = try object(index, key).list(classes[index].properties[property]).results()
+            results = try collection(index, key, property).results()
         case .inverse(let index, let key, let inverse):
             owner = shape.classes[index].inverses[inverse].origin
             results = try object(index, key).linkingObjects(classes[index].inverses[inverse])
@@ -316,7 +366,7 @@ final class EngineSession: ModelSession {
             let ids = classes[owner].properties
             return try object(owner, key).observe { call(ModelChange($0, ids)) }
         case .list(let owner, let key, let property):
-            return try object(owner, key).list(classes[owner].properties[property]).observe {
+            return try collection(owner, key, property).observe {
                 call(ModelChange($0, []))
             }
         case .results(let results):

@@ -1,3 +1,4 @@
+internal import ToftModel
 internal import ToftTestKit
 
 /// A sequence of commands with all that it runs on: made of a seed, or written down.
@@ -79,7 +80,7 @@ extension ModelProgram: CustomStringConvertible {
 extension ShapeProperty {
     fileprivate var literal: String {
         var text = "ShapeProperty(name: \"\(name)\", type: .\(type)"
-        if isList { text += ", isList: true" }
+        if isCollection { text += ", collection: .\(collection)" }
         if isNullable { text += ", isNullable: true" }
         if isIndexed { text += ", isIndexed: true" }
         if isPrimaryKey { text += ", isPrimaryKey: true" }
@@ -112,17 +113,18 @@ extension Shape {
     }
 
     mutating func addProperty(to index: Int, _ numbers: inout Seed) {
-        let kinds: [ShapeType] = [
+        let types: [ShapeType] = [
             .bool, .int, .int, .float, .double, .text, .text, .text, .data, .date, .link, .link,
             .uuid, .objectId,
         ]
-        let type = numbers.pick(kinds) ?? .int
-        let isList = numbers.chance(35)
+        let type = numbers.pick(types) ?? .int
+        let kinds: [CollectionKind] = [.list, .list, .set, .dictionary]
+        let collection = numbers.chance(45) ? numbers.pick(kinds) ?? .list : .none
         classes[index].properties.append(
             ShapeProperty(
-                name: "p\(classes[index].properties.count)", type: type, isList: isList,
-                isNullable: numbers.chance(40) && !(type == .link && isList),
-                isIndexed: !isList && type.canBeIndexed && numbers.chance(35),
+                name: "p\(classes[index].properties.count)", type: type, collection: collection,
+                isNullable: numbers.chance(40) && type != .link,
+                isIndexed: collection == .none && type.canBeIndexed && numbers.chance(35),
                 target: type == .link ? numbers.below(classes.count) : 0))
     }
 

@@ -1,3 +1,4 @@
+internal import ToftModel
 internal import ToftTestKit
 
 /// Sequences that have failed once, as short as they could be made: they always run first.
@@ -9,7 +10,7 @@ enum ModelRegressions {
         interface: .c,
         shape: [
             ShapeClass(
-                name: "C0", properties: [ShapeProperty(name: "p0", type: .data, isList: true)])
+                name: "C0", properties: [ShapeProperty(name: "p0", type: .data, collection: .list)])
         ],
         [
             .create(class: 0, count: 1, values: [nil]),
@@ -27,7 +28,7 @@ enum ModelRegressions {
                 name: "C0",
                 properties: [
                     ShapeProperty(name: "p0", type: .data),
-                    ShapeProperty(name: "p1", type: .link, isList: true),
+                    ShapeProperty(name: "p1", type: .link, collection: .list),
                     ShapeProperty(name: "p2", type: .date),
                     ShapeProperty(name: "p3", type: .float, isNullable: true),
                     ShapeProperty(name: "p4", type: .link, isNullable: true),

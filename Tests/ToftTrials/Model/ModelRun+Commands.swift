@@ -1,3 +1,4 @@
+internal import ToftModel
 internal import ToftStorage
 internal import ToftTestKit
 
@@ -95,9 +96,9 @@ extension ModelRun {
         for (property, draw) in draws.enumerated() where property < properties.count {
             guard let draw else { continue }
             let declared = properties[property]
-            if declared.isList {
+            if declared.isCollection {
                 let count = Int(draw.bits % 5)
-                values.append((property, .list(elements(declared, draw.plus(index), count))))
+                values.append((property, .list(content(declared, draw.plus(index), count))))
             } else {
                 values.append((property, draw.plus(index).value(declared, in: content)))
             }
@@ -112,14 +113,45 @@ extension ModelRun {
         let elements = (0..<count).map { index in
             var draw = draw.plus(index)
             if draw.size >= 0 { draw.size += index & 1 == 0 ? difference : -difference }
-            return draw.value(property, in: content)
+            return element(property, draw)
         }
         // A list of links has no null; there may be no object to link to.
-        return property.takesNull ? elements : elements.filter { !$0.isNull }
+        return property.takesNull ? elements : elements.filter { !$0.value.isNull }
+    }
+
+    private func element(_ property: ShapeProperty, _ draw: Draw) -> Datum {
+        let value = draw.value(property, in: content)
+        switch (property.collection, value) {
+        case (.dictionary, _): return .entry(draw.entryKey(), value)
+        // Which of the two zeros a set keeps depends on how it came by them.
+        case (.set, .float(0)): return .float(0)
+        case (.set, .double(0)): return .double(0)
+        default: return value
+        }
+    }
+
+    /// What a whole collection holds once so many elements have been assigned to it.
+    private func content(_ property: ShapeProperty, _ draw: Draw, _ count: Int) -> [Datum] {
+        let elements = elements(property, draw, count)
+        guard property.collection != .list else { return elements }
+        var content: [Datum] = []
+        for element in elements { put(element, into: &content) }
+        return content
+    }
+
+    /// Puts an element into a set, unless it is there, or an entry into a dictionary.
+    private func put(_ element: Datum, into content: inout [Datum]) {
+        let (index, isFound) = element.position(in: content)
+        if !isFound {
+            content.insert(element, at: index)
+        } else if case .entry = element {
+            content[index] = element
+        }
     }
 
     private func isTooLong(_ value: Datum) -> Bool {
         switch value {
+        case .entry(_, let value): isTooLong(value)
         case .text(let bytes), .data(let bytes): bytes.count > Self.valueLimit
         case .list(let elements): elements.contains(where: isTooLong)
         default: false
@@ -292,6 +324,7 @@ extension ModelRun {
                 let new = Array(
                     self.elements(property, draw, count).prefix(
                         max(0, Self.listLimit - elements.count)))
+                guard property.collection == .list else { return self.put(new, &elements) }
                 guard at >= 0 else {
                     elements += new
                     return .append(new)
@@ -302,8 +335,8 @@ extension ModelRun {
             }
         case .assign(let owner, let object, let list, let count, let draw):
             try edit(session, owner, object, list) { property, elements in
-                elements = self.elements(property, draw, count)
-                return .assign(elements)
+                elements = self.content(property, draw, count)
+                return .assign(self.elements(property, draw, count))
             }
         case .clear(let owner, let object, let list):
             try edit(session, owner, object, list) { _, elements in
@@ -314,27 +347,32 @@ extension ModelRun {
             try edit(session, owner, object, list) { property, elements in
                 let value = draw.value(property, in: self.content)
                 if elements.isEmpty || value.isNull && !property.takesNull { return nil }
+                if case .entry(let key, _) = elements[at % elements.count] {
+                    return self.put([.entry(key, value)], &elements)
+                }
+                if property.collection == .set { return self.put([value], &elements) }
                 elements[at % elements.count] = value
                 return .set(at % elements.count, value)
             }
         case .remove(let owner, let object, let list, let at, let count):
-            try edit(session, owner, object, list) { _, elements in
+            try edit(session, owner, object, list) { property, elements in
                 if elements.isEmpty { return nil }
                 let first = at % elements.count
                 let range = first..<min(first + count, elements.count)
+                let gone = Array(elements[range])
                 elements.removeSubrange(range)
-                return .remove(range)
+                return property.collection == .list ? .remove(range) : .take(gone)
             }
         case .move(let owner, let object, let list, let from, let to):
-            try edit(session, owner, object, list) { _, elements in
-                if elements.isEmpty { return nil }
+            try edit(session, owner, object, list) { property, elements in
+                if elements.isEmpty || property.collection != .list { return nil }
                 let (from, to) = (from % elements.count, to % elements.count)
                 elements.insert(elements.remove(at: from), at: to)
                 return .move(from, to)
             }
         case .swap(let owner, let object, let list, let one, let other):
-            try edit(session, owner, object, list) { _, elements in
-                if elements.isEmpty { return nil }
+            try edit(session, owner, object, list) { property, elements in
+                if elements.isEmpty || property.collection != .list { return nil }
                 elements.swapAt(one % elements.count, other % elements.count)
                 return .swap(one % elements.count, other % elements.count)
             }
@@ -342,13 +380,20 @@ extension ModelRun {
         }
     }
 
-    /// `change` edits the model's list and says what the database is to do; nil: nothing.
+    /// Puts elements into a set or a dictionary, one by one: where one is too long, that one alone.
+    private func put(_ new: [Datum], _ content: inout [Datum]) -> ModelListEdit {
+        let new = new.first(where: isTooLong).map { [$0] } ?? new
+        for element in new { put(element, into: &content) }
+        return .put(new)
+    }
+
+    /// `change` edits the model's collection and says what the database is to do; nil: nothing.
     private func edit(
         _ session: any ModelSession, _ index: Int, _ object: Int, _ list: Int,
         _ change: (ShapeProperty, inout [Datum]) -> ModelListEdit?
     ) throws {
         let owner = owner(index)
-        let lists = content.shape.classes[owner].lists
+        let lists = content.shape.classes[owner].collections
         guard let row = rowIndex(owner, object), !lists.isEmpty else { return }
         let property = lists[list % lists.count]
         let key = content.classes[owner].keys[row]
@@ -439,7 +484,7 @@ extension ModelRun {
         let owner = self.owner(owner)
         let found = committed.shape.classes[owner].properties.indices.filter {
             let property = committed.shape.classes[owner].properties[$0]
-            return !property.isList && !property.isPrimaryKey && property.type.canBeIndexed
+            return !property.isCollection && !property.isPrimaryKey && property.type.canBeIndexed
         }
         guard !found.isEmpty else { return }
         try closeAll()

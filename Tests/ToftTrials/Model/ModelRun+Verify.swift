@@ -1,3 +1,4 @@
+internal import ToftModel
 internal import ToftTestKit
 
 /// Holds what the database shows against the model.
@@ -160,16 +161,16 @@ extension ModelRun {
                 seat, question, .inverse(owner, key, inverse),
                 expected.sources(of: key, through: link))
         }
-        let lists = declared.lists
-        if let list = numbers.pick(lists) {
+        if let list = numbers.pick(declared.collections) {
             let property = declared.properties[list]
             if property.type == .link {
                 let question = Question(numbers.next(), property.target, expected)
                 try compare(
                     seat, question, .list(owner, key, list),
-                    row[list].elements.map { if case .link(let key) = $0 { key } else { -1 } })
+                    row[list].values.compactMap { if case .link(let key) = $0 { key } else { nil } }
+                )
             }
-            if let value = numbers.pick(row[list].elements) {
+            if property.collection != .dictionary, let value = numbers.pick(row[list].elements) {
                 let found = try seat.session.listIndex(owner, key, list, of: value)
                 let wanted = row[list].elements.firstIndex {
                     Datum.sortOrder($0, value) == 0
@@ -188,7 +189,7 @@ extension ModelRun {
         let declared = expected.shape.classes[question.owner]
         let found = declared.properties.indices.filter {
             let property = declared.properties[$0]
-            return !property.isList && [.int, .float, .double, .date].contains(property.type)
+            return !property.isCollection && [.int, .float, .double, .date].contains(property.type)
         }
         guard let property = numbers.pick(found), let what = numbers.pick(ModelAggregate.allCases)
         else { return }
@@ -250,7 +251,9 @@ extension ModelRun {
             let key = keys[object % keys.count]
             return (.object(owner, key), .object(owner, key))
         case 3, 4:
-            guard !keys.isEmpty, let list = numbers.pick(declared.lists) else { return nil }
+            guard !keys.isEmpty, let list = numbers.pick(declared.collections) else {
+                return nil
+            }
             let key = keys[object % keys.count]
             return (.list(owner, key, list), .list(owner, key, list))
         case 5:

@@ -1,3 +1,4 @@
+internal import ToftModel
 internal import ToftTestKit
 
 /// A random query over the classes of a sequence: its text, and what it must find, worked out row
@@ -67,7 +68,7 @@ extension Question {
         let last = path.isEmpty ? owner : content.shape.classes[owner].properties[path[0]].target
         let found = content.shape.classes[last].properties.indices.filter {
             let property = content.shape.classes[last].properties[$0]
-            return !property.isList && property.type != .data && property.type != .link
+            return !property.isCollection && property.type != .data && property.type != .link
         }
         guard let property = numbers.pick(found) else { return nil }
         return Key(path: path, property: property, isAscending: numbers.chance(60))
@@ -79,7 +80,7 @@ extension Question {
         guard numbers.chance(25) else { return [] }
         let links = content.shape.classes[owner].properties.indices.filter {
             let property = content.shape.classes[owner].properties[$0]
-            return !property.isList && property.type == .link
+            return !property.isCollection && property.type == .link
         }
         return numbers.pick(links).map { [$0] } ?? []
     }
@@ -108,13 +109,13 @@ extension Question {
                 numbers.below(declared.inverses.count), numbers.pick(Operator.allCases) ?? .equal,
                 numbers.below(3))
         }
-        if numbers.chance(20), let list = numbers.pick(declared.lists) {
+        if numbers.chance(20), let list = numbers.pick(declared.collections) {
             return listLeaf(&numbers, owner, list, content)
         }
         let path = path(&numbers, owner, content)
         let last = path.isEmpty ? owner : declared.properties[path[0]].target
         let scalars = content.shape.classes[last].properties.indices.filter {
-            !content.shape.classes[last].properties[$0].isList
+            !content.shape.classes[last].properties[$0].isCollection
         }
         guard let place = numbers.pick(scalars) else { return nil }
         let property = content.shape.classes[last].properties[place]
@@ -161,15 +162,15 @@ extension Question {
         }
         let quantifier = numbers.pick(Quantifier.allCases) ?? .any
         guard property.type == .link else {
-            let values = content.classes[owner].rows.prefix(20).flatMap { $0[list].elements }
+            let values = content.classes[owner].rows.prefix(20).flatMap { $0[list].values }
             guard let value = numbers.pick(values), !value.isNull else { return nil }
             var single = property
-            single.isList = false
+            single.collection = .none
             return .elements(quantifier, list: list, operation(&numbers, single, value), value)
         }
         let target = property.target
         let scalars = content.shape.classes[target].properties.indices.filter {
-            !content.shape.classes[target].properties[$0].isList
+            !content.shape.classes[target].properties[$0].isCollection
         }
         guard let place = numbers.pick(scalars) else { return nil }
         let value = value(&numbers, target, place, content)
@@ -359,10 +360,11 @@ extension Question {
             return Operator.greaterOrEqual.holds(row[property], low)
                 && Operator.lessOrEqual.holds(row[property], high)
         case .elements(let quantifier, let list, let operation, let value):
-            return quantifier.holds(row[list].elements) { operation.holds($0, value) }
+            return quantifier.holds(row[list].values) { operation.holds($0, value) }
         case .linked(let quantifier, let list, let property, let operation, let value):
             let target = content.shape.classes[owner].properties[list].target
-            return quantifier.holds(row[list].elements) { element in
+            // Keys of a dictionary that lead to no object do not count.
+            return quantifier.holds(row[list].values.filter { !$0.isNull }) { element in
                 guard case .link(let key) = element, let row = content.row(target, key) else {
                     return false
                 }
@@ -391,7 +393,9 @@ extension Question {
             switch row[link.property] {
             case .link(let key): counts[key, default: 0] += 1
             case .list(let elements):
-                for case .link(let key) in elements { counts[key, default: 0] += 1 }
+                for case .link(let key) in elements.map(\.value) {
+                    counts[key, default: 0] += 1
+                }
             default: break
             }
         }

@@ -11,10 +11,11 @@ struct ShapeClass: Equatable {
     var inverses: [ShapeInverse] = []
 
     var primaryKey: Int? { properties.firstIndex { $0.isPrimaryKey } }
-    var lists: [Int] { properties.indices.filter { properties[$0].isList } }
-    /// Properties that can be set: all but lists and the primary key.
+    /// Lists, sets and dictionaries.
+    var collections: [Int] { properties.indices.filter { properties[$0].isCollection } }
+    /// Properties that can be set: all but collections and the primary key.
     var settable: [Int] {
-        properties.indices.filter { !properties[$0].isList && !properties[$0].isPrimaryKey }
+        properties.indices.filter { !properties[$0].isCollection && !properties[$0].isPrimaryKey }
     }
 }
 
@@ -62,18 +63,22 @@ enum ShapeType: Int, CaseIterable {
 struct ShapeProperty: Equatable {
     var name: String
     var type: ShapeType
-    var isList = false
+    var collection = CollectionKind.none
     var isNullable = false
     var isIndexed = false
     var isPrimaryKey = false
     /// The class that a link leads to.
     var target = 0
 
-    /// Whether a value, or an element of the list, may be null.
-    var takesNull: Bool { type == .link ? !isList : isNullable }
+    var isCollection: Bool { collection != .none }
+
+    /// Whether a value, or an element of the collection, may be null.
+    var takesNull: Bool {
+        type == .link ? collection == .none || collection == .dictionary : isNullable
+    }
 
     /// What a new object has.
-    var initial: Datum { isList ? .list([]) : takesNull ? .null : type.zero }
+    var initial: Datum { isCollection ? .list([]) : takesNull ? .null : type.zero }
 }
 
 /// The objects of a class that link to an object through a property.
@@ -93,9 +98,7 @@ extension Shape {
                     declared.properties.map { property in
                         PropertySchema(
                             property.name, property.type.stored,
-                            collection: property.isList ? .list : .none,
-                            isOptional: property.type == .link
-                                ? !property.isList : property.isNullable,
+                            collection: property.collection, isOptional: property.takesNull,
                             isPrimaryKey: property.isPrimaryKey, isIndexed: property.isIndexed,
                             target: property.type == .link ? classes[property.target].name : nil)
                     }

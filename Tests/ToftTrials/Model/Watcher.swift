@@ -142,9 +142,13 @@ final class Watcher {
             guard let row = content.row(owner, key) else { return nil }
             let declared = content.shape.classes[owner].properties[property]
             if declared.type == .link {
-                return rows(
+                let linked = rows(
                     declared.target,
-                    row[property].elements.map { if case .link(let key) = $0 { key } else { -1 } })
+                    row[property].values.map { if case .link(let key) = $0 { key } else { -1 } })
+                return zip(linked, row[property].elements).map { linked, element in
+                    guard case .entry(let key, _) = element else { return linked }
+                    return Row(key: linked.key, print: linked.print ^ key.hashValue)
+                }
             }
             return row[property].elements.map { value in
                 var hasher = Hasher()
