@@ -53,6 +53,7 @@ private struct Mutations {
     private static let inserts = [
         "(", ")", "'", "\\", "{", "}", "$", "@", "ANY ", "NOT ", " == ", "null", "\u{0}", "é",
         "[c]", ".", "-", "9", "SUBQUERY(", "T1:", "0x",
+        "['a']", "[*]", "[$0]", ".@keys", ".@values", "intDict", "intSet",
     ]
 
     init(seed: UInt64) {

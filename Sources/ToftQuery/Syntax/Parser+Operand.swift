@@ -252,7 +252,10 @@ extension Parser {
         case .identifier where keyword == .first: index = .first
         case .identifier where keyword == .last: index = .last
         case .identifier where keyword == .size: index = .size
-        default: throw unexpected("an index: a number from 0 on, FIRST, LAST, SIZE, * or $0")
+        default:
+            throw unexpected(
+                "an index: a number from 0 on, FIRST, LAST, SIZE, *, $0, or in quotes the key of a "
+                    + "dictionary")
         }
         try advance()
         try expect(.closeBracket, "after the index")
