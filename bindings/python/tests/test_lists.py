@@ -120,6 +120,13 @@ def test_what_cannot_be_in_a_list_is_not_in_it(rex: Dog) -> None:
         rex.tags.index(3)
 
 
+def test_asking_whether_a_list_has_an_object_does_not_add_it(rex: Dog) -> None:
+    draft = Dog(name="draft")
+    assert draft not in rex.friends and draft.realm is None
+    rex.friends.append(draft)
+    assert draft in rex.friends and draft.realm is rex.realm
+
+
 def test_a_loop_over_a_list_sees_what_is_changed_ahead_of_it(rex: Dog) -> None:
     rex.tags = [str(number) for number in range(600)]
     seen = []

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.no_library
 
 def shape(cls: type[toft.Object], name: str) -> tuple[int, bool, bool, str]:
     found: PropertySchema = properties_of(cls)[name]
-    return found.type, found.is_optional, found.is_list, found.target
+    return found.type, found.is_optional, found.container is list, found.target
 
 
 def test_annotations_say_types() -> None:
@@ -78,7 +78,7 @@ def test_a_class_has_the_properties_of_its_bases_first() -> None:
 
 def test_every_problem_of_a_class_is_told_at_once() -> None:
     class Wrong(toft.Object):
-        a: dict[str, int]
+        a: dict[int, int]
         b: int | str
         c: list[list[int]]
         d: list

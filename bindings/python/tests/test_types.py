@@ -34,7 +34,7 @@ def test_wrong_programs_are_told_so(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.py"
     wrong.write_text(
         "import toft\n"
-        "from typed_program import Owner, Pet, Toy\n"
+        "from typed_program import Owner, Pet, Shelf, Toy\n"
         "def program(realm: toft.Realm, pet: Pet) -> None:\n"
         "    pet.age = 'old'\n"
         "    pet.nmae\n"
@@ -52,6 +52,12 @@ def test_wrong_programs_are_told_so(tmp_path: Path) -> None:
         "    Toy.name.startwith('a')\n"
         "    Toy.labels.contains(3)\n"
         "    realm.objects(Toy).where(Toy(name='a').price > 3)\n"
+        "    Shelf.marks.contains('x')\n"
+        "    Shelf.prices['x'] > 'much'\n"
+        "    Shelf.prices[0]\n"
+        "    Shelf(name='a', labels={1})\n"
+        "    Shelf(name='a', labels=set()).marks.add('x')\n"
+        "    Shelf(name='a', labels=set()).prices['x'] = 'much'\n"
     )
     result = mypy("--strict", "--config-file=", wrong)
     lines = [
@@ -59,10 +65,10 @@ def test_wrong_programs_are_told_so(tmp_path: Path) -> None:
         for line in result.stdout.splitlines()
         if ": error:" in line and "wrong.py" in line
     ]
-    assert sorted(set(lines)) == list(range(4, 20)), result.stdout
+    assert sorted(set(lines)) == list(range(4, 26)), result.stdout
 
 
 def test_the_typed_program_runs() -> None:
-    classes = [typed_program.Owner, typed_program.Pet, typed_program.Toy]
+    classes = [typed_program.Owner, typed_program.Pet, typed_program.Toy, typed_program.Shelf]
     with toft.open_in_memory(classes) as realm:
         assert typed_program.program(realm) == ["Rex"]

@@ -24,6 +24,19 @@ class Pet(toft.Object):
     friends: toft.List[Pet] = toft.field(default_factory=list)
 
 
+class Shelf(toft.Object):
+    """Sets and dictionaries."""
+
+    name: str = toft.field(primary_key=True)
+    labels: set[str]
+    counts: dict[str, int] = {"none": 0}
+    toys: toft.Set[Toy] = toft.field(default_factory=set)
+    owners: toft.Dict[str, Owner | None] = toft.field(default_factory=dict)
+    marks: toft.Property[set[int]] = toft.field(default_factory=set)
+    prices: toft.Property[dict[str, float]] = toft.field(default_factory=dict)
+    best: toft.Property[dict[str, Toy | None]] = toft.field(default_factory=dict)
+
+
 class Toy(toft.Object):
     """Its properties have types also where they are read from the class."""
 
@@ -53,6 +66,42 @@ def toys(realm: toft.Realm, pet: Pet) -> list[str]:
     highest: float | None = found.max(Toy.price)
     assert highest == 2.5
     return [each.name for each in realm.objects(Toy).sort(Toy.price.desc(), Toy.name)]
+
+
+def shelves(realm: toft.Realm, owner: Owner) -> None:
+    with realm.write():
+        ball = realm.objects(Toy)[0]
+        shelf = realm.add(Shelf(name="top", labels={"wood"}, marks={3, 1}, prices={"ball": 2.5}))
+        shelf.labels.add("old")
+        shelf.labels |= {"new"}
+        shelf.marks.add(2)
+        shelf.marks.update([5], {6})
+        shelf.marks = {7}
+        shelf.toys.add(ball)
+        shelf.counts["some"] = 3
+        shelf.counts.update(more=4)
+        shelf.prices["bag"] = 4.0
+        shelf.prices |= {"cat": 1.5}
+        shelf.best["today"] = ball
+        shelf.owners["old"] = owner
+        shelf.owners["new"] = None
+    labels: set[str] = shelf.labels
+    marks: set[int] = shelf.marks.copy() | {8}
+    price: float = shelf.prices["bag"]
+    prices: list[tuple[str, float]] = list(shelf.prices.items())
+    some: int | None = shelf.counts.get("some")
+    best: Toy | None = shelf.best["today"]
+    old: Owner | None = shelf.owners.get("old")
+    round_toys: toft.Results[Toy] = shelf.toys.where(Toy.price > 0)
+    asked: toft.Expression[float] = Shelf.prices["bag"]
+    found: toft.Results[Shelf] = realm.objects(Shelf).where(
+        asked > 3, Shelf.marks.contains(7), Shelf.marks.any() == 7, Shelf.prices.contains("cat")
+    )
+    assert found.where(Shelf.prices.any() == 1.5, Shelf.best.length() == 1).count() == 1
+    with shelf.toys.observe(print), shelf.prices.observe(lambda each: print(each.inserted_keys)):
+        pass
+    assert labels == {"old", "new", "wood"} and marks == {7, 8} and price == 4.0 and some == 3
+    assert prices[0][0] == "bag" and best is not None and old == owner and len(round_toys) == 1
 
 
 def program(realm: toft.Realm) -> list[str]:
@@ -101,4 +150,5 @@ def program(realm: toft.Realm) -> list[str]:
     assert matches and count == 0 and old is not None and old.freeze() is old and now
     assert first == one == untyped and len(friends) == 1 and part and columns
     assert toys(realm, rex) == ["ball", "bag"]
+    shelves(realm, ada)
     return names

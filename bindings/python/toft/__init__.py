@@ -12,7 +12,7 @@
         for dog in realm.objects(Dog).where(Dog.age > 2).sort(Dog.name):
             print(dog.name)
 
-Objects, lists and results are live: they always show the version of the data that their realm
+Objects, collections and results are live: they always show the version of the data that their realm
 stands at. Writes are ACID transactions, over all threads and processes. Whoever observes is told
 what changed, down to the indices.
 """
@@ -24,6 +24,7 @@ from ._ffi import toft_status as Status
 from ._lib import handle_count
 from ._lib import version as library_version
 from .database import CheckReport, Info, Realm
+from .dicts import Dict
 from .errors import *  # noqa: F403
 from .errors import FileNotFoundError as FileNotFoundError
 from .errors import InterruptedError as InterruptedError
@@ -40,6 +41,7 @@ from .opening import open_in_memory
 from .prepared import Query
 from .query import Results
 from .schema import Float32, field, linking_objects
+from .sets import Set
 
 # What `from toft import *` gives: nothing that hides a builtin.
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "Changes",
     "CheckReport",
     "Condition",
+    "Dict",
     "Expression",
     "Float32",
     "Groups",
@@ -61,6 +64,7 @@ __all__ = [
     "Query",
     "Realm",
     "Results",
+    "Set",
     "Status",
     "__version__",
     "errors",

@@ -17,7 +17,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 from uuid import UUID as Uuid
 
-from ._ffi import TOFT_MAX_VALUE_SIZE, toft_type, toft_value
+from ._ffi import TOFT_MAX_VALUE_SIZE, toft_entry, toft_type, toft_value
 from .errors import InvalidArgumentError, TypeMismatchError, ValueTooLongError
 from .identifiers import ObjectId
 
@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from .database import Realm
 
 VALUE_SIZE = ctypes.sizeof(toft_value)
+ENTRY_SIZE = ctypes.sizeof(toft_entry)
 WORDS = struct.Struct(
     "=i4xqq"
 )  # the type, then a union of two words: integer; address, size; seconds, nanoseconds; key, class
+_KEY = struct.Struct("=QQ")  # address and size; the value follows
 _DOUBLE = struct.Struct("=i4xd8x")
 _FLOAT = struct.Struct("=i4xf12x")
 _FIXED = struct.Struct("=i4x16s")  # 12 bytes have four zeros behind them
@@ -38,6 +40,7 @@ NULL, BOOL, INT, FLOAT, DOUBLE, STRING, DATA, DATE, LINK, LINKING_OBJECTS, LIST 
     int(kind) for kind in toft_type if kind <= toft_type.LIST
 )
 OBJECT_ID, UUID = int(toft_type.OBJECT_ID), int(toft_type.UUID)
+DICTIONARY = int(toft_type.DICTIONARY)
 
 UTC = timezone.utc
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -127,9 +130,29 @@ class Arguments:
 
     def add_list(self, values: Any, realm: Realm, wanted: int = NULL) -> None:
         """Appends a whole list as one value; `wanted`: the type of its elements."""
-        if self._is_in_list:
-            raise TypeMismatchError(f"A list has no lists in it: {values!r:.80}")
         items = list(values)
+        inner = self._apart(items, realm, wanted)
+        self._kept.append(inner)
+        self._words(LIST, ctypes.addressof(inner), len(items))
+
+    def add_dictionary(self, values: Mapping[str, Any], realm: Realm, wanted: int = NULL) -> None:
+        """Appends a whole dictionary as one value; `wanted`: the type of what its keys have."""
+        keys = list(values)
+        inner = self._apart(list(values.values()), realm, wanted)
+        entries = ctypes.create_string_buffer(max(1, len(keys)) * ENTRY_SIZE)
+        first, first_value = ctypes.addressof(entries), ctypes.addressof(inner)
+        for row, key in enumerate(keys):
+            data = key_bytes(key)
+            start = row * ENTRY_SIZE
+            _KEY.pack_into(entries, start, self._hold(data), len(data))
+            ctypes.memmove(first + start + _KEY.size, first_value + row * VALUE_SIZE, VALUE_SIZE)
+        self._kept.append(entries)
+        self._words(DICTIONARY, ctypes.addressof(entries), len(keys))
+
+    def _apart(self, items: list[Any], realm: Realm, wanted: int) -> Any:
+        """The memory of values that are one value together. There is room for that one then."""
+        if self._is_in_list:
+            raise TypeMismatchError(f"What a collection holds is no collection: {items!r:.80}")
         outer = self._values, self._capacity, self.address, self.count
         self._values, self._capacity, self.count = (
             (toft_value * max(1, len(items)))(),
@@ -144,10 +167,10 @@ class Arguments:
         finally:
             self._values, self._capacity, self.address, self.count = outer
             self._is_in_list = False
+        self._kept.append(inner)
         if self.count == self._capacity:
             self._grow()
-        self._kept.append(inner)
-        self._words(LIST, ctypes.addressof(inner), len(items))
+        return inner
 
     def _other(self, value: Any, realm: Realm, wanted: int) -> None:
         kind = type(value).__name__
@@ -180,6 +203,8 @@ class Arguments:
             self._words(BOOL, bool(value), 0)
         elif isinstance(value, (list, tuple, Set)) or _is_listlike(value):
             self.add_list(value, realm)
+        elif isinstance(value, Mapping):
+            self.add_dictionary(value, realm)
         else:
             raise TypeMismatchError(f"A {type(value).__name__} cannot be stored: {value!r:.80}")
 
@@ -214,25 +239,26 @@ class Arguments:
         self.count += 1
 
     def _text(self, value: str) -> None:
-        try:
-            self._bytes(STRING, value.encode())
-        except UnicodeEncodeError as error:
-            raise InvalidArgumentError(f"This text cannot be UTF-8: {error}") from None
+        self._bytes(STRING, _encoded(value))
 
     def _bytes(self, kind: int, data: bytes) -> None:
-        size, used = len(data), self._used
+        size = len(data)
         if size > TOFT_MAX_VALUE_SIZE:
             raise ValueTooLongError(
                 f"{size} bytes are too many for one value: at most {TOFT_MAX_VALUE_SIZE}."
             )
+        self._words(kind, self._hold(data), size)
+
+    def _hold(self, data: bytes) -> int:
+        """Keeps bytes until the call returns; gives their address."""
+        size, used = len(data), self._used
         if used + size <= _HEAP_SIZE:
             self._heap_view[used : used + size] = data
             self._used = used + size
-            self._words(kind, self._heap_address + used, size)
-        else:
-            memory = ctypes.create_string_buffer(data, size)
-            self._kept.append(memory)
-            self._words(kind, ctypes.addressof(memory), size)
+            return self._heap_address + used
+        memory = ctypes.create_string_buffer(data, max(1, size))
+        self._kept.append(memory)
+        return ctypes.addressof(memory)
 
     def _grow(self) -> None:
         values = (toft_value * (self._capacity * 2))()
@@ -249,6 +275,20 @@ def _float_of(value: int) -> float:
         return float(value)
     except OverflowError:
         raise InvalidArgumentError(f"{value} is too large for a float.") from None
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(f"This text cannot be UTF-8: {error}") from None
+
+
+def key_bytes(key: object) -> bytes:
+    """A key of a dictionary as it is written."""
+    if not isinstance(key, str):
+        raise TypeMismatchError(f"The keys of a dictionary are texts, not {key!r:.80}")
+    return _encoded(str.__str__(key))
 
 
 def _is_listlike(value: Any) -> bool:
@@ -287,6 +327,13 @@ def decode(memory: Any, offset: int, realm: Realm) -> Any:
     if kind == FLOAT:
         return FLOAT_MEMBER.unpack_from(memory, offset)[0]
     raise InvalidArgumentError(f"The library gave a value of the unknown type {kind}.")
+
+
+def decode_entry(memory: Any, offset: int, realm: Realm) -> tuple[str, Any]:
+    """The key and the value in these 40 bytes, copied."""
+    address, size = _KEY.unpack_from(memory, offset)
+    key = ctypes.string_at(address, size).decode() if size else ""
+    return key, decode(memory, offset + _KEY.size, realm)
 
 
 def nanoseconds_of(word: int) -> int:

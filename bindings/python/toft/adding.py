@@ -6,7 +6,7 @@ one by one from values, or a whole graph of objects that link to each other.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _values as values
@@ -88,11 +88,7 @@ class Adding:
         single = made[id(draft)]
         for each in single.binding.properties.values():
             if each.type == values.LINK and _drafts_in(value := getattr(draft, each.name)):
-                self._set(
-                    single,
-                    each,
-                    [_added(item, made) for item in value] if each.is_list else _added(value, made),
-                )
+                self._set(single, each, mapped(value, lambda item: _added(item, made)))
 
     def _set(self, single: Single, each: BoundProperty, value: Any) -> None:
         if self._policy != MODIFIED or single.read(_NOBODY, each.name) != value:
@@ -150,7 +146,23 @@ def _is_draft(value: Any) -> bool:
 
 
 def _drafts_in(value: Any) -> bool:
-    return any(_is_draft(item) for item in value) if isinstance(value, list) else _is_draft(value)
+    return any(_is_draft(item) for item in _items(value))
+
+
+def _items(value: Any) -> Iterable[Any]:
+    """What a property of an object in no database holds: one value or many."""
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, (list, set)) else (value,)
+
+
+def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
+    """The value of a property, one or a container of many, with a function called for each."""
+    if isinstance(value, Mapping):
+        return {key: function(item) for key, item in value.items()}
+    if isinstance(value, (list, set)):
+        return type(value)(map(function, value))
+    return function(value)
 
 
 def _added(value: Any, made: Mapping[int, Single]) -> Any:
@@ -167,13 +179,17 @@ class _Link:
         return self._single.key(0), self._single.binding.key
 
     def __eq__(self, other: object | None) -> bool:
+        if isinstance(other, _Link):
+            return other._single.key(0) == self._single.key(0)
         return (
             isinstance(other, Object)
             and isinstance(other._rows, Live)
             and other._rows.key(other._row) == self._single.key(0)
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        """That of the live object, for sets."""
+        return hash((id(self._single.binding), self._single.key(0)))
 
 
 def _reachable(root: Object) -> list[Object]:
@@ -189,7 +205,7 @@ def _reachable(root: Object) -> list[Object]:
             if declared.type != values.LINK:
                 continue
             value = getattr(draft, name)
-            for item in value if isinstance(value, list) else [value]:
+            for item in _items(value):
                 if _is_draft(item) and id(item) not in seen:
                     seen.add(id(item))
                     waiting.append(item)

@@ -28,6 +28,8 @@ from ._lib import Handle, library
 from .adding import Adding
 from .binding import bindings
 from .bulk import Rows, insert
+from .collection import Collection
+from .dicts import Dict
 from .errors import (
     Error,
     InvalidArgumentError,
@@ -42,6 +44,7 @@ from .query import Cursor, Results
 from .reading import read_json
 from .rows import Binding, BoundProperty, Single
 from .schema import shape_of
+from .sets import Set
 from .transactions import Durability, Write, durability_code, running_task, wait_in_moments
 
 if TYPE_CHECKING:
@@ -56,6 +59,9 @@ _POLICIES = {
     "all": toft_update_policy.ALL,
     "modified": toft_update_policy.MODIFIED,
 }
+
+
+_COLLECTIONS: dict[type, type[Collection[Any]]] = {list: List, set: Set, dict: Dict}
 
 
 @dataclass(frozen=True)
@@ -424,15 +430,17 @@ class Realm:
         """
         return read_json(self, self._binding(cls), text, _policy(update))
 
-    def delete(self, *things: Object | Results[Any] | List[Any] | Iterable[Object]) -> None:
-        """Deletes objects, or all objects of results, of a list or of any iterable."""
+    def delete(self, *things: Object | Results[Any] | Collection[Any] | Iterable[Object]) -> None:
+        """Deletes objects, or all objects of results, of a list, a set or a dictionary, or of any
+        iterable.
+        """
         for thing in things:
             if isinstance(thing, Object):
                 handle = self._own(thing).handle()
                 self._changing()
                 library().toft_object_delete(handle.address)
-            elif isinstance(thing, (Results, List)):
-                results = thing.results if isinstance(thing, List) else thing
+            elif isinstance(thing, (Results, Collection)):
+                results = thing.results if isinstance(thing, Collection) else thing
                 self._same(results._realm)
                 self._changing()
                 library().toft_results_delete_all(results._handle.address)
@@ -673,13 +681,10 @@ class Realm:
         return live_object(binding.cls, Single(binding, object_key))
 
     def _collection(self, owner: Single, each: BoundProperty) -> Any:
-        """A list property, or the results of linking objects."""
+        """A list, a set or a dictionary, or the results of linking objects."""
+        if each.container is not None:
+            return _COLLECTIONS[each.container].of(self, owner, each)
         address = ctypes.c_void_p()
-        if each.is_list:
-            library().toft_object_list(owner.handle().address, each.key, ctypes.byref(address))
-            return List(
-                self, Handle(address.value, library().toft_list_release), each, owner.place(each)
-            )
         library().toft_object_linking_objects(
             owner.handle().address, each.key, ctypes.byref(address)
         )

@@ -168,8 +168,11 @@ class Expression(Generic[T]):
     def contains(self: Expression[str] | Expression[str | None], part: str) -> Condition: ...
     @overload
     def contains(self: Expression[list[E]], part: E) -> Condition: ...
+    @overload
+    def contains(self: Expression[dict[str, E]], part: str) -> Condition: ...
     def contains(self: Expression[Any], part: Any) -> Condition:
-        """Whether this text, or this element of a list, is in it."""
+        """Whether this text, this element of a list or a set, or this key of a dictionary is in
+        it."""
         return _Contains(self, part)
 
     def icontains(self: Expression[str] | Expression[str | None], part: str) -> Condition:
@@ -189,14 +192,25 @@ class Expression(Generic[T]):
         return _Comparison(self, "==[c]", text)
 
     # ----------------------------------------------------------------------------------------------
-    # Lists and linking objects
+    # Collections and linking objects
+
+    def __getitem__(self: Expression[dict[str, E]], key: str) -> Expression[E]:
+        """The value of a key of a dictionary, null where the key is not there:
+        `Page.scores["a"] > 3`.
+        """
+        if not isinstance(key, str):
+            raise TypeError(f"{self!r} has no [{key!r}]: the keys of a dictionary are texts")
+        return Expression(self._cls, (*self._names, _Key(key)), self._quantifier)
 
     @overload
     def any(self: Expression[list[E]]) -> Expression[E]: ...
     @overload
+    def any(self: Expression[dict[str, E]]) -> Expression[E]: ...
+    @overload
     def any(self, condition: Condition) -> Condition: ...
     def any(self: Expression[Any], condition: Condition | None = None) -> Any:
-        """At least one element: `Dog.tags.any() == "good"`, `Person.dogs.any().age > 3`.
+        """At least one element, or value of a dictionary: `Dog.tags.any() == "good"`,
+        `Person.dogs.any().age > 3`.
 
         With a condition: whether one element fulfils all of it: `Person.dogs.any((Dog.age > 3) &
         (Dog.name == "Rex"))`.
@@ -206,13 +220,17 @@ class Expression(Generic[T]):
     @overload
     def all(self: Expression[list[E]]) -> Expression[E]: ...
     @overload
+    def all(self: Expression[dict[str, E]]) -> Expression[E]: ...
+    @overload
     def all(self, condition: Condition) -> Condition: ...
     def all(self: Expression[Any], condition: Condition | None = None) -> Any:
-        """Every element, also of an empty list. See `any`."""
+        """Every element, also of an empty collection. See `any`."""
         return self._quantified("ALL", None if condition is None else ~condition, "== 0")
 
     @overload
     def none(self: Expression[list[E]]) -> Expression[E]: ...
+    @overload
+    def none(self: Expression[dict[str, E]]) -> Expression[E]: ...
     @overload
     def none(self, condition: Condition) -> Condition: ...
     def none(self: Expression[Any], condition: Condition | None = None) -> Any:
@@ -220,7 +238,7 @@ class Expression(Generic[T]):
         return self._quantified("NONE", condition, "== 0")
 
     def length(self) -> Expression[int]:
-        """How many elements a list has, or bytes a text: `Dog.tags.length() > 2`."""
+        """How many elements a collection has, or bytes a text: `Dog.tags.length() > 2`."""
         return Expression(self._cls, self._names, self._quantifier, is_length=True)
 
     def _quantified(self, quantifier: str, condition: Condition | None, count: str) -> Any:
@@ -288,7 +306,7 @@ class Expression(Generic[T]):
         quantifier = f"{self._quantifier} " if self._quantifier else ""
         if not self._is_length:
             return f"{quantifier}{path}"
-        holds_many = last is None or last.is_list or last.type == values.LINKING_OBJECTS
+        holds_many = last is None or _holds_many(last)
         return f"{quantifier}{path}.{'@count' if holds_many else '@size'}"
 
 
@@ -345,7 +363,8 @@ class _Contains(Condition):
 
     def _write(self, query: QueryText) -> str:
         path, last = query.path(self._expression)
-        if last is not None and (last.is_list or last.type == values.LINKING_OBJECTS):
+        if last is not None and _holds_many(last):
+            path = f"{path}.@keys" if last.container is dict else path
             return f"ANY {path} == {query.operand(self._part)}"
         return f"{self._expression._text(query)} CONTAINS {query.operand(self._part)}"
 
@@ -456,8 +475,23 @@ class QueryText:
         """The key path of an expression, and the property at its end."""
         prefix, binding = self._scope(expression)
         names, last = bound_path(binding, expression)
-        path = ".".join(names)
-        return prefix + (path if _is_plain(names) else self._named(path)), last
+        return prefix + self._joined(names), last
+
+    def _joined(self, names: list[str]) -> str:
+        """A path of names, and of keys of dictionaries, which are arguments."""
+        text, start = "", 0
+        for end in range(1, len(names) + 1):
+            if end < len(names) and not isinstance(names[end], _Key):
+                continue
+            part = names[start:end]
+            if isinstance(part[0], _Key):
+                text += f"[{self.operand(str(part.pop(0)))}]"
+            if part:
+                path = ".".join(part)
+                text += "." if text else ""
+                text += path if _is_plain(part) else self._named(path)
+            start = end
+        return text
 
     def subquery(self, collection: Expression[Any], write: Callable[[QueryText], str]) -> str:
         """The elements of a collection of objects that fulfil what `write` writes."""
@@ -503,7 +537,11 @@ class _Shown(QueryText):
         return value._text(self) if isinstance(value, Expression) else repr(value)
 
     def path(self, expression: Expression[Any]) -> tuple[str, BoundProperty | None]:
-        return self._prefix + ".".join(expression._names), None
+        text = "".join(
+            f"[{str(name)!r}]" if isinstance(name, _Key) else f".{name}"
+            for name in expression._names
+        )
+        return self._prefix + text[1:], None
 
     def subquery(self, collection: Expression[Any], write: Callable[[QueryText], str]) -> str:
         return f"SUBQUERY({self.path(collection)[0]}, {write(self)})"
@@ -517,6 +555,12 @@ def bound_path(binding: Binding, expression: Expression[Any]) -> tuple[list[str]
     names: list[str] = []
     last: BoundProperty | None = None
     for name in expression._names:
+        if isinstance(name, _Key):
+            if last is None or last.container is not dict:
+                raise NoSuchPropertyError(f"{expression!r}: only a dictionary has keys.")
+            last = last.of_key()
+            names.append(name)
+            continue
         if last is not None:
             if not last.target:
                 raise NoSuchPropertyError(
@@ -546,6 +590,16 @@ def property_name(cls: type[Object], name: str | Expression[Any]) -> str:
 def bound_key_path(binding: Binding, path: str | Expression[Any]) -> str:
     """A key path with the names that the file has."""
     return path if isinstance(path, str) else ".".join(bound_path(binding, path)[0])
+
+
+class _Key(str):
+    """A key of a dictionary in a path."""
+
+    __slots__ = ()
+
+
+def _holds_many(each: BoundProperty) -> bool:
+    return each.container is not None or each.type == values.LINKING_OBJECTS
 
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")

@@ -1,7 +1,7 @@
 """Columns of values as the library takes them: arrays as they are, lists packed at once.
 
-What a column's own type can't hold (lists, links, a value of another type) is lent value by value,
-so that each is checked, and told of, as in an assignment.
+What a column's own type can't hold (collections, links, a value of another type) is lent value by
+value, so that each is checked, and told of, as in an assignment.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Inputs:
 
     def _add_cells(self, structure: Any, each: BoundProperty, cells: Sequence[Any]) -> None:
         pack = _PACKERS.get(each.type)
-        if pack is not None and not each.is_list:
+        if pack is not None and each.container is None:
             try:
                 stored = cells if each.conversion is None else [*map(each.conversion.stored, cells)]
                 if self._add_packed(structure, stored, *pack):
@@ -170,7 +170,7 @@ def as_array(each: BoundProperty, column: Any) -> tuple[Any, Any] | None:
     """
     kinds, wanted = _KINDS.get(each.type, ("", ""))
     kind = getattr(getattr(column, "dtype", None), "kind", "")
-    if not kind or kind not in kinds or each.is_list or each.conversion is not None:
+    if not kind or kind not in kinds or each.container or each.conversion:
         return None
     import numpy
 

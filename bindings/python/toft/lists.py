@@ -3,59 +3,34 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
+from collections.abc import Iterable, Iterator, MutableSequence, Sequence
+from typing import Any, TypeVar, cast, overload
 
 from . import _values as values
 from ._ffi import TOFT_NO_INDEX
-from ._lib import Handle, library
-from .errors import (
-    Error,
-    IndexOutOfRangeError,
-    InvalidArgumentError,
-    NullNotAllowedError,
-    TypeMismatchError,
-)
-from .expressions import Condition, Expression
-from .objects import live_object
-from .observe import Callback, Observation, Options
-from .query import Results
-from .rows import Block, BoundProperty
-
-if TYPE_CHECKING:
-    from .database import Realm
+from ._lib import library
+from .collection import FIRST_READ, LARGEST_READ, Elements
+from .errors import IndexOutOfRangeError
+from .expressions import Expression
+from .observe import Callback, Observation
 
 T = TypeVar("T")
 
-_FIRST_READ = 32
-_LARGEST_READ = 2048
 
-
-class List(MutableSequence[T], Generic[T]):
+class List(Elements[T], MutableSequence[T]):
     """A list property of a live object.
 
     Each change is written at once; changes need a write transaction.
     """
 
-    __slots__ = ("_handle", "_place", "_property", "_realm", "__weakref__")
+    __slots__ = ()
 
-    _toft_is_list: ClassVar[bool] = True  # by this schema.py knows the annotation
-
-    def __init__(
-        self, realm: Realm, handle: Handle, property: BoundProperty, place: object
-    ) -> None:
-        self._realm = realm
-        self._handle = handle
-        self._property = property
-        self._place = place
+    _toft_container = list
+    _getter = "toft_object_list"
+    _prefix = "toft_list"
 
     # ----------------------------------------------------------------------------------------------
     # Reading
-
-    def __len__(self) -> int:
-        count = ctypes.c_uint64()
-        library().toft_list_count(self._handle.address, ctypes.byref(count))
-        return count.value
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -75,19 +50,16 @@ class List(MutableSequence[T], Generic[T]):
         what is changed ahead of the loop is seen by it.
         """
         read = self._reader()
-        index, capacity = 0, _FIRST_READ
+        index, capacity = 0, FIRST_READ
         while items := read(index, capacity):
             now = self._realm._now
-            capacity = min(capacity * 4, _LARGEST_READ)
+            capacity = min(capacity * 4, LARGEST_READ)
             for item in items:
                 index += 1
                 yield item
                 if self._realm._now != now:
                     capacity = 1
                     break
-
-    def __contains__(self, value: object) -> bool:
-        return self._find(value) is not None
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
         """The first index of a value. Raises ValueError when it is not there."""
@@ -110,12 +82,6 @@ class List(MutableSequence[T], Generic[T]):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self) -> str:
-        try:
-            return repr(self[:])
-        except Error as error:
-            return f"<List: {error.message}>"
-
     def copy(self) -> list[T]:
         """The elements as a list of Python's."""
         return self[:]
@@ -131,7 +97,7 @@ class List(MutableSequence[T], Generic[T]):
         if isinstance(index, slice):
             self._set_slice(index, list(value))
         else:
-            self._write_values("toft_list_set", [value], self._position(index))
+            self._write_values("set", [value], self._position(index))
 
     def __delitem__(self, index: int | slice) -> None:
         if not isinstance(index, slice):
@@ -157,50 +123,24 @@ class List(MutableSequence[T], Generic[T]):
         """Appends values, all or none."""
         items = list(values)
         if items:
-            self._write_values("toft_list_append", items, None, len(items))
-
-    def clear(self) -> None:
-        """Removes all elements; objects linked stay."""
-        self._call("toft_list_clear")
+            self._write_values("append", items, None, len(items))
 
     def move(self, source: int, target: int) -> None:
         """Takes an element out and puts it where it then has the index `target`.
 
         Observers see a move.
         """
-        self._call("toft_list_move", self._position(source), self._position(target))
+        self._call("move", self._position(source), self._position(target))
 
     def swap(self, first: int, second: int) -> None:
         """Exchanges two elements."""
-        self._call("toft_list_swap", self._position(first), self._position(second))
+        self._call("swap", self._position(first), self._position(second))
 
     def reverse(self) -> None:
         """Turns the order around."""
         count = len(self)
         for index in range(count // 2):
             self.swap(index, count - 1 - index)
-
-    # -------------------------------------------------------------------------------------------
-    # Asking and observing
-
-    @property
-    def results(self) -> Results[T]:
-        """The list as live results, to filter, sort and sum."""
-        address = ctypes.c_void_p()
-        library().toft_list_results(self._handle.address, ctypes.byref(address))
-        handle, target = (
-            Handle(address.value, library().toft_results_release),
-            self._property.target,
-        )
-        return Results(self._realm, handle, self._realm._binding_of_key(target) if target else None)
-
-    @overload
-    def where(self, query: Condition, *more: Condition) -> Results[T]: ...
-    @overload
-    def where(self, query: str, *arguments: Any) -> Results[T]: ...
-    def where(self, query: Any, *arguments: Any) -> Results[T]:
-        """Those elements that match a query. See `Results.where`."""
-        return self.results.where(query, *arguments)
 
     def observe(
         self,
@@ -213,9 +153,7 @@ class List(MutableSequence[T], Generic[T]):
         """Tells what changes in the list, down to the indices. See `Results.observe`. `moves`:
         False tells of a move as a deletion and an insertion alone.
         """
-        paths = self.results._key_paths(key_paths)
-        options = Options(paths, initial=initial, moves=moves)
-        return Observation(self._realm, "toft_list_observe", self._handle, callback, options)
+        return self._observe(callback, key_paths, initial=initial, moves=moves)
 
     # ----------------------------------------------------------------------------------------------
     # Beneath
@@ -227,35 +165,8 @@ class List(MutableSequence[T], Generic[T]):
             raise IndexOutOfRangeError(f"The list has no index {index}.", number=index)
         return position
 
-    def _read(self, first: int, capacity: int) -> list[T]:
-        """Up to `capacity` elements from `first` on; none beyond the end."""
-        if first > len(self):
-            return []
-        memory = ctypes.create_string_buffer(values.VALUE_SIZE * capacity)
-        count = ctypes.c_size_t()
-        library().toft_list_get_values(
-            self._handle.address, first, memory, capacity, ctypes.byref(count)
-        )
-        return self._property.converted(
-            [
-                values.decode(memory, row * values.VALUE_SIZE, self._realm)
-                for row in range(count.value)
-            ]
-        )
-
-    def _reader(self) -> Callable[[int, int], list[T]]:
-        """`_read`; for a list of links one whose objects are read by columns: see rows.py."""
-        if self._property.type != values.LINK:
-            return self._read
-        binding, results = self._realm._binding_of_key(self._property.target), self.results
-
-        def read(first: int, capacity: int) -> list[T]:
-            if first > len(self):
-                return []
-            block = Block(binding, results._handle, first, capacity)
-            return [cast(T, live_object(binding.cls, block, row)) for row in range(len(block.keys))]
-
-        return read
+    def _shown(self) -> str:
+        return repr(self[:])
 
     def _slice(self, span: range) -> list[T]:
         if not span:
@@ -268,24 +179,6 @@ class List(MutableSequence[T], Generic[T]):
         ):
             found += items
         return [found[position - low] for position in span if position - low < len(found)]
-
-    def _find(self, value: object) -> int | None:
-        found = ctypes.c_uint64()
-        try:
-            with self._realm._arguments() as arguments:
-                self._property.lend_element(value, arguments, self._realm)
-                library().toft_list_find(
-                    self._handle.address, arguments.address, ctypes.byref(found)
-                )
-        except (TypeMismatchError, NullNotAllowedError, InvalidArgumentError):
-            len(
-                self
-                # a value of another type is simply not in the list; but a list that cannot be read
-                # is a
-                # failure
-            )
-            return None
-        return None if found.value == TOFT_NO_INDEX else found.value
 
     def _set_slice(self, index: slice, items: list[Any]) -> None:
         span = range(*index.indices(len(self)))
@@ -307,11 +200,11 @@ class List(MutableSequence[T], Generic[T]):
 
     def _insert(self, index: int, items: Sequence[Any]) -> None:
         if items:
-            self._write_values("toft_list_insert", items, index, len(items))
+            self._write_values("insert", items, index, len(items))
 
     def _erase(self, first: int, count: int) -> None:
         if count:
-            self._call("toft_list_erase", first, count)
+            self._call("erase", first, count)
 
     def _write_values(
         self, function: str, items: Sequence[Any], index: int | None, count: int | None = None
@@ -322,7 +215,3 @@ class List(MutableSequence[T], Generic[T]):
             before = () if index is None else (index,)
             after = () if count is None else (count,)
             self._call(function, *before, arguments.address, *after)
-
-    def _call(self, function: str, *arguments: int) -> None:
-        self._realm._changing()
-        getattr(library(), function)(self._handle.address, *arguments)

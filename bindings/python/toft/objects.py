@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from _thread import get_ident
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from copy import copy as copy_of
 from copy import deepcopy
 from html import escape
 from inspect import Signature
@@ -32,8 +34,10 @@ if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
 
     from .database import Realm
+    from .dicts import Dict
     from .lists import List
     from .query import Results
+    from .sets import Set
 else:  # what it tells is for type checkers
 
     def dataclass_transform(**_: Any) -> Any:
@@ -62,6 +66,14 @@ class Property(Generic[T]):
     @overload
     def __get__(self: Property[List[E]], instance: None, owner: type) -> Expression[list[E]]: ...
     @overload
+    def __get__(self: Property[Set[E]], instance: None, owner: type) -> Expression[list[E]]: ...
+    @overload
+    def __get__(self: Property[set[E]], instance: None, owner: type) -> Expression[list[E]]: ...
+    @overload
+    def __get__(
+        self: Property[Dict[str, E]], instance: None, owner: type
+    ) -> Expression[dict[str, E]]: ...
+    @overload
     def __get__(self: Property[Results[E]], instance: None, owner: type) -> Expression[list[E]]: ...
     @overload
     def __get__(self, instance: None, owner: type) -> Expression[T]: ...
@@ -69,6 +81,12 @@ class Property(Generic[T]):
     def __get__(
         self: Property[list[E]], instance: Object, owner: type | None = None
     ) -> List[E]: ...
+    @overload
+    def __get__(self: Property[set[E]], instance: Object, owner: type | None = None) -> Set[E]: ...
+    @overload
+    def __get__(
+        self: Property[dict[str, E]], instance: Object, owner: type | None = None
+    ) -> Dict[str, E]: ...
     @overload
     def __get__(self, instance: Object, owner: type | None = None) -> T: ...
     def __get__(self, instance: Object | None, owner: type | None = None) -> Any:
@@ -160,7 +178,8 @@ class Object(metaclass=ObjectType):
     write transaction, written to it. It belongs to the thread of its realm.
 
     The constructor takes properties by name, as that of a dataclass with `kw_only`. One without a
-    default must be given, unless it is optional, a link or a list, which are then None or empty.
+    default must be given, unless it is optional, a link or a collection, which are then None or
+    empty.
 
     Two live objects are equal when they are the same object of the same realm. One that is in no
     database equals only itself; adding it changes its hash.
@@ -171,7 +190,7 @@ class Object(metaclass=ObjectType):
     _rows: Rows
     _row: int
     _toft_declared: ClassVar[dict[str, tuple[Any, Any]]] = {}
-    _toft_reserved: ClassVar[Set[str]] = frozenset()
+    _toft_reserved: ClassVar[AbstractSet[str]] = frozenset()
 
     def __new__(cls: type[Self], *_: Any, **__: Any) -> Self:
         if cls is Object:
@@ -297,7 +316,7 @@ class Object(metaclass=ObjectType):
         if isinstance(self._rows, Draft):
             copy._rows = draft = Draft()
             draft.values = {
-                name: list(value) if isinstance(value, list) else value
+                name: copy_of(value) if isinstance(value, (list, set, dict)) else value
                 for name, value in self._rows.values.items()
             }
         return copy
@@ -324,9 +343,9 @@ class Object(metaclass=ObjectType):
         )
 
     def to_dict(self, depth: int = 0) -> dict[str, Any]:
-        """Its properties by name, computed ones excepted. Linked objects are their primary keys
-        (or keys of the file where their class has none) and, over up to `depth` links, dictionaries
-        too.
+        """Its properties by name, computed ones excepted. Sets are lists in their order, as JSON
+        has no sets. Linked objects are their primary keys (or keys of the file where their class
+        has none) and, over up to `depth` links, dictionaries too.
         """
         return dictionary(self, depth)
 
@@ -398,7 +417,7 @@ def class_of_stored(name: str, properties: dict[str, PropertySchema]) -> type[Ob
 
 
 def _is_shown(declared: PropertySchema) -> bool:
-    return not declared.is_list and not declared.target
+    return declared.container is None and not declared.target
 
 
 def _shown(instance: Object, declared: PropertySchema) -> str:

@@ -21,7 +21,7 @@ from ._ffi import (
     toft_string,
     toft_value,
 )
-from ._lib import Handle, borrowed, last_error, library
+from ._lib import Handle, borrowed, last_error, library, text_of
 from ._values import VALUE_SIZE, decode
 from .errors import Error, InvalidArgumentError
 
@@ -58,17 +58,22 @@ class Changes:
     """The same elements' indices after."""
     moves: tuple[tuple[int, int], ...] = ()
     """Lists: elements moved within, from and to."""
+    deleted_keys: tuple[str, ...] = ()
+    """Dictionaries: the keys of `deletions`, ascending, as those of the next two."""
+    inserted_keys: tuple[str, ...] = ()
+    modified_keys: tuple[str, ...] = ()
+    """Those whose value was set, or that link to what changed."""
     properties: tuple[str, ...] = ()
     """Objects: the properties that were set."""
     old_values: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Objects observed with `old_values`: what the properties that were set were at the last call;
-    None for lists."""
+    None for collections."""
     error: Error | None = None
     """Why changes could not be worked out; the last call."""
 
     @property
     def is_initial(self) -> bool:
-        """The first call for results and lists:
+        """The first call for results and collections:
 
         what is observed is there to be read, and nothing is listed.
         """
@@ -88,6 +93,7 @@ class Options:
     old_values: bool = False
     initial: bool = True
     moves: bool = True
+    keys: bool = False
 
     def lent(self) -> tuple[toft_observe_options, Any]:
         """As the library takes it: keep the second value until the call returns."""
@@ -98,6 +104,7 @@ class Options:
             (flags.OLD_VALUES if self.old_values else 0)
             | (0 if self.initial else flags.NO_INITIAL)
             | (0 if self.moves else flags.NO_MOVES)
+            | (flags.KEYS if self.keys else 0)
         )
         if self.key_paths is None:
             return options, None
@@ -278,6 +285,9 @@ def _read(address: int, realm: Realm, binding: Binding | None) -> Changes:
             ctypes.c_uint64, changes.modifications_after, changes.modification_count
         ),
         moves=tuple(zip(moves[::2], moves[1::2])),
+        deleted_keys=_texts(changes.deleted_keys, changes.deleted_key_count),
+        inserted_keys=_texts(changes.inserted_keys, changes.inserted_key_count),
+        modified_keys=_texts(changes.modified_keys, changes.modified_key_count),
         properties=tuple(each.name for each in properties if each),
         old_values=_old_values(changes.old_values, realm, properties),
         error=last_error(changes.error) if changes.error else None,
@@ -294,5 +304,9 @@ def _old_values(
     return {each.name: each.converted([value])[0] for each, value in zip(properties, old) if each}
 
 
-def _array(kind: Any, address: int | None, count: int) -> tuple[int, ...]:
+def _texts(address: int | None, count: int) -> tuple[str, ...]:
+    return tuple(map(text_of, _array(toft_string, address, count)))
+
+
+def _array(kind: Any, address: int | None, count: int) -> tuple[Any, ...]:
     return tuple((kind * count).from_address(address)) if address and count else ()

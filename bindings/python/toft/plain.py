@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from enum import Enum
 from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -32,7 +33,10 @@ def dictionary(instance: Object, depth: int) -> dict[str, Any]:
 
 
 def _linked(value: Any, each: PropertySchema, depth: int) -> Any:
-    if each.is_list:
+    if each.container is dict:
+        pairs = value.items()
+        return {key: _linked_object(item, depth) if each.target else item for key, item in pairs}
+    if each.container is not None:
         return [_linked_object(item, depth) for item in value] if each.target else list(value)
     return _linked_object(value, depth) if each.target else value
 
@@ -101,8 +105,12 @@ def _of_class(cls: type[Object]) -> Iterator[PropertySchema]:
 
 def _cell(instance: Object, each: PropertySchema) -> str:
     value = getattr(instance, each.name)
-    if each.is_list:
-        items = [_words(item, each) for item in value[:_ROWS_SHOWN]]
+    if each.container is not None:
+        first = islice(value.items() if each.container is dict else value, _ROWS_SHOWN)
+        items = [
+            f"{item[0]}: {_words(item[1], each)}" if each.container is dict else _words(item, each)
+            for item in first
+        ]
         text = ", ".join(items) + (", …" if len(value) > len(items) else "")
     else:
         text = _words(value, each)

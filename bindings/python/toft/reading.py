@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from . import _values as values
-from .adding import Adding
+from .adding import Adding, mapped
 from .errors import InvalidArgumentError, NoSuchObjectError, TypeMismatchError
 from .identifiers import ObjectId
 from .objects import Object, live_object
@@ -45,8 +45,8 @@ class _Reader:
         try:
             made = [self._object(binding, row) for row in rows]
             for instance, each, keys in self._links:
-                found = [self._found(each, key) for key in (keys if each.is_list else [keys])]
-                setattr(instance, each.name, found if each.is_list else found[0])
+                found = self._mapped(each, keys, lambda key: self._found(each, key))
+                setattr(instance, each.name, found)
         except BaseException:
             self._adding.take_back()
             raise
@@ -66,13 +66,24 @@ class _Reader:
         instance = live_object(binding.cls, self._adding.create(binding, given))
         for each, value in links:
             target = self._realm._binding_of_key(each.target)
-            items = value if each.is_list else [value]
-            read = [self._object(target, i) if isinstance(i, Mapping) else i for i in items]
-            self._links.append((instance, each, read if each.is_list else read[0]))
+            read = self._mapped(
+                each,
+                value,
+                lambda item: self._object(target, item) if isinstance(item, Mapping) else item,
+            )
+            self._links.append((instance, each, read))
         return instance
 
-    def _found(self, each: BoundProperty, key: Any) -> Object:
-        if isinstance(key, Object):
+    @staticmethod
+    def _mapped(each: BoundProperty, value: Any, function: Callable[[Any], Any]) -> Any:
+        """The one value of a property, or each of many, as a function gives it."""
+        if each.container is None:
+            return function(value)
+        each.check_container(value)
+        return mapped(value, function)
+
+    def _found(self, each: BoundProperty, key: Any) -> Object | None:
+        if key is None or isinstance(key, Object):
             return key
         target = self._realm._binding_of_key(each.target)
         if target.primary_key is None:
@@ -85,9 +96,7 @@ class _Reader:
         return found
 
     def _value(self, each: BoundProperty, value: Any) -> Any:
-        if isinstance(value, list) and each.is_list:
-            return [self._scalar(each, item) for item in value]
-        return self._scalar(each, value)
+        return self._mapped(each, value, lambda item: self._scalar(each, item))
 
     @staticmethod
     def _scalar(each: BoundProperty, value: Any) -> Any:

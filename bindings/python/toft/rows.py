@@ -17,7 +17,8 @@ again. So a live object never shows anything that the library would not say at t
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from . import _values as values
@@ -30,7 +31,7 @@ from .errors import (
     ReadOnlyPropertyError,
     TypeMismatchError,
 )
-from .schema import PropertySchema, no_property, properties_of
+from .schema import CONTAINER_NAMES, PropertySchema, no_property, properties_of
 
 if TYPE_CHECKING:
     from .database import Realm
@@ -41,9 +42,9 @@ class BoundProperty:
     """A property of a class in one realm."""
 
     __slots__ = (
+        "container",
         "conversion",
         "default",
-        "is_list",
         "is_nullable",
         "key",
         "must_be_given",
@@ -58,7 +59,7 @@ class BoundProperty:
         self.stored_name = declared.stored_name
         self.key = key
         self.type = declared.type
-        self.is_list = declared.is_list
+        self.container = declared.container
         self.is_nullable = is_nullable
         self.target = target  # class key
         self.must_be_given = declared.must_be_given
@@ -67,22 +68,41 @@ class BoundProperty:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it holds one value: no list, not computed."""
-        return not self.is_list and self.type != values.LINKING_OBJECTS
+        """Whether it holds one value: no collection, not computed."""
+        return self.container is None and self.type != values.LINKING_OBJECTS
+
+    def of_key(self) -> BoundProperty:
+        """What one key of a dictionary is like: a property of one value."""
+        one = copy(self)
+        one.container, one.is_nullable = None, True
+        return one
 
     def lend(self, value: Any, arguments: values.Arguments, realm: Realm) -> None:
         """Appends a value of this property to those lent to a call."""
-        if not self.is_list:
+        if self.container is None:
             self.lend_element(value, arguments, realm)
-        elif isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-            raise TypeMismatchError(f"A list is due, not {value!r:.80}")
-        elif self.conversion is None:
-            arguments.add_list(value, realm, self.type)
+            return
+        self.check_container(value)
+        stored = None if self.conversion is None else self.conversion.stored
+        if self.container is dict:
+            held = value if stored is None else {key: stored(value[key]) for key in value}
+            arguments.add_dictionary(held, realm, self.type)
         else:
-            arguments.add_list(map(self.conversion.stored, value), realm, self.type)
+            arguments.add_list(value if stored is None else map(stored, value), realm, self.type)
+
+    def check_container(self, value: Any) -> None:
+        """Raises TypeMismatchError where a property that holds many values cannot take this."""
+        if self.container is None:
+            return
+        is_mapping = isinstance(value, Mapping)
+        is_one = isinstance(value, (str, bytes)) or not isinstance(value, Iterable)
+        if is_one or is_mapping != (self.container is dict):
+            raise TypeMismatchError(
+                f"{self.name}: A {CONTAINER_NAMES[self.container]} is due, not {value!r:.80}"
+            )
 
     def lend_element(self, value: Any, arguments: values.Arguments, realm: Realm) -> None:
-        """Appends the one value, or an element of a list, that the property holds."""
+        """Appends the one value, or one of many, that the property holds."""
         if self.conversion is not None:
             value = self.conversion.stored(value)
         arguments.add(value, realm, self.type)
@@ -198,7 +218,7 @@ class Draft(Rows):
     def read(self, instance: Object, name: str) -> Any:
         if name not in self.values:
             declared = properties_of(type(instance))[name]
-            self.values[name] = list(declared.default()) if declared.is_list else declared.default()
+            self.values[name] = declared.held(declared.default())
         return self.values[name]
 
     def write(self, instance: Object, name: str, value: Any) -> None:
@@ -207,7 +227,7 @@ class Draft(Rows):
             raise ReadOnlyPropertyError(
                 f"{type(instance).__name__}.{name} is computed and cannot be set."
             )
-        self.values[name] = list(value) if declared.is_list else value
+        self.values[name] = declared.held(value)
 
 
 class Live(Rows):
@@ -286,7 +306,7 @@ class Single(Live):
         """Writes one property."""
         each = self.binding.property(name)
         with self.realm._arguments() as arguments:
-            if each.is_list and getattr(value, "_place", None) == self.place(each):
+            if each.container is not None and getattr(value, "_place", None) == self.place(each):
                 return  # what `dog.tags += ["x"]` does at its end
             each.lend(value, arguments, self.realm)
             address = self.handle().address

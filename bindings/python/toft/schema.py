@@ -13,7 +13,16 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence, Set
+from collections.abc import (
+    Callable,
+    Iterable,
+    Mapping,
+    MutableMapping,
+    MutableSequence,
+    MutableSet,
+    Sequence,
+    Set,
+)
 from dataclasses import dataclass, replace
 from datetime import datetime
 from inspect import Parameter, Signature
@@ -102,7 +111,8 @@ class PropertySchema:
     name: str
     type: int
     is_optional: bool = False
-    is_list: bool = False
+    container: builtins.type | None = None
+    """`list`, `set` or `dict` where the property holds many values."""
     target: str = ""
     origin_property: str = ""
     field: Field = Field()
@@ -117,12 +127,12 @@ class PropertySchema:
     def flags(self) -> int:
         """What toft.h calls the property's flags."""
         flags = toft_property_flags
-        nullable = self.is_optional or (self.type == values.LINK and not self.is_list)
+        nullable = self.is_optional or (self.type == values.LINK and self.container in (None, dict))
         return (
             (flags.NULLABLE if nullable else 0)
             | (flags.PRIMARY_KEY if self.field.primary_key else 0)
             | (flags.INDEXED if self.field.indexed else 0)
-            | (flags.LIST if self.is_list else 0)
+            | _CONTAINER_FLAGS.get(self.container, 0)
         )
 
     def default(self) -> Any:
@@ -130,10 +140,14 @@ class PropertySchema:
         if self.field.default_factory is not None:
             return self.field.default_factory()
         if self.field.default is not MISSING:
-            return list(self.field.default) if self.is_list else self.field.default
-        if self.is_list or self.is_optional:
-            return [] if self.is_list else None
+            return self.held(self.field.default)
+        if self.container is not None or self.is_optional:
+            return self.container() if self.container is not None else None
         return self.conversion.zero if self.conversion else _ZEROS.get(self.type)
+
+    def held(self, value: Any) -> Any:
+        """What an object in no database keeps of a value: of many values a container of its own."""
+        return value if self.container is None else self.container(value)
 
     @property
     def has_default(self) -> bool:
@@ -143,13 +157,13 @@ class PropertySchema:
     @property
     def must_be_given(self) -> bool:
         """Whether the library's own default is not that of a new object."""
-        is_empty = self.is_list or self.is_optional
+        is_empty = self.container is not None or self.is_optional
         return self.has_default or (self.conversion is not None and not is_empty)
 
     @property
     def is_required(self) -> bool:
         """Whether a new object must be given it: nothing else says what it would be."""
-        is_empty = self.is_optional or self.is_list or self.type in _EMPTY
+        is_empty = self.is_optional or self.container is not None or self.type in _EMPTY
         return not (is_empty or self.has_default)
 
 
@@ -165,6 +179,24 @@ _ZEROS: dict[int, Any] = {
     values.UUID: UUID(int=0),
     values.OBJECT_ID: ObjectId(bytes(12)),
 }
+
+_CONTAINER_FLAGS: dict[type | None, int] = {
+    list: toft_property_flags.LIST,
+    set: toft_property_flags.SET,
+    dict: toft_property_flags.DICTIONARY,
+}
+
+_CONTAINERS: dict[Any, type] = {
+    list: list,
+    MutableSequence: list,
+    set: set,
+    MutableSet: set,
+    dict: dict,
+    MutableMapping: dict,
+}
+
+CONTAINER_NAMES: dict[type, str] = {list: "list", set: "set", dict: "dictionary"}
+_PLURALS: dict[type, str] = {list: "lists", set: "sets", dict: "dictionaries"}
 
 _EMPTY = (values.LINK, values.LINKING_OBJECTS)
 
@@ -333,8 +365,10 @@ def _property(name: str, annotation: Any, default: Any, names: _Names) -> Proper
     if annotation is MISSING:
         raise _Problem(f"say its type: {name}: int = toft.field(...)")
     meaning = _meaning(_evaluated(annotation, names), names)
-    if isinstance(declared.default, (list, dict, set)) and not meaning.is_list:
+    if isinstance(declared.default, (list, dict, set)) and meaning.container is None:
         raise _Problem("objects would share this default: say toft.field(default_factory=...)")
+    if declared.default is not MISSING:
+        _check_default(declared.default, meaning.container)
     return replace(meaning, name=name, field=declared)
 
 
@@ -353,16 +387,41 @@ def _meaning(annotation: Any, names: _Names) -> PropertySchema:
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if hasattr(origin, "_toft_is_property"):
         return _meaning(_evaluated(arguments[0], names), names)
-    if origin in (list, MutableSequence) or hasattr(origin, "_toft_is_list"):
-        element = _meaning(_evaluated(arguments[0], names), names)
-        if element.is_list:
-            raise _Problem("a list of lists cannot be stored")
-        if element.is_optional and element.type == values.LINK:
-            raise _Problem(f"a list of links has no None in it: say list[{element.target}]")
-        return replace(element, is_list=True)
+    container = _CONTAINERS.get(origin) or getattr(origin, "_toft_container", None)
+    if container is not None:
+        return _of_container(container, arguments, names)
     if origin in (Union, types.UnionType):
         return _of_union([_evaluated(argument, names) for argument in arguments], names)
     return _scalar(annotation)
+
+
+def _of_container(container: type, arguments: Sequence[Any], names: _Names) -> PropertySchema:
+    name = CONTAINER_NAMES[container]
+    *keys, value = (_evaluated(argument, names) for argument in arguments)
+    if container is dict and keys != [str]:
+        raise _Problem("the keys of a dictionary are texts: say dict[str, ...]")
+    element = _meaning(value, names)
+    if element.container is not None:
+        raise _Problem(f"a {name} of {_PLURALS[element.container]} cannot be stored")
+    if element.type == values.LINK and element.is_optional != (container is dict):
+        if element.is_optional:
+            said = f"{container.__name__}[{element.target}]"
+            raise _Problem(f"a {name} of links has no None in it: say {said}")
+        raise _Problem(
+            f"the value of a key is None when its object is deleted: "
+            f'say dict[str, "{element.target} | None"]'
+        )
+    return replace(element, container=container)
+
+
+def _check_default(default: Any, container: type | None) -> None:
+    is_right = (
+        isinstance(default, Mapping)
+        if container is dict
+        else isinstance(default, Iterable) and not isinstance(default, (str, bytes, Mapping))
+    )
+    if container is not None and not is_right:
+        raise _Problem(f"its default is no {CONTAINER_NAMES[container]}: {default!r:.80}")
 
 
 def _of_union(members: Sequence[Any], names: _Names) -> PropertySchema:
@@ -370,8 +429,8 @@ def _of_union(members: Sequence[Any], names: _Names) -> PropertySchema:
     if len(others) != 1 or len(others) == len(members):
         raise _Problem("a property has one type, or one type and None")
     meaning = _meaning(others[0], names)
-    if meaning.is_list:
-        raise _Problem("a list is never None: it is empty")
+    if meaning.container is not None:
+        raise _Problem(f"a {CONTAINER_NAMES[meaning.container]} is never None: it is empty")
     return replace(meaning, is_optional=True)
 
 
@@ -393,10 +452,14 @@ def _scalar(annotation: Any) -> PropertySchema:
         return PropertySchema("", values.LINK, target=annotation.__name__)
     if annotation in (list, MutableSequence, Sequence):
         raise _Problem("say what the list holds: list[str]")
+    if annotation in (set, MutableSet):
+        raise _Problem("say what the set holds: set[str]")
+    if annotation in (dict, MutableMapping, Mapping):
+        raise _Problem("say what the dictionary holds: dict[str, int]")
     raise _Problem(
         f"{getattr(annotation, '__name__', annotation)} cannot be stored: a property is bool, "
         f"int, float, toft.Float32, str, bytes, datetime, date, UUID, toft.ObjectId, an Enum, a "
-        f"class or a list of one of these"
+        f"class, or a list, a set or a dictionary of one of these"
     )
 
 
@@ -431,7 +494,8 @@ def schema_handle(classes: Iterable[type[Object]]) -> Handle:
 
 
 def _is_plain_link(declared: PropertySchema) -> bool:
-    return declared.type == values.LINK and not declared.is_list and not declared.is_optional
+    is_link = declared.type == values.LINK and declared.container is None
+    return is_link and not declared.is_optional
 
 
 def _plain_link(cls: type, declared: PropertySchema) -> str:
@@ -482,7 +546,7 @@ def stored_property(
         attribute_name(name, reserved),
         kind,
         is_optional=bool(flags & known.NULLABLE),
-        is_list=bool(flags & known.LIST),
+        container=next((kind for kind, flag in _CONTAINER_FLAGS.items() if flags & flag), None),
         target=target,
         origin_property=origin_property,
         field=Field(

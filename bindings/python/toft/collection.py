@@ -1,0 +1,195 @@
+"""What the live collections, `List`, `Set` and `Dict`, have in common."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
+
+from . import _values as values
+from ._ffi import TOFT_NO_INDEX
+from ._lib import Handle, library
+from .errors import Error, InvalidArgumentError, NullNotAllowedError, TypeMismatchError
+from .expressions import Condition, Expression
+from .objects import Object, live_object
+from .observe import Callback, Observation, Options
+from .query import Results
+from .rows import Block, BoundProperty, Draft, Single
+
+if TYPE_CHECKING:
+    from .database import Realm
+
+T = TypeVar("T")
+Self = TypeVar("Self", bound="Collection[Any]")
+
+FIRST_READ = 32
+LARGEST_READ = 2048
+MISFITS = (TypeMismatchError, NullNotAllowedError, InvalidArgumentError)
+"""What the library answers to a value that a collection cannot hold."""
+
+
+class Collection(Generic[T]):
+    """A property of a live object that holds many values.
+
+    Each change is written at once; changes need a write transaction.
+    """
+
+    __slots__ = ("_handle", "_place", "_property", "_realm", "__weakref__")
+
+    _toft_container: ClassVar[type]
+    """Python's own type of this kind: by this schema.py knows the annotation."""
+    _getter: ClassVar[str]
+    """The library's function that gives a handle."""
+    _prefix: ClassVar[str]
+    """What the names of the library's other functions begin with."""
+
+    def __init__(
+        self, realm: Realm, handle: Handle, property: BoundProperty, place: object
+    ) -> None:
+        self._realm = realm
+        self._handle = handle
+        self._property = property
+        self._place = place
+
+    @classmethod
+    def of(cls: type[Self], realm: Realm, owner: Single, property: BoundProperty) -> Self:
+        """The collection of an object."""
+        address = ctypes.c_void_p()
+        getattr(library(), cls._getter)(owner.handle().address, property.key, ctypes.byref(address))
+        handle = Handle(address.value, getattr(library(), f"{cls._prefix}_release"))
+        return cls(realm, handle, property, owner.place(property))
+
+    def __len__(self) -> int:
+        count = ctypes.c_uint64()
+        getattr(library(), f"{self._prefix}_count")(self._handle.address, ctypes.byref(count))
+        return count.value
+
+    def __repr__(self) -> str:
+        try:
+            return self._shown()
+        except Error as error:
+            return f"<{type(self).__name__}: {error.message}>"
+
+    def clear(self) -> None:
+        """Removes all that is in it; objects linked stay."""
+        self._call("clear")
+
+    @property
+    def results(self) -> Results[T]:
+        """The values as live results, to filter, sort and sum."""
+        address = ctypes.c_void_p()
+        getattr(library(), f"{self._prefix}_results")(self._handle.address, ctypes.byref(address))
+        handle, target = (
+            Handle(address.value, library().toft_results_release),
+            self._property.target,
+        )
+        return Results(self._realm, handle, self._realm._binding_of_key(target) if target else None)
+
+    @overload
+    def where(self, query: Condition, *more: Condition) -> Results[T]: ...
+    @overload
+    def where(self, query: str, *arguments: Any) -> Results[T]: ...
+    def where(self, query: Any, *arguments: Any) -> Results[T]:
+        """Those values that match a query. See `Results.where`."""
+        return self.results.where(query, *arguments)
+
+    def _shown(self) -> str:
+        """The text of `repr`."""
+        raise NotImplementedError
+
+    def _observe(
+        self,
+        callback: Callback | None,
+        key_paths: Iterable[str | Expression[Any]] | None,
+        *,
+        initial: bool,
+        moves: bool = True,
+        keys: bool = False,
+    ) -> Observation:
+        paths = self.results._key_paths(key_paths)
+        options = Options(paths, initial=initial, moves=moves, keys=keys)
+        return Observation(self._realm, f"{self._prefix}_observe", self._handle, callback, options)
+
+    def _call(self, function: str, *arguments: Any) -> None:
+        self._realm._changing()
+        getattr(library(), f"{self._prefix}_{function}")(self._handle.address, *arguments)
+
+    def _while_same_size(self, count: int, read: Callable[[int, int], list[Any]]) -> Iterator[Any]:
+        """Goes through `count` elements that `read` gives by first index and number. As with
+        Python's own sets and dictionaries, what adds or removes one meanwhile ends the loop with a
+        RuntimeError.
+        """
+        index, capacity = 0, FIRST_READ
+        while index < count and (items := read(index, capacity)):
+            now = self._realm._now
+            capacity = min(capacity * 4, LARGEST_READ)
+            for item in items:
+                index += 1
+                yield item
+                if self._realm._now != now:
+                    if len(self) != count:
+                        name = type(self).__name__
+                        raise RuntimeError(f"{name} changed size during iteration")
+                    capacity = 1
+                    break
+
+
+class Elements(Collection[T]):
+    """A list or a set: values that have indices."""
+
+    __slots__ = ()
+
+    def __contains__(self, value: object) -> bool:
+        return self._find(value) is not None
+
+    def _read(self, first: int, capacity: int) -> list[T]:
+        """Up to `capacity` elements from `first` on; none beyond the end."""
+        if first > len(self):
+            return []
+        memory = ctypes.create_string_buffer(values.VALUE_SIZE * capacity)
+        count = ctypes.c_size_t()
+        getattr(library(), f"{self._prefix}_get_values")(
+            self._handle.address, first, memory, capacity, ctypes.byref(count)
+        )
+        return self._property.converted(
+            [
+                values.decode(memory, row * values.VALUE_SIZE, self._realm)
+                for row in range(count.value)
+            ]
+        )
+
+    def _reader(self) -> Callable[[int, int], list[T]]:
+        """`_read`; for links one whose objects are read by columns: see rows.py."""
+        if self._property.type != values.LINK:
+            return self._read
+        binding, results = self._realm._binding_of_key(self._property.target), self.results
+
+        def read(first: int, capacity: int) -> list[T]:
+            if first > len(self):
+                return []
+            block = Block(binding, results._handle, first, capacity)
+            return [cast(T, live_object(binding.cls, block, row)) for row in range(len(block.keys))]
+
+        return read
+
+    def _find(self, value: object) -> int | None:
+        found = ctypes.c_uint64()
+        if isinstance(value, Object) and isinstance(value._rows, Draft):
+            self._check_readable()
+            return None
+        try:
+            with self._realm._arguments() as arguments:
+                self._property.lend_element(value, arguments, self._realm)
+                getattr(library(), f"{self._prefix}_find")(
+                    self._handle.address, arguments.address, ctypes.byref(found)
+                )
+        except MISFITS:
+            self._check_readable()
+            return None
+        return None if found.value == TOFT_NO_INDEX else found.value
+
+    def _check_readable(self) -> None:
+        """What cannot be an element is not in the collection; but a collection that cannot be read
+        is a failure.
+        """
+        len(self)

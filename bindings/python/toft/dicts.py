@@ -1,0 +1,198 @@
+"""Dictionary properties: live, mutable mappings of texts."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import (
+    ItemsView,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    ValuesView,
+)
+from typing import Any, Generic, TypeVar, cast
+
+from . import _values as values
+from ._ffi import TOFT_NO_INDEX, toft_string
+from ._lib import borrowed, library
+from .collection import MISFITS, Collection
+from .expressions import Expression
+from .observe import Callback, Observation
+
+K = TypeVar("K", bound=str)
+T = TypeVar("T")
+
+
+class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
+    """A dictionary property of a live object. Its order is that of the keys' bytes in UTF-8.
+
+    Each change is written at once; changes need a write transaction. A key has no "." in it and
+    does not begin with "$". The value of a key is None once the object that it links to is deleted.
+    """
+
+    __slots__ = ()
+
+    _toft_container = dict
+    _getter = "toft_object_get_dictionary"
+    _prefix = "toft_dictionary"
+
+    # ----------------------------------------------------------------------------------------------
+    # Reading
+
+    def __getitem__(self, key: K) -> T:
+        text, memory = _borrowed(key)
+        value = ctypes.create_string_buffer(values.VALUE_SIZE)
+        found = ctypes.c_bool()
+        if text is not None:
+            library().toft_dictionary_get(self._handle.address, text, value, ctypes.byref(found))
+        if not found.value:
+            len(self)  # a dictionary that cannot be read is a failure, whatever the key
+            raise KeyError(key)
+        [item] = self._property.converted([values.decode(value, 0, self._realm)])
+        return cast(T, item)
+
+    def __contains__(self, key: object) -> bool:
+        text, memory = _borrowed(key)
+        if text is None:
+            len(self)
+            return False
+        index = ctypes.c_uint64()
+        library().toft_dictionary_find(self._handle.address, text, ctypes.byref(index))
+        return index.value != TOFT_NO_INDEX
+
+    def __iter__(self) -> Iterator[K]:
+        """The keys in their order. As with Python's dictionaries, what adds or removes a key
+        meanwhile ends the loop with a RuntimeError: go through a copy() then.
+        """
+        return (key for key, _ in self._pairs())
+
+    def __reversed__(self) -> Iterator[K]:
+        return reversed(list(self))
+
+    def items(self) -> ItemsView[K, T]:
+        """Keys and values in the order of the keys, live."""
+        return _Items(self)
+
+    def values(self) -> ValuesView[T]:
+        """The values in the order of the keys, live."""
+        return _Values(self)
+
+    def copy(self) -> dict[K, T]:
+        """Keys and values as a dictionary of Python's."""
+        return dict(self._pairs())
+
+    def __or__(self, other: Mapping[K, T]) -> dict[K, T]:
+        return {**self, **other} if isinstance(other, Mapping) else NotImplemented
+
+    def __ror__(self, other: Mapping[K, T]) -> dict[K, T]:
+        return {**other, **self} if isinstance(other, Mapping) else NotImplemented
+
+    # ----------------------------------------------------------------------------------------------
+    # Changing
+
+    def __setitem__(self, key: K, value: T) -> None:
+        text, memory = borrowed(values.key_bytes(key))
+        with self._realm._arguments() as arguments:
+            self._property.lend_element(value, arguments, self._realm)
+            self._call("set", text, arguments.address, None)
+
+    def __delitem__(self, key: K) -> None:
+        text, memory = _borrowed(key)
+        erased = ctypes.c_bool()
+        if text is not None:
+            self._call("erase", text, ctypes.byref(erased))
+        if not erased.value:
+            len(self)
+            raise KeyError(key)
+
+    def popitem(self) -> tuple[K, T]:
+        """Removes the last key and gives it with its value. Raises KeyError when there is none."""
+        for key, value in self._read(max(0, len(self) - 1), 1):
+            del self[key]
+            return key, value
+        raise KeyError("popitem(): dictionary is empty")
+
+    def update(self, other: Any = (), /, **more: Any) -> None:
+        """Sets the values of keys, all or none."""
+        before: dict[K, tuple[bool, Any]] = {}
+        try:
+            for key, value in {**dict(other), **more}.items():
+                before[key] = key in self, self.get(key)
+                self[key] = value
+        except BaseException:
+            for key, (was_there, value) in before.items():
+                if was_there:
+                    self[key] = value
+                else:
+                    self.pop(key, None)
+            raise
+
+    def __ior__(self, other: Any) -> Dict[K, T]:  # type: ignore[misc]
+        """Python assigns what this gives: a property takes its own dictionary as it is."""
+        self.update(other)
+        return self
+
+    # ----------------------------------------------------------------------------------------------
+    # Observing
+
+    def observe(
+        self,
+        callback: Callback | None = None,
+        *,
+        key_paths: Iterable[str | Expression[Any]] | None = None,
+        initial: bool = True,
+    ) -> Observation:
+        """Tells what changes in the dictionary: `Changes.deleted_keys`, `inserted_keys` and
+        `modified_keys`, and their indices in the order of the keys. See `Results.observe`.
+        """
+        return self._observe(callback, key_paths, initial=initial, keys=True)
+
+    # ----------------------------------------------------------------------------------------------
+    # Beneath
+
+    def _shown(self) -> str:
+        return repr(self.copy())
+
+    def _pairs(self) -> Iterator[tuple[K, T]]:
+        return self._while_same_size(len(self), self._read)
+
+    def _read(self, first: int, capacity: int) -> list[tuple[K, T]]:
+        """Up to `capacity` keys from `first` on with their values; none beyond the end."""
+        if first > len(self):
+            return []
+        memory = ctypes.create_string_buffer(values.ENTRY_SIZE * capacity)
+        count = ctypes.c_size_t()
+        library().toft_dictionary_get_entries(
+            self._handle.address, first, memory, capacity, ctypes.byref(count)
+        )
+        pairs = [
+            values.decode_entry(memory, row * values.ENTRY_SIZE, self._realm)
+            for row in range(count.value)
+        ]
+        found = self._property.converted([value for _, value in pairs])
+        return [(cast(K, key), value) for (key, _), value in zip(pairs, found)]
+
+
+class _Items(ItemsView[K, T]):
+    _mapping: Dict[K, T]
+
+    def __iter__(self) -> Iterator[tuple[K, T]]:
+        return self._mapping._pairs()
+
+
+class _Values(ValuesView[T]):
+    _mapping: Dict[Any, T]
+
+    def __iter__(self) -> Iterator[T]:
+        return (value for _, value in self._mapping._pairs())
+
+
+def _borrowed(key: object) -> tuple[toft_string | None, Any]:
+    """A key to look for: keep the second value until the call returns. None for what cannot be a
+    key.
+    """
+    try:
+        return borrowed(values.key_bytes(key))
+    except MISFITS:
+        return None, None
