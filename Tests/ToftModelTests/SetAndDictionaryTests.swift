@@ -20,11 +20,12 @@ import ToftTestKit
                 #expect(try transaction.setInsert(key, set, value).isNew)
                 #expect(try !transaction.setInsert(key, set, value).isNew)
                 #expect(try transaction.view.values(key, "Sets", name) == [value])
-                #expect(message { try transaction.setInsert(key, set, .null) }.contains("null"))
+                #expect(
+                    message { try transaction.setInsert(key, set, Value.null) }.contains("null"))
                 let optional = try database.property("Sets", "optional_" + name)
                 #expect(try transaction.setInsert(key, optional, value) == (0, true))
-                #expect(try transaction.setInsert(key, optional, .null) == (0, true))
-                #expect(try transaction.setInsert(key, optional, .null) == (0, false))
+                #expect(try transaction.setInsert(key, optional, Value.null) == (0, true))
+                #expect(try transaction.setInsert(key, optional, Value.null) == (0, false))
                 #expect(
                     try transaction.view.values(key, "Sets", "optional_" + name) == [.null, value])
                 #expect(try transaction.setErase(key, optional, .null))
@@ -45,7 +46,7 @@ import ToftTestKit
             let key = try transaction.create("Sets")
             let set = try database.property("Sets", "double")
             for value in [1, -0.0, .infinity, .nan, 0.0, -.nan, -.infinity, -1] {
-                try transaction.setInsert(key, set, .double(value))
+                try transaction.setInsert(key, set, Value.double(value))
             }
             let values = try transaction.view.values(key, "Sets", "double")
             #expect(
@@ -84,7 +85,7 @@ import ToftTestKit
             for _ in 0..<3_000 {
                 let text = String(seed.below(5_000), radix: 7)
                 #expect(
-                    try transaction.setInsert(key, set, .string(text)).isNew
+                    try transaction.setInsert(key, set, Value.string(text)).isNew
                         == model.insert(text).inserted)
             }
             for _ in 0..<1_000 {
@@ -110,7 +111,7 @@ import ToftTestKit
             for owner in keys {
                 for friend in keys.reversed() {
                     try transaction.setInsert(
-                        owner, friends, .link(ObjectRef(classID: id, key: friend)))
+                        owner, friends, Value.link(ObjectRef(classID: id, key: friend)))
                 }
             }
             #expect(try transaction.view.backlinks(to: keys[2], through: friends) == keys)
@@ -147,7 +148,7 @@ import ToftTestKit
                 }
                 if name != "set" {
                     #expect(
-                        message { try transaction.setInsert(key, property, .int(1)) }
+                        message { try transaction.setInsert(key, property, Value.int(1)) }
                             == refusal("set"))
                     #expect(
                         message { _ = try transaction.setErase(key, property, .int(1)) }
@@ -358,7 +359,7 @@ import ToftTestKit
         try database.write { transaction throws in
             #expect(try transaction.view.listCount(key, tags) == 0)
             try expect(transaction.view, key, scores, [:])
-            try transaction.setInsert(key, tags, .string("x"))
+            try transaction.setInsert(key, tags, Value.string("x"))
             try transaction.dictionarySet(key, scores, "x", .int(1))
         }
         try database.read { try expect($0, key, scores, ["x": .int(1)]) }

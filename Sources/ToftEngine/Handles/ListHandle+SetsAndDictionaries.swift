@@ -95,4 +95,12 @@ extension ListHandle {
             try transaction.dictionaryErase(key, property, entryKey)
         }
     }
+
+    /// The same for a key that the caller keeps.
+    @discardableResult
+    package func dictionaryErase(_ entryKey: String) throws(EngineError) -> Bool {
+        try changed { transaction, property throws(ModelError) in
+            try transaction.dictionaryErase(key, property, entryKey)
+        }
+    }
 }

@@ -26,6 +26,7 @@ extension ChangeCalculation {
             try comparison.run { _ throws(EngineError) in false }
         }
         var change = comparison.change
+        change.isCleared = touched?.isCleared ?? false
         if property.collection == .dictionary, !change.isEmpty {
             change.keys = try keys(of: change, ref)
         }

@@ -35,22 +35,14 @@ struct Scenario: Sendable, CustomTestStringConvertible {
 extension Scenario {
     /// Why a scenario can't run yet; nil if it can.
     var reasonToSkip: String? {
-        switch observe["type"].string {
-        case "set": return "sets"
-        case "dictionary": return "dictionaries"
-        default: break
-        }
         if observe["property"].string == "parts" { return "embedded objects" }
         for operation in setup + rounds.joined().joined() {
             if let reason = Self.reasonToSkip(operation) { return reason }
         }
-        return Self.special[id]
+        return nil
     }
 
     private static func reasonToSkip(_ operation: JSON) -> String? {
-        let kind = operation["op"].string ?? ""
-        if kind.hasPrefix("set.") { return "sets" }
-        if kind.hasPrefix("dict.") { return "dictionaries" }
         if operation["path"] != .null { return "embedded objects" }
         let values = operation["values"].object ?? [:]
         if values["part"] != nil { return "embedded objects" }
@@ -65,9 +57,6 @@ extension Scenario {
             JSON("[9, 10, 1, 2, 3, 4, 5, 6, 7, 8]"), JSON("[9, 10, 2, 3, 4, 5, 6, 7, 8, 1]")
         )
     ]
-
-    /// Scenarios that hang on data which the schema of today does not hold.
-    private static let special = ["results-links-27": "sets"]
 
     static let file = JSON(
         (try? Data(

@@ -19,21 +19,28 @@ struct ScenarioDatabase {
 
     private static func property(_ described: JSON) -> PropertySchema? {
         let name = described["name"].string ?? ""
-        let isList = described["collection"].string == "list"
-        guard described["target"].string != "Part", described["collection"] == .null || isList
-        else { return nil }
+        let collection: CollectionKind =
+            switch described["collection"].string {
+            case "list": .list
+            case "set": .set
+            case "dictionary": .dictionary
+            default: .none
+            }
+        guard described["target"].string != "Part" else { return nil }
         switch described["type"].string {
         case "int":
             return PropertySchema(
-                name, .int, collection: isList ? .list : .none,
+                name, .int, collection: collection,
                 isPrimaryKey: described["primary"].bool == true)
         case "string":
             return PropertySchema(
-                name, .string, collection: isList ? .list : .none,
+                name, .string, collection: collection,
                 isOptional: described["optional"].bool == true)
         case "object":
-            let target = described["target"].string ?? ""
-            return isList ? .links(name, to: target) : .link(name, to: target)
+            return PropertySchema(
+                name, .link, collection: collection,
+                isOptional: collection == .none || collection == .dictionary,
+                target: described["target"].string)
         case "linkingObjects":
             return .linkingObjects(
                 name, from: described["target"].string ?? "", described["origin"].string ?? "")
@@ -109,10 +116,11 @@ struct ScenarioDatabase {
         case "set": try set(operation["values"], in: try find(operation["pk"], className))
         case "delete": try find(operation["pk"], className).delete()
         case let edit:
+            let object = try find(operation["pk"], className)
+            let property = try object.property(
+                propertyID(operation["property"].string ?? "", className))
             try run(
-                edit, operation,
-                try find(operation["pk"], className).list(
-                    try propertyID(operation["property"].string ?? "", className)))
+                edit, operation, try object.collection(property.id, property.collection))
         }
     }
 
@@ -127,7 +135,13 @@ struct ScenarioDatabase {
         case "list.remove": try list.erase(index("index")..<index("index") + 1)
         case "list.move": try list.move(from: index("from"), to: index("to"))
         case "list.swap": try list.swap(index("a"), index("b"))
-        case "list.clear": try list.clear()
+        case "list.clear", "set.clear", "dict.clear": try list.clear()
+        case "set.insert": try list.setInsert(try value(operation["value"], list.property))
+        case "set.remove": _ = try list.setErase(try value(operation["value"], list.property))
+        case "dict.set":
+            try list.dictionarySet(
+                operation["key"].string ?? "", try value(operation["value"], list.property))
+        case "dict.remove": try list.dictionaryErase(operation["key"].string ?? "")
         default: throw EngineError(.unsupported, "The scenario asks for \(edit).")
         }
     }
@@ -144,9 +158,18 @@ struct ScenarioDatabase {
                 try object.set(property.id, try value(json, property))
                 continue
             }
-            let list = try object.list(property.id)
-            try list.clear()
-            for element in json.array ?? [] { try list.append(try value(element, property)) }
+            let collection = try object.collection(property.id, property.collection)
+            try collection.clear()
+            for element in json.array ?? [] {
+                if property.collection == .set {
+                    try collection.setInsert(try value(element, property))
+                } else {
+                    try collection.append(try value(element, property))
+                }
+            }
+            for (key, element) in json.object ?? [:] {
+                try collection.dictionarySet(key, try value(element, property))
+            }
         }
     }
 

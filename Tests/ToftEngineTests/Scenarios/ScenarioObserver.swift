@@ -47,7 +47,7 @@ final class ScenarioObserver {
         if observe["type"].string == "linkingObjects" {
             return .results(try object.linkingObjects(id))
         }
-        let list = try object.list(id)
+        let list = try object.collection(id, try object.property(id).collection)
         if let query { return .results(try list.results().filter(query)) }
         if let sort = observe["sort"].string {
             return .results(try list.results().sorted(by: [("self", sort == "ASC")]))
@@ -66,6 +66,8 @@ final class ScenarioObserver {
     func contents() throws(EngineError) -> JSON {
         switch observed {
         case .object(let object): .string(try object.isValid ? "valid" : "invalid")
+        case .list(let list) where list.property.collection == .dictionary:
+            try contents(of: list)
         case .list(let list): try contents(of: list.results())
         case .results(let results): try contents(of: results)
         }
@@ -74,14 +76,26 @@ final class ScenarioObserver {
     private func contents(of results: Results) throws(EngineError) -> JSON {
         var elements: [JSON] = []
         for index in 0..<(try results.count) {
-            switch try results.value(at: index) {
-            case .link(let ref): elements.append(.int(try primaryKey(of: ref)))
-            case .int(let value): elements.append(.int(value))
-            case .string(let value): elements.append(.string(value))
-            default: elements.append(.null)
-            }
+            elements.append(try json(results.value(at: index)))
         }
         return .array(elements)
+    }
+
+    private func contents(of dictionary: ListHandle) throws(EngineError) -> JSON {
+        var entries: [String: JSON] = [:]
+        for index in 0..<(try dictionary.count) {
+            entries[try dictionary.entryKey(at: index)] = try json(dictionary.value(at: index))
+        }
+        return .object(entries)
+    }
+
+    private func json(_ value: Value) throws(EngineError) -> JSON {
+        switch value {
+        case .link(let ref): .int(try primaryKey(of: ref))
+        case .int(let value): .int(value)
+        case .string(let value): .string(value)
+        default: .null
+        }
     }
 
     private func primaryKey(of ref: ObjectRef) throws(EngineError) -> Int64 {
