@@ -175,7 +175,7 @@ TOFT_ENUM(toft_type, uint32_t) {
     /* values only: a whole list or set property that is set, or an argument of a query (IN $0) */
     TOFT_TYPE_LIST = 10,
     TOFT_TYPE_MIXED = 11,     /* reserved: properties only, a value of any type */
-    TOFT_TYPE_DECIMAL = 12,   /* reserved: IEEE 754-2008 decimal128 */
+    TOFT_TYPE_DECIMAL = 12,   /* IEEE 754-2008 decimal128: 34 digits */
     TOFT_TYPE_OBJECT_ID = 13, /* 12 bytes, by convention the seconds since 1970 first */
     TOFT_TYPE_UUID = 14,      /* 16 bytes */
     TOFT_TYPE_SET = 15,       /* values only, as TOFT_TYPE_LIST: a whole set property that is set */
@@ -190,7 +190,11 @@ TOFT_ENUM(toft_type, uint32_t) {
 #define TOFT_MAX_PROPERTY_NAME_SIZE 63
 #define TOFT_MAX_VALUE_SIZE 16777215
 
-/* Reserved. */
+/* The two words of the binary encoding of IEEE 754-2008 (BID), as in BSON: in `high` a bit of sign,
+   14 bits of the exponent + 6176 and the upper 49 bits of the coefficient, in `low` the others.
+   1.50 is {150, 0x303C000000000000}. Every pair is a value: a coefficient beyond 34 digits counts
+   as 0, as the standard says. Equal numbers are equal with different digits (1.0 and 1.00), which
+   are kept; NaN equals NaN and sorts below all numbers. */
 typedef struct toft_decimal {
     uint64_t low;
     uint64_t high;
@@ -317,6 +321,12 @@ static inline toft_value toft_value_uuid(toft_uuid uuid) {
     toft_value value = toft_value_null();
     value.type = TOFT_TYPE_UUID;
     value.uuid = uuid;
+    return value;
+}
+static inline toft_value toft_value_decimal(toft_decimal decimal) {
+    toft_value value = toft_value_null();
+    value.type = TOFT_TYPE_DECIMAL;
+    value.decimal = decimal;
     return value;
 }
 static inline toft_value toft_value_object_id(toft_object_id object_id) {
@@ -879,6 +889,7 @@ TOFT_API toft_status toft_realm_create_object(toft_realm *realm, toft_class_key 
    TOFT_TYPE_STRING and TOFT_TYPE_DATA 16: toft_string, toft_data, or 1: the bytes from the i-th
    to the next offset at `offsets`, as Arrow has them
    TOFT_TYPE_UUID 16: toft_uuid    TOFT_TYPE_OBJECT_ID 12: toft_object_id
+   TOFT_TYPE_DECIMAL 16: toft_decimal
    any property, collections too, 24: toft_value
    Memory of Arrow, NumPy, pandas and polars can be handed over as it is. It need not be aligned. */
 typedef struct toft_input_column {
@@ -1320,8 +1331,8 @@ TOFT_API void toft_results_release(toft_results *results);
    by the property's type: TOFT_TYPE_BOOL uint8_t (0 or 1)    TOFT_TYPE_INT int64_t
    TOFT_TYPE_FLOAT float    TOFT_TYPE_DOUBLE double TOFT_TYPE_STRING toft_string
    TOFT_TYPE_DATA toft_data    TOFT_TYPE_DATE toft_date TOFT_TYPE_UUID toft_uuid
-   TOFT_TYPE_OBJECT_ID toft_object_id    TOFT_TYPE_LINK int64_t, the object key; the class is the
-   property's target */
+   TOFT_TYPE_OBJECT_ID toft_object_id    TOFT_TYPE_DECIMAL toft_decimal    TOFT_TYPE_LINK int64_t,
+   the object key; the class is the property's target */
 typedef struct toft_column {
     size_t size;
     toft_property_key property_key; /* 0: the object's own key, int64_t */
@@ -1345,8 +1356,8 @@ TOFT_API toft_status toft_results_columns(toft_results *results, uint64_t first,
 
 /* =================================================================================== Aggregates */
 
-/* Nulls do not count. `property_key`: an int, float or double property (minimum and maximum:
-   also a date), or 0 for results of values. Errors: TOFT_ERROR_NO_SUCH_PROPERTY,
+/* Nulls do not count. `property_key`: an int, float, double or decimal property (minimum and
+   maximum: also a date), or 0 for results of values. Errors: TOFT_ERROR_NO_SUCH_PROPERTY,
    TOFT_ERROR_UNSUPPORTED_AGGREGATE. Cost: one pass over one column, no object is made. */
 
 /* The least value, of the property's type; null when there is none. */
@@ -1357,12 +1368,13 @@ TOFT_API toft_status toft_results_minimum(
 TOFT_API toft_status toft_results_maximum(
     toft_results *results, toft_property_key property_key, toft_value *out_value);
 
-/* The sum: TOFT_TYPE_INT for int, else TOFT_TYPE_DOUBLE; 0 when there is no value. Errors:
+/* The sum: TOFT_TYPE_INT for int, TOFT_TYPE_DECIMAL for decimal, rounded to 34 digits (half to
+   even) after each addition, else TOFT_TYPE_DOUBLE; 0 when there is no value. Errors:
    TOFT_ERROR_OVERFLOW (ints whose sum is beyond 64 bits). */
 TOFT_API toft_status toft_results_sum(
     toft_results *results, toft_property_key property_key, toft_value *out_value);
 
-/* The mean, TOFT_TYPE_DOUBLE; null when there is no value. */
+/* The mean, TOFT_TYPE_DOUBLE, or TOFT_TYPE_DECIMAL of decimals; null when there is no value. */
 TOFT_API toft_status toft_results_average(
     toft_results *results, toft_property_key property_key, toft_value *out_value);
 

@@ -46,6 +46,7 @@ struct InputColumn {
     /// How the values lie in memory.
     private enum Layout {
         case bools, ints, floats, doubles, strings, datas, dates, microseconds, uuids, objectIds
+        case decimals
         case values
         case links(ClassID)
         /// Bytes between offsets of four or eight bytes.
@@ -95,6 +96,7 @@ struct InputColumn {
             case (.date, 8): return .microseconds
             case (.uuid, MemoryLayout<toft_uuid>.size): return .uuids
             case (.objectId, MemoryLayout<toft_object_id>.size): return .objectIds
+            case (.decimal128, MemoryLayout<toft_decimal>.size): return .decimals
             case (.link, 8): return .links(property.targetClassID ?? 0)
             case (.string, MemoryLayout<toft_string>.size): return .strings
             case (.data, MemoryLayout<toft_data>.size): return .datas
@@ -150,6 +152,7 @@ struct InputColumn {
             return .date(Timestamp(seconds: seconds, nanoseconds: Int32(rest) * 1_000))
         case .uuids: return .uuid(FixedBytes(element(row, toft_uuid.self)))
         case .objectIds: return .objectId(FixedBytes(element(row, toft_object_id.self)))
+        case .decimals: return .decimal(Decimal128(element(row, toft_decimal.self)))
         case .strings:
             let text = element(row, toft_string.self)
             return .string(try Argument.bytes(UnsafeRawPointer(text.data), text.size, "values"))

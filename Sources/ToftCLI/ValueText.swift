@@ -5,7 +5,7 @@ import ToftStorage
 
 /// Values to and from JSON. Dates are ISO 8601 in UTC, data is base64, a link is the primary key of
 /// its target, or its object key where it has none or `links` asks for it. A uuid is its 36
-/// characters, an object id its 24 hexadecimal digits. NaN and infinities are texts.
+/// characters, an object id its 24 hexadecimal digits, a decimal its digits: "1.50". NaN and infinities are texts.
 struct ValueText {
     let session: Session
     var links = LinkNames.primaryKeys
@@ -41,6 +41,7 @@ struct ValueText {
         case .date(let value): .text(Self.text(value))
         case .uuid(let bytes): .text(bytes.uuidText)
         case .objectId(let bytes): .text(bytes.objectIdText)
+        case .decimal(let value): .text(value.description)
         case .link(let ref): try name(of: ref)
         }
     }
@@ -77,13 +78,16 @@ struct ValueText {
             if let bytes = FixedBytes(uuidText: value) { return .uuid(bytes) }
         case (.objectId, .text(let value)):
             if let bytes = FixedBytes(objectIdText: value) { return .objectId(bytes) }
+        case (.decimal128, .text(let value)):
+            if let number = Decimal128(value) { return .decimal(number) }
+        case (.decimal128, .integer(let value)): return .decimal(Decimal128(value))
         default: break
         }
         throw EngineError(
             .typeMismatch,
             "'\(property.className).\(property.name)' is \(property.typeName) and cannot be "
                 + "\(json.kind). Dates are ISO 8601 texts, data base64, uuids 8-4-4-4-12 and "
-                + "object ids 24 hexadecimal digits."
+                + "object ids 24 hexadecimal digits, decimals texts of a number."
         )
     }
 

@@ -4,7 +4,7 @@ import ToftStorage
 
 @Suite struct ListTests {
     static let scalars: [PropertyType] = [
-        .bool, .int, .float, .double, .string, .data, .date, .uuid, .objectId,
+        .bool, .int, .float, .double, .string, .data, .date, .uuid, .objectId, .decimal128,
     ]
     static let lists = ClassSchema(
         "Lists",

@@ -4,7 +4,7 @@ import ToftStorage
 
 @Suite struct ObjectTests {
     static let scalars: [PropertyType] = [
-        .bool, .int, .float, .double, .string, .data, .date, .uuid, .objectId,
+        .bool, .int, .float, .double, .string, .data, .date, .uuid, .objectId, .decimal128,
     ]
     static let everything = ClassSchema(
         "Everything",
@@ -17,6 +17,7 @@ import ToftStorage
         ("date", .date(Timestamp(seconds: -5, nanoseconds: -999_999_999))),
         ("uuid", .uuid(FixedBytes(high: .max, low: 1))),
         ("objectId", .objectId(FixedBytes(high: 1, low: .max << 32))),
+        ("decimal128", .decimal(.greatest)),
     ]
 
     @Test func `A new object has nulls and zeros`() throws {
@@ -37,6 +38,7 @@ import ToftStorage
                     == .date(Timestamp(seconds: 0, nanoseconds: 0)))
             #expect(try view.value(key, "Everything", "uuid") == .uuid(.zero))
             #expect(try view.value(key, "Everything", "objectId") == .objectId(.zero))
+            #expect(try view.value(key, "Everything", "decimal128").description == "0")
         }
         try database.check()
     }

@@ -15,6 +15,7 @@ import ToftStorage
         ),
         ("uuid", .uuid, .uuid(FixedBytes(high: 1, low: 2)), .uuid(.zero)),
         ("objectId", .objectId, .objectId(FixedBytes(high: 3, low: 4 << 32)), .objectId(.zero)),
+        ("decimal128", .decimal128, .decimal(Decimal128(Int64(7))), .decimal(.zero)),
     ]
 
     /// A class with a property of each type.

@@ -7,7 +7,7 @@ import ToftTestKit
 /// transaction.
 @Suite struct RandomModelTests {
     static let scalars: [PropertyType] = [
-        .bool, .int, .float, .double, .string, .data, .date, .uuid, .objectId,
+        .bool, .int, .float, .double, .string, .data, .date, .uuid, .objectId, .decimal128,
     ]
     static let person = ClassSchema(
         "Person",
@@ -175,6 +175,9 @@ private struct RandomRun {
                 Timestamp(seconds: Int64(seed.below(50)), nanoseconds: Int32(seed.below(5))))
         case .uuid:
             return .uuid(FixedBytes(high: UInt64(seed.below(8)), low: UInt64(seed.below(8))))
+        case .decimal128:
+            let texts = ["0", "-0", "1", "1.0", "1.00", "-1E+3", "0.1", "NaN", "-Infinity"]
+            return .decimal(Decimal128(seed.pick(texts) ?? "7") ?? .nan)
         case .objectId:
             return .objectId(
                 FixedBytes(high: UInt64(seed.below(8)), low: UInt64(seed.below(8)) << 32))

@@ -62,8 +62,8 @@ import ToftStorage
         }
         var record = try SchemaPlanTests.stored().classes[1].encoded()
         let type = try #require(record.firstIndex(of: PropertyType.string.rawValue))
-        record[type] = 10
-        #expect(throws: ModelError.unsupportedSchema("property 'Dog.name' is of type decimal128")) {
+        record[type] = 13
+        #expect(throws: ModelError.unsupportedSchema("property 'Dog.name' is of type mixed")) {
             try StoredClass(decoding: record)
         }
     }

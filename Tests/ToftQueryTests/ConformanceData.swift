@@ -176,6 +176,7 @@ extension PropertyType {
         case "object": self = .link
         case "linkingObjects": self = .linkingObjects
         case "uuid": self = .uuid
+        case "decimal128": self = .decimal128
         case "objectId": self = .objectId
         default: return nil
         }
@@ -222,6 +223,9 @@ extension Value {
         case (.uuid, .string(let text)):
             guard let bytes = FixedBytes(uuidText: text) else { return nil }
             self = .uuid(bytes)
+        case (.decimal128, .string(let text)):
+            guard let number = Decimal128(text) else { return nil }
+            self = .decimal(number)
         case (.objectId, .string(let text)):
             guard let bytes = FixedBytes(objectIdText: text) else { return nil }
             self = .objectId(bytes)

@@ -123,6 +123,7 @@ extension Value {
         case .link(let value): .link(value)
         case .uuid(let value): .uuid(value)
         case .objectId(let value): .objectId(value)
+        case .decimal(let value): .decimal(value)
         case .string, .data: nil
         }
     }

@@ -153,6 +153,7 @@ extension Double: _Scalar {
         case .double(let number): number
         case .float(let number): Double(number)
         case .int(let number): Double(number)
+        case .decimal(let number): number.nearestDouble
         default: nil
         }
     }

@@ -91,6 +91,7 @@ public enum PropertyType: Int, Sendable {
     case object = 7
     case linkingObjects = 8
     case objectId = 10
+    case decimal128 = 11
     case UUID = 12
 
     init(_ type: ToftModel.PropertyType) {
@@ -106,6 +107,7 @@ public enum PropertyType: Int, Sendable {
         case .linkingObjects: self = .linkingObjects
         case .objectId: self = .objectId
         case .uuid: self = .UUID
+        case .decimal128: self = .decimal128
         }
     }
 }

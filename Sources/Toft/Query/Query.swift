@@ -163,6 +163,16 @@ extension Query where T: _HasSum {
     public var avg: Query<Double?> { aggregate(.average) }
 }
 
+extension Query where T: RealmCollection, T.Element == Decimal128 {
+    /// The mean of the elements.
+    public var avg: Query<Decimal128?> { aggregate(.average) }
+}
+
+extension Query where T == Decimal128 {
+    /// Of a property of a collection's objects, `$0.items.price.avg`: the mean.
+    public var avg: Query<Decimal128?> { aggregate(.average) }
+}
+
 extension Query {
     fileprivate func aggregate<V>(_ operation: PathOperation) -> Query<V> {
         guard case .path(let path) = node else { return Query<V>(node) }

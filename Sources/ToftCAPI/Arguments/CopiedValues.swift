@@ -26,6 +26,7 @@ extension Value {
         case TOFT_TYPE_LINK: self = .link(ObjectRef(value.link))
         case TOFT_TYPE_UUID: self = .uuid(FixedBytes(value.uuid))
         case TOFT_TYPE_OBJECT_ID: self = .objectId(FixedBytes(value.object_id))
+        case TOFT_TYPE_DECIMAL: self = .decimal(Decimal128(value.decimal))
         case TOFT_TYPE_LIST, TOFT_TYPE_SET, TOFT_TYPE_DICTIONARY:
             throw .invalidArgument("'\(name)' is a collection, not a single value.")
         default: throw value.type.refusal(name)
@@ -75,6 +76,7 @@ extension toft_value {
         case .link(let ref): self = toft_value_link(toft_link(ref))
         case .uuid(let bytes): self = toft_value_uuid(toft_uuid(bytes))
         case .objectId(let bytes): self = toft_value_object_id(toft_object_id(bytes))
+        case .decimal(let value): self = toft_value_decimal(toft_decimal(value))
         case .string(let text):
             let copy = ForeignBytes(text.utf8)
             kept.append(copy)

@@ -95,6 +95,7 @@ struct BorrowedArguments: ~Copyable {
         case TOFT_TYPE_LINK: return .link(ObjectRef(value.link))
         case TOFT_TYPE_UUID: return .uuid(FixedBytes(value.uuid))
         case TOFT_TYPE_OBJECT_ID: return .objectId(FixedBytes(value.object_id))
+        case TOFT_TYPE_DECIMAL: return .decimal(Decimal128(value.decimal))
         case TOFT_TYPE_LIST, TOFT_TYPE_SET: return .list(try elements(value.list, name))
         case TOFT_TYPE_DICTIONARY: return .dictionary(try entries(value.entries, name))
         default: throw value.type.refusal(name)
@@ -160,6 +161,14 @@ extension FixedBytes {
     }
 }
 
+extension Decimal128 {
+    init(_ decimal: toft_decimal) { self.init(low: decimal.low, high: decimal.high) }
+}
+
+extension toft_decimal {
+    init(_ value: Decimal128) { self.init(low: value.low, high: value.high) }
+}
+
 extension toft_uuid {
     init(_ value: FixedBytes) {
         self.init()
@@ -193,6 +202,8 @@ extension toft_value {
         case .float64(let value): self = toft_value_double(value)
         case .timestamp(let date): self = toft_value_date(date.seconds, date.nanoseconds)
         case .fixed(let bytes) where type == .uuid: self = toft_value_uuid(toft_uuid(bytes))
+        case .fixed(let bytes) where type == .decimal128:
+            self = toft_value_decimal(toft_decimal(Decimal128(stored: bytes)))
         case .fixed(let bytes): self = toft_value_object_id(toft_object_id(bytes))
         case .bytes(let bytes) where type == .data:
             self = toft_value_data(bytes.baseAddress, bytes.count)
@@ -210,7 +221,8 @@ extension toft_string {
 extension toft_type {
     /// Why a value of this type is not taken: it is reserved, or not a type at all.
     func refusal(_ name: StaticString) -> EngineError {
-        (TOFT_TYPE_MIXED.rawValue...TOFT_TYPE_OBJECT.rawValue).contains(rawValue)
+        rawValue == TOFT_TYPE_MIXED.rawValue
+            || (TOFT_TYPE_SET.rawValue...TOFT_TYPE_OBJECT.rawValue).contains(rawValue)
             ? EngineError(
                 .unsupported,
                 "'\(name)' has the type \(rawValue), which this version of the library does not "

@@ -5,7 +5,7 @@ internal import ToftStorage
 ///
 /// By type: bool a byte; int and link eight bytes; float four; double eight; string and data a
 /// pointer and a count (borrowed until the session moves or writes); date eight bytes of seconds
-/// and four of nanoseconds, sixteen in all; uuid sixteen; object id twelve. Null reads as zero
+/// and four of nanoseconds, sixteen in all; uuid and decimal sixteen; object id twelve. Null reads as zero
 /// bytes.
 package struct ColumnBuffer {
     /// Nil: the objects' own keys.
@@ -36,7 +36,7 @@ extension PropertyType {
         case .bool: 1
         case .float: 4
         case .int, .double, .link: 8
-        case .string, .data, .date, .uuid: 16
+        case .string, .data, .date, .uuid, .decimal128: 16
         case .objectId: 12
         case .linkingObjects: 0
         }
@@ -83,7 +83,7 @@ struct ColumnCopier {
         case .int, .link: try view.integers()[rows].widen(to: destination)
         case .float: Self.copy(try view.float32s() + rows.lowerBound, rows.count, to: destination)
         case .double: Self.copy(try view.float64s() + rows.lowerBound, rows.count, to: destination)
-        case .date, .string, .data, .uuid, .objectId, .linkingObjects: return false
+        case .date, .string, .data, .uuid, .objectId, .decimal128, .linkingObjects: return false
         }
         if let nulls = buffer.nulls { (nulls + first).update(repeating: 0, count: rows.count) }
         return true
@@ -146,6 +146,11 @@ struct ColumnCopier {
         case .uuid:
             let values = try cluster.fixed(column)
             fill(rows, nulls, first, UUIDElement(.zero)) { UUIDElement(values[$0]) }
+        case .decimal128:
+            let values = try cluster.fixed(column)
+            fill(rows, nulls, first, DecimalElement()) {
+                DecimalElement(Decimal128(stored: values[$0]))
+            }
         case .objectId:
             let values = try cluster.fixed(column)
             fill(rows, nulls, first, ObjectIdElement(.zero)) { ObjectIdElement(values[$0]) }
@@ -224,6 +229,16 @@ private struct UUIDElement: BitwiseCopyable {
         high = value.high.bigEndian
         low = value.low.bigEndian
     }
+}
+
+/// A decimal as a caller's buffer holds it.
+private struct DecimalElement: BitwiseCopyable {
+    var low: UInt64 = 0
+    var high: UInt64 = 0
+
+    init() {}
+
+    init(_ value: Decimal128) { (low, high) = (value.low, value.high) }
 }
 
 /// An object id as a caller's buffer holds it: 12 bytes, without room behind them.

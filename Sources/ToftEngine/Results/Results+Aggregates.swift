@@ -101,10 +101,14 @@ extension Aggregate {
 
     fileprivate func isPossible(of type: PropertyType) -> Bool {
         switch type {
-        case .int, .float, .double: true
+        case .int, .float, .double, .decimal128: true
         case .date: self == .minimum || self == .maximum
         default: false
         }
+    }
+
+    fileprivate static func sum(_ values: [Value]) -> Decimal128 {
+        values.reduce(.zero) { $0 + $1.decimal }
     }
 
     /// The aggregate of values of one type, none of them null or NaN. Nil for a sum of integers
@@ -115,16 +119,25 @@ extension Aggregate {
         case .maximum: values.max { $0.isOrderedBefore($1) } ?? .null
         case .sum where type == .int:
             Int64(exactly: values.reduce(Int128(0)) { $0 + Int128($1.integer) }).map { .int($0) }
+        case .sum where type == .decimal128: .decimal(Self.sum(values))
         case .sum: .double(values.reduce(0) { $0 + $1.number })
+        case .average where values.isEmpty: .null
+        case .average where type == .decimal128:
+            .decimal(Self.sum(values) / Decimal128(Int64(values.count)))
         case .average:
-            values.isEmpty
-                ? .null : .double(values.reduce(0) { $0 + $1.number } / Double(values.count))
+            .double(values.reduce(0) { $0 + $1.number } / Double(values.count))
         }
     }
 }
 
 extension Value {
-    fileprivate var isNaN: Bool { number.isNaN }
+    fileprivate var isNaN: Bool {
+        if case .decimal(let value) = self { value.isNaN } else { number.isNaN }
+    }
+
+    fileprivate var decimal: Decimal128 {
+        if case .decimal(let value) = self { value } else { .zero }
+    }
 
     fileprivate var integer: Int64 { if case .int(let value) = self { value } else { 0 } }
 

@@ -67,6 +67,7 @@ extension Value {
         case (.link(let left), .link(let right)): left.key < right.key
         case (.uuid(let left), .uuid(let right)): left < right
         case (.objectId(let left), .objectId(let right)): left < right
+        case (.decimal(let left), .decimal(let right)): left < right
         default: false
         }
     }

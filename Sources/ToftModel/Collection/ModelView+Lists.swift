@@ -59,7 +59,7 @@ extension ModelView {
             let wanted = try property.soughtCell(value, in: schema)
             for index in 0..<list.count {
                 let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
-                if cell.isEqual(to: wanted) { return index }
+                if cell.isEqual(to: wanted, of: property.type) { return index }
             }
             return nil
         }

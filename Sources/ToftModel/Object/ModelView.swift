@@ -223,7 +223,9 @@ extension PropertyHandle {
         case .float32(let value): .float(value)
         case .float64(let value): .double(value)
         case .timestamp(let value): .date(value)
-        case .fixed(let bytes): type == .uuid ? .uuid(bytes) : .objectId(bytes)
+        case .fixed(let bytes) where type == .uuid: .uuid(bytes)
+        case .fixed(let bytes) where type == .decimal128: .decimal(Decimal128(stored: bytes))
+        case .fixed(let bytes): .objectId(bytes)
         case .bytes(let bytes): try value(ofBytes: bytes)
         }
     }

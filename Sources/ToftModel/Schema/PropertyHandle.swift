@@ -77,7 +77,7 @@ extension PropertyHandle {
     /// from them.
     var isBuffered: Bool {
         switch type {
-        case .bool, .int, .float, .double, .date, .objectId, .uuid: !isIndexed
+        case .bool, .int, .float, .double, .date, .objectId, .uuid, .decimal128: !isIndexed
         case .string, .data, .link, .linkingObjects: false
         }
     }

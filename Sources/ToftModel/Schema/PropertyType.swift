@@ -14,6 +14,8 @@ package enum PropertyType: UInt8, Sendable, CaseIterable {
     /// The objects of another class that link here through one of its properties; computed, never
     /// stored.
     case linkingObjects = 9
+    /// 34 decimal digits, in 16 bytes.
+    case decimal128 = 10
     /// 12 bytes: by convention 4 of seconds since 1970, 5 random ones, 3 of a counter.
     case objectId = 11
     /// 16 bytes.
@@ -21,9 +23,7 @@ package enum PropertyType: UInt8, Sendable, CaseIterable {
 
     /// Raw values that a later version gives a meaning; a file that has one is newer than this
     /// build.
-    package static let reserved: [UInt8: String] = [
-        10: "decimal128", 13: "mixed",
-    ]
+    package static let reserved: [UInt8: String] = [13: "mixed"]
 }
 
 extension PropertyType {
@@ -50,7 +50,7 @@ extension PropertyType {
         case .string, .data: .bytes
         case .date: .timestamp
         case .objectId: .fixed12
-        case .uuid: .fixed16
+        case .uuid, .decimal128: .fixed16
         case .linkingObjects: nil
         }
     }

@@ -30,6 +30,7 @@ struct ValueRule {
         case (.data(let bytes), .data): bytes.count <= Limits.valueBytes ? .bytes(bytes) : nil
         case (.link(let target), .link): target.classID == targetClassID ? .int64(target.key) : nil
         case (.uuid(let bytes), .uuid), (.objectId(let bytes), .objectId): .fixed(bytes)
+        case (.decimal(let value), .decimal128): .fixed(value.stored)
         case (.null, _): isOptional ? .null : nil
         default: nil
         }

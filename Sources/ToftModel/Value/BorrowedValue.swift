@@ -16,6 +16,7 @@ package enum BorrowedValue {
     case uuid(FixedBytes)
     /// 12 bytes, and four zeros.
     case objectId(FixedBytes)
+    case decimal(Decimal128)
     /// A whole list or set.
     case list(UnsafeBufferPointer<BorrowedValue>)
     case dictionary(UnsafeBufferPointer<BorrowedEntry>)
@@ -48,6 +49,7 @@ extension BorrowedValue {
         case .link: "link"
         case .uuid: "uuid"
         case .objectId: "objectId"
+        case .decimal: "decimal128"
         case .list: "list"
         case .dictionary: "dictionary"
         }
@@ -74,6 +76,7 @@ extension Value {
         case .link(let value): return try body(.link(value))
         case .uuid(let value): return try body(.uuid(value))
         case .objectId(let value): return try body(.objectId(value))
+        case .decimal(let value): return try body(.decimal(value))
         case .data(let bytes):
             return try bytes.withBytes { buffer throws(ModelError) in try body(.data(buffer)) }
         case .string(let text):

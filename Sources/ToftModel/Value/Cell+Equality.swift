@@ -1,7 +1,8 @@
 package import ToftStorage
 
 extension Cell {
-    /// Whether two cells of one property are equal as values: NaN equals NaN, -0.0 equals 0.0.
+    /// Whether two cells of one property are equal as values: NaN equals NaN, -0.0 equals 0.0; decimals
+    /// also have the same digits.
     package func isEqual(to other: Cell) -> Bool {
         switch (self, other) {
         case (.null, .null): true
@@ -14,6 +15,14 @@ extension Cell {
         case (.fixed(let left), .fixed(let right)): left == right
         default: false
         }
+    }
+
+    /// The same of cells of a type, which decimals need: 1.0 equals 1.00.
+    func isEqual(to other: Cell, of type: PropertyType) -> Bool {
+        if type == .decimal128, case .fixed(let left) = self, case .fixed(let right) = other {
+            return Decimal128(stored: left) == Decimal128(stored: right)
+        }
+        return isEqual(to: other)
     }
 
     /// Whether two cells of one property hold the same bits.

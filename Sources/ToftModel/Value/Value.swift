@@ -3,7 +3,7 @@ package import ToftStorage
 /// One value that its holder owns. To read many values without copying, use `Cell`.
 ///
 /// Equality is that of the database: strings by their UTF-8 bytes (not by Unicode equivalence), NaN
-/// equals NaN, -0.0 equals 0.0.
+/// equals NaN, -0.0 equals 0.0, decimals by value.
 package enum Value: Sendable {
     case null
     case bool(Bool)
@@ -17,6 +17,7 @@ package enum Value: Sendable {
     case uuid(FixedBytes)
     /// 12 bytes, and four zeros.
     case objectId(FixedBytes)
+    case decimal(Decimal128)
 }
 
 extension Value {
@@ -40,6 +41,7 @@ extension Value: Hashable {
         case (.link(let left), .link(let right)): left == right
         case (.uuid(let left), .uuid(let right)): left == right
         case (.objectId(let left), .objectId(let right)): left == right
+        case (.decimal(let left), .decimal(let right)): left == right
         default: false
         }
     }
@@ -56,6 +58,7 @@ extension Value: Hashable {
         case .date(let value): hasher.combine(value)
         case .link(let value): hasher.combine(value)
         case .uuid(let value), .objectId(let value): hasher.combine(value)
+        case .decimal(let value): hasher.combine(value)
         }
     }
 }
@@ -77,6 +80,7 @@ extension Value: CustomStringConvertible {
         case .link(let value): "object \(value.key)"
         case .uuid(let value): "uuid(\(value.uuidText))"
         case .objectId(let value): "oid(\(value.objectIdText))"
+        case .decimal(let value): value.description
         }
     }
 }

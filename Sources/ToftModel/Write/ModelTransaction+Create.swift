@@ -172,6 +172,7 @@ extension Value {
         case .link(let value): return .link(value)
         case .uuid(let value): return .uuid(value)
         case .objectId(let value): return .objectId(value)
+        case .decimal(let value): return .decimal(value)
         case .string(let text): return .string(copy(text.utf8))
         case .data(let bytes): return .data(copy(bytes))
         }
@@ -189,7 +190,7 @@ extension PropertyHandle {
         case .double: return .float64(0)
         case .date: return .timestamp(Timestamp(seconds: 0, nanoseconds: 0))
         case .string, .data: return .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
-        case .objectId, .uuid: return .fixed(.zero)
+        case .objectId, .uuid, .decimal128: return .fixed(.zero)
         case .link, .linkingObjects: return .null
         }
     }

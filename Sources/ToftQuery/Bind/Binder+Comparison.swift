@@ -310,9 +310,7 @@ extension Binder {
                     + "\(typeName(constantType)).",
                 at: given.offset)
         }
-        if case .path = expression, type == .int, let number = given.constant.number,
-            number.isInfinite, !given.constant.isLarge
-        {
+        if case .path = expression, type == .int, given.constant.isInfinite {
             throw failure(
                 .typeMismatch, "\(expression.description) is int and never infinite.",
                 at: given.offset)
@@ -345,10 +343,6 @@ extension PathLeaf {
 
     /// Whether it is scalars of a collection, or one of them.
     fileprivate var isOfValues: Bool { if case .entry = self { true } else { isCollection } }
-}
-
-extension Constant {
-    fileprivate var isLarge: Bool { if case .large = self { true } else { false } }
 }
 
 extension ColumnPredicate {
@@ -399,6 +393,13 @@ extension ColumnPredicate {
         ):
             return .range(max(low, otherLow), min(high, otherHigh)) {
                 .fixed($0, $1, isInverted: false)
+            }
+        case (
+            .decimal(let low, let high, isInverted: false),
+            .decimal(let otherLow, let otherHigh, isInverted: false)
+        ):
+            return .range(max(low, otherLow), min(high, otherHigh)) {
+                .decimal($0, $1, isInverted: false)
             }
         default:
             return .all([left, right])

@@ -408,8 +408,8 @@ extension Binder {
     static func type(of operation: AggregateOperation, over type: ValueType) -> ValueType {
         switch operation {
         case .minimum, .maximum: type
-        case .sum: type == .int ? .int : .double
-        case .average: .double
+        case .sum: type == .int || type == .decimal ? type : .double
+        case .average: type == .decimal ? .decimal : .double
         }
     }
 

@@ -148,7 +148,7 @@ struct Binder {
         case .null: return .null
         case .bool(let value): return .bool(value)
         case .integer(let integer): return Constant(integer)
-        case .double(let value): return .double(value)
+        case .double(let value, let decimal): return .written(value, decimal)
         case .float(let value): return .float(value)
         case .string(let text): return .string(text)
         case .data(let bytes): return .data(bytes)
@@ -269,6 +269,13 @@ struct Binder {
             throw failure(
                 .invalidQuery, "Two collections cannot be computed with each other.",
                 hint: "Use an aggregate such as @sum of one of them.", at: offset)
+        }
+        // Beside a decimal a constant is one.
+        if boundLeft.type == .decimal, let decimal = boundRight.decimalConstant {
+            return .arithmetic(operation, boundLeft, .constant(.decimal(decimal)))
+        }
+        if boundRight.type == .decimal, let decimal = boundLeft.decimalConstant {
+            return .arithmetic(operation, .constant(.decimal(decimal)), boundRight)
         }
         return .arithmetic(operation, boundLeft, boundRight)
     }

@@ -1,3 +1,5 @@
+internal import ToftModel
+
 /// A predicate bound to a schema.
 indirect enum BoundPredicate: Sendable {
     case constant(Bool)
@@ -25,8 +27,14 @@ indirect enum BoundExpression: Sendable {
         case .constant(let constant): constant.type
         case .path(let path): path.type
         case .arithmetic(_, let left, let right):
-            left.type == .int && right.type == .int ? .int : .double
+            left.type == .decimal || right.type == .decimal
+                ? .decimal : left.type == .int && right.type == .int ? .int : .double
         }
+    }
+
+    /// The decimal that a constant number is; nil for all else.
+    var decimalConstant: Decimal128? {
+        if case .constant(let constant) = self { constant.decimal } else { nil }
     }
 
     /// The path in it that stands for several values.

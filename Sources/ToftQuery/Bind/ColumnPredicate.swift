@@ -20,6 +20,8 @@ indirect enum ColumnPredicate: Sendable {
     case date(Timestamp, Timestamp, isInverted: Bool)
     /// Uuid and object id.
     case fixed(FixedBytes, FixedBytes, isInverted: Bool)
+    /// Decimals, by `Decimal128.orderKey`.
+    case decimal(FixedBytes, FixedBytes, isInverted: Bool)
     case text(TextTest)
     /// The object with this key, of the class that the link leads to.
     case link(LinkConstant, isInverted: Bool)
@@ -70,6 +72,7 @@ extension ColumnPredicate {
         case .string, .data: self = Self.textTest(comparator, constant, options)
         case .date: self = Self.dateTest(comparator, constant)
         case .uuid, .objectId: self = Self.fixedTest(comparator, constant)
+        case .decimal: self = Self.decimalTest(comparator, constant)
         case .link: self = Self.linkTest(comparator, constant)
         }
     }
@@ -171,6 +174,12 @@ extension ColumnPredicate {
         if case .int(let value) = constant { return intTest(comparator, value) }
         guard let number = constant.number else { return .constant(false) }
         if number.isNaN { return comparator == .notEqual ? .constant(true) : .constant(false) }
+        if case .decimal(let decimal) = constant {
+            guard let (floor, isExact) = decimal.floor else {
+                return beyond(comparator, isAbove: !decimal.isNegative)
+            }
+            return isExact ? intTest(comparator, floor) : intTest(comparator, above: floor)
+        }
         // The number lies between two integers, or beyond all of them.
         if number >= 0x1p63 { return beyond(comparator, isAbove: true) }
         if number < -0x1p63 { return beyond(comparator, isAbove: false) }
@@ -178,12 +187,16 @@ extension ColumnPredicate {
             return beyond(comparator, isAbove: !large.isNegative)
         }
         let floor = number.rounded(.down)
-        if floor == number { return intTest(comparator, Int64(number)) }
-        return switch comparator {
-        case .less, .lessOrEqual: .int(.min, Int64(floor), isInverted: false)
+        return floor == number
+            ? intTest(comparator, Int64(number)) : intTest(comparator, above: Int64(floor))
+    }
+
+    /// The constant lies between an integer and the next.
+    private static func intTest(_ comparator: Comparator, above floor: Int64) -> ColumnPredicate {
+        switch comparator {
+        case .less, .lessOrEqual: .int(.min, floor, isInverted: false)
         case .greater, .greaterOrEqual:
-            Int64(floor) == .max
-                ? .constant(false) : .int(Int64(floor) + 1, .max, isInverted: false)
+            floor == .max ? .constant(false) : .int(floor + 1, .max, isInverted: false)
         case .notEqual: .constant(true)
         default: .constant(false)
         }
@@ -219,7 +232,9 @@ extension ColumnPredicate {
         switch constant {
         case .int(let value): order = Self.order(of: number, to: value)
         case .large(let large): order = large.orderOfNearest
-        case .double where isFloat: number = Double(Float(number))
+        case .double where isFloat, .written where isFloat: number = Double(Float(number))
+        case .decimal(let value) where !value.isNaN:
+            order = Decimal128.order(of: number, to: value)
         default: break
         }
         if number.isNaN { return nanTest(comparator) }
@@ -250,6 +265,35 @@ extension ColumnPredicate {
 
     private func emptyIf(_ isEmpty: Bool) -> ColumnPredicate {
         isEmpty ? .constant(false) : self
+    }
+
+    private static func decimalTest(_ comparator: Comparator, _ constant: Constant)
+        -> ColumnPredicate
+    {
+        guard let (floor, isExact) = constant.decimalFloor else { return .constant(false) }
+        let key = floor.orderKey
+        if floor.isNaN {
+            return switch comparator {
+            case .equal, .in, .lessOrEqual, .greaterOrEqual: .decimal(key, key, isInverted: false)
+            case .notEqual: .decimal(key, key, isInverted: true)
+            default: .constant(false)
+            }
+        }
+        // The key of NaN lies before this one.
+        let least = Decimal128.infinity.negated.orderKey
+        switch comparator {
+        case .equal, .in: return isExact ? .decimal(key, key, isInverted: false) : .constant(false)
+        case .notEqual: return isExact ? .decimal(key, key, isInverted: true) : .constant(true)
+        case .less where isExact, .greaterOrEqual where isExact:
+            guard comparator == .less else { return .decimal(key, .maximum, isInverted: false) }
+            guard key > least, let before = key.predecessor else { return .constant(false) }
+            return .decimal(least, before, isInverted: false)
+        case .less, .lessOrEqual: return .decimal(least, key, isInverted: false)
+        case .greater, .greaterOrEqual:
+            return key.successor.map { .decimal($0, .maximum, isInverted: false) }
+                ?? .constant(false)
+        default: return .constant(false)
+        }
     }
 
     /// NaN equals NaN and is neither less nor greater than anything.

@@ -10,6 +10,9 @@ enum Constant: Sendable {
     case large(LargeInteger)
     case float(Float)
     case double(Double)
+    case decimal(Decimal128)
+    /// A number as it is written: beside a decimal it is one, elsewhere the double next to it.
+    case written(Double, Decimal128)
     case string(StringLiteral)
     case data([UInt8])
     case date(Timestamp)
@@ -32,6 +35,7 @@ enum Constant: Sendable {
         case .date(let value): self = .date(value)
         case .uuid(let value): self = .uuid(value)
         case .objectId(let value): self = .objectId(value)
+        case .decimal(let value): self = .decimal(value)
         case .link(let value): self = .link(value)
         }
     }
@@ -43,7 +47,8 @@ enum Constant: Sendable {
         case .bool: .bool
         case .int, .large: .int
         case .float: .float
-        case .double: .double
+        case .double, .written: .double
+        case .decimal: .decimal
         case .string: .string
         case .data: .data
         case .date: .date
@@ -64,7 +69,8 @@ enum Constant: Sendable {
         case .int(let value): "\(value)"
         case .large(let value): value.description
         case .float(let value): "\(value)f"
-        case .double(let value): "\(value)"
+        case .double(let value), .written(let value, _): "\(value)"
+        case .decimal(let value): value.description
         case .string(let text):
             Value.string(String(decoding: text.bytes, as: UTF8.self)).description
         case .data(let bytes): "\(bytes.count) bytes of data"
@@ -82,8 +88,41 @@ enum Constant: Sendable {
         case .int(let value): Double(value)
         case .large(let value): value.nearest
         case .float(let value): Double(value)
-        case .double(let value): value
+        case .double(let value), .written(let value, _): value
+        case .decimal(let value): value.nearestDouble
         default: nil
+        }
+    }
+
+    /// The greatest decimal that is not greater than a number, and whether it is the number itself;
+    /// nil for what is none.
+    var decimalFloor: (value: Decimal128, isExact: Bool)? {
+        switch self {
+        case .int(let value): (Decimal128(value), true)
+        case .large(let value): Decimal128.parse(Array(value.description.utf8), .down)
+        case .float(let value): Decimal128.converted(Double(value), .down)
+        case .double(let value): Decimal128.converted(value, .down)
+        case .decimal(let value), .written(_, let value): (value, true)
+        default: nil
+        }
+    }
+
+    /// What a number is where it is computed with a decimal; nil for what is none.
+    var decimal: Decimal128? {
+        switch self {
+        case .large(let value): Decimal128(value.description)
+        case .float(let value): Decimal128(Double(value))
+        case .double(let value): Decimal128(value)
+        default: decimalFloor?.value
+        }
+    }
+
+    /// Whether it is an infinity, not a large number.
+    var isInfinite: Bool {
+        switch self {
+        case .large: false
+        case .decimal(let value): value.isInfinite
+        default: number?.isInfinite == true
         }
     }
 }
@@ -132,7 +171,8 @@ extension Constant {
             let literal = Lexer.integer(digits: ArraySlice(Array(unsigned.utf8)))
             return Constant(text.first == "-" ? literal.negated : literal)
         }
-        return Double(text).map { .double($0) }
+        guard let double = Double(text), let decimal = Decimal128(text) else { return nil }
+        return .written(double, decimal)
     }
 
     init(_ literal: IntegerLiteral) {

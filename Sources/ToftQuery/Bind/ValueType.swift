@@ -11,6 +11,7 @@ enum ValueType: Hashable, Sendable {
     case date
     case uuid
     case objectId
+    case decimal
     /// A link to an object of this class, or the object itself.
     case link(ClassID)
 
@@ -31,6 +32,7 @@ enum ValueType: Hashable, Sendable {
         case .date: self = .date
         case .uuid: self = .uuid
         case .objectId: self = .objectId
+        case .decimal128: self = .decimal
         case .link:
             guard let target else { return nil }
             self = .link(target)
@@ -38,10 +40,10 @@ enum ValueType: Hashable, Sendable {
         }
     }
 
-    /// Int, float or double: compared with one another by value.
+    /// Int, float, double or decimal: compared with one another by value.
     var isNumeric: Bool {
         switch self {
-        case .int, .float, .double: true
+        case .int, .float, .double, .decimal: true
         default: false
         }
     }
@@ -51,7 +53,11 @@ enum ValueType: Hashable, Sendable {
 
     /// The type in plain words.
     var name: String {
-        if case .link = self { "link" } else { "\(self)" }
+        switch self {
+        case .link: "link"
+        case .decimal: "decimal128"
+        default: "\(self)"
+        }
     }
 
     /// Whether values of both types may stand on two sides of an operator.

@@ -14,6 +14,9 @@ struct Aggregation {
     private var greatestDouble = -Double.infinity
     private var leastDate = Timestamp.maximum
     private var greatestDate = Timestamp.minimum
+    private var decimalSum = Decimal128.zero
+    private var leastDecimal = Decimal128.infinity
+    private var greatestDecimal = Decimal128.infinity.negated
 
     init(_ operation: AggregateOperation, of type: ValueType) {
         self.operation = operation
@@ -26,6 +29,7 @@ struct Aggregation {
         case .int: addInts(vector.integers, rows)
         case .double: addDoubles(vector.doubles, rows)
         case .date: addDates(vector, rows)
+        case .decimal: addDecimals(vector, rows)
         case .bool, .fixed, .text: break
         }
     }
@@ -125,13 +129,30 @@ struct Aggregation {
         }
     }
 
+    private mutating func addDecimals(_ vector: Vector, _ selection: Selection) {
+        var rows = selection.rows
+        while let row = rows.next() {
+            let value = vector.decimal(row)
+            if value.isNaN { continue }
+            count += 1
+            switch operation {
+            case .sum, .average: decimalSum = decimalSum + value
+            case .minimum: leastDecimal = count == 1 ? value : min(leastDecimal, value)
+            case .maximum: greatestDecimal = count == 1 ? value : max(greatestDecimal, value)
+            }
+        }
+    }
+
     /// Null where there was no value, except that their sum is 0. Nil for a sum of integers that
     /// is none of 64 bits.
     var result: Value? {
         switch operation {
         case .sum where type == .int: Int64(exactly: intSum).map { .int($0) }
+        case .sum where type == .decimal: .decimal(decimalSum)
         case .sum: .double(doubleSum)
         case .average where count == 0: .null
+        case .average where type == .decimal:
+            .decimal(decimalSum / Decimal128(Int64(count)))
         case .average: .double((type == .int ? Double(intSum) : doubleSum) / Double(count))
         case .minimum, .maximum: count == 0 ? .null : extreme(isLeast: operation == .minimum)
         }
@@ -142,6 +163,7 @@ struct Aggregation {
         case .int: .int(isLeast ? leastInt : greatestInt)
         case .float: .float(Float(isLeast ? leastDouble : greatestDouble))
         case .double: .double(isLeast ? leastDouble : greatestDouble)
+        case .decimal: .decimal(isLeast ? leastDecimal : greatestDecimal)
         case .date: .date(isLeast ? leastDate : greatestDate)
         case .bool, .string, .data, .uuid, .objectId, .link: .null
         }
@@ -153,7 +175,7 @@ extension Aggregation {
     /// greatest.
     static func isPossible(_ operation: AggregateOperation, of type: ValueType) -> Bool {
         switch type {
-        case .int, .float, .double: true
+        case .int, .float, .double, .decimal: true
         case .date: operation == .minimum || operation == .maximum
         case .bool, .string, .data, .uuid, .objectId, .link: false
         }

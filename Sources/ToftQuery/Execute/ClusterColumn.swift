@@ -40,7 +40,7 @@ struct ClusterColumn {
             let parts = try view.timestamps()
             ints = parts.seconds
             nanoseconds = parts.nanoseconds
-        case .fixed: fixed = try view.fixed()
+        case .fixed, .decimal: fixed = try view.fixed()
         case .text: texts = try cluster.bytes(column.column)
         }
         self.bits = bits
@@ -91,7 +91,7 @@ struct ClusterColumn {
         case .date:
             vector.ownInts[row] = ints?[source] ?? 0
             vector.ownNanoseconds[row] = nanoseconds?[source] ?? 0
-        case .fixed: vector.set(row, fixed?[source] ?? .zero)
+        case .fixed, .decimal: vector.set(row, fixed?[source] ?? .zero)
         case .text:
             vector.ownTexts[row] =
                 try texts?[source] ?? UnsafeRawBufferPointer(start: nil, count: 0)

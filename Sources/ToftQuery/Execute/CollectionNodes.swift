@@ -132,6 +132,9 @@ struct Accumulator {
     private var maximum = Timestamp(seconds: 0, nanoseconds: 0)
     private var lowest = 0.0
     private var highest = 0.0
+    private var decimal = Decimal128.zero
+    private var leastDecimal = Decimal128.zero
+    private var greatestDecimal = Decimal128.zero
 
     /// Adds a row of a vector, unless it is null or NaN.
     mutating func add(_ vector: Vector, _ row: Int) {
@@ -140,6 +143,7 @@ struct Accumulator {
         case .int: add(vector.ints[row])
         case .double: add(vector.doubles[row])
         case .date: add(Timestamp(seconds: vector.ints[row], nanoseconds: vector.nanoseconds[row]))
+        case .decimal: add(vector.decimal(row))
         case .bool, .fixed, .text: return
         }
     }
@@ -160,6 +164,14 @@ struct Accumulator {
         count += 1
     }
 
+    mutating func add(_ value: Decimal128) {
+        guard !value.isNaN else { return }
+        decimal = decimal + value
+        leastDecimal = count == 0 ? value : Swift.min(leastDecimal, value)
+        greatestDecimal = count == 0 ? value : Swift.max(greatestDecimal, value)
+        count += 1
+    }
+
     mutating func add(_ value: Timestamp) {
         minimum = count == 0 || value < minimum ? value : minimum
         maximum = count == 0 || value > maximum ? value : maximum
@@ -175,6 +187,11 @@ struct Accumulator {
         switch (operation, vector.layout) {
         case (.sum, .int):
             if hasOverflowed { vector.nulls.insert(row) } else { vector.ownInts[row] = sum }
+        case (.sum, .decimal): vector.set(row, decimal.stored)
+        case (.average, .decimal):
+            vector.set(row, (decimal / Decimal128(Int64(count))).stored)
+        case (_, .decimal):
+            vector.set(row, (operation == .minimum ? leastDecimal : greatestDecimal).stored)
         case (.sum, _): vector.ownDoubles[row] = total
         case (.average, _): vector.ownDoubles[row] = total / Double(count)
         case (_, .int):

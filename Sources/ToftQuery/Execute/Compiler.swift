@@ -203,6 +203,8 @@ struct Compiler {
             return DateRangeTest(low, high, isInverted: isInverted)
         case .fixed(let low, let high, let isInverted):
             return FixedRangeTest(low, high, isInverted: isInverted)
+        case .decimal(let low, let high, let isInverted):
+            return DecimalRangeTest(low, high, isInverted: isInverted)
         case .text(let text): return TextRowTest(TextMatcher(text))
         case .link(let target, let isInverted):
             // An object that does not exist equals a null link.

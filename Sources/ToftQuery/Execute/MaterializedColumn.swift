@@ -31,7 +31,7 @@ final class MaterializedColumn {
             switch column.layout {
             case .bool: 1
             case .int, .double, .date: 8
-            case .fixed, .text: 16
+            case .fixed, .decimal, .text: 16
             }
         values = .allocate(byteCount: count * width, alignment: 64)
         nanoseconds = column.layout == .date ? .allocate(capacity: count) : nil
@@ -69,7 +69,7 @@ final class MaterializedColumn {
             case .date:
                 values.storeBytes(of: vector.ints[row], toByteOffset: index &* 8, as: Int64.self)
                 nanoseconds?[index] = vector.nanoseconds[row]
-            case .fixed:
+            case .fixed, .decimal:
                 values.storeBytes(
                     of: vector.fixed(row), toByteOffset: index &* 16, as: FixedBytes.self)
             case .text:
@@ -109,7 +109,7 @@ final class MaterializedColumn {
         case .date:
             vector.ownInts[row] = values.load(fromByteOffset: index &* 8, as: Int64.self)
             vector.ownNanoseconds[row] = nanoseconds?[index] ?? 0
-        case .fixed:
+        case .fixed, .decimal:
             vector.set(row, values.load(fromByteOffset: index &* 16, as: FixedBytes.self))
         case .text:
             vector.ownTexts[row] = values.load(

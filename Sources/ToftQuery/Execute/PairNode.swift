@@ -98,6 +98,10 @@ struct PairTest {
             compare(
                 Timestamp(seconds: left.ints[row], nanoseconds: left.nanoseconds[row]),
                 Timestamp(seconds: right.ints[other], nanoseconds: right.nanoseconds[other]))
+        case (.decimal, .decimal), (.decimal, .int), (.int, .decimal):
+            order(left.decimalNumber(row), right.decimalNumber(other))
+        case (.decimal, .double): order(right.doubles[other], left.decimal(row)).map { -$0 }
+        case (.double, .decimal): order(left.doubles[row], right.decimal(other))
         case (.fixed, .fixed): compare(left.fixed(row), right.fixed(other))
         case (.text, .text): ByteSearch.order(left.texts[row], right.texts[other])
         default: nil
@@ -106,6 +110,14 @@ struct PairTest {
 
     private static func compare<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
         left < right ? -1 : left == right ? 0 : 1
+    }
+
+    private static func order(_ left: Decimal128, _ right: Decimal128) -> Int? {
+        left.isNaN == right.isNaN ? compare(left.orderKey, right.orderKey) : nil
+    }
+
+    private static func order(_ left: Double, _ right: Decimal128) -> Int? {
+        left.isNaN == right.isNaN ? Decimal128.order(of: left, to: right) : nil
     }
 
     private static func compare(_ left: Double, _ right: Double) -> Int? {

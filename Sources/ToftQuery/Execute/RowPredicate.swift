@@ -1,3 +1,4 @@
+internal import ToftModel
 internal import ToftStorage
 
 /// What a zone map says about a cluster before it is read.
@@ -256,6 +257,28 @@ final class FixedRangeTest: LeadingRangeTest {
     override fileprivate func isWithin(_ vector: Vector, _ row: Int) -> Bool {
         bytes.contains(vector.fixed(row))
     }
+}
+
+/// Decimals from one to another, by their order keys; inverted all others and null.
+final class DecimalRangeTest: RowPredicate {
+    private let keys: ClosedRange<FixedBytes>
+    private let isInverted: Bool
+
+    init(_ low: FixedBytes, _ high: FixedBytes, isInverted: Bool) {
+        keys = ClosedRange(uncheckedBounds: (low, high))
+        self.isInverted = isInverted
+    }
+
+    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        var within = Selection.empty
+        var rows = wanted.subtracting(vector.nulls).rows
+        while let row = rows.next() {
+            if keys.contains(vector.decimal(row).orderKey) { within.insert(row) }
+        }
+        return isInverted ? ~within : within
+    }
+
+    override var passesNull: Bool { isInverted }
 }
 
 /// Texts that a matcher accepts; `!=` also accepts null.

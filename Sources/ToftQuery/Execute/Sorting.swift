@@ -35,6 +35,10 @@ final class SortColumn {
         case .fixed:
             ints.append(isNull ? 0 : vector.ints[row])
             lows.append(isNull ? 0 : vector.fixed(row).low)
+        case .decimal:
+            let key = isNull ? .zero : vector.decimal(row).orderKey
+            ints.append(key.leading)
+            lows.append(key.low)
         case .text:
             texts.append(isNull ? UnsafeRawBufferPointer(start: nil, count: 0) : vector.texts[row])
         }
@@ -49,7 +53,7 @@ final class SortColumn {
         case .date:
             ints.removeLast()
             nanoseconds.removeLast()
-        case .fixed:
+        case .fixed, .decimal:
             ints.removeLast()
             lows.removeLast()
         case .text: texts.removeLast()
@@ -60,7 +64,7 @@ final class SortColumn {
     /// same.
     func prefix(_ row: Int) -> UInt64 {
         switch layout {
-        case .bool, .int, .date, .fixed: UInt64(bitPattern: ints[row]) ^ (1 << 63)
+        case .bool, .int, .date, .fixed, .decimal: UInt64(bitPattern: ints[row]) ^ (1 << 63)
         case .double: Self.prefix(doubles[row])
         case .text: Self.prefix(texts[row])
         }
@@ -70,7 +74,7 @@ final class SortColumn {
     var isPrefixExact: Bool {
         switch layout {
         case .bool, .int, .double: true
-        case .date, .fixed, .text: false
+        case .date, .fixed, .decimal, .text: false
         }
     }
 
@@ -101,7 +105,8 @@ final class SortColumn {
         switch layout {
         case .bool, .int, .double: return 0
         case .date: return Int(nanoseconds[left]) - Int(nanoseconds[right])
-        case .fixed: return lows[left] < lows[right] ? -1 : lows[left] == lows[right] ? 0 : 1
+        case .fixed, .decimal:
+            return lows[left] < lows[right] ? -1 : lows[left] == lows[right] ? 0 : 1
         case .text: return ByteSearch.order(texts[left], texts[right])
         }
     }
@@ -115,7 +120,7 @@ final class SortColumn {
         case .date:
             hasher.combine(ints[row])
             hasher.combine(nanoseconds[row])
-        case .fixed:
+        case .fixed, .decimal:
             hasher.combine(ints[row])
             hasher.combine(lows[row])
         case .text: hasher.combine(bytes: texts[row])

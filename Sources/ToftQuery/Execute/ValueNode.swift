@@ -35,6 +35,12 @@ final class ConstantNode: ValueNode {
         case (.bool(let value), .bool): if value { vector.bits.insert(row) }
         case (.date(let value), .date): vector.set(row, .timestamp(value))
         case (.uuid(let value), .fixed), (.objectId(let value), .fixed): vector.set(row, value)
+        case (_, .decimal):
+            if let decimal = constant.decimal {
+                vector.set(row, decimal.stored)
+            } else {
+                vector.nulls.insert(row)
+            }
         case (_, .double):
             if let number = constant.number {
                 vector.ownDoubles[row] = number
@@ -165,7 +171,9 @@ final class ArithmeticNode: ValueNode {
         self.operation = operation
         self.left = left
         self.right = right
-        super.init(left.layout == .int && right.layout == .int ? .int : .double)
+        let isDecimal = left.layout == .decimal || right.layout == .decimal
+        super.init(
+            isDecimal ? .decimal : left.layout == .int && right.layout == .int ? .int : .double)
     }
 
     override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
@@ -174,10 +182,10 @@ final class ArithmeticNode: ValueNode {
         vector.useOwnStorage()
         vector.nulls = first.nulls | second.nulls
         let open = wanted.subtracting(vector.nulls)
-        if layout == .int {
-            computeInts(first, second, open)
-        } else {
-            computeDoubles(first, second, open)
+        switch layout {
+        case .int: computeInts(first, second, open)
+        case .decimal: computeDecimals(first, second, open)
+        default: computeDoubles(first, second, open)
         }
         return vector
     }
@@ -187,6 +195,18 @@ final class ArithmeticNode: ValueNode {
         while let row = rows.next() {
             if let result = Arithmetic.compute(operation, first.ints[row], second.ints[row]) {
                 vector.ownInts[row] = result
+            } else {
+                vector.nulls.insert(row)
+            }
+        }
+    }
+
+    private func computeDecimals(_ first: Vector, _ second: Vector, _ open: Selection) {
+        var rows = open.rows
+        while let row = rows.next() {
+            let (one, other) = (first.decimalNumber(row), second.decimalNumber(row))
+            if let result = Arithmetic.compute(operation, one, other) {
+                vector.set(row, result.stored)
             } else {
                 vector.nulls.insert(row)
             }
@@ -210,6 +230,15 @@ extension Vector {
     @inline(__always)
     func number(_ row: Int) -> Double {
         layout == .int ? Double(ints[row]) : doubles[row]
+    }
+
+    /// A row of a numeric vector as a decimal.
+    func decimalNumber(_ row: Int) -> Decimal128 {
+        switch layout {
+        case .int: Decimal128(ints[row])
+        case .decimal: decimal(row)
+        default: Decimal128(doubles[row])
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+internal import ToftModel
 internal import ToftStorage
 
 /// The values of up to `Selection.capacity` rows, one type for all: where an expression leaves its
@@ -16,6 +17,8 @@ final class Vector {
         case date
         /// Uuid and object id.
         case fixed
+        /// Decimals, as they lie in the file.
+        case decimal
         case text
 
         init(_ type: ValueType) {
@@ -25,6 +28,7 @@ final class Vector {
             case .float, .double: self = .double
             case .date: self = .date
             case .uuid, .objectId: self = .fixed
+            case .decimal: self = .decimal
             case .string, .data: self = .text
             }
         }
@@ -50,7 +54,7 @@ final class Vector {
 
     init(_ layout: Layout) {
         self.layout = layout
-        let size = Selection.capacity * (layout == .text || layout == .fixed ? 16 : 12)
+        let size = Selection.capacity * 16
         storage = .allocate(byteCount: size, alignment: 64)
         storage.initializeMemory(as: UInt8.self, repeating: 0, count: size)
         wideInts = UnsafePointer(storage.assumingMemoryBound(to: Int64.self))
@@ -124,7 +128,7 @@ final class Vector {
         case (.timestamp(let value), .date):
             ownInts[row] = value.seconds
             ownNanoseconds[row] = value.nanoseconds
-        case (.fixed(let value), .fixed): set(row, value)
+        case (.fixed(let value), .fixed), (.fixed(let value), .decimal): set(row, value)
         case (.bytes(let value), .text): ownTexts[row] = value
         default: nulls.insert(row)
         }
@@ -139,6 +143,9 @@ final class Vector {
     /// A row of a vector of uuids or object ids.
     @inline(__always)
     func fixed(_ row: Int) -> FixedBytes { FixedBytes(leading: ints[row], low: lows[row]) }
+
+    /// A row of a vector of decimals.
+    func decimal(_ row: Int) -> Decimal128 { Decimal128(stored: fixed(row)) }
 
     /// Makes row `row` of this vector's own storage a copy of row `other` of `source`, which has
     /// the same layout.
@@ -155,7 +162,7 @@ final class Vector {
         case .date:
             ownInts[row] = source.ints[other]
             ownNanoseconds[row] = source.nanoseconds[other]
-        case .fixed: set(row, source.fixed(other))
+        case .fixed, .decimal: set(row, source.fixed(other))
         case .text: ownTexts[row] = source.texts[other]
         }
     }

@@ -102,6 +102,10 @@ extension ColumnPredicate {
                 low == high, isInverted)
         case .fixed(let low, let high, let isInverted):
             Self.range(low.uuidText, high.uuidText, low == high, isInverted)
+        case .decimal(let low, let high, let isInverted):
+            Self.range(
+                Decimal128(orderKey: low).description, Decimal128(orderKey: high).description,
+                low == high, isInverted)
         case .text(let text):
             "\(text.operation)\(text.options.isEmpty ? "" : "[c]") "
                 + "'\(String(decoding: text.needle.prefix(60), as: UTF8.self))'"

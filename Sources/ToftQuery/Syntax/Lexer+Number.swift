@@ -1,3 +1,4 @@
+internal import ToftModel
 internal import ToftStorage
 
 extension Lexer {
@@ -17,7 +18,8 @@ extension Lexer {
             return .float(Float(Self.normalized(text)) ?? .nan)
         }
         if isWhole { return .integer(Self.integer(digits: source.bytes[start..<endOfInteger])) }
-        return .double(Double(Self.normalized(text)) ?? .nan)
+        let decimal = Decimal128.parse(Array(text))?.value ?? .nan
+        return .double(Double(Self.normalized(text)) ?? .nan, decimal)
     }
 
     private mutating func skipDigits() {

@@ -1,3 +1,4 @@
+internal import ToftModel
 internal import ToftStorage
 
 extension Parser {
@@ -99,7 +100,7 @@ extension Parser {
         switch token.kind {
         case .symbol(.plus), .symbol(.minus): return try signedNumber()
         case .integer(let integer): literal = .integer(integer)
-        case .double(let double): literal = .double(double)
+        case .double(let double, let decimal): literal = .double(double, decimal)
         case .float(let float): literal = .float(float)
         case .string(let string): literal = .string(string)
         case .base64(let bytes): literal = .string(StringLiteral(bytes: bytes))
@@ -120,8 +121,8 @@ extension Parser {
         case .true: literal = .bool(true)
         case .false: literal = .bool(false)
         case .null: literal = .null
-        case .infinity: literal = .double(.infinity)
-        case .nan: literal = .double(.nan)
+        case .infinity: literal = .double(.infinity, .infinity)
+        case .nan: literal = .double(.nan, .nan)
         case .binary: return try binary()
         case .object: return try objectLiteral()
         default:
@@ -145,16 +146,18 @@ extension Parser {
         case .integer(let integer):
             try advance()
             return .integer(isNegative ? integer.negated : integer)
-        case .double(let double):
+        case .double(let double, let decimal):
             try advance()
-            return .double(isNegative ? -double : double)
+            return isNegative ? .double(-double, decimal.negated) : .double(double, decimal)
         case .float(let float):
             try advance()
             return .float(isNegative ? -float : float)
         case .identifier where keyword == .infinity || keyword == .nan:
-            let value = keyword == .nan ? Double.nan : .infinity
+            let isNaN = keyword == .nan
             try advance()
-            return .double(isNegative ? -value : value)
+            if isNaN { return .double(.nan, .nan) }
+            return isNegative
+                ? .double(-.infinity, .infinity.negated) : .double(.infinity, .infinity)
         default:
             throw unexpected(
                 "a number after the sign", hint: "To change the sign of a property write 0 - age.")

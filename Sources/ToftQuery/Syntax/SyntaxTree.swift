@@ -1,3 +1,4 @@
+package import ToftModel
 package import ToftStorage
 
 // A query as it is written, before it is held against a schema. The parser makes these from text; a
@@ -157,9 +158,9 @@ package enum Literal: Sendable {
     case null
     case bool(Bool)
     case integer(IntegerLiteral)
-    /// A number with a point or an exponent, infinity or NaN. Its text is what a decimal will be
-    /// compared with.
-    case double(Double)
+    /// A number with a point or an exponent, infinity or NaN: the double next to it, and the
+    /// decimal that its text spells.
+    case double(Double, Decimal128)
     /// A number that ends in `f`.
     case float(Float)
     case string(StringLiteral)

@@ -1,3 +1,4 @@
+internal import ToftModel
 internal import ToftStorage
 
 /// One word of a query.
@@ -8,7 +9,7 @@ struct Token {
         /// A name or a keyword: which, the parser decides by where it stands.
         case identifier
         case integer(IntegerLiteral)
-        case double(Double)
+        case double(Double, Decimal128)
         case float(Float)
         case string(StringLiteral)
         /// `B64"..."`, decoded.

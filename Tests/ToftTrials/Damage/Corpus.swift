@@ -51,6 +51,7 @@ struct Corpus {
                 PropertySchema("blob", .data),
                 PropertySchema("moment", .date, isIndexed: true),
                 PropertySchema("code", .uuid, isIndexed: true),
+                PropertySchema("price", .decimal128),
                 PropertySchema("maybeFlag", .bool, isOptional: true),
                 PropertySchema("maybeNumber", .int, isOptional: true, isIndexed: true),
                 PropertySchema("maybeRatio", .float, isOptional: true),
@@ -71,6 +72,7 @@ struct Corpus {
                 PropertySchema("blobs", .data, collection: .list),
                 PropertySchema("moments", .date, collection: .list),
                 PropertySchema("tokens", .objectId, collection: .list),
+                PropertySchema("prices", .decimal128, collection: .list, isOptional: true),
                 .linkingObjects("admirers", from: "Item", "mate"),
             ]),
         ClassSchema(
@@ -192,6 +194,7 @@ struct Corpus {
             ("blob", .data(random.bytes(number * 9))),
             ("moment", .date(Timestamp(seconds: whole * 86_400, nanoseconds: Int32(number)))),
             ("code", .uuid(FixedBytes(high: random.next(), low: random.next()))),
+            ("price", .decimal(Decimal128(low: random.next(), high: random.next()))),
             ("part", .link(parts[number * 5].ref)),
         ]
         if number % 2 == 0 {
@@ -228,6 +231,9 @@ struct Corpus {
         }
         try append("tokens", isLong ? 100 : number % 3) {
             .objectId(FixedBytes(high: UInt64($0), low: 0))
+        }
+        try append("prices", isLong ? 80 : number % 3) {
+            $0 % 3 == 2 ? .null : .decimal(Decimal128(Double($0) / 8))
         }
         try append("pals", min(number, 6)) { .link(earlier[$0 % max(1, earlier.count)].ref) }
         return object

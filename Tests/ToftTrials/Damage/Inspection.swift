@@ -346,6 +346,10 @@ struct Digest {
             add(UInt64(bitPattern: Int64(value.nanoseconds)))
         case .link(let value): add(UInt64(bitPattern: value.key))
         case .uuid(let value), .objectId(let value): add(value)
+        case .decimal(let value):
+            add(value.stored)
+            add(value.orderKey)
+            add(value.description)
         }
     }
 

@@ -220,6 +220,8 @@ final class CSession: ModelSession {
             var objectId = toft_object_id()
             withUnsafeMutableBytes(of: &objectId) { $0.copyBytes(from: bytes) }
             return toft_value_object_id(objectId)
+        case .decimal(let low, let high):
+            return toft_value_decimal(toft_decimal(low: low, high: high))
         case .link(let key): return toft_value_link(toft_link(object_key: key, class_key: target))
         case .list(let elements):
             if case .entry? = elements.first {
@@ -535,6 +537,7 @@ final class CSession: ModelSession {
         case TOFT_TYPE_LINK: .link(value.link.object_key)
         case TOFT_TYPE_UUID: .uuid(withUnsafeBytes(of: value.uuid) { Array($0) })
         case TOFT_TYPE_OBJECT_ID: .objectId(withUnsafeBytes(of: value.object_id) { Array($0) })
+        case TOFT_TYPE_DECIMAL: .decimal(value.decimal.low, value.decimal.high)
         default: .null
         }
     }
@@ -778,6 +781,7 @@ extension ShapeType {
         case .link: TOFT_TYPE_LINK
         case .uuid: TOFT_TYPE_UUID
         case .objectId: TOFT_TYPE_OBJECT_ID
+        case .decimal: TOFT_TYPE_DECIMAL
         }
     }
 }

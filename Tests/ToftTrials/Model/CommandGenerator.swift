@@ -202,7 +202,7 @@ struct CommandGenerator {
         case .float: 4
         case .int, .double, .link: 8
         case .date, .objectId: 12
-        case .uuid: 16
+        case .uuid, .decimal: 16
         case .text, .data: 4 + max(0, draw.size)
         }
     }

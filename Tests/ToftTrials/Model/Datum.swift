@@ -16,6 +16,8 @@ enum Datum: Hashable {
     case uuid([UInt8])
     /// 12 bytes.
     case objectId([UInt8])
+    /// The two words of a decimal of `Decimals`.
+    case decimal(UInt64, UInt64)
     /// What a list, a set or a dictionary holds, the latter two in their order.
     case list([Datum])
     /// A key of a dictionary and its value.
@@ -88,6 +90,12 @@ enum Datum: Hashable {
         case (.text(let left), .text(let right)), (.data(let left), .data(let right)),
             (.uuid(let left), .uuid(let right)), (.objectId(let left), .objectId(let right)):
             return byteOrder(left, right)
+        case (.decimal(let left, let leftHigh), .decimal(let right, let rightHigh)):
+            let (one, other) = (
+                Decimals.rank(left, leftHigh), Decimals.rank(right, rightHigh)
+            )
+            if one == 0 || other == 0 { return one == other ? 0 : nil }
+            return order(one, other)
         default: return nil
         }
     }
@@ -123,6 +131,7 @@ enum Datum: Hashable {
         switch self {
         case .float(let value): value.isNaN
         case .double(let value): value.isNaN
+        case .decimal(let low, let high): Decimals.rank(low, high) == 0
         default: false
         }
     }
@@ -136,6 +145,7 @@ enum Datum: Hashable {
         case .double(let value): hasher.combine(value.isNaN ? .nan : value)
         case .text(let bytes), .data(let bytes), .uuid(let bytes), .objectId(let bytes):
             hasher.combine(bytes)
+        case .decimal(let low, let high): hasher.combine(Decimals.rank(low, high))
         case .date(let seconds, let rest):
             hasher.combine(seconds)
             hasher.combine(rest)
@@ -144,6 +154,35 @@ enum Datum: Hashable {
             hasher.combine(key)
             value.hash(into: &hasher)
         }
+    }
+}
+
+/// The decimals of the model, spelled by hand: no code of the engine says what they are and how they
+/// compare.
+enum Decimals {
+    /// NaN, then by value, equal ones side by side: the rank, the coefficient, the exponent and
+    /// whether it is negative.
+    private static let finite: [(rank: Int, UInt64, exponent: Int, isNegative: Bool)] = [
+        (2, 1, 3, true), (2, 1_000, 0, true), (3, 150, -2, true), (3, 15, -1, true),
+        (4, 1, -6176, true), (5, 0, 0, true), (5, 0, 0, false), (5, 0, -2, false),
+        (6, 1, -6176, false), (7, 1, -1, false), (7, 10, -2, false), (8, 1, 0, false),
+        (8, 10, -1, false), (8, 100, -2, false), (9, 2, 0, false), (10, .max, 0, false),
+        (11, 1, 6111, false), (11, 1_000, 6108, false),
+    ]
+    private static let words: [(rank: Int, low: UInt64, high: UInt64)] =
+        [(0, 0, 0x7C << 56), (1, 0, 0xF8 << 56), (12, 0, 0x78 << 56)]
+        + finite.map {
+            ($0.rank, $0.1, UInt64($0.exponent + 6176) << 49 | ($0.isNegative ? 1 << 63 : 0))
+        }
+
+    static func value(_ number: UInt64) -> Datum {
+        let chosen = words[Int(number % UInt64(words.count))]
+        return .decimal(chosen.low, chosen.high)
+    }
+
+    /// 0 for NaN; -1 for what the model never wrote.
+    static func rank(_ low: UInt64, _ high: UInt64) -> Int {
+        words.first { $0.low == low && $0.high == high }?.rank ?? -1
     }
 }
 
@@ -161,6 +200,7 @@ extension Datum: CustomStringConvertible {
         case .date(let seconds, let rest): "T\(seconds):\(rest)"
         case .link(let key): "object \(key)"
         case .uuid(let bytes), .objectId(let bytes): "\(bytes)"
+        case .decimal(let low, let high): "decimal \(low) \(high)"
         case .entry(let key, let value): "'\(Self.shown(key))': \(value)"
         case .list(let elements):
             "\(elements.count) elements ["

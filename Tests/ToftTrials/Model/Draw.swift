@@ -41,6 +41,7 @@ extension Draw {
         case .date: return date
         case .uuid: return .uuid(fixed(16))
         case .objectId: return .objectId(fixed(12))
+        case .decimal: return Decimals.value(bits >> 4)
         case .link:
             let keys = content.classes[property.target].keys
             return keys.isEmpty ? .null : .link(keys[Int(bits % UInt64(keys.count))])

@@ -92,6 +92,7 @@ final class EngineSession: ModelSession {
             return .date(Timestamp(seconds: seconds, nanoseconds: rest))
         case .uuid(let bytes): return .uuid(FixedBytes(bytes: bytes))
         case .objectId(let bytes): return .objectId(FixedBytes(bytes: bytes))
+        case .decimal(let low, let high): return .decimal(Decimal128(low: low, high: high))
         case .link(let key):
             return .link(ObjectRef(classID: classes[owner].targets[property], key: key))
         case .list(let elements):
@@ -284,6 +285,8 @@ final class EngineSession: ModelSession {
             left.seconds == seconds && left.nanoseconds == rest
         case (.fixed(let left), .uuid(let right)), (.fixed(let left), .objectId(let right)):
             left == FixedBytes(bytes: right)
+        case (.fixed(let left), .decimal(let low, let high)):
+            left == Decimal128(low: low, high: high).stored
         case (.bytes(let left), .text(let right)), (.bytes(let left), .data(let right)):
             right.isSame(as: left)
         default: false
@@ -317,6 +320,7 @@ final class EngineSession: ModelSession {
         case .link(let key): .link(ObjectRef(classID: target, key: key))
         case .uuid(let bytes): .uuid(FixedBytes(bytes: bytes))
         case .objectId(let bytes): .objectId(FixedBytes(bytes: bytes))
+        case .decimal(let low, let high): .decimal(Decimal128(low: low, high: high))
         }
     }
 

@@ -115,7 +115,7 @@ extension Shape {
     mutating func addProperty(to index: Int, _ numbers: inout Seed) {
         let types: [ShapeType] = [
             .bool, .int, .int, .float, .double, .text, .text, .text, .data, .date, .link, .link,
-            .uuid, .objectId,
+            .uuid, .objectId, .decimal,
         ]
         let type = numbers.pick(types) ?? .int
         let kinds: [CollectionKind] = [.list, .list, .set, .dictionary]

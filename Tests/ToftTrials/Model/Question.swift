@@ -127,7 +127,7 @@ extension Question {
         }
         let isOrdered =
             property.type == .int || property.type == .float
-            || property.type == .double || property.type == .date
+            || property.type == .double || property.type == .date || property.type == .decimal
         if path.isEmpty, numbers.chance(15), property.type != .link, property.type != .data {
             return .among(
                 property: place,

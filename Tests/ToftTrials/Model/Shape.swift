@@ -20,7 +20,7 @@ struct ShapeClass: Equatable {
 }
 
 enum ShapeType: Int, CaseIterable {
-    case bool, int, float, double, text, data, date, link, uuid, objectId
+    case bool, int, float, double, text, data, date, link, uuid, objectId, decimal
 
     var stored: PropertyType {
         switch self {
@@ -34,13 +34,14 @@ enum ShapeType: Int, CaseIterable {
         case .link: .link
         case .uuid: .uuid
         case .objectId: .objectId
+        case .decimal: .decimal128
         }
     }
 
     var canBeIndexed: Bool {
         switch self {
         case .bool, .int, .text, .date, .uuid, .objectId: true
-        case .float, .double, .data, .link: false
+        case .float, .double, .data, .link, .decimal: false
         }
     }
 
@@ -56,6 +57,7 @@ enum ShapeType: Int, CaseIterable {
         case .link: .null
         case .uuid: .uuid(Array(repeating: 0, count: 16))
         case .objectId: .objectId(Array(repeating: 0, count: 12))
+        case .decimal: .decimal(0, 6176 << 49)
         }
     }
 }
