@@ -27,6 +27,9 @@ import ToftTestKit
             "cmp-date-027": "the literal names exactly the instant that is stored",
             "arithmetic-011": "19 / 2.0 is 9.5",
             "null-nan-paths-149": "a missing key is null, in an empty dictionary too",
+            "cmp-decimal-008": nan, "list-other-types-025": nan, "null-nan-paths-281": nan,
+            "null-nan-paths-290": nan, "null-nan-paths-411": nan,
+            "args-118": "the double 0.1 is a little more than the decimal",
         ]
     }()
 
@@ -36,12 +39,7 @@ import ToftTestKit
         let words = Set(
             row.query.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
         if !words.isDisjoint(with: ConformanceData.leftOut) { return true }
-        if !words.isDisjoint(with: [
-            "geobox", "geocircle", "geopolygon", "geoWithin",
-        ]) {
-            return true
-        }
-        return false
+        return !words.isDisjoint(with: ["geobox", "geocircle", "geopolygon", "geoWithin"])
     }
 
     @Test(arguments: [false, true]) func `Every query has the answer of realm`(indexed: Bool) throws

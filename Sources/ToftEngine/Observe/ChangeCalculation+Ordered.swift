@@ -15,7 +15,8 @@ extension ChangeCalculation {
         }
         let touched = try replay(of: ref, count: oldCount)?.change()
         var comparison = OrderedComparison(
-            before: try view(of: ref, in: old), after: try view(of: ref, in: new), touched: touched)
+            before: try view(of: ref, in: old), after: try view(of: ref, in: new),
+            type: property.collection == .dictionary ? .string : property.type, touched: touched)
         if let target = property.type == .link ? property.targetClassID : nil {
             let test = try test(of: target, watching: paths, rowCount: comparison.after.count)
             try comparison.run { cell throws(EngineError) in
@@ -96,13 +97,18 @@ private struct OrderedView {
 private struct OrderedComparison {
     let before: OrderedView
     let after: OrderedView
+    /// Of the elements of a set, of the keys of a dictionary.
+    let type: PropertyType
     /// What the records tell; nil where there are none.
     let touched: CollectionChange?
     var change = CollectionChange()
 
-    init(before: OrderedView, after: OrderedView, touched: CollectionChange?) {
+    init(
+        before: OrderedView, after: OrderedView, type: PropertyType, touched: CollectionChange?
+    ) {
         self.before = before
         self.after = after
+        self.type = type
         self.touched = touched
     }
 
@@ -112,7 +118,9 @@ private struct OrderedComparison {
         while index < before.count || next < after.count {
             let old = index < before.count ? try before.name(index) : nil
             let new = next < after.count ? try after.name(next) : nil
-            if let old, let new, !old.isBefore(new), !new.isBefore(old) {
+            if let old, let new, !old.isBefore(new, of: type),
+                !new.isBefore(old, of: type)
+            {
                 let value = try after.value(next)
                 let isSet = try isSet(index, next, value)
                 let isModified = isSet ? true : try isModified(value)
@@ -121,7 +129,7 @@ private struct OrderedComparison {
                     change.modificationsNew.append(next)
                 }
                 (index, next) = (index + 1, next + 1)
-            } else if let old, new.map({ old.isBefore($0) }) ?? true {
+            } else if let old, new.map({ old.isBefore($0, of: type) }) ?? true {
                 change.deletions.append(index)
                 index += 1
             } else {

@@ -14,7 +14,7 @@ extension ModelView {
     {
         let set = try collection(.set, key, property)
         return try value.withBorrowed { value throws(ModelError) in
-            try set.position(of: try property.soughtCell(value, in: schema))
+            try set.position(of: try property.soughtCell(value, in: schema), property.type)
         }
     }
 
@@ -34,7 +34,7 @@ extension ModelView {
     package func dictionaryPosition(
         _ key: Int64, _ property: PropertyHandle, of entryKey: UnsafeRawBufferPointer
     ) throws(ModelError) -> OrderedPosition {
-        try dictionaryKeys(key, property).position(of: .bytes(entryKey))
+        try dictionaryKeys(key, property).position(of: .bytes(entryKey), .string)
     }
 
     /// One key of a dictionary, owned by the caller.
@@ -68,16 +68,16 @@ extension ModelView {
 }
 
 extension ListView {
-    /// Where a cell is among elements that ascend. O(log elements).
-    package func position(of wanted: Cell) throws(ModelError) -> OrderedPosition {
+    /// Where a cell is among elements of a type that ascend. O(log elements).
+    package func position(of wanted: Cell, _ type: PropertyType) throws(ModelError) -> OrderedPosition {
         var low = 0, high = count
         while low < high {
             let middle = low + (high - low) / 2
             let cell = try stored { () throws(StorageError) in try self.cell(at: middle) }
-            if cell.isBefore(wanted) { low = middle + 1 } else { high = middle }
+            if cell.isBefore(wanted, of: type) { low = middle + 1 } else { high = middle }
         }
         guard low < count else { return OrderedPosition(index: low, isFound: false) }
         let cell = try stored { () throws(StorageError) in try self.cell(at: low) }
-        return OrderedPosition(index: low, isFound: !wanted.isBefore(cell))
+        return OrderedPosition(index: low, isFound: !wanted.isBefore(cell, of: type))
     }
 }

@@ -139,7 +139,7 @@ package struct ModelCheck {
             let (first, second) = try stored { () throws(StorageError) in
                 (try list.cell(at: index), try list.cell(at: index + 1))
             }
-            if !first.isBefore(second) {
+            if !first.isBefore(second, of: property.type) {
                 add("\(describe(property, key)) does not ascend at \(index + 1)")
             }
         }

@@ -3,7 +3,8 @@ package import ToftStorage
 extension Cell {
     /// Whether this cell comes before another of the same property: null first, false before true,
     /// NaN before all numbers, text and bytes by their bytes, links by their targets' keys.
-    package func isBefore(_ other: Cell) -> Bool {
+    /// - Parameter type: of the property; decimals are compared as numbers.
+    package func isBefore(_ other: Cell, of type: PropertyType) -> Bool {
         switch (self, other) {
         case (_, .null): false
         case (.null, _): true
@@ -15,6 +16,8 @@ extension Cell {
             left < right || (left.isNaN && !right.isNaN)
         case (.timestamp(let left), .timestamp(let right)): left < right
         case (.bytes(let left), .bytes(let right)): left.isBefore(right)
+        case (.fixed(let left), .fixed(let right)) where type == .decimal128:
+            Decimal128(stored: left) < Decimal128(stored: right)
         case (.fixed(let left), .fixed(let right)): left < right
         default: false
         }

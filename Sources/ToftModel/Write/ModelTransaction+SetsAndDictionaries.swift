@@ -14,7 +14,8 @@ extension ModelTransaction {
         let count = try count(of: .set, key, property)
         arena.reset()
         let cell = try prepareElement(value, property)
-        let position = try view.list(key, property).position(of: cell)
+        let position = try view.list(key, property).position(
+            of: cell, property.type)
         guard !position.isFound else { return (position.index, false) }
         try checkRoom(for: 1, beside: count, property)
         try insert(cell, at: position.index, of: key, property)
@@ -47,7 +48,9 @@ extension ModelTransaction {
             try clear(key, property)
             return try append(range, to: key, property, from: 0)
         }
-        for step in try steps(from: try view.list(key, property), to: range).reversed() {
+        for step in try steps(
+            from: try view.list(key, property), to: range, property.type
+        ).reversed() {
             switch step {
             case .keep: break
             case .erase(let index): try remove(index, of: key, property, derived: false)
@@ -73,7 +76,7 @@ extension ModelTransaction {
         arena.reset()
         let name = try prepareEntryKey(entryKey, property)
         let cell = try prepareElement(value, property)
-        let position = try view.dictionaryKeys(key, property).position(of: name)
+        let position = try view.dictionaryKeys(key, property).position(of: name, .string)
         guard !position.isFound else {
             try replace(position.index, of: key, property, by: cell)
             return (position.index, false)
@@ -121,7 +124,9 @@ extension ModelTransaction {
     ) throws(ModelError) {
         let names = values.upperBound..<values.upperBound + values.count
         if policy != .modified { try clear(key, property) }
-        for step in try steps(from: try view.dictionaryKeys(key, property), to: names).reversed() {
+        for step in try steps(
+            from: try view.dictionaryKeys(key, property), to: names, .string
+        ).reversed() {
             switch step {
             case .erase(let index): try removeEntry(at: index, of: key, property)
             case .insert(let offset, let index):
@@ -168,7 +173,9 @@ extension ModelTransaction {
         case insert(offset: Int, index: Int)
     }
 
-    private func steps(from elements: ListView, to range: Range<Int>) throws(ModelError) -> [Step] {
+    private func steps(
+        from elements: ListView, to range: Range<Int>, _ type: PropertyType
+    ) throws(ModelError) -> [Step] {
         var steps: [Step] = []
         var index = 0, offset = 0
         while index < elements.count || offset < range.count {
@@ -180,10 +187,10 @@ extension ModelTransaction {
             let old = try stored { () throws(StorageError) in try elements.cell(at: index) }
             let new =
                 offset < range.count ? prepared.pointee.listCells[range.lowerBound + offset] : nil
-            if let new, new.isBefore(old) {
+            if let new, new.isBefore(old, of: type) {
                 steps.append(.insert(offset: offset, index: index))
                 offset += 1
-            } else if let new, !old.isBefore(new) {
+            } else if let new, !old.isBefore(new, of: type) {
                 steps.append(.keep(offset: offset, index: index))
                 (index, offset) = (index + 1, offset + 1)
             } else {

@@ -142,7 +142,9 @@ package final class ModelTransaction {
             for value in values {
                 prepared.pointee.addListCell(try prepareElement(value, property))
             }
-            if property.collection == .set { prepared.pointee.makeSet(from: first) }
+            if property.collection == .set {
+                prepared.pointee.makeSet(from: first, of: property.type)
+            }
         case (.dictionary(let entries), .dictionary):
             for entry in entries {
                 prepared.pointee.addListCell(try prepareEntryKey(entry.key, property))

@@ -61,12 +61,12 @@ struct PreparedAssignments {
         }
     }
 
-    /// Sorts the cells from `first` on, and drops those that equal another.
-    mutating func makeSet(from first: Int) {
-        listCells[first...].sort { $0.isBefore($1) }
+    /// Sorts the cells from `first` on, values of a type, and drops those that equal another.
+    mutating func makeSet(from first: Int, of type: PropertyType) {
+        listCells[first...].sort { $0.isBefore($1, of: type) }
         var last = first
         for index in listCells.indices.dropFirst(first + 1)
-        where listCells[last].isBefore(listCells[index]) {
+        where listCells[last].isBefore(listCells[index], of: type) {
             last += 1
             listCells[last] = listCells[index]
         }
@@ -81,11 +81,14 @@ struct PreparedAssignments {
             (key: listCells[first + 2 * $0], value: listCells[first + 2 * $0 + 1], index: $0)
         }
         entries.sort {
-            $0.key.isBefore($1.key) || (!$1.key.isBefore($0.key) && $0.index > $1.index)
+            $0.key.isBefore($1.key, of: .string)
+                || (!$1.key.isBefore($0.key, of: .string) && $0.index > $1.index)
         }
         var distinct = entries.prefix(1)
         for entry in entries.dropFirst() {
-            guard let last = distinct.last, last.key.isBefore(entry.key) else { continue }
+            guard let last = distinct.last, last.key.isBefore(entry.key, of: .string) else {
+                continue
+            }
             distinct.append(entry)
         }
         listCells.removeSubrange(first...)

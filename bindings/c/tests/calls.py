@@ -86,13 +86,16 @@ Date = collections.namedtuple("Date", "seconds nanoseconds")
 #: Types that a later version will have.
 RESERVED_TYPES = (
     E.TOFT_TYPE_MIXED,
-    E.TOFT_TYPE_DECIMAL,
     E.TOFT_TYPE_OBJECT,
 )
 
 
 class ObjectId(bytes):
     """Twelve bytes to be passed as an object id."""
+
+
+class Decimal(collections.namedtuple("Decimal", "low high")):
+    """The two words of a decimal."""
 
 
 class Float(float):
@@ -117,6 +120,8 @@ def value(thing):
         result.type, result.string, result.keep = E.TOFT_TYPE_STRING, string, string
     elif isinstance(thing, uuid.UUID):
         result.type, result.uuid.bytes = E.TOFT_TYPE_UUID, (ctypes.c_uint8 * 16)(*thing.bytes)
+    elif isinstance(thing, Decimal):
+        result.type, result.decimal = E.TOFT_TYPE_DECIMAL, S.toft_decimal(*thing)
     elif isinstance(thing, ObjectId):
         result.type, result.object_id.bytes = E.TOFT_TYPE_OBJECT_ID, (ctypes.c_uint8 * 12)(*thing)
     elif isinstance(thing, bytes):
@@ -175,6 +180,8 @@ def python(result):
         return Date(result.date.seconds, result.date.nanoseconds)
     if result.type == E.TOFT_TYPE_UUID:
         return uuid.UUID(bytes=bytes(result.uuid.bytes))
+    if result.type == E.TOFT_TYPE_DECIMAL:
+        return Decimal(result.decimal.low, result.decimal.high)
     if result.type == E.TOFT_TYPE_OBJECT_ID:
         return ObjectId(result.object_id.bytes)
     if result.type == E.TOFT_TYPE_LINK:

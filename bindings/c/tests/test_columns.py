@@ -8,6 +8,7 @@ import uuid
 
 from calls import (
     Date,
+    Decimal,
     E,
     Float,
     Link,
@@ -39,6 +40,7 @@ CLASSES = {
         property_schema("day", E.TOFT_TYPE_DATE, NULLABLE),
         property_schema("code", E.TOFT_TYPE_UUID, NULLABLE),
         property_schema("token", E.TOFT_TYPE_OBJECT_ID, NULLABLE),
+        property_schema("price", E.TOFT_TYPE_DECIMAL, NULLABLE),
         property_schema("other", E.TOFT_TYPE_LINK, NULLABLE, "Thing"),
         property_schema("must", E.TOFT_TYPE_STRING),
         property_schema("numbers", E.TOFT_TYPE_INT, E.TOFT_PROPERTY_LIST),
@@ -145,6 +147,8 @@ class ColumnTests(unittest.TestCase):
         datas = (S.toft_data * 3)(*(S.toft_data(each.data, each.size) for each in texts))
         codes = [uuid.UUID(int=0), uuid.UUID(int=2**127 + 1), uuid.UUID(int=2**128 - 1)]
         tokens = [ObjectId(12), ObjectId(range(12)), ObjectId(b"\xff" * 12)]
+        prices = [Decimal(0, 6176 << 49), Decimal(2**64 - 1, 2**64 - 1), Decimal(150, 0x303C << 48)]
+        raw_prices = (S.toft_decimal * 3)(*(S.toft_decimal(*each) for each in prices))
         encoded = [word.encode() for word in words]
         narrow, data = slices(encoded, "i")
         wide, _ = slices(encoded, "q")
@@ -162,6 +166,8 @@ class ColumnTests(unittest.TestCase):
             ("day", 8, micros, {}, dates),
             ("code", 16, b"".join(each.bytes for each in codes), {}, codes),
             ("token", 12, b"".join(tokens), {}, tokens),
+            ("price", 16, raw_prices, {}, prices),
+            ("price", 24, values([prices[1], None, prices[0]]), {}, [prices[1], None, prices[0]]),
             ("title", 24, values(words), {}, words),
             ("count", 24, values([1, None, 3]), {}, [1, None, 3]),
             ("ratio", 24, values([Float(1.5), None, Float(0)]), {}, [1.5, None, 0.0]),

@@ -15,6 +15,7 @@ from calls import (
     HEADER,
     LIBRARY,
     RESERVED_TYPES,
+    Decimal,
     Date,
     E,
     Float,
@@ -52,6 +53,7 @@ SCALARS = {
     "data": (E.TOFT_TYPE_DATA, b"\0\xff\x80", b""),
     "date": (E.TOFT_TYPE_DATE, Date(-5, -7), Date(0, 0)),
     "uuid": (E.TOFT_TYPE_UUID, uuid.UUID(int=2**127 + 5), uuid.UUID(int=0)),
+    "decimal": (E.TOFT_TYPE_DECIMAL, Decimal(150, 0x303C << 48), Decimal(0, 6176 << 49)),
     "object_id": (E.TOFT_TYPE_OBJECT_ID, ObjectId(range(244, 256)), ObjectId(12)),
 }
 

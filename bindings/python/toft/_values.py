@@ -12,11 +12,13 @@ import math
 import struct
 from collections.abc import Mapping, Set
 from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
 from enum import Enum
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 from uuid import UUID as Uuid
 
+from . import decimals
 from ._ffi import TOFT_MAX_VALUE_SIZE, toft_entry, toft_type, toft_value
 from .errors import InvalidArgumentError, TypeMismatchError, ValueTooLongError
 from .identifiers import ObjectId
@@ -41,6 +43,7 @@ NULL, BOOL, INT, FLOAT, DOUBLE, STRING, DATA, DATE, LINK, LINKING_OBJECTS, LIST 
 )
 OBJECT_ID, UUID = int(toft_type.OBJECT_ID), int(toft_type.UUID)
 DICTIONARY = int(toft_type.DICTIONARY)
+DECIMAL = int(toft_type.DECIMAL)
 
 UTC = timezone.utc
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -186,6 +189,8 @@ class Arguments:
             self._fixed(UUID, value.bytes)
         elif isinstance(value, ObjectId):
             self._fixed(OBJECT_ID, value.binary)
+        elif isinstance(value, Decimal):
+            self._fixed(DECIMAL, decimals.encode(value))
         elif kind == "datetime64":  # NumPy's, which are UTC
             moment = value.astype("M8[us]").item()
             self.add(None if moment is None else moment.replace(tzinfo=UTC), realm, wanted)
@@ -217,6 +222,9 @@ class Arguments:
         self.count += 1
 
     def _integer(self, value: int, wanted: int) -> None:
+        if wanted == DECIMAL:
+            self._fixed(DECIMAL, decimals.encode(Decimal(value)))
+            return
         if wanted in (DOUBLE, FLOAT):
             self._number(_float_of(value), wanted)
             return
@@ -324,6 +332,8 @@ def decode(memory: Any, offset: int, realm: Realm) -> Any:
         return Uuid(bytes=_FIXED.unpack_from(memory, offset)[1])
     if kind == OBJECT_ID:
         return ObjectId(_FIXED.unpack_from(memory, offset)[1][:12])
+    if kind == DECIMAL:
+        return decimals.decode(_FIXED.unpack_from(memory, offset)[1])
     if kind == FLOAT:
         return FLOAT_MEMBER.unpack_from(memory, offset)[0]
     raise InvalidArgumentError(f"The library gave a value of the unknown type {kind}.")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from . import _values as values
+from . import decimals
 from ._ffi import toft_column
 from ._lib import library
 from .identifiers import ObjectId
@@ -76,6 +77,10 @@ def _object_ids(memory: bytearray) -> list[Any]:
     return [ObjectId(value) for (value,) in iter_unpack("12s", memory)]
 
 
+def _decimals(memory: bytearray) -> list[Any]:
+    return [decimals.decode(value) for (value,) in iter_unpack("16s", memory)]
+
+
 def _numbers(code: str) -> Callable[[bytearray], list[Any]]:
     def convert(memory: bytearray) -> list[Any]:
         numbers = array(code)
@@ -109,6 +114,7 @@ LAYOUTS = {
     values.LINK: _Layout(8, _numbers("q"), "i8"),
     values.UUID: _Layout(16, _uuids, None),
     values.OBJECT_ID: _Layout(12, _object_ids, None),
+    values.DECIMAL: _Layout(16, _decimals, None),
 }
 
 

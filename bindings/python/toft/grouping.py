@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from . import _values as values
+from . import decimals
 from .errors import UnsupportedAggregateError
 from .expressions import Expression
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from .query import Results
     from .rows import BoundProperty
 
-_NUMBERS = (values.INT, values.FLOAT, values.DOUBLE)
+_NUMBERS = (values.INT, values.FLOAT, values.DOUBLE, values.DECIMAL)
 
 
 class Groups:
@@ -39,15 +41,15 @@ class Groups:
         sums: dict[Any, Any] = dict.fromkeys(keys, 0)
         for key, value in zip(keys, column):
             if value is not None:
-                sums[key] += value
+                sums[key] = _added(sums[key], value)
         return sums
 
-    def average(self, name: str | Expression[Any]) -> dict[Any, float | None]:
+    def average(self, name: str | Expression[Any]) -> dict[Any, Any]:
         """The mean in each group, None when there is no value."""
         keys, column = self._read(self._number(name, *_NUMBERS))
         counts = Counter(key for key, value in zip(keys, column) if value is not None)
-        sums = self._folded(keys, column, lambda one, other: one + other)
-        return {key: sums[key] / counts[key] if counts[key] else None for key in sums}
+        sums = self._folded(keys, column, _added)
+        return {key: _divided(sums[key], counts[key]) if counts[key] else None for key in sums}
 
     def min(self, name: str | Expression[Any]) -> dict[Any, Any]:
         """The least value in each group, None when there is no value."""
@@ -88,3 +90,15 @@ class Groups:
         linked = self._results._realm._linked
         found = {key: None if key is None else linked(key, each.target) for key in set(column)}
         return [found[key] for key in column]
+
+
+def _added(one: Any, other: Any) -> Any:
+    if isinstance(other, Decimal):
+        return decimals.CONTEXT.add(Decimal(one), other)
+    return one + other
+
+
+def _divided(total: Any, count: int) -> Any:
+    if isinstance(total, Decimal):
+        return decimals.CONTEXT.divide(total, Decimal(count))
+    return total / count

@@ -6,6 +6,7 @@ import json
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from datetime import date
+from decimal import Decimal
 from enum import Enum
 from html import escape
 from itertools import islice
@@ -54,8 +55,8 @@ def name_of(instance: Object) -> Any:
 
 
 def json_text(plain: Any, indent: int | None) -> str:
-    """Dictionaries of objects as JSON: dates as in ISO 8601, bytes in base 64, identifiers as
-    text, the values of enumerations.
+    """Dictionaries of objects as JSON: dates as in ISO 8601, bytes in base 64, identifiers and
+    decimals as text, the values of enumerations.
     """
     return json.dumps(plain, indent=indent, ensure_ascii=False, default=_json_value)
 
@@ -65,7 +66,7 @@ def _json_value(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, (bytes, bytearray)):
         return b64encode(value).decode()
-    if isinstance(value, (UUID, ObjectId)):
+    if isinstance(value, (UUID, ObjectId, Decimal)):
         return str(value)
     if isinstance(value, Enum):
         return value.value

@@ -6,6 +6,7 @@ import json
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from .database import Realm
 
 
-_TEXTS = (values.DATE, values.DATA, values.UUID, values.OBJECT_ID)
+_TEXTS = (values.DATE, values.DATA, values.UUID, values.OBJECT_ID, values.DECIMAL)
 
 
 def read_json(realm: Realm, binding: Binding, text: str | bytes, policy: int) -> list[Any]:
@@ -107,10 +108,14 @@ class _Reader:
                 return UUID(value)
             if each.type == values.OBJECT_ID:
                 return ObjectId(value)
+            if each.type == values.DECIMAL:
+                return Decimal(value)
             if each.type == values.DATA:
                 return b64decode(value, validate=True)
             if each.conversion is not None:
                 return date.fromisoformat(value)
             return datetime.fromisoformat(value.replace("Z", "+00:00"))
+        except InvalidOperation:
+            raise TypeMismatchError(f"{each.name}: {value!r:.80} is not a number.") from None
         except ValueError as error:
             raise TypeMismatchError(f"{each.name}: {value!r:.80}: {error}") from None

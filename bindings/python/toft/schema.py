@@ -25,6 +25,7 @@ from collections.abc import (
 )
 from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from inspect import Parameter, Signature
 from typing import Annotated, Any, Literal, TypeVar, Union, overload
 from uuid import UUID
@@ -178,6 +179,7 @@ _ZEROS: dict[int, Any] = {
     values.LINKING_OBJECTS: (),
     values.UUID: UUID(int=0),
     values.OBJECT_ID: ObjectId(bytes(12)),
+    values.DECIMAL: Decimal(0),
 }
 
 _CONTAINER_FLAGS: dict[type | None, int] = {
@@ -209,6 +211,7 @@ _SCALARS: dict[Any, int] = {
     datetime: values.DATE,
     UUID: values.UUID,
     ObjectId: values.OBJECT_ID,
+    Decimal: values.DECIMAL,
 }
 
 
@@ -458,8 +461,8 @@ def _scalar(annotation: Any) -> PropertySchema:
         raise _Problem("say what the dictionary holds: dict[str, int]")
     raise _Problem(
         f"{getattr(annotation, '__name__', annotation)} cannot be stored: a property is bool, "
-        f"int, float, toft.Float32, str, bytes, datetime, date, UUID, toft.ObjectId, an Enum, a "
-        f"class, or a list, a set or a dictionary of one of these"
+        f"int, float, toft.Float32, str, bytes, datetime, date, Decimal, UUID, toft.ObjectId, an "
+        f"Enum, a class, or a list, a set or a dictionary of one of these"
     )
 
 
