@@ -12,7 +12,10 @@ extension Double: MinMaxType {}
 extension Date: MinMaxType {}
 
 /// What can be added up: numbers.
-public protocol AddableType: _Scalar {}
+public protocol AddableType: _Scalar {
+    /// What the mean of such values is.
+    associatedtype _Mean: AddableType = Double
+}
 extension Int: AddableType {}
 extension Int8: AddableType {}
 extension Int16: AddableType {}

@@ -233,8 +233,8 @@ extension RealmCollection {
         sum(ofProperty: KeyPathNames.name(of: keyPath))
     }
 
-    /// The mean of a property: `average(of: \.age)`.
-    public func average<Value: _HasSum>(of keyPath: KeyPath<Element, Value>) -> Double?
+    /// The mean of a property: `average(of: \.age)`. A double; of decimals a decimal.
+    public func average<Value: _HasSum>(of keyPath: KeyPath<Element, Value>) -> Value.Sum._Mean?
     where Element: ObjectBase {
         average(ofProperty: KeyPathNames.name(of: keyPath))
     }
@@ -259,8 +259,8 @@ extension RealmCollection where Element: MinMaxType {
 extension RealmCollection where Element: AddableType {
     /// The sum; 0 when there is no value.
     public func sum() -> Element { sum(ofProperty: "self") }
-    /// The mean; nil when there is no value.
-    public func average() -> Double? { average(ofProperty: "self") }
+    /// The mean; nil when there is no value. A double; of decimals a decimal.
+    public func average() -> Element._Mean? { average(ofProperty: "self") }
 }
 
 extension RealmCollection where Element: _HasPersistedOrder {

@@ -66,15 +66,9 @@ public struct Decimal128: Hashable, Sendable {
     }
 }
 
-extension Decimal128: Comparable, LosslessStringConvertible {
+extension Decimal128: Comparable, CustomStringConvertible {
     public static func < (left: Decimal128, right: Decimal128) -> Bool {
         left.number < right.number
-    }
-
-    /// The number of a text; nil for any other text, where `init(string:)` gives NaN.
-    public init?(_ description: String) {
-        guard let number = ToftModel.Decimal128(description) else { return nil }
-        self.init(number)
     }
 
     public var description: String { stringValue }
@@ -139,7 +133,7 @@ extension Decimal128: _Scalar {
     public static func _scalar(converting any: Any) -> Decimal128? {
         switch any {
         case let value as Decimal128: value
-        case let text as String: Decimal128(text)
+        case let text as String: ToftModel.Decimal128(text).map { Decimal128($0) }
         case let integer as Int: Decimal128(integer)
         case let double as Double: Decimal128(floatLiteral: double)
         case let integer as any BinaryInteger: Decimal128(integer)
@@ -154,23 +148,5 @@ extension Decimal128: MinMaxType, AddableType, _HasMinMax, _HasSum, _HasPersiste
 {
     public typealias Extreme = Decimal128
     public typealias Sum = Decimal128
-}
-
-extension RealmCollection {
-    /// The mean of decimals: `average(of: \.price)`; nil when there is no value.
-    public func average(of keyPath: KeyPath<Element, Decimal128>) -> Decimal128?
-    where Element: ObjectBase {
-        average(ofProperty: KeyPathNames.name(of: keyPath))
-    }
-
-    /// The mean of decimals; nil when there is no value.
-    public func average(of keyPath: KeyPath<Element, Decimal128?>) -> Decimal128?
-    where Element: ObjectBase {
-        average(ofProperty: KeyPathNames.name(of: keyPath))
-    }
-}
-
-extension RealmCollection where Element == Decimal128 {
-    /// The mean; nil when there is no value.
-    public func average() -> Decimal128? { average(ofProperty: "self") }
+    public typealias _Mean = Decimal128
 }

@@ -146,7 +146,7 @@ extension Query where T: RealmCollection, T.Element: _HasSum {
     /// The sum of the elements.
     public var sum: Query<T.Element> { aggregate(.sum) }
     /// The mean of the elements.
-    public var avg: Query<Double?> { aggregate(.average) }
+    public var avg: Query<T.Element.Sum._Mean?> { aggregate(.average) }
 }
 
 extension Query where T: _HasMinMax {
@@ -160,17 +160,7 @@ extension Query where T: _HasSum {
     /// Of a property of a collection's objects, `$0.dogs.age.sum`: the sum.
     public var sum: Query<T> { aggregate(.sum) }
     /// Of a property of a collection's objects, `$0.dogs.age.avg`: the mean.
-    public var avg: Query<Double?> { aggregate(.average) }
-}
-
-extension Query where T: RealmCollection, T.Element == Decimal128 {
-    /// The mean of the elements.
-    public var avg: Query<Decimal128?> { aggregate(.average) }
-}
-
-extension Query where T == Decimal128 {
-    /// Of a property of a collection's objects, `$0.items.price.avg`: the mean.
-    public var avg: Query<Decimal128?> { aggregate(.average) }
+    public var avg: Query<T.Sum._Mean?> { aggregate(.average) }
 }
 
 extension Query {

@@ -221,8 +221,7 @@ extension toft_string {
 extension toft_type {
     /// Why a value of this type is not taken: it is reserved, or not a type at all.
     func refusal(_ name: StaticString) -> EngineError {
-        rawValue == TOFT_TYPE_MIXED.rawValue
-            || (TOFT_TYPE_SET.rawValue...TOFT_TYPE_OBJECT.rawValue).contains(rawValue)
+        self == TOFT_TYPE_MIXED || self == TOFT_TYPE_OBJECT
             ? EngineError(
                 .unsupported,
                 "'\(name)' has the type \(rawValue), which this version of the library does not "

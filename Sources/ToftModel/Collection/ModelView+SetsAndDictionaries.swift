@@ -69,7 +69,9 @@ extension ModelView {
 
 extension ListView {
     /// Where a cell is among elements of a type that ascend. O(log elements).
-    package func position(of wanted: Cell, _ type: PropertyType) throws(ModelError) -> OrderedPosition {
+    package func position(of wanted: Cell, _ type: PropertyType) throws(ModelError)
+        -> OrderedPosition
+    {
         var low = 0, high = count
         while low < high {
             let middle = low + (high - low) / 2

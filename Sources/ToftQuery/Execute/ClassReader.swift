@@ -113,7 +113,7 @@ final class ClassReader {
         try key.withBytes { key throws(ModelError) in
             try forEachRow(batch, wanted: wanted) { row, cluster, index throws(ModelError) in
                 let keys = try Self.list(cluster, keysColumn, index)
-                let position = try keys.position(of: .bytes(key))
+                let position = try keys.position(of: .bytes(key), .string)
                 guard position.isFound else { return }
                 let values = try Self.list(cluster, column.column, index)
                 vector.set(row, try values.element(position.index))
