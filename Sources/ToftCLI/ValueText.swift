@@ -5,7 +5,8 @@ import ToftStorage
 
 /// Values to and from JSON. Dates are ISO 8601 in UTC, data is base64, a link is the primary key of
 /// its target, or its object key where it has none or `links` asks for it. A uuid is its 36
-/// characters, an object id its 24 hexadecimal digits, a decimal its digits: "1.50". NaN and infinities are texts.
+/// characters, an object id its 24 hexadecimal digits, a decimal its digits: "1.50".
+/// NaN and infinities are texts.
 struct ValueText {
     let session: Session
     var links = LinkNames.primaryKeys

@@ -5,8 +5,8 @@ internal import ToftStorage
 ///
 /// By type: bool a byte; int and link eight bytes; float four; double eight; string and data a
 /// pointer and a count (borrowed until the session moves or writes); date eight bytes of seconds
-/// and four of nanoseconds, sixteen in all; uuid and decimal sixteen; object id twelve. Null reads as zero
-/// bytes.
+/// and four of nanoseconds, sixteen in all; uuid and decimal sixteen; object id twelve.
+/// Null reads as zero bytes.
 package struct ColumnBuffer {
     /// Nil: the objects' own keys.
     package var property: PropertyID?

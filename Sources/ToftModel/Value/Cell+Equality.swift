@@ -1,8 +1,8 @@
 package import ToftStorage
 
 extension Cell {
-    /// Whether two cells of one property are equal as values: NaN equals NaN, -0.0 equals 0.0; decimals
-    /// also have the same digits.
+    /// Whether two cells of one property are equal as values: NaN equals NaN, -0.0 equals 0.0;
+    /// decimals also have the same digits.
     package func isEqual(to other: Cell) -> Bool {
         switch (self, other) {
         case (.null, .null): true

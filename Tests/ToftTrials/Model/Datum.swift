@@ -157,8 +157,8 @@ enum Datum: Hashable {
     }
 }
 
-/// The decimals of the model, spelled by hand: no code of the engine says what they are and how they
-/// compare.
+/// The decimals of the model, spelled by hand: no code of the engine says what they are and how
+/// they compare.
 enum Decimals {
     /// NaN, then by value, equal ones side by side: the rank, the coefficient, the exponent and
     /// whether it is negative.

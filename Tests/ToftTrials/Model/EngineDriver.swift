@@ -409,6 +409,7 @@ final class EngineResults: ModelResults {
         case .float(let value): .float(value)
         case .double(let value): .double(value)
         case .date(let value): .date(value.seconds, value.nanoseconds)
+        case .decimal(let value): .decimal(value.low, value.high)
         default: .null
         }
     }

@@ -189,7 +189,8 @@ extension ModelRun {
         let declared = expected.shape.classes[question.owner]
         let found = declared.properties.indices.filter {
             let property = declared.properties[$0]
-            return !property.isCollection && [.int, .float, .double, .date].contains(property.type)
+            return !property.isCollection
+                && [.int, .float, .double, .date, .decimal].contains(property.type)
         }
         guard let property = numbers.pick(found), let what = numbers.pick(ModelAggregate.allCases)
         else { return }
@@ -289,7 +290,7 @@ extension ModelAggregate {
         case .minimum: return values.min { Datum.sortOrder($0, $1) < 0 } ?? .null
         case .maximum: return values.max { Datum.sortOrder($0, $1) < 0 } ?? .null
         case .sum, .average:
-            guard type != .date else { return nil }
+            guard type != .date, type != .decimal else { return nil }
             if type == .int, self == .sum {
                 let total = values.reduce(Int128(0)) {
                     if case .int(let value) = $1 { $0 + Int128(value) } else { $0 }

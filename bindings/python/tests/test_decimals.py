@@ -195,9 +195,7 @@ def test_literals_are_decimals_beside_decimals(realm: toft.Realm) -> None:
     assert items.where("price == $0", Decimal("0.100")).count() == 2
 
 
-def test_arithmetic_of_queries_is_that_of_python(
-    realm: toft.Realm, numbers: random.Random
-) -> None:
+def test_arithmetic_of_queries_is_that_of_python(realm: toft.Realm, numbers: random.Random) -> None:
     computations = {
         "+": CONTEXT.add,
         "-": CONTEXT.subtract,
