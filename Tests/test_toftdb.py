@@ -229,6 +229,41 @@ def test_identifiers_are_texts_of_their_digits(tmp_path: Path) -> None:
     assert "uuid" in wrong.stderr and "8-4-4-4-12" in wrong.stderr
 
 
+def test_decimals_are_texts_that_keep_their_digits(tmp_path: Path) -> None:
+    schema = tmp_path / "schema.json"
+    properties = [
+        {"name": "price", "type": "decimal128"},
+        {"name": "discount", "type": "decimal128", "optional": True},
+        {"name": "prices", "type": "decimal128", "list": True},
+    ]
+    schema.write_text(json.dumps({"classes": [{"name": "Offer", "properties": properties}]}))
+    rows = [
+        {"price": "1.50", "discount": None, "prices": ["1E+3", "-0", "NaN", "-Infinity"]},
+        {"price": "9.999999999999999999999999999999999E+6144", "discount": "0.00", "prices": []},
+    ]
+    given = tmp_path / "rows.jsonl"
+    given.write_text("".join(json.dumps(row) + "\n" for row in [*rows, rows[0] | {"price": 7}]))
+    database, copy = tmp_path / "offers.toft", tmp_path / "copy.toft"
+    run("import", database, given, "--schema", schema)
+    exported = [json.loads(line) for line in run("export", database, "Offer").stdout.splitlines()]
+    assert [{name: row[name] for name in rows[0]} for row in exported] == [
+        *rows,
+        rows[0] | {"price": "7"},
+    ]
+    found = run("query", database, "Offer", "price == 1.5 OR price > 1e6000", "--count", "--json")
+    assert json.loads(found.stdout) == {"count": 2}
+    assert "1.50" in run("query", database, "Offer", "price BETWEEN {1, 2}").stdout
+    dump = tmp_path / "dump.jsonl"
+    dump.write_text(run("dump", database).stdout)
+    run("load", copy, dump)
+    assert run("dump", copy).stdout == dump.read_text()
+    run("check", copy)
+    for wrong in ("1,5", "", 1.5, True):
+        given.write_text(json.dumps(rows[0] | {"price": wrong}) + "\n")
+        refused = run("import", tmp_path / "wrong.toft", given, "--schema", schema, status=1)
+        assert "decimals texts of a number" in refused.stderr
+
+
 def test_unknown_members_and_missing_targets_fail_unless_they_are_to_be_left_out(
     tmp_path: Path,
 ) -> None:

@@ -51,7 +51,7 @@ extension Float: _HasSum { public typealias Sum = Float }
 extension Double: _HasSum { public typealias Sum = Double }
 extension Optional: _HasSum where Wrapped: AddableType { public typealias Sum = Wrapped }
 
-/// What can be sorted by: numbers, decimals too, text, dates, Bool, data, UUID, ObjectId, optional or not.
+/// What can be sorted by: numbers, text, dates, Bool, data, UUID, ObjectId, optional or not.
 public protocol _HasPersistedOrder {}
 extension Bool: _HasPersistedOrder {}
 extension Int: _HasPersistedOrder {}

@@ -1255,6 +1255,72 @@ class FunctionTests(unittest.TestCase):
             self.assertIsNone(get(name, nobody, age))
         check("toft_results_release", nobody)
 
+    def test_decimals_are_added_up_in_decimal_and_compared_by_value(self):
+        classes = {
+            "Offer": [property_schema("price", E.TOFT_TYPE_DECIMAL, E.TOFT_PROPERTY_NULLABLE)]
+        }
+        realm = open_realm(classes, memory="offers")
+        offer = get("toft_realm_find_class", realm, text("Offer"))
+        price = get("toft_realm_find_property", realm, offer, text("price"))
+
+        def number(coefficient, exponent):
+            return Decimal(coefficient, exponent + 6176 << 49)
+
+        nan, too_large = Decimal(0, 0x7C << 56), Decimal(2**64 - 1, (6176 << 49) + (1 << 49) - 1)
+        prices = [number(150, -2), number(15, -1), number(1, 3), None, nan, too_large]
+        check("toft_realm_begin_write", realm, None)
+        for given in prices:
+            made = ctypes.c_void_p()
+            check(
+                "toft_realm_create_object",
+                realm,
+                offer,
+                E.TOFT_UPDATE_ERROR,
+                (ctypes.c_uint32 * 1)(price),
+                values([given]),
+                1,
+                ctypes.byref(made),
+                None,
+                None,
+            )
+            self.assertEqual(get("toft_object_get", made, price), given, "bit for bit")
+            for wrong in ("1.5", 1.5, 1):
+                result = status("toft_object_set", made, price, value(wrong))
+                self.assertEqual(status_name(result), "TOFT_ERROR_TYPE_MISMATCH")
+            check("toft_object_release", made)
+        check("toft_realm_commit", realm, None, None)
+        everything = get("toft_realm_objects", realm, offer)
+        self.assertEqual(get("toft_results_sum", everything, price), number(100300, -2))
+        self.assertEqual(get("toft_results_average", everything, price), number(25075, -2))
+        self.assertEqual(get("toft_results_minimum", everything, price), too_large, "it is 0")
+        self.assertEqual(get("toft_results_maximum", everything, price), number(1, 3))
+        for query, count in (
+            ("price == 1.5", 2),
+            ("price == $0", 2),
+            ("price == 0", 1),
+            ("price IN {1000, 1.5}", 3),
+            ("price < 1.5", 1),
+            ("price == nan", 1),
+            ("price == null", 1),
+        ):
+            found = get(
+                "toft_results_filter", everything, text(query), values([number(15000, -4)]), 1
+            )
+            self.assertEqual(get("toft_results_count", found), count, query)
+            check("toft_results_release", found)
+        none = get("toft_results_filter", everything, text("price == 7"), None, 0)
+        self.assertEqual(get("toft_results_sum", none, price), number(0, 0))
+        self.assertIsNone(get("toft_results_average", none, price))
+        check("toft_results_release", none)
+        check("toft_results_release", everything)
+        for flag in (E.TOFT_PROPERTY_PRIMARY_KEY, E.TOFT_PROPERTY_INDEXED):
+            schema = new_schema({"Offer": [property_schema("price", E.TOFT_TYPE_DECIMAL, flag)]})
+            given, out = configuration(memory="wrong", schema=schema), ctypes.c_void_p()
+            result = status("toft_realm_open", ctypes.byref(given), ctypes.byref(out))
+            self.assertEqual(status_name(result), "TOFT_ERROR_INVALID_SCHEMA")
+            check("toft_schema_release", schema)
+        check("toft_realm_release", realm)
+
     def test_a_sum_beyond_64_bits_is_an_error_and_not_a_wrong_number(self):
         results, age = self.world.results, self.world.keys["age"]
 
