@@ -160,3 +160,75 @@ final class RawCat: Object {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
     override class func _realmObjectName() -> String? { "Cat" }
 }
+
+/// Sets and maps of every type of elements.
+final class Library: Object {
+    @Persisted(primaryKey: true) var id: Int
+    @Persisted var bools: MutableSet<Bool>
+    @Persisted var ints: MutableSet<Int>
+    @Persisted var int8s: MutableSet<Int8>
+    @Persisted var floats: MutableSet<Float>
+    @Persisted var doubles: MutableSet<Double>
+    @Persisted var tags: MutableSet<String>
+    @Persisted var datas: MutableSet<Data>
+    @Persisted var dates: MutableSet<Date>
+    @Persisted var uuids: MutableSet<UUID>
+    @Persisted var objectIds: MutableSet<ObjectId>
+    @Persisted var moods: MutableSet<Mood>
+    @Persisted var maybeInts: MutableSet<Int?>
+    @Persisted var books: MutableSet<Book>
+    @Persisted var flags: Map<String, Bool>
+    @Persisted var counts: Map<String, Int>
+    @Persisted var smallCounts: Map<String, Int8>
+    @Persisted var ratios: Map<String, Float>
+    @Persisted var scores: Map<String, Double>
+    @Persisted var notes: Map<String, String>
+    @Persisted var covers: Map<String, Data>
+    @Persisted var dueDates: Map<String, Date>
+    @Persisted var cards: Map<String, UUID>
+    @Persisted var marks: Map<String, ObjectId>
+    @Persisted var feelings: Map<String, Mood>
+    @Persisted var maybeNotes: Map<String, String?>
+    @Persisted var shelf: Map<String, Book?>
+
+    convenience init(_ id: Int) {
+        self.init()
+        self.id = id
+    }
+}
+
+final class Book: Object {
+    @Persisted var title: String
+    @Persisted var pages: Int
+    @Persisted(originProperty: "books") var libraries: LinkingObjects<Library>
+    @Persisted(originProperty: "shelf") var shelves: LinkingObjects<Library>
+
+    convenience init(_ title: String, pages: Int = 100) {
+        self.init()
+        self.title = title
+        self.pages = pages
+    }
+}
+
+/// A key and no more than one property, that a set may be a part of what is created.
+final class Reader: Object {
+    @Persisted(primaryKey: true) var name: String
+    @Persisted var wishes: MutableSet<Wish>
+    @Persisted var loans: Map<String, Wish?>
+
+    convenience init(_ name: String) {
+        self.init()
+        self.name = name
+    }
+}
+
+final class Wish: Object {
+    @Persisted(primaryKey: true) var title: String
+    @Persisted var price: Int
+
+    convenience init(_ title: String, price: Int = 0) {
+        self.init()
+        self.title = title
+        self.price = price
+    }
+}

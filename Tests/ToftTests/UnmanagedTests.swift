@@ -125,6 +125,10 @@ struct UnmanagedTests {
         list[0] = 5
         #expect(list.index(of: 5) == 0)
         #expect(list.first == 5 && list.last == 9)
+        list.append(objectsIn: list)
+        list.insert(contentsOf: list, at: 0)
+        list.replaceSubrange(0..<6, with: list)
+        #expect(list.count == 10)
         list.removeAll()
         #expect(list.isEmpty && list.first == nil)
         expectError(.indexOutOfRange) { _ = list[0] }

@@ -66,6 +66,8 @@ public final class _CollectionCore {
             }
             return try results.index(of: .link(row.handle.ref))
         }
+        // Of objects that are optional, nil.
+        if home != nil { return nil }
         return try results.index(
             of: element._give(to: _Destination(session: session, policy: .error)).value)
     }

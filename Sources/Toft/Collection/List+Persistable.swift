@@ -2,7 +2,7 @@ internal import ToftEngine
 internal import ToftModel
 
 extension List: _Persistable {
-    public static var _shape: _PropertyShape { Element._shape.list }
+    public static var _shape: _PropertyShape { Element._shape.collection(.list) }
     @inlinable public static var _isKeptWhenManaged: Bool { true }
     public static func _initial() -> List { List() }
 
@@ -13,9 +13,8 @@ extension List: _Persistable {
         guard let row = object.row else { return List() }
         return Misuse.reporting {
             try row.session.verify()
-            let handle = try row.handle.list(PropertyID(truncatingIfNeeded: column))
-            let home = try Element._shape.target.map { try row.session.home(of: $0) }
-            return List(Backing(session: row.session, handle: handle, home: home))
+            return List(
+                try CollectionBacking(row.handle, column, .list, of: Element.self, in: row.session))
         } ?? List()
     }
 
@@ -28,7 +27,7 @@ extension List: _Persistable {
     }
 
     public static func _converted(from any: Any?, _ conversion: _ValueConversion) throws -> List {
-        if let list = any as? List { return list }
+        if let list = any as? List { return conversion.isLive ? list : List(Array(list)) }
         let list = List()
         guard let any = any.flattened else { return list }
         guard let sequence = any as? any Sequence else { throw conversion.mismatch(any) }
@@ -51,7 +50,9 @@ extension List: _Persistable {
         let isAdopted = value.isUnmanaged
         let destination = promotion.destination
         promotion.afterwards { row in
-            let list = try row.list(PropertyID(truncatingIfNeeded: column))
+            let backing = try CollectionBacking(
+                row, column, .list, of: Element.self, in: destination.session)
+            let list = backing.handle
             let values = try elements.map { try $0._give(to: destination).value }
             if destination.policy == .modified {
                 try list.change(to: values)
@@ -59,12 +60,7 @@ extension List: _Persistable {
                 if destination.policy == .all { try list.clear() }
                 try list.insert(all: values, at: list.count)
             }
-            guard isAdopted else { return }
-            let session = destination.session
-            value.adopt(
-                Backing(
-                    session: session, handle: list,
-                    home: try Element._shape.target.map { try session.home(of: $0) }))
+            if isAdopted { value.adopt(backing) }
         }
     }
 }

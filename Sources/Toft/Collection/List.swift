@@ -15,23 +15,16 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     /// The elements of an unmanaged list.
     private var unmanaged: [Element]
     /// The property of a managed object.
-    private(set) var backing: Backing?
+    private(set) var backing: CollectionBacking?
     /// The list as results, once something asked for it.
     private var cachedCore: _CollectionCore?
-
-    struct Backing {
-        let session: RealmSession
-        let handle: ListHandle
-        /// Where the elements live, where they are objects.
-        let home: ObjectContext?
-    }
 
     /// An unmanaged, empty list.
     public init() {
         unmanaged = []
     }
 
-    init(_ backing: Backing) {
+    init(_ backing: CollectionBacking) {
         unmanaged = []
         self.backing = backing
     }
@@ -42,7 +35,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     }
 
     /// Becomes the list of an object that has become managed.
-    func adopt(_ backing: Backing) {
+    func adopt(_ backing: CollectionBacking) {
         unmanaged = []
         self.backing = backing
     }
@@ -50,8 +43,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     public func _core() throws -> _CollectionCore? {
         guard let backing else { return nil }
         if let cachedCore { return cachedCore }
-        try backing.session.verify()
-        let core = _CollectionCore(backing.session, try backing.handle.results(), backing.home)
+        let core = try backing.core()
         if !backing.session.isFrozen { cachedCore = core }
         return core
     }
@@ -63,18 +55,12 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
 
     /// Whether the object that has the list was deleted, or its realm invalidated. Never for an
     /// unmanaged list.
-    public var isInvalidated: Bool {
-        guard let backing else { return false }
-        return !((try? backing.handle.isValid) ?? false)
-    }
+    public var isInvalidated: Bool { backing.map { !$0.isValid } ?? false }
 
     /// How many elements there are.
     public var count: Int {
         guard let backing else { return unmanaged.count }
-        return Misuse.reporting {
-            try backing.session.verify()
-            return try backing.handle.count
-        } ?? 0
+        return Misuse.reporting { try backing.count } ?? 0
     }
 
     public func makeIterator() -> RLMIterator<Element> {
@@ -85,8 +71,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     /// Whether both are the same property of the same object or, unmanaged, have equal elements.
     public static func == (left: List, right: List) -> Bool {
         switch (left.backing, right.backing) {
-        case (let left?, let right?):
-            left.session === right.session && left.handle.isSame(as: right.handle)
+        case (let left?, let right?): left.isSame(as: right)
         case (nil, nil): left === right || left.unmanaged == right.unmanaged
         default: false
         }
@@ -138,6 +123,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     /// Adds several elements at the end.
     public func append<Elements: Sequence>(objectsIn objects: Elements)
     where Elements.Element == Element {
+        // They may be the list's own.
+        let objects = Array(objects)
         change { handle, value in
             try handle.insert(all: objects.map(value), at: handle.count)
         } orUnmanaged: {
@@ -153,11 +140,12 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     /// Inserts several elements before `index`, or at the end.
     public func insert<Elements: Collection>(contentsOf newElements: Elements, at index: Int)
     where Elements.Element == Element {
+        let elements = Array(newElements)
         change { handle, value in
-            try handle.insert(all: newElements.map(value), at: index)
+            try handle.insert(all: elements.map(value), at: index)
         } orUnmanaged: {
             try Self.requireIndex(index, below: $0.count + 1)
-            $0.insert(contentsOf: newElements, at: index)
+            $0.insert(contentsOf: elements, at: index)
         }
     }
 
@@ -205,14 +193,15 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     public func replaceSubrange<Elements: Collection>(
         _ subrange: Range<Int>, with newElements: Elements
     ) where Elements.Element == Element {
+        let elements = Array(newElements)
         change { handle, value in
-            let values = try newElements.map(value)
+            let values = try elements.map(value)
             if !subrange.isEmpty { try handle.erase(subrange) }
             if !values.isEmpty { try handle.insert(all: values, at: subrange.lowerBound) }
         } orUnmanaged: {
             try Self.requireIndex(subrange.lowerBound, below: $0.count + 1)
             try Self.requireIndex(subrange.upperBound, below: $0.count + 1)
-            $0.replaceSubrange(subrange, with: newElements)
+            $0.replaceSubrange(subrange, with: elements)
         }
     }
 
@@ -246,8 +235,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         Misuse.reporting {
             guard let backing else { return try inMemory(&unmanaged) }
             try backing.session.requireWriting()
-            let destination = _Destination(session: backing.session, policy: .error)
-            try managed(backing.handle) { try $0._give(to: destination).value }
+            try managed(backing.handle) { try $0._give(to: backing.destination).value }
         }
     }
 

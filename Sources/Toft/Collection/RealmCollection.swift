@@ -4,7 +4,7 @@ internal import ToftEngine
 internal import ToftModel
 internal import ToftQuery
 
-/// What is tied to a realm and its thread: objects, lists, results, linking objects.
+/// What is tied to a realm and its thread: objects, collections, results.
 public protocol ThreadConfined {
     /// The realm; nil for what is unmanaged.
     var realm: Realm? { get }
@@ -22,12 +22,12 @@ public protocol ThreadConfined {
 
 extension Object: ThreadConfined {}
 
-/// What `Results`, `List` and `LinkingObjects` have in common: indexed, live, and to be filtered,
-/// sorted, summed and observed.
+/// What `Results`, `List`, `MutableSet` and `LinkingObjects` have in common: indexed, live, and to
+/// be filtered, sorted, summed and observed.
 public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol,
     CustomStringConvertible, ThreadConfined, Equatable
 where Element: RealmCollectionValue, Index == Int, Iterator == RLMIterator<Element> {
-    /// What it stands on; nil for an unmanaged list. Not for apps.
+    /// What it stands on; nil for an unmanaged list or set. Not for apps.
     func _core() throws -> _CollectionCore?
 }
 
@@ -84,6 +84,10 @@ extension RealmCollection {
     /// differs from its own query language, the language holds: an empty text on the right of
     /// BEGINSWITH matches everything.
     public func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Element> {
+        filter(predicateFormat, all: arguments)
+    }
+
+    func filter(_ predicateFormat: String, all arguments: [Any]) -> Results<Element> {
         derived("filter") { core in
             let format = try PredicateFormat(predicateFormat, arguments)
             return try core.results.filter(format.text, arguments: format.arguments)
@@ -94,6 +98,16 @@ extension RealmCollection {
     /// }`. The compiler checks it.
     public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element>
     where Element: ObjectBase {
+        matching(isIncluded)
+    }
+
+    /// The same for the objects of a map.
+    public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element>
+    where Element: _OptionalProtocol, Element.Wrapped: ObjectBase {
+        matching(isIncluded)
+    }
+
+    private func matching(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> {
         derived("where") { core in
             let query = try isIncluded(Query<Element>()).predicate()
             return try core.results.filter(query.syntax, arguments: query.arguments)
@@ -170,13 +184,13 @@ extension RealmCollection {
     }
 
     /// What a managed collection stands on; nil for one whose realm was invalidated. An unmanaged
-    /// list is misuse.
+    /// list or set is misuse.
     func requiredCore(_ name: String) throws -> _CollectionCore? {
         guard let core = try _core() else {
-            guard self is List<Element> else { return nil }
+            guard self is any AdoptableCollection else { return nil }
             throw Realm.Error(
                 .unsupported,
-                "\(name) is there for managed lists only: add the list's object to a realm first.")
+                "\(name) is there for managed collections only: add the object to a realm first.")
         }
         if core.isStale { return nil }
         try core.session.verify()

@@ -25,7 +25,8 @@ extension ObjectBase {
                 row.map { ManagedBuilder(session: $0.session, policy: .error) }
                 ?? UnmanagedBuilder()
             let conversion = _ValueConversion(
-                builder: builder, path: "\(ModelClass.name(of: type(of: self))).\(key)")
+                builder: builder, path: "\(ModelClass.name(of: type(of: self))).\(key)",
+                isLive: row != nil)
             try property.withAddress(in: self) {
                 try property.wrapper.set(value, at: $0, of: self, conversion)
             }

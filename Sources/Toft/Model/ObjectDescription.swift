@@ -13,6 +13,12 @@ struct ObjectDescription {
         return description.text
     }
 
+    static func text(of map: some DescribedMap) -> String {
+        var description = ObjectDescription()
+        description.add(map, indentation: 0, depth: depth)
+        return description.text
+    }
+
     static func text(of collection: some RealmCollection) -> String {
         var description = ObjectDescription()
         description.add(collection, indentation: 0, depth: depth)
@@ -52,12 +58,27 @@ struct ObjectDescription {
         text += String(repeating: " ", count: indentation) + ")"
     }
 
+    private mutating func add(_ map: some DescribedMap, indentation: Int, depth: Int) {
+        let margin = String(repeating: " ", count: indentation + 4)
+        let entries = map.anyEntries
+        text += "\(Swift.type(of: map)) {\n"
+        for (key, value) in entries.prefix(Self.elements) {
+            text += "\(margin)[\(key)] "
+            add(any: value, indentation: indentation + 4, depth: depth)
+            text += "\n"
+        }
+        let rest = entries.count - Self.elements
+        if rest > 0 { text += "\(margin)... \(rest) more\n" }
+        text += String(repeating: " ", count: indentation) + "}"
+    }
+
     private mutating func add(any: Any?, indentation: Int, depth: Int) {
         switch any.flattened {
         case nil: text += "nil"
         case let object as ObjectBase: add(object, indentation: indentation, depth: depth)
         case let collection as any RealmCollection:
             add(collection, indentation: indentation, depth: depth)
+        case let map as any DescribedMap: add(map, indentation: indentation, depth: depth)
         case let value?: text += "\(value)"
         }
     }

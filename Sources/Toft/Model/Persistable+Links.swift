@@ -40,12 +40,11 @@ extension Object: _PersistableInsideOptional {
 
     // MARK: Elements
 
-    public static func _make(_ value: _EngineValue) -> Self {
-        guard case .link(let ref) = value.value, let session = value.session else {
-            return _standIn()
-        }
-        let object = Misuse.reporting { () -> Self? in try session.object(self, key: ref.key) }
-        return (object ?? nil) ?? _standIn()
+    public static func _make(_ value: _EngineValue) -> Self { _makeOptional(value) ?? _standIn() }
+
+    public static func _makeOptional(_ value: _EngineValue) -> Self? {
+        guard case .link(let ref) = value.value, let session = value.session else { return nil }
+        return Misuse.reporting { () -> Self? in try session.object(self, key: ref.key) } ?? nil
     }
 
     public func _give(to destination: _Destination) throws -> _EngineValue {

@@ -20,10 +20,10 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
     }
 }
 
-extension Optional: RealmCollectionValue where Wrapped: _Scalar {
-    public static func _make(_ value: _EngineValue) -> Wrapped? { Wrapped._scalar(from: value) }
+extension Optional: RealmCollectionValue where Wrapped: _PersistableInsideOptional {
+    public static func _make(_ value: _EngineValue) -> Wrapped? { Wrapped._makeOptional(value) }
     public func _give(to destination: _Destination) throws -> _EngineValue {
-        self?._engineValue ?? _EngineValue(.null)
+        try self?._give(to: destination) ?? _EngineValue(.null)
     }
     public static func _standIn() -> Wrapped? { nil }
     public static func _convertedElement(from any: Any?, _ conversion: _ValueConversion) throws

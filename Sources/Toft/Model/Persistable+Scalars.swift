@@ -60,6 +60,7 @@ extension _Scalar {
     }
 
     public static func _make(_ value: _EngineValue) -> Self { _scalar(from: value) ?? Self() }
+    public static func _makeOptional(_ value: _EngineValue) -> Self? { _scalar(from: value) }
     public func _give(to destination: _Destination) throws -> _EngineValue { _engineValue }
     public static func _standIn() -> Self { Self() }
 }

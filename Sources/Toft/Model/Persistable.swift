@@ -24,8 +24,8 @@ extension _Persistable {
     @inlinable public static var _isKeptWhenManaged: Bool { false }
 }
 
-/// What may be an element of `List`, `Results` and `LinkingObjects`: objects, and the scalars,
-/// optional or not.
+/// What may be an element of `List`, `MutableSet`, `Results` and `LinkingObjects`, and a value of
+/// `Map`: objects, and the scalars, optional or not.
 public protocol RealmCollectionValue: Hashable, SendableMetatype {
     static var _shape: _PropertyShape { get }
     /// Makes an element of what the engine gives.
@@ -45,6 +45,8 @@ public protocol _PersistableInsideOptional: RealmCollectionValue {
     static func _setOptional(_ value: Self?, _ object: ObjectBase, _ column: Int)
     static func _promoteOptional(
         _ value: Self?, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws
+    /// Makes an element of what the engine gives; nil for null and for what is not there.
+    static func _makeOptional(_ value: _EngineValue) -> Self?
 }
 
 /// What may have an index: Bool, Int and its kin, String, Date, UUID, ObjectId, each also optional.
@@ -72,10 +74,10 @@ public struct _PropertyShape: Sendable {
         return shape
     }
 
-    /// A list of such values.
-    var list: _PropertyShape {
+    /// A collection of such values.
+    func collection(_ kind: CollectionKind) -> _PropertyShape {
         var shape = self
-        shape.collection = .list
+        shape.collection = kind
         return shape
     }
 }

@@ -66,6 +66,10 @@ public struct Property: CustomStringConvertible {
     public var type: PropertyType { PropertyType(property.shape.type) }
     /// Whether it is a list.
     public var isArray: Bool { property.shape.collection == .list }
+    /// Whether it is a set.
+    public var isSet: Bool { property.shape.collection == .set }
+    /// Whether it is a map.
+    public var isMap: Bool { property.shape.collection == .dictionary }
     /// Whether it has an index; a primary key always has one.
     public var isIndexed: Bool { property.isIndexed || property.isPrimaryKey }
     /// Whether the value, or an element, may be nil.
@@ -74,8 +78,13 @@ public struct Property: CustomStringConvertible {
     public var objectClassName: String? { property.shape.target.map { ModelClass.name(of: $0) } }
 
     public var description: String {
-        let element = objectClassName ?? "\(type)"
-        return "\(name): " + (isArray ? "List<\(element)>" : element) + (isOptional ? "?" : "")
+        let element = (objectClassName ?? "\(type)") + (isOptional ? "?" : "")
+        return switch property.shape.collection {
+        case .none: "\(name): \(element)"
+        case .list: "\(name): List<\(element)>"
+        case .set: "\(name): MutableSet<\(element)>"
+        case .dictionary: "\(name): Map<String, \(element)>"
+        }
     }
 }
 

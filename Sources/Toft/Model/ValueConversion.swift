@@ -5,6 +5,9 @@ public struct _ValueConversion {
     let builder: any ObjectBuilder
     /// "Dog.name", for messages.
     let path: String
+    /// Whether the value goes to a managed object, which copies a collection that it is given; an
+    /// unmanaged one keeps it.
+    let isLive: Bool
 
     var nullNotAllowed: Realm.Error {
         Realm.Error(.nullNotAllowed, "'\(path)' is not optional and can't be nil.")
@@ -47,7 +50,7 @@ extension ObjectBuilder {
             guard let value = given.value(of: property) else { continue }
             names.insert(property.name)
             let conversion = _ValueConversion(
-                builder: self, path: "\(model.name).\(property.name)")
+                builder: self, path: "\(model.name).\(property.name)", isLive: false)
             try property.withAddress(in: object) {
                 try property.wrapper.set(value, at: $0, of: object, conversion)
             }

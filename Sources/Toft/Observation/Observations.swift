@@ -22,6 +22,29 @@ enum Observations {
         }
     }
 
+    /// Observes a map.
+    static func map<Observed: RealmKeyedCollection & ObservedList>(
+        _ map: Observed, _ core: _CollectionCore, _ keyPaths: [String]?, on queue: DispatchQueue?,
+        _ block: @escaping (RealmMapChange<Observed>) -> Void
+    ) throws -> NotificationToken {
+        func begin(_ map: Observed) throws -> Token? {
+            try map.observedHandle?.observe(keyPaths: keyPaths) { notification in
+                switch notification.kind {
+                case .initial: block(.initial(map))
+                case .update, .deleted: block(.update(map, notification.collection))
+                case .failure(let error): block(.error(Realm.Error(error)))
+                }
+            }
+        }
+        guard let queue else {
+            try core.session.requireDelivery()
+            guard let token = try begin(map) else { return NotificationToken() }
+            return NotificationToken(token, keeping: core.session)
+        }
+        try check(keyPaths, from: core.home?.binding.classID, in: core.session)
+        return try elsewhere(map, of: core.session, on: queue) { map, _ in try begin(map) }
+    }
+
     /// Reports a mistake in key paths to the caller, not on the queue.
     private static func check(
         _ keyPaths: [String]?, from classID: ClassID?, in session: RealmSession
@@ -126,7 +149,7 @@ extension RealmCollectionChange {
     }
 }
 
-/// A list tells its changes itself, so that the deletion of its object comes through.
+/// A list, set or map tells its changes itself, so that the deletion of its object comes through.
 protocol ObservedList {
     var observedHandle: ListHandle? { get }
 }

@@ -124,13 +124,6 @@ extension LinkingObjects {
 extension List {
     public func _carry() throws -> _Carrier {
         guard let backing else { throw _Carrier.unmanaged("list") }
-        try backing.session.verify()
-        let (owner, property) = (backing.handle.owner.ref, backing.handle.property.id)
-        let target = Element._shape.target
-        return _Carrier(from: backing.session) { session in
-            guard let object = try session.engine.object(owner) else { return nil }
-            let home = try target.map { try session.home(of: $0) }
-            return List(Backing(session: session, handle: try object.list(property), home: home))
-        }
+        return try backing.carrier(of: Element.self) { List($0) }
     }
 }

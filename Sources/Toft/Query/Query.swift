@@ -29,8 +29,14 @@ public struct Query<T> {
         appending(KeyPathNames.name(of: member), isCollection: false)
     }
 
-    /// A list, or linking objects.
+    /// A list, a set, or linking objects.
     public subscript<V: RealmCollection>(dynamicMember member: KeyPath<T, V>) -> Query<V>
+    where T: ObjectBase {
+        appending(KeyPathNames.name(of: member), isCollection: true)
+    }
+
+    /// A map.
+    public subscript<V: RealmKeyedCollection>(dynamicMember member: KeyPath<T, V>) -> Query<V>
     where T: ObjectBase {
         appending(KeyPathNames.name(of: member), isCollection: true)
     }
@@ -46,7 +52,7 @@ public struct Query<T> {
         return Query<V>(.path(path.appending(name, isCollection: isCollection)))
     }
 
-    fileprivate func compared(
+    func compared(
         _ comparator: ToftQuery.Comparator, _ options: StringOptions = [], to value: Any?
     ) -> Query<Bool> {
         Query<Bool>(.comparison(node, comparator, options, Self.value(value)))
@@ -58,7 +64,7 @@ public struct Query<T> {
         Query<Bool>(.comparison(node, comparator, [], other.node))
     }
 
-    fileprivate static func value(_ any: Any?) -> QueryNode {
+    static func value(_ any: Any?) -> QueryNode {
         do { return .value(try QueryValue.argument(any, for: "A value of the query")) } catch {
             return .mistake(Realm.Error(wrapping: error))
         }
@@ -88,8 +94,15 @@ extension Query where T: _OptionalProtocol, T.Wrapped: ObjectBase {
         appending(KeyPathNames.name(of: member), isCollection: false)
     }
 
-    /// A list of the object that is linked to.
+    /// A list or a set of the object that is linked to.
     public subscript<V: RealmCollection>(dynamicMember member: KeyPath<T.Wrapped, V>) -> Query<V> {
+        appending(KeyPathNames.name(of: member), isCollection: true)
+    }
+
+    /// A map of the object that is linked to.
+    public subscript<V: RealmKeyedCollection>(dynamicMember member: KeyPath<T.Wrapped, V>)
+        -> Query<V>
+    {
         appending(KeyPathNames.name(of: member), isCollection: true)
     }
 }
@@ -164,7 +177,7 @@ extension Query where T: _HasSum {
 }
 
 extension Query {
-    fileprivate func aggregate<V>(_ operation: PathOperation) -> Query<V> {
+    func aggregate<V>(_ operation: PathOperation) -> Query<V> {
         guard case .path(let path) = node else { return Query<V>(node) }
         return Query<V>(.path(path.aggregated(operation)))
     }

@@ -30,6 +30,21 @@ struct QueryPath {
         return path
     }
 
+    /// What a map has under a key, and what follows it.
+    func appending(key: String) -> QueryPath {
+        var path = self
+        if collectionDepth == elements.count { path.collectionDepth = nil }
+        path.elements.append(.index(.key(key)))
+        return path
+    }
+
+    /// The values of a map, a collection themselves.
+    func appendingValues() -> QueryPath {
+        var path = appending(.values)
+        if collectionDepth == elements.count { path.collectionDepth = path.elements.count }
+        return path
+    }
+
     func appending(_ operation: PathOperation) -> QueryPath {
         var path = self
         path.elements.append(.operation(operation))

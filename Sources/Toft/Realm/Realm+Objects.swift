@@ -130,15 +130,29 @@ extension Realm {
         deleteElements(of: objects)
     }
 
+    /// Deletes the objects of a set; the set is empty then.
+    public func delete<Element: Object>(_ objects: MutableSet<Element>) {
+        deleteElements(of: objects)
+    }
+
+    /// Deletes the objects of a map; its keys stay, with nil.
+    public func delete<Key, Element: Object>(_ map: Map<Key, Element?>) {
+        deleteElements { try map._core() }
+    }
+
     /// Deletes the objects of results.
     public func delete<Element: Object>(_ objects: Results<Element>) {
         deleteElements(of: objects)
     }
 
     private func deleteElements<Objects: RealmCollection>(of objects: Objects) {
+        deleteElements { try objects._core() }
+    }
+
+    private func deleteElements(_ core: () throws -> _CollectionCore?) {
         Misuse.reporting {
             try session.verify()
-            guard let core = try objects._core() else { return }
+            guard let core = try core() else { return }
             guard core.session === session else {
                 throw Realm.Error(.wrongRealm, "Only objects of this realm can be deleted.")
             }

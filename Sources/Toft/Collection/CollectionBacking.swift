@@ -1,0 +1,61 @@
+internal import ToftEngine
+internal import ToftModel
+
+/// The property of a managed object that a list, a set or a map stands for.
+struct CollectionBacking {
+    let session: RealmSession
+    let handle: ListHandle
+    /// Where the elements live, where they are objects.
+    let home: ObjectContext?
+}
+
+extension CollectionBacking {
+    /// A collection of an object, with the type of its elements.
+    init<Element: RealmCollectionValue>(
+        _ owner: ObjectHandle, _ column: Int, _ kind: CollectionKind, of type: Element.Type,
+        in session: RealmSession
+    ) throws {
+        self.init(
+            session: session,
+            handle: try owner.collection(PropertyID(truncatingIfNeeded: column), kind),
+            home: try Element._shape.target.map { try session.home(of: $0) })
+    }
+
+    /// Whether the object that has the collection exists and its realm was not invalidated.
+    var isValid: Bool { (try? handle.isValid) ?? false }
+
+    var count: Int {
+        get throws {
+            try session.verify()
+            return try handle.count
+        }
+    }
+
+    /// The collection as results.
+    func core() throws -> _CollectionCore {
+        try session.verify()
+        return _CollectionCore(session, try handle.results(), home)
+    }
+
+    /// Where elements that are added go.
+    var destination: _Destination { _Destination(session: session, policy: .error) }
+
+    /// Whether both are the same property of the same object.
+    func isSame(as other: CollectionBacking) -> Bool {
+        session === other.session && handle.isSame(as: other.handle)
+    }
+
+    /// Takes the collection to another session; nil there when its object is gone.
+    func carrier<Element: RealmCollectionValue, Collection>(
+        of type: Element.Type, _ make: @escaping @Sendable (CollectionBacking) -> Collection
+    ) throws -> _Carrier {
+        try session.verify()
+        let (owner, property) = (handle.owner.ref, handle.property)
+        let (id, kind) = (property.id, property.collection)
+        return _Carrier(from: session) { session in
+            guard let object = try session.engine.object(owner) else { return nil }
+            return make(
+                try CollectionBacking(object, Int(id), kind, of: Element.self, in: session))
+        }
+    }
+}

@@ -1,0 +1,69 @@
+internal import ToftEngine
+internal import ToftModel
+
+/// What tells the elements of a set apart, and the keys of a map: a value as the database compares
+/// it, an object that is not of the realm by being the same instance.
+enum UniqueKey: Hashable {
+    case value(Value)
+    case instance(ObjectIdentifier)
+}
+
+extension UniqueKey {
+    /// The key of an element in memory or, with a session, in that realm.
+    init<Element: RealmCollectionValue>(_ element: Element, in session: RealmSession? = nil) {
+        switch element {
+        case let object as ObjectBase:
+            if let session, let row = object.row, row.session === session {
+                self = .value(.link(row.handle.ref))
+            } else {
+                self = .instance(ObjectIdentifier(object))
+            }
+        case let scalar as any _Scalar: self = .value(scalar._engineValue.value)
+        default: self = .value(.null)
+        }
+    }
+
+    /// The value in the realm; nil for an object that is not there.
+    var value: Value? { if case .value(let value) = self { value } else { nil } }
+}
+
+/// Elements in memory, each under a key of its own: what an unmanaged set or map holds. They stay
+/// in the order in which they came until one is removed; the last one then takes its index.
+struct KeyedElements<Element> {
+    private(set) var elements: [Element] = []
+    private var keys: [UniqueKey] = []
+    private var positions: [UniqueKey: Int] = [:]
+
+    /// The index of a key; nil where it is not there.
+    func index(of key: UniqueKey) -> Int? { positions[key] }
+
+    /// Inserts an element unless its key is there.
+    mutating func insert(_ element: Element, _ key: UniqueKey) {
+        if positions[key] == nil { set(element, key) }
+    }
+
+    /// Sets the element of a key.
+    mutating func set(_ element: Element, _ key: UniqueKey) {
+        if let index = positions[key] { return elements[index] = element }
+        positions[key] = elements.count
+        keys.append(key)
+        elements.append(element)
+    }
+
+    mutating func remove(_ key: UniqueKey) {
+        guard let index = positions.removeValue(forKey: key), let lastKey = keys.popLast(),
+            let last = elements.popLast()
+        else { return }
+        guard index < elements.count else { return }
+        keys[index] = lastKey
+        elements[index] = last
+        positions[lastKey] = index
+    }
+
+    mutating func removeAll() { self = KeyedElements() }
+
+    /// Whether both have the same keys.
+    func hasSameKeys(as other: KeyedElements) -> Bool {
+        keys.count == other.keys.count && keys.allSatisfy { other.positions[$0] != nil }
+    }
+}

@@ -1,0 +1,124 @@
+internal import ToftEngine
+
+// What `Results` of a map's values do. A map of objects gives the objects alone, without the keys
+// whose object was deleted.
+extension Map {
+    /// The values as live results; empty, and misuse, for an unmanaged map.
+    private func results(_ name: String) -> Results<Value> {
+        Misuse.reporting { () -> Results<Value> in
+            guard let core = try _core() else {
+                throw Realm.Error(
+                    .unsupported,
+                    "\(name) is there for managed maps only: add the object to a realm first.")
+            }
+            return Results(core)
+        } ?? Results(nil)
+    }
+
+    /// Those values that match a query in text, of a map of objects.
+    public func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Value> {
+        results("filter").filter(predicateFormat, all: arguments)
+    }
+
+    /// Those values that match a query in Swift, of a map of objects.
+    public func `where`(_ isIncluded: (Query<Value>) -> Query<Bool>) -> Results<Value>
+    where Value: _OptionalProtocol, Value.Wrapped: ObjectBase {
+        results("where").where(isIncluded)
+    }
+
+    /// The values sorted by a property, or by "self".
+    public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Value> {
+        results("sorted").sorted(byKeyPath: keyPath, ascending: ascending)
+    }
+
+    /// The values sorted by several properties, the first being the most significant.
+    public func sorted<Descriptors: Sequence>(by sortDescriptors: Descriptors) -> Results<Value>
+    where Descriptors.Element == SortDescriptor {
+        results("sorted").sorted(by: sortDescriptors)
+    }
+
+    /// The first value for each combination of values at key paths.
+    public func distinct<KeyPaths: Sequence>(by keyPaths: KeyPaths) -> Results<Value>
+    where KeyPaths.Element == String {
+        results("distinct").distinct(by: keyPaths)
+    }
+
+    /// The least value of a property; nil when there is none.
+    public func min<Extreme: MinMaxType>(ofProperty property: String) -> Extreme? {
+        results("min").min(ofProperty: property)
+    }
+
+    /// The greatest value of a property; nil when there is none.
+    public func max<Extreme: MinMaxType>(ofProperty property: String) -> Extreme? {
+        results("max").max(ofProperty: property)
+    }
+
+    /// The sum of a property; 0 when there is no value.
+    public func sum<Sum: AddableType>(ofProperty property: String) -> Sum {
+        results("sum").sum(ofProperty: property)
+    }
+
+    /// The mean of a property; nil when there is no value.
+    public func average<Mean: AddableType>(ofProperty property: String) -> Mean? {
+        results("average").average(ofProperty: property)
+    }
+}
+
+extension Map where Value: _OptionalProtocol, Value.Wrapped: ObjectBase {
+    /// The objects sorted by a property: `sorted(by: \.age)`.
+    public func sorted<Property: _HasPersistedOrder>(
+        by keyPath: KeyPath<Value.Wrapped, Property>, ascending: Bool = true
+    ) -> Results<Value> {
+        sorted(byKeyPath: KeyPathNames.name(of: keyPath), ascending: ascending)
+    }
+
+    /// The least value of a property: `min(of: \.age)`.
+    public func min<Property: _HasMinMax>(of keyPath: KeyPath<Value.Wrapped, Property>)
+        -> Property.Extreme?
+    {
+        min(ofProperty: KeyPathNames.name(of: keyPath))
+    }
+
+    /// The greatest value of a property: `max(of: \.age)`.
+    public func max<Property: _HasMinMax>(of keyPath: KeyPath<Value.Wrapped, Property>)
+        -> Property.Extreme?
+    {
+        max(ofProperty: KeyPathNames.name(of: keyPath))
+    }
+
+    /// The sum of a property: `sum(of: \.age)`.
+    public func sum<Property: _HasSum>(of keyPath: KeyPath<Value.Wrapped, Property>)
+        -> Property.Sum
+    {
+        sum(ofProperty: KeyPathNames.name(of: keyPath))
+    }
+
+    /// The mean of a property: `average(of: \.age)`.
+    public func average<Property: _HasSum>(of keyPath: KeyPath<Value.Wrapped, Property>) -> Double?
+    {
+        average(ofProperty: KeyPathNames.name(of: keyPath))
+    }
+}
+
+extension Map where Value: _HasMinMax {
+    /// The least value; nil when there is none.
+    public func min() -> Value.Extreme? { min(ofProperty: "self") }
+    /// The greatest value; nil when there is none.
+    public func max() -> Value.Extreme? { max(ofProperty: "self") }
+}
+
+extension Map where Value: _HasSum {
+    /// The sum; 0 when there is no value.
+    public func sum() -> Value.Sum { sum(ofProperty: "self") }
+    /// The mean; nil when there is no value.
+    public func average() -> Double? { average(ofProperty: "self") }
+}
+
+extension Map where Value: _HasPersistedOrder {
+    /// The values in their order.
+    public func sorted(ascending: Bool = true) -> Results<Value> {
+        sorted(byKeyPath: "self", ascending: ascending)
+    }
+    /// Each value once.
+    public func distinct() -> Results<Value> { distinct(by: ["self"]) }
+}

@@ -1,0 +1,329 @@
+internal import ToftEngine
+internal import ToftModel
+
+/// What may be a key of `Map`: text.
+public protocol _MapKey: Hashable, Sendable {
+    init(_text: String)
+    var _text: String { get }
+}
+
+extension String: _MapKey {
+    public init(_text: String) { self = _text }
+    public var _text: String { self }
+}
+
+/// What maps have in common with what generic code expects of them: values under keys, live, and to
+/// be filtered, sorted, summed and observed.
+public protocol RealmKeyedCollection: Sequence, ThreadConfined, CustomStringConvertible, Equatable
+where Element == (key: Key, value: Value) {
+    associatedtype Key: _MapKey
+    associatedtype Value: RealmCollectionValue
+    /// How many entries there are.
+    var count: Int { get }
+    /// All keys, as they are now.
+    var keys: [Key] { get }
+    /// All values, as they are now, in the order of `keys`.
+    var values: [Value] { get }
+    /// The value of a key; nil where it is not there.
+    subscript(key: Key) -> Value? { get }
+    /// What it stands on; nil for an unmanaged one. Not for apps.
+    func _core() throws -> _CollectionCore?
+}
+
+/// A to-many property whose values have keys: links to objects, or values.
+///
+/// ```swift
+/// @Persisted var scores: Map<String, Int>
+/// @Persisted var dogs: Map<String, Dog?>
+/// ```
+///
+/// A reference type, as in Realm. Unmanaged it lives in memory; managed it is live, and changing it
+/// needs a write transaction. A key is text without "." that does not begin with "$"; another one
+/// is misuse. Objects are optional: when one is deleted, its keys stay, with nil. Differs from
+/// Realm: keys are told apart by their bytes, and those of a managed map ascend by them.
+public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCollection {
+    public typealias Element = (key: Key, value: Value)
+
+    /// The entries of an unmanaged map.
+    private var unmanaged = KeyedElements<Element>()
+    /// The property of a managed object.
+    private(set) var backing: CollectionBacking?
+    /// The values as results, once something asked for them.
+    private var cachedCore: _CollectionCore?
+    /// Stands for all values while a key path is found out.
+    private var recorded: Value?
+
+    /// An unmanaged, empty map.
+    public init() {}
+
+    init(_ backing: CollectionBacking) {
+        self.backing = backing
+    }
+
+    /// A map whose values all are one.
+    init(recording value: Value?) {
+        recorded = value
+    }
+
+    /// Becomes the map of an object that has become managed.
+    func adopt(_ backing: CollectionBacking) {
+        unmanaged.removeAll()
+        self.backing = backing
+    }
+
+    public func _core() throws -> _CollectionCore? {
+        guard let backing else { return nil }
+        if let cachedCore { return cachedCore }
+        let core = try backing.core()
+        if !backing.session.isFrozen { cachedCore = core }
+        return core
+    }
+
+    // MARK: State
+
+    /// The realm; nil for an unmanaged map.
+    public var realm: Realm? { backing.map { Realm($0.session) } }
+
+    /// Whether the object that has the map was deleted, or its realm invalidated. Never for an
+    /// unmanaged map.
+    public var isInvalidated: Bool { backing.map { !$0.isValid } ?? false }
+
+    /// How many entries there are.
+    public var count: Int {
+        guard let backing else { return unmanaged.elements.count }
+        return Misuse.reporting { try backing.count } ?? 0
+    }
+
+    /// Whether there is no entry.
+    public var isEmpty: Bool { count == 0 }
+
+    /// A line for each of the first entries.
+    public var description: String { ObjectDescription.text(of: self) }
+
+    /// Whether both are the same property of the same object or, unmanaged, have equal entries.
+    public static func == (left: Map, right: Map) -> Bool {
+        switch (left.backing, right.backing) {
+        case (let left?, let right?): left.isSame(as: right)
+        case (nil, nil): left === right || left.hasSameEntries(as: right)
+        default: false
+        }
+    }
+
+    private func hasSameEntries(as other: Map) -> Bool {
+        unmanaged.elements.count == other.unmanaged.elements.count
+            && unmanaged.elements.allSatisfy { entry in
+                other.unmanaged.index(of: Self.uniqueKey(entry.key)).map {
+                    other.unmanaged.elements[$0].value == entry.value
+                } ?? false
+            }
+    }
+
+    private static func uniqueKey(_ key: Key) -> UniqueKey { .value(.string(key._text)) }
+
+    // MARK: Entries
+
+    /// All keys, as they are now. O(entries).
+    public var keys: [Key] {
+        guard let backing else { return unmanaged.elements.map(\.key) }
+        return Misuse.reporting {
+            try backing.session.verify()
+            return try backing.handle.entryKeys().map { Key(_text: $0) }
+        } ?? []
+    }
+
+    /// All values, as they are now, in the order of `keys`. O(entries).
+    public var values: [Value] { map(\.value) }
+
+    /// The value of a key; nil where it is not there. Setting it needs a write transaction, adds an
+    /// unmanaged object to the map's realm, and removes the key for nil; for an optional value that
+    /// is nil see `updateValue`. O(log entries).
+    public subscript(key: Key) -> Value? {
+        get { recorded ?? Misuse.reporting { try value(of: key) } ?? nil }
+        set {
+            if let newValue { updateValue(newValue, forKey: key) } else { removeObject(for: key) }
+        }
+    }
+
+    private func value(of key: Key) throws -> Value? {
+        guard let backing else {
+            return unmanaged.index(of: Self.uniqueKey(key)).map { unmanaged.elements[$0].value }
+        }
+        try backing.session.verify()
+        return try backing.handle.value(ofKey: key._text).map {
+            Value._make(_EngineValue($0, backing.session))
+        }
+    }
+
+    /// Goes through the entries as they were when the loop began: `for (key, value) in map`.
+    public func makeIterator() -> RLMKeyValueIterator<Key, Value> {
+        guard let backing else { return RLMKeyValueIterator(unmanaged.elements) }
+        return Misuse.reporting {
+            try backing.session.verify()
+            return RLMKeyValueIterator(
+                try backing.handle.entryKeys(), try backing.handle.values(), backing.session)
+        } ?? RLMKeyValueIterator([])
+    }
+
+    /// The entries as pairs: the map itself, which Realm has been only since its version 20.
+    public func asKeyValueSequence() -> Map { self }
+
+    /// Whether any entry satisfies a condition.
+    public func contains(where predicate: (_ key: Key, _ value: Value) throws -> Bool) rethrows
+        -> Bool
+    {
+        for (key, value) in self where try predicate(key, value) { return true }
+        return false
+    }
+
+    // MARK: Changing
+
+    /// Sets the value of a key. Needs a write transaction.
+    public func updateValue(_ value: Value, forKey key: Key) {
+        Misuse.reporting { try set(value, key) }
+    }
+
+    func set(_ value: Value, _ key: Key) throws {
+        guard let backing else {
+            try Self.check(key)
+            return unmanaged.set((key, value), Self.uniqueKey(key))
+        }
+        try backing.session.requireWriting()
+        try backing.handle.dictionarySet(
+            key._text, try value._give(to: backing.destination).value)
+    }
+
+    /// Refuses keys that the engine would refuse when the map's object is added.
+    private static func check(_ key: Key) throws {
+        guard
+            key._text.utf8.first == UInt8(ascii: "$") || key._text.utf8.contains(UInt8(ascii: "."))
+        else { return }
+        throw Realm.Error(
+            .invalidArgument,
+            "The key '\(key)' contains a '.' or begins with '$', which no key of a map may.")
+    }
+
+    /// Removes a key and its value, if it is there; an object is not deleted by it. Needs a write
+    /// transaction.
+    public func removeObject(for key: Key) {
+        Misuse.reporting {
+            guard let backing else { return unmanaged.remove(Self.uniqueKey(key)) }
+            try backing.session.requireWriting()
+            try backing.handle.dictionaryErase(key._text)
+        }
+    }
+
+    /// Removes all entries; objects are not deleted by it. Needs a write transaction.
+    public func removeAll() {
+        Misuse.reporting {
+            guard let backing else { return unmanaged.removeAll() }
+            try backing.session.requireWriting()
+            try backing.handle.clear()
+        }
+    }
+
+    /// Sets the values of other entries; where a key is there already, `combine` makes one of the
+    /// present value and the new one. Needs a write transaction.
+    public func merge<Entries: Sequence>(
+        _ keysAndValues: Entries, uniquingKeysWith combine: (Value, Value) throws -> Value
+    ) rethrows where Entries.Element == (key: Key, value: Value) {
+        for (key, value) in keysAndValues {
+            updateValue(try self[key].map { try combine($0, value) } ?? value, forKey: key)
+        }
+    }
+
+    // MARK: By name
+
+    /// The value of a key, as Realm gives it for key-value coding; nil where it is not there.
+    public func value(forKey key: String) -> Any? {
+        (self[Key(_text: key)] as Any?).flattened
+    }
+
+    /// Sets the value of a key to one that can be converted; nil removes the key.
+    public func setValue(_ value: Any?, forKey key: String) {
+        Misuse.reporting {
+            guard let value = value.flattened else { return removeObject(for: Key(_text: key)) }
+            let builder: any ObjectBuilder =
+                backing.map { ManagedBuilder(session: $0.session, policy: .error) }
+                ?? UnmanagedBuilder()
+            let conversion = _ValueConversion(
+                builder: builder, path: "\(type(of: self))['\(key)']", isLive: backing != nil)
+            try set(try Value._convertedElement(from: value, conversion), Key(_text: key))
+        }
+    }
+}
+
+extension Map: ExpressibleByDictionaryLiteral {
+    /// An unmanaged map with these entries; of those with the same key, the last.
+    public convenience init(dictionaryLiteral elements: (Key, Value)...) {
+        self.init()
+        for (key, value) in elements { updateValue(value, forKey: key) }
+    }
+}
+
+extension Map: Hashable {
+    /// By the type alone, so that a map stays found while it changes.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(Value._shape.type)
+    }
+}
+
+extension Map: Decodable where Value: Decodable {
+    /// An unmanaged map of an object with these keys.
+    public convenience init(from decoder: any Decoder) throws {
+        self.init()
+        let container = try decoder.container(keyedBy: EntryKey.self)
+        for key in container.allKeys {
+            try set(try container.decode(Value.self, forKey: key), Key(_text: key.stringValue))
+        }
+    }
+}
+
+extension Map: Encodable where Value: Encodable {
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: EntryKey.self)
+        for (key, value) in self {
+            try container.encode(value, forKey: EntryKey(stringValue: key._text))
+        }
+    }
+}
+
+/// A map's key where it is coded.
+private struct EntryKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) {
+        self.stringValue = stringValue
+    }
+
+    init?(intValue: Int) { nil }
+}
+
+/// Goes through a map as it was when the loop began. A value whose object has been deleted
+/// meanwhile is nil.
+public struct RLMKeyValueIterator<Key: _MapKey, Value: RealmCollectionValue>: IteratorProtocol {
+    private var unmanaged: [(key: Key, value: Value)] = []
+    private var keys: [String] = []
+    private var values: [ToftModel.Value] = []
+    private var session: RealmSession?
+    private var position = 0
+
+    init(_ entries: [(key: Key, value: Value)]) {
+        unmanaged = entries
+    }
+
+    init(_ keys: [String], _ values: [ToftModel.Value], _ session: RealmSession) {
+        (self.keys, self.values, self.session) = (keys, values, session)
+    }
+
+    public mutating func next() -> (key: Key, value: Value)? {
+        defer { position += 1 }
+        guard let session else {
+            return position < unmanaged.count ? unmanaged[position] : nil
+        }
+        guard position < keys.count, position < values.count else { return nil }
+        return (
+            Key(_text: keys[position]), Value._make(_EngineValue(values[position], session))
+        )
+    }
+}

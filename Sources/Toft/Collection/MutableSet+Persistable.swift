@@ -1,0 +1,97 @@
+internal import ToftEngine
+internal import ToftModel
+
+extension MutableSet: _Persistable {
+    public static var _shape: _PropertyShape { Element._shape.collection(.set) }
+    @inlinable public static var _isKeptWhenManaged: Bool { true }
+    public static func _initial() -> MutableSet { MutableSet() }
+
+    public static func _get(_ object: ObjectBase, _ column: Int) -> MutableSet {
+        if let recorder = object.recorder {
+            return MutableSet(recorder.follow(object, column, toElements: Element.self))
+        }
+        guard let row = object.row else { return MutableSet() }
+        return Misuse.reporting {
+            try row.session.verify()
+            return MutableSet(
+                try CollectionBacking(row.handle, column, .set, of: Element.self, in: row.session))
+        } ?? MutableSet()
+    }
+
+    /// Assigning fills the set with the elements of the other; assigning a set to itself does
+    /// nothing.
+    public static func _set(_ value: MutableSet, _ object: ObjectBase, _ column: Int) {
+        let set = _get(object, column)
+        guard let backing = set.backing, set !== value, set != value else { return }
+        Misuse.reporting {
+            try backing.session.requireWriting()
+            let values = try value.map { try $0._give(to: backing.destination).value }
+            try backing.handle.clear()
+            try backing.handle.insert(setOf: values)
+        }
+    }
+
+    public static func _converted(from any: Any?, _ conversion: _ValueConversion) throws
+        -> MutableSet
+    {
+        if let set = any as? MutableSet { return conversion.isLive ? set : MutableSet(set) }
+        guard let any = any.flattened else { return MutableSet() }
+        guard let sequence = any as? any Sequence else { throw conversion.mismatch(any) }
+        return MutableSet(try elements(of: sequence, conversion))
+    }
+
+    private static func elements(of sequence: some Sequence, _ conversion: _ValueConversion) throws
+        -> [Element]
+    {
+        try sequence.map { try Element._convertedElement(from: $0, conversion) }
+    }
+
+    /// A new row's set is filled; that of an updated one becomes equal, with `.modified` by writing
+    /// only what differs.
+    public static func _promote(
+        _ value: MutableSet, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion
+    ) {
+        let elements = Array(value)
+        let isAdopted = value.isUnmanaged
+        let destination = promotion.destination
+        promotion.afterwards { row in
+            let backing = try CollectionBacking(
+                row, column, .set, of: Element.self, in: destination.session)
+            let values = try elements.map { try $0._give(to: destination).value }
+            switch destination.policy {
+            case .error: break
+            case .all: try backing.handle.clear()
+            case .modified: try backing.handle.eraseAll(except: Set(values))
+            }
+            try backing.handle.insert(setOf: values)
+            if isAdopted { value.adopt(backing) }
+        }
+    }
+}
+
+extension MutableSet: AdoptableCollection {
+    var isUnmanaged: Bool { backing == nil }
+}
+
+extension MutableSet: ObservedList {
+    var observedHandle: ListHandle? { backing?.handle }
+}
+
+extension MutableSet {
+    public func _carry() throws -> _Carrier {
+        guard let backing else { throw _Carrier.unmanaged("set") }
+        return try backing.carrier(of: Element.self) { MutableSet($0) }
+    }
+}
+
+extension ListHandle {
+    /// Inserts values into a set, each unless it is there.
+    fileprivate func insert(setOf values: [Value]) throws {
+        for value in values { try setInsert(value) }
+    }
+
+    /// Removes the elements of a set that are not among some values.
+    fileprivate func eraseAll(except kept: Set<Value>) throws {
+        for value in try values() where !kept.contains(value) { _ = try setErase(value) }
+    }
+}

@@ -1,0 +1,60 @@
+public import Dispatch
+internal import ToftEngine
+
+/// What happened to a map since the observer was last called. Keys ascend.
+public enum RealmMapChange<Collection: RealmKeyedCollection> {
+    /// The first call: the map is there to be read.
+    case initial(Collection)
+    /// Keys went, came, or had their value set or changed. A map whose object was deleted is told
+    /// with all its keys as deletions.
+    case update(
+        Collection, deletions: [Collection.Key], insertions: [Collection.Key],
+        modifications: [Collection.Key])
+    /// Changes could not be worked out; the last call.
+    case error(any Error)
+}
+
+extension Map {
+    /// Calls the block with the map as it first is, then after every commit of any process that
+    /// changed which keys it has, set a value, or changed an object among the values. On the run
+    /// loop of this thread, or on `queue`, with the map of a realm there. Ends when the token is
+    /// invalidated or let go.
+    /// - Parameters:
+    ///   - keyPaths: of the objects; if given, only what they name counts as the modification of a
+    ///     value that was not set. `[]`: only keys that come, go or are set.
+    ///   - queue: a serial queue; nil: this thread's run loop.
+    ///   - block: called with the map and the keys that changed.
+    public func observe(
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
+        _ block: @escaping (RealmMapChange<Map>) -> Void
+    ) -> NotificationToken {
+        Misuse.reporting {
+            guard let core = try _core() else {
+                throw Realm.Error(
+                    .unsupported,
+                    "observe is there for managed maps only: add the object to a realm first.")
+            }
+            return try Observations.map(self, core, keyPaths, on: queue, block)
+        } ?? NotificationToken()
+    }
+
+    /// The same with key paths that the compiler checks: `\.age`, `\.boss?.name`.
+    @_disfavoredOverload
+    public func observe(
+        keyPaths: [PartialKeyPath<Value.Wrapped>], on queue: DispatchQueue? = nil,
+        _ block: @escaping (RealmMapChange<Map>) -> Void
+    ) -> NotificationToken where Value: _OptionalProtocol, Value.Wrapped: ObjectBase {
+        observe(keyPaths: keyPaths.map { KeyPathNames.name(of: $0) }, on: queue, block)
+    }
+}
+
+extension RealmMapChange {
+    static func update(_ map: Collection, _ change: CollectionChange) -> RealmMapChange {
+        func keys(_ texts: [String]?) -> [Collection.Key] {
+            (texts ?? []).map { Collection.Key(_text: $0) }
+        }
+        return .update(
+            map, deletions: keys(change.keys?.deletions), insertions: keys(change.keys?.insertions),
+            modifications: keys(change.keys?.modifications))
+    }
+}
