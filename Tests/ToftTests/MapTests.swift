@@ -37,6 +37,7 @@ struct MapTests {
             library.dueDates["x"] = day
             library.cards["x"] = uuid
             library.marks["x"] = objectId
+            library.prices["x"] = 9.99
             library.feelings["x"] = .wild
             library.maybeNotes["x"] = "maybe"
             library.maybeNotes.updateValue(nil, forKey: "none")
@@ -47,6 +48,7 @@ struct MapTests {
             #expect(library.scores["x"] == .infinity && library.notes["x"] == "text")
             #expect(library.covers["x"] == Data([1, 2]) && library.dueDates["x"] == day)
             #expect(library.cards["x"] == uuid && library.marks["x"] == objectId)
+            #expect(library.prices["x"] == 9.99)
             #expect(library.feelings["x"] == .wild && library.maybeNotes["x"] == "maybe")
             #expect(library.maybeNotes["none"] == .some(nil) && library.maybeNotes.count == 2)
             #expect(library.notes["y"] == nil && library.maybeNotes["y"] == nil as String??)
@@ -353,6 +355,9 @@ struct MapTests {
             let (counts, shelf) = (library.counts, library.shelf)
             #expect(counts.min() == 4 && counts.max() == 9 && counts.sum() == 17)
             #expect(counts.average() == 17.0 / 3 && library.scores.max() == nil)
+            try realm.write { library.prices.merge(["a": 0.1, "b": 0.2]) { $1 } }
+            let mean: Decimal128? = library.prices.average()
+            #expect(library.prices.sum() == "0.3" && mean == "0.15")
             #expect(Array(counts.sorted(ascending: false)) == [9, 4, 4])
             #expect(Array(counts.distinct()) == [4, 9])
             let long = shelf.where { $0.pages > 10 }.sorted(byKeyPath: "pages")

@@ -174,6 +174,7 @@ final class Library: Object {
     @Persisted var dates: MutableSet<Date>
     @Persisted var uuids: MutableSet<UUID>
     @Persisted var objectIds: MutableSet<ObjectId>
+    @Persisted var decimals: MutableSet<Decimal128>
     @Persisted var moods: MutableSet<Mood>
     @Persisted var maybeInts: MutableSet<Int?>
     @Persisted var books: MutableSet<Book>
@@ -187,6 +188,7 @@ final class Library: Object {
     @Persisted var dueDates: Map<String, Date>
     @Persisted var cards: Map<String, UUID>
     @Persisted var marks: Map<String, ObjectId>
+    @Persisted var prices: Map<String, Decimal128>
     @Persisted var feelings: Map<String, Mood>
     @Persisted var maybeNotes: Map<String, String?>
     @Persisted var shelf: Map<String, Book?>

@@ -33,6 +33,7 @@ struct SetTests {
             library.dates.insert(objectsIn: [day, .distantPast, day])
             library.uuids.insert(objectsIn: [uuid, uuid])
             library.objectIds.insert(objectsIn: [objectId, objectId])
+            library.decimals.insert(objectsIn: [1.5, 1.50, -2])
             library.moods.insert(objectsIn: [.wild, .calm, .wild])
             library.maybeInts.insert(objectsIn: [nil, 4, nil])
         }
@@ -45,6 +46,7 @@ struct SetTests {
             #expect(Set(library.datas) == [Data(), Data([2])] && library.datas.count == 2)
             #expect(Set(library.dates) == [.distantPast, day] && library.dates.count == 2)
             #expect(Array(library.uuids) == [uuid] && Array(library.objectIds) == [objectId])
+            #expect(Set(library.decimals) == [1.5, -2] && library.decimals.count == 2)
             #expect(Set(library.moods) == [.calm, .wild] && library.moods.count == 2)
             #expect(Set(library.maybeInts) == [nil, 4] && library.maybeInts.contains(nil))
         }

@@ -125,10 +125,4 @@ extension ListHandle {
         return try text.withUTF8 { try index(ofKey: UnsafeRawBufferPointer($0)) }
             .map { try value(at: $0) }
     }
-
-    /// Removes a key that the caller keeps, if it is there.
-    func dictionaryErase(_ key: String) throws {
-        var text = key
-        try text.withUTF8 { _ = try dictionaryErase(UnsafeRawBufferPointer($0)) }
-    }
 }

@@ -122,3 +122,8 @@ extension Map where Value: _HasPersistedOrder {
     /// Each value once.
     public func distinct() -> Results<Value> { distinct(by: ["self"]) }
 }
+
+extension Map where Value == Decimal128 {
+    /// The mean; nil when there is no value.
+    public func average() -> Decimal128? { average(ofProperty: "self") }
+}
