@@ -1314,11 +1314,10 @@ class FunctionTests(unittest.TestCase):
         check("toft_results_release", none)
         check("toft_results_release", everything)
         for flag in (E.TOFT_PROPERTY_PRIMARY_KEY, E.TOFT_PROPERTY_INDEXED):
-            schema = new_schema({"Offer": [property_schema("price", E.TOFT_TYPE_DECIMAL, flag)]})
-            given, out = configuration(memory="wrong", schema=schema), ctypes.c_void_p()
-            result = status("toft_realm_open", ctypes.byref(given), ctypes.byref(out))
+            declared = class_schema("Offer", [property_schema("price", E.TOFT_TYPE_DECIMAL, flag)])
+            out = ctypes.c_void_p()
+            result = status("toft_schema_new", ctypes.byref(declared), 1, ctypes.byref(out))
             self.assertEqual(status_name(result), "TOFT_ERROR_INVALID_SCHEMA")
-            check("toft_schema_release", schema)
         check("toft_realm_release", realm)
 
     def test_a_sum_beyond_64_bits_is_an_error_and_not_a_wrong_number(self):
