@@ -746,6 +746,82 @@ class FunctionTests(unittest.TestCase):
             check("toft_object_release", handle)
         check("toft_results_release", reports)
 
+    def test_an_upsert_takes_null_as_a_value_and_leaves_what_is_not_given(self):
+        realm, keys = self.world.realm, self.world.keys
+        check("toft_realm_begin_write", realm, None)
+        check("toft_object_set", self.world.object, keys["nickname"], value("Countess"))
+        for policy in (E.TOFT_UPDATE_ALL, E.TOFT_UPDATE_MODIFIED):
+            for given, found in (([None], None), (["Lady"], "Lady"), ([], "Lady")):
+                names = ["name", "nickname"][: 1 + len(given)]
+                check(
+                    "toft_realm_create_object",
+                    realm,
+                    self.world.person,
+                    policy,
+                    (ctypes.c_uint32 * len(names))(*(keys[name] for name in names)),
+                    values(["Ada", *given]),
+                    len(names),
+                    None,
+                    None,
+                    None,
+                )
+                self.assertEqual(get("toft_object_get", self.world.object, keys["nickname"]), found)
+                self.assertEqual(get("toft_object_get", self.world.object, keys["age"]), 52)
+        check("toft_realm_cancel", realm)
+
+    def test_objects_are_found_by_primary_keys_of_each_type(self):
+        for name in ("int", "string", "uuid", "object_id"):
+            kind, given, default = SCALARS[name]
+            flags = E.TOFT_PROPERTY_PRIMARY_KEY | E.TOFT_PROPERTY_NULLABLE
+            realm = open_realm(
+                {"Thing": [property_schema("id", kind, flags)]}, memory=f"key {name}"
+            )
+            thing = get("toft_realm_find_class", realm, text("Thing"))
+            key = (ctypes.c_uint32 * 1)(get("toft_realm_find_property", realm, thing, text("id")))
+            check("toft_realm_begin_write", realm, None)
+            for each in (given, default, None):
+                arguments = (realm, thing, E.TOFT_UPDATE_ERROR, key, values([each]), 1)
+                self.assertIsNone(get("toft_realm_find_object", realm, thing, value(each)))
+                check("toft_realm_create_object", *arguments, None, None, None)
+                found = get("toft_realm_find_object", realm, thing, value(each))
+                self.assertEqual(get("toft_object_get", found, key[0]), each)
+                check("toft_object_release", found)
+                result = status("toft_realm_create_object", *arguments, None, None, None)
+                self.assertEqual(status_name(result), "TOFT_ERROR_DUPLICATE_PRIMARY_KEY")
+            check("toft_realm_cancel", realm)
+            check("toft_realm_release", realm)
+
+    def test_a_link_sets_no_other_link_and_what_it_leads_to_outlives_it(self):
+        world, keys = self.world, self.world.keys
+        check("toft_realm_begin_write", world.realm, None)
+        grace = get("toft_realm_find_object", world.realm, world.person, value("Grace"))
+        ada = get("toft_object_get", grace, keys["boss"])
+        self.assertEqual(ada, get("toft_object_link", world.object))
+        self.assertIsNone(get("toft_object_get", world.object, keys["boss"]))
+        self.assertEqual(get("toft_realm_object_count", world.realm, world.person), 3)
+        check("toft_object_delete", grace)
+        self.assertTrue(get("toft_object_is_valid", world.object))
+        self.assertEqual(get("toft_realm_object_count", world.realm, world.person), 2)
+        check("toft_realm_cancel", world.realm)
+        check("toft_object_release", grace)
+
+    def test_no_null_goes_into_a_list_of_links(self):
+        world, friends = self.world, self.world.keys["friends"]
+        check("toft_realm_begin_write", world.realm, None)
+        ada = get("toft_object_link", world.object)
+        check("toft_object_set", world.object, friends, value([ada]))
+        elements = get("toft_object_list", world.object, friends)
+        for name, arguments in (
+            ("toft_object_set", (world.object, friends, value([ada, None]))),
+            ("toft_list_append", (elements, values([ada, None]), 2)),
+            ("toft_list_set", (elements, 0, value(None))),
+        ):
+            result = status_name(status(name, *arguments))
+            self.assertEqual(result, "TOFT_ERROR_NULL_NOT_ALLOWED", name)
+            self.assertEqual(self.contents(elements), [ada])
+        check("toft_realm_cancel", world.realm)
+        check("toft_list_release", elements)
+
     def test_objects_are_created_by_columns(self):
         """The layouts: test_columns.py."""
         world = self.world

@@ -89,6 +89,15 @@ def test_json_is_read_back_as_it_was_written(nodes: toft.Realm, tmp_path: Path, 
         assert one.name == "new" and one.score == 0.5
 
 
+def test_what_json_lacks_has_its_default_but_a_primary_key_must_be_there(nodes: toft.Realm) -> None:
+    with nodes.write():
+        [node] = nodes.from_json(Node, '{"id": 9}')
+        with pytest.raises(toft.MissingPrimaryKeyError):
+            nodes.from_json(Node, '{"name": "x"}')
+    assert (node.name, node.at, node.count, node.tags) == ("", NOON, None, [])
+    assert len(nodes.objects(Node)) == 4
+
+
 WRONG = {
     "no JSON": ("{", toft.InvalidArgumentError, "not JSON"),
     "no object": ("[3]", toft.TypeMismatchError, "JSON object"),
@@ -97,6 +106,7 @@ WRONG = {
     "date": ('{"id": 9, "at": "soon"}', toft.TypeMismatchError, "at: 'soon'"),
     "bytes": ('{"id": 9, "data": "*"}', toft.TypeMismatchError, "data"),
     "member": ('{"id": 9, "mood": "odd"}', toft.TypeMismatchError, "Mood"),
+    "null": ('{"id": 9, "name": null}', toft.NullNotAllowedError, "name"),
     "second": ('[{"id": 9}, {"id": 10, "name": 3}]', toft.TypeMismatchError, "name"),
 }
 

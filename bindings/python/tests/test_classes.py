@@ -1,0 +1,143 @@
+"""What a class of one's own may have, and how its objects depend on each other."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import toft
+from conftest import Runner
+from models import ALL, Dog, Person
+
+
+class Animal(toft.Object):
+    name: str
+    age: int = 0
+    enemy: Animal | None
+    friend: Animal | None
+
+    def __init__(self, name: str, age: int = 0) -> None:
+        super().__init__(name=name, age=age)
+
+    @property
+    def label(self) -> str:
+        return f"{self.name} ({self.age})"
+
+    @label.setter
+    def label(self, label: str) -> None:
+        self.name = label
+
+
+class Cat(Animal):
+    lives: int = 9
+
+
+def test_a_class_may_have_a_constructor_and_computed_properties() -> None:
+    with toft.open_in_memory([Animal]) as realm:
+        with realm.write():
+            rex = realm.add(Animal("Rex", 3))
+            rex.label = "Max"
+        assert realm.objects(Animal)[0].label == rex.label == "Max (3)"
+        with pytest.raises(toft.QueryError):
+            realm.objects(Animal).where("label == 'Max'").count()
+
+
+def test_objects_of_a_class_are_not_among_those_of_its_base() -> None:
+    with toft.open_in_memory([Animal, Cat]) as realm, realm.write():
+        rex, tom = realm.add(Animal("Rex")), realm.add(Cat("Tom"))
+        assert list(realm.objects(Animal)) == [rex] and list(realm.objects(Cat)) == [tom]
+
+
+def test_a_link_sets_no_other_link() -> None:
+    with toft.open_in_memory([Animal]) as realm, realm.write():
+        rex, tom = realm.add(Animal("Rex")), realm.add(Animal("Tom"))
+        rex.friend = tom
+        assert (rex.enemy, tom.friend, tom.enemy) == (None, None, None)
+
+
+def test_what_an_object_links_to_stays_when_it_is_deleted(realm: toft.Realm) -> None:
+    with realm.write():
+        ada, max_ = realm.create(Person, name="Ada"), realm.create(Dog, name="Max")
+        rex = realm.create(Dog, name="Rex", owner=ada, friends=[max_])
+        realm.delete(rex)
+    assert ada.is_valid and list(realm.objects(Dog)) == [max_]
+
+
+def test_no_none_goes_into_a_list_of_links(realm: toft.Realm) -> None:
+    with realm.write():
+        rex = realm.create(Dog, name="Rex")
+        rex.friends.append(rex)
+        for wrong in (
+            lambda: rex.friends.append(None),  # type: ignore[arg-type]
+            lambda: setattr(rex, "friends", [rex, None]),
+            lambda: rex.friends.__setitem__(0, None),  # type: ignore[call-overload]
+        ):
+            with pytest.raises(TypeError):
+                wrong()
+            assert rex.friends == [rex]
+
+
+@pytest.mark.parametrize("kind", [bool, float, bytes])
+def test_not_every_type_can_be_a_primary_key(kind: type) -> None:
+    class Wrong(toft.Object):
+        id: kind = toft.field(primary_key=True)  # type: ignore[valid-type]
+
+    with pytest.raises(toft.InvalidSchemaError) as raised:
+        toft.open_in_memory([Wrong])
+    assert "Wrong.id" in raised.value.detail
+
+
+def test_an_upsert_with_none_empties_the_property() -> None:
+    class Book(toft.Object):
+        id: int = toft.field(primary_key=True)
+        title: str | None
+        pages: int | None
+
+    with toft.open_in_memory([Book]) as realm, realm.write():
+        book = realm.create(Book, id=1, title="Emma", pages=500)
+        realm.upsert(Book, id=1, title=None)
+        assert (book.title, book.pages) == (None, 500)
+
+
+def test_a_closed_file_can_be_copied_and_deleted(path: Path) -> None:
+    lock = path.with_name(path.name + ".lock")
+    copy = path.with_name("copy.toft")
+    with toft.open(path, ALL) as realm, realm.write():
+        realm.create(Dog, name="Rex")
+    shutil.copy(path, copy)
+    lock.unlink(missing_ok=True)
+    for file in (path, copy):
+        with toft.open(file, ALL, mode="read_only") as realm:
+            assert realm.objects(Dog)[0].name == "Rex"
+    path.unlink()
+    lock.unlink(missing_ok=True)
+    with toft.open(path, ALL) as realm:
+        assert len(realm.objects(Dog)) == 0
+
+
+def test_a_write_for_which_there_is_no_room_is_an_error_and_changes_nothing(
+    path: Path, python: Runner
+) -> None:
+    with toft.open(path, ALL) as realm, realm.write():
+        realm.create(Dog, name="Rex")
+    writer = python(
+        """
+import resource, signal, sys, toft
+from models import *
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+realm = toft.open(sys.argv[1], ALL)
+size = realm.info.file_size
+resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+try:
+    with realm.write():
+        realm.insert_many(Dog, ({"name": "x" * 1000} for _ in range(20_000)))
+except toft.Error as error:
+    print(type(error).__name__, isinstance(error, OSError), len(realm.objects(Dog)))
+"""
+    )
+    out, err = writer.communicate(timeout=60)
+    print(out, err)
+    assert out.endswith(" True 1\n"), err
+    with toft.open(path, ALL) as realm:
+        assert [dog.name for dog in realm.objects(Dog)] == ["Rex"]
