@@ -443,3 +443,157 @@ def test_a_device_that_refuses_to_read_is_an_error_where_pages_are_not_mapped(
             refused += 1
             assert "error 5" in done.stderr
     assert refused > 5
+
+
+COLLECTIONS = {
+    "classes": [
+        {
+            "name": "Page",
+            "properties": [
+                {"name": "id", "type": "int", "primaryKey": True},
+                {"name": "words", "type": "string", "set": True},
+                {"name": "moments", "type": "date", "set": True, "optional": True},
+                {"name": "scores", "type": "int", "dictionary": True},
+                {"name": "ratios", "type": "double", "dictionary": True, "optional": True},
+                {"name": "friends", "type": "link", "set": True, "target": "Page"},
+                {"name": "named", "type": "link", "dictionary": True, "target": "Page"},
+            ],
+        }
+    ]
+}
+PAGES = [
+    {
+        "id": 1,
+        "words": ["a", "\u00e9"],
+        "moments": [None, "2026-11-22T08:30:00Z"],
+        "scores": {"": -1, "a b": 2, "z": 9223372036854775807},
+        "ratios": {"one": 1.5, "nan": "nan", "none": None},
+        "friends": [1, 3],
+        "named": {"me": 1, "next": 3, "nobody": None},
+    },
+    {
+        "id": 3,
+        "words": [],
+        "moments": [],
+        "scores": {},
+        "ratios": {},
+        "friends": [],
+        "named": {"first": 1},
+    },
+]
+
+
+def pages(folder: Path, rows: list[dict]) -> tuple[Path, Path]:
+    """Files with a schema that has sets and dictionaries, and with rows for it."""
+    schema, lines = folder / "schema.json", folder / "lines.jsonl"
+    schema.write_text(json.dumps(COLLECTIONS))
+    lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return schema, lines
+
+
+def test_sets_and_dictionaries_are_arrays_and_objects(tmp_path: Path) -> None:
+    shuffled = [dict(PAGES[0], words=["\u00e9", "a", "a"], friends=[3, 1, 3]), PAGES[1]]
+    schema, lines = pages(tmp_path, shuffled)
+    database = tmp_path / "pages.toft"
+    outcome = json.loads(run("import", database, lines, "--schema", schema, "--json").stdout)
+    assert (outcome["created"], outcome["links"]) == (2, 6)  # one is told of twice
+    exported = run("export", database, "Page").stdout
+    assert [json.loads(line) for line in exported.splitlines()] == PAGES
+
+    shown = json.loads(run("schema", database, "--json").stdout)["classes"]
+    assert shown == COLLECTIONS["classes"]
+    text = run("schema", database).stdout
+    assert "set of string" in text and "dictionary of optional double" in text
+
+    again = tmp_path / "again.toft"
+    (tmp_path / "again.json").write_text(json.dumps({"classes": shown}))
+    lines.write_text(exported)
+    run("import", again, lines, "--schema", tmp_path / "again.json")
+    assert run("export", again, "Page").stdout == exported
+    emptied = {"id": 1, "words": None, "scores": None, "named": {"me": None}, "ratios": {"x": 2}}
+    lines.write_text(json.dumps(emptied) + "\n")
+    run("import", again, lines, "--update", "all")
+    first = json.loads(run("export", again, "Page").stdout.splitlines()[0])
+    assert first == PAGES[0] | {"words": [], "scores": {}, "named": {"me": None}} | {
+        "ratios": {"x": 2.0}
+    }
+
+    dump, copy = tmp_path / "dump.jsonl", tmp_path / "copy.toft"
+    dump.write_text(run("dump", database).stdout)
+    assert run("load", copy, dump).stdout == "2 objects, 5 links\n"
+    assert run("dump", copy).stdout == dump.read_text()
+    assert run("export", copy, "Page").stdout == exported
+    for file in (database, again, copy):
+        assert json.loads(run("check", file, "--json").stdout)["problems"] == []
+
+
+def test_sets_and_dictionaries_are_asked_and_shown(tmp_path: Path) -> None:
+    schema, lines = pages(tmp_path, PAGES)
+    database = tmp_path / "pages.toft"
+    run("import", database, lines, "--schema", schema)
+    line = run("query", database, "Page", "scores['a b'] == 2 AND ANY words == 'a'").stdout
+    assert "words=[a \u00e9]" in line and 'scores={""=-1 "a b"=2 z=9223372036854775807}' in line
+    assert "named={me=1 next=3 nobody=null}" in line
+    line = run("query", database, "Page", "named['first'].id == 1").stdout
+    assert line.strip() == "id=3  named={first=1}"
+    for query in ("ANY scores.@keys == 'z'", "friends.@count == 2", "ANY named.id == 3"):
+        counted = run("query", database, "Page", query, "--count", "--json").stdout
+        assert json.loads(counted) == {"count": 1}, query
+
+
+def test_what_is_no_set_and_no_dictionary_is_refused_by_its_name(tmp_path: Path) -> None:
+    database = tmp_path / "pages.toft"
+    for member, wrong, told in (
+        ("words", "a", "a text"),
+        ("words", {"a": 1}, "an object"),
+        ("words", [1], "an integer"),
+        ("words", [None], "null"),
+        ("scores", [1], "a list"),
+        ("scores", {"a": "one"}, "a text"),
+        ("scores", {"a": None}, "null"),
+        ("scores", {"a.b": 1}, "'.'"),
+        ("scores", {"$a": 1}, "'$'"),
+        ("friends", {"a": 1}, "an object"),
+        ("friends", [7], "7"),
+        ("named", [1], "a list"),
+        ("named", {"a": 7}, "7"),
+        ("named", {"a": "x"}, "a text"),
+    ):
+        schema, lines = pages(tmp_path, [{"id": 3}, {"id": 4, member: wrong}])
+        error = run("import", database, lines, "--schema", schema, status=1).stderr
+        assert "Line 2" in error and f"Page.{member}" in error and told in error, error
+        assert json.loads(run("query", database, "Page", "--count", "--json").stdout) == {
+            "count": 0
+        }
+    schema, lines = pages(tmp_path, [{"id": 4, "friends": [7], "named": {"a": 7, "b": 4}}])
+    run("import", database, lines, "--schema", schema, "--ignore-missing")
+    row = json.loads(run("export", database, "Page").stdout)
+    assert row["friends"] == [] and row["named"] == {"a": None, "b": 4}
+
+    both = json.loads(json.dumps(COLLECTIONS))
+    both["classes"][0]["properties"][1]["list"] = True
+    schema.write_text(json.dumps(both))
+    error = run("import", tmp_path / "both.toft", lines, "--schema", schema, status=1).stderr
+    assert "'Page.words'" in error and "only one" in error
+
+
+def test_who_watches_sees_sets_and_dictionaries_change(tmp_path: Path) -> None:
+    schema, lines = pages(tmp_path, [{"id": 1}, {"id": 3}])
+    database = tmp_path / "pages.toft"
+    run("import", database, lines, "--schema", schema)
+    command = [TOFTDB, "watch", str(database), "Page", "--changes", "2"]
+    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE) as watching:
+        try:
+            assert watching.stdout is not None
+            assert "2 objects" in watching.stdout.readline()
+            lines.write_text(json.dumps({"id": 3, "words": ["new"], "scores": {"k": 5}}) + "\n")
+            run("import", database, lines, "--update", "modified")
+            assert "1 modified" in watching.stdout.readline()
+            assert "words=[new]  scores={k=5}" in watching.stdout.readline()
+            lines.write_text(json.dumps({"id": 3, "scores": {"k": 6}}) + "\n")
+            run("import", database, lines, "--update", "modified")
+            assert "1 modified" in watching.stdout.readline()
+            assert "scores={k=6}" in watching.stdout.readline()
+            assert watching.wait(60) == 0
+        finally:
+            watching.kill()

@@ -21,6 +21,9 @@ struct Import: ParsableCommand {
                 "string", "indexed": true},
                 {"name": "boss", "type": "link", "target": "Person"}, {"name": "tags", "type": \
                 "string", "list": true}]}]}
+
+            Instead of "list" there are also "set", an array in the lines too, and "dictionary", \
+            an object whose members are the keys.
             """)
 
     enum Update: String, ExpressibleByArgument, CaseIterable {

@@ -17,7 +17,14 @@ struct ObjectLoader {
         var line: Int
         var object: ObjectHandle
         var property: PropertyHandle
-        var targets: [JSONValue]
+        var targets: [Element]
+    }
+
+    /// One of the values that a member has.
+    private struct Element {
+        /// That of a dictionary; else empty.
+        var key = ""
+        var json: JSONValue
     }
 
     private let session: Session
@@ -61,7 +68,7 @@ struct ObjectLoader {
     private mutating func add(_ members: [String: JSONValue], _ number: Int) throws {
         let owner = try owner ?? self.owner(of: members)
         var values: [(property: PropertyID, value: Value)] = []
-        var later: [(PropertyHandle, [JSONValue])] = []
+        var later: [(PropertyHandle, [Element])] = []
         for (name, json) in members {
             guard let property = try property(name, of: owner) else { continue }
             if property.isCollection || property.type == .link {
@@ -82,8 +89,8 @@ struct ObjectLoader {
                     Pending(line: number, object: object, property: property, targets: targets))
             } else {
                 try fill(
-                    object.list(property.id), targets.map { try ValueText.value($0, for: property) }
-                )
+                    object.collection(property.id, property.collection),
+                    targets.map { ($0.key, try ValueText.value($0.json, for: property)) })
             }
         }
     }
@@ -113,10 +120,16 @@ struct ObjectLoader {
         return nil
     }
 
-    private func elements(_ json: JSONValue, _ property: PropertyHandle) throws -> [JSONValue] {
-        if case .list(let elements) = json, property.isCollection { return elements }
-        if case .null = json { return [] }
-        if !property.isCollection { return [json] }
+    private func elements(_ json: JSONValue, _ property: PropertyHandle) throws -> [Element] {
+        switch (property.collection, json) {
+        case (_, .null): return []
+        case (.none, _): return [Element(json: json)]
+        case (.list, .list(let elements)), (.set, .list(let elements)):
+            return elements.map { Element(json: $0) }
+        case (.dictionary, .dictionary(let members)):
+            return members.sorted { $0.key < $1.key }.map { Element(key: $0.key, json: $0.value) }
+        default: break
+        }
         throw EngineError(
             .typeMismatch,
             "'\(property.className).\(property.name)' is \(property.typeName) and cannot be "
@@ -124,9 +137,15 @@ struct ObjectLoader {
         )
     }
 
-    private func fill(_ list: ListHandle, _ values: [Value]) throws {
+    private func fill(_ list: ListHandle, _ values: [(key: String, value: Value)]) throws {
         if try list.count > 0 { try list.clear() }
-        for value in values { try list.append(value) }
+        for (key, value) in values {
+            switch list.property.collection {
+            case .set: try list.setInsert(value)
+            case .dictionary: try list.dictionarySet(key, value)
+            case .list, .none: try list.append(value)
+            }
+        }
     }
 
     // MARK: Links
@@ -134,31 +153,38 @@ struct ObjectLoader {
     private mutating func link(_ item: Pending) throws {
         guard let targetID = item.property.targetClassID else { return }
         let target = try session.classHandle(targetID)
-        var found: [Value] = []
-        for json in item.targets {
-            if let ref = try object(json, of: target) {
-                found.append(.link(ref))
+        let isDictionary = item.property.collection == .dictionary
+        var found: [(key: String, value: Value)] = []
+        for element in item.targets {
+            if case .null = element.json, isDictionary {
+                found.append((element.key, .null))
+            } else if let ref = try object(element.json, of: target, for: item.property) {
+                found.append((element.key, .link(ref)))
+                links += 1
             } else if ignoresMissing {
                 missingTargets += 1
+                if isDictionary { found.append((element.key, .null)) }
             } else {
                 throw EngineError(
                     .noSuchObject,
                     "'\(item.property.className).\(item.property.name)' links to "
-                        + "\(json.text), which no object of '\(target.name)' has as its "
+                        + "\(element.json.text), which no object of '\(target.name)' has as its "
                         + "\(names == .primaryKeys ? "primary key" : "key")."
                         + (names == .primaryKeys ? " --ignore-missing leaves such links out." : "")
                 )
             }
         }
-        links += found.count
         if item.property.isCollection {
-            try fill(item.object.list(item.property.id), found)
+            try fill(
+                item.object.collection(item.property.id, item.property.collection), found)
         } else {
-            try item.object.set(item.property.id, found.first ?? .null)
+            try item.object.set(item.property.id, found.first?.value ?? .null)
         }
     }
 
-    private func object(_ json: JSONValue, of target: ClassHandle) throws -> ObjectRef? {
+    private func object(
+        _ json: JSONValue, of target: ClassHandle, for property: PropertyHandle
+    ) throws -> ObjectRef? {
         switch names {
         case .objectKeys:
             guard case .integer(let key) = json else { return nil }
@@ -171,7 +197,16 @@ struct ObjectLoader {
                         + "name them by. `toftdb dump` and `toftdb load` move them."
                 )
             }
-            return try session.find(ValueText.value(json, for: key), in: target.id)?.ref
+            let value: Value
+            do {
+                value = try ValueText.value(json, for: key)
+            } catch let error as EngineError {
+                let link = "'\(property.className).\(property.name)'"
+                throw EngineError(
+                    error.code, "\(link) links by primary key: \(error.message)",
+                    detail: error.detail, number: error.number)
+            }
+            return try session.find(value, in: target.id)?.ref
         }
     }
 }

@@ -12,8 +12,9 @@ struct Query: ParsableCommand {
             toftdb query app.toft Person "age > 30" --explain
 
             Comparisons: == != < <= > >= BETWEEN IN CONTAINS BEGINSWITH ENDSWITH LIKE, [c] \
-            ignores case; AND OR NOT; ANY ALL NONE over lists;
-            list.@count, list.@sum.age...; paths follow links (boss.city.name); \
+            ignores case; AND OR NOT; ANY ALL NONE over lists, sets and \
+            dictionaries; list.@count, list.@sum.age...; scores['key'], scores.@keys; paths \
+            follow links (boss.city.name); \
             @links.Person.dogs goes backwards; then SORT(path ASC), DISTINCT(path), LIMIT(n).
             """)
 
@@ -79,9 +80,17 @@ struct ObjectPrinter {
             case .list(let values):
                 values.isEmpty
                     ? nil : "\(name)=[\(values.map { Self.plain($0) }.joined(separator: " "))]"
+            case .dictionary(let entries):
+                entries.isEmpty
+                    ? nil
+                    : "\(name)={\(entries.map { Self.plain($0) }.joined(separator: " "))}"
             default: "\(name)=\(Self.plain(value))"
             }
         }.joined(separator: "  ")
+    }
+
+    private static func plain(_ entry: (key: String, value: JSONLine)) -> String {
+        "\(plain(.text(entry.key)))=\(plain(entry.value))"
     }
 
     private static func plain(_ value: JSONLine) -> String {

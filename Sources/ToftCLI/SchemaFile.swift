@@ -14,6 +14,8 @@ struct SchemaFile: Decodable {
         var type: String
         var optional: Bool?
         var list: Bool?
+        var set: Bool?
+        var dictionary: Bool?
         var primaryKey: Bool?
         var indexed: Bool?
         var target: String?
@@ -53,11 +55,25 @@ extension SchemaFile.Property {
                     + "\(known)."
             )
         }
+        let collection = try collection(in: owner)
+        let isLinkOrNull = kind == .link && (collection == .none || collection == .dictionary)
         return PropertySchema(
-            name, kind, collection: list == true ? .list : .none,
-            isOptional: optional ?? (kind == .link && list != true),
+            name, kind, collection: collection, isOptional: optional ?? isLinkOrNull,
             isPrimaryKey: primaryKey ?? false, isIndexed: indexed ?? false, target: target,
             origin: origin)
+    }
+
+    private func collection(in owner: String) throws -> CollectionKind {
+        let kinds: [(isSaid: Bool?, kind: CollectionKind)] = [
+            (list, .list), (set, .set), (dictionary, .dictionary),
+        ]
+        let said = kinds.filter { $0.isSaid == true }
+        guard said.count <= 1 else {
+            throw EngineError(
+                .invalidSchema,
+                "Property '\(owner).\(name)' can be only one of a list, a set and a dictionary.")
+        }
+        return said.first?.kind ?? .none
     }
 }
 
@@ -65,7 +81,7 @@ extension PropertyHandle {
     /// The property as a member of a schema file.
     func json(origin: PropertyHandle?) -> JSONLine {
         var members: [(String, JSONLine)] = [("name", .text(name)), ("type", .text(type.name))]
-        if isCollection { members.append(("list", .bool(true))) }
+        if isCollection { members.append((collection.name, .bool(true))) }
         if isOptional && type != .link { members.append(("optional", .bool(true))) }
         if isPrimaryKey { members.append(("primaryKey", .bool(true))) }
         if isIndexed && !isPrimaryKey { members.append(("indexed", .bool(true))) }

@@ -4,9 +4,9 @@ import ToftModel
 import ToftStorage
 
 /// Values to and from JSON. Dates are ISO 8601 in UTC, data is base64, a link is the primary key of
-/// its target, or its object key where it has none or `links` asks for it. A uuid is its 36
-/// characters, an object id its 24 hexadecimal digits, a decimal its digits: "1.50".
-/// NaN and infinities are texts.
+/// its target, or its object key where it has none or `links` asks for it. Lists and sets are
+/// arrays, dictionaries are objects. A uuid is its 36 characters, an object id its 24 hexadecimal
+/// digits, a decimal its digits: "1.50". NaN and infinities are texts.
 struct ValueText {
     let session: Session
     var links = LinkNames.primaryKeys
@@ -26,7 +26,13 @@ struct ValueText {
 
     private func json(_ object: ObjectHandle, _ property: PropertyHandle) throws -> JSONLine {
         guard property.isCollection else { return try json(object.value(property.id)) }
-        let list = try object.list(property.id)
+        let list = try object.collection(property.id, property.collection)
+        if property.collection == .dictionary {
+            return .dictionary(
+                try (0..<(try list.count)).map {
+                    (try list.entryKey(at: $0), try json(list.value(at: $0)))
+                })
+        }
         return .list(try (0..<(try list.count)).map { try json(list.value(at: $0)) })
     }
 
