@@ -289,6 +289,8 @@ import ToftTestKit
         ("id.@values == 1", .queryTypeMismatch, 3, "dictionaries"),
         ("named == null", .queryTypeMismatch, 9, "named.@count == 0"),
         ("named == 'a'", .queryTypeMismatch, 9, "link to Item"),
+        ("named.naem == 'nail'", .queryTypeMismatch, 14, "link to Item"),
+        ("named.nam == 'nail'", .queryTypeMismatch, 13, "'name'"),
         ("named.first > obj('Item', 1)", .queryTypeMismatch, 12, "=="),
         ("scores['a'] BETWEEN {1, 2}", .invalidQuery, 12, "ALL"),
         ("tags == 5", .queryTypeMismatch, 8, "string"),

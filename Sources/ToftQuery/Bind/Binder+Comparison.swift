@@ -281,6 +281,14 @@ extension Binder {
         }
     }
 
+    /// The property whose name is nearly the key that leads to a link: `named.nmae`.
+    private func nameLikeKey(of expression: BoundExpression) -> String? {
+        guard case .path(let path) = expression, case .entry(_, let key, .link(let id)) = path.leaf
+        else { return nil }
+        let names = schema.storedClass(id: id)?.visibleProperties.map(\.name) ?? []
+        return suggestion(for: String(decoding: key, as: UTF8.self), among: names)
+    }
+
     /// The constant as it is compared with `expression`; throws when the two do not go together.
     private func converted(
         _ given: GivenConstant, for expression: BoundExpression, _ context: Comparing
@@ -308,7 +316,7 @@ extension Binder {
                 .typeMismatch,
                 "\(expression.description) is \(typeName(type)), but \(what) is "
                     + "\(typeName(constantType)).",
-                at: given.offset)
+                hint: nameLikeKey(of: expression), at: given.offset)
         }
         if case .path = expression, type == .int, given.constant.isInfinite {
             throw failure(

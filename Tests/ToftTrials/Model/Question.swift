@@ -14,6 +14,9 @@ struct Question {
         case linked(Quantifier, list: Int, property: Int, Operator, Datum)
         case count(list: Int, Operator, Int)
         case inverseCount(Int, Operator, Int)
+        /// What a dictionary has under a key, or a property of the object there.
+        case entry(dictionary: Int, key: [UInt8], property: Int?, Operator, Datum)
+        case keys(Quantifier, dictionary: Int, Operator, Datum)
         case not(Predicate)
         case and([Predicate])
         case or([Predicate])
@@ -156,6 +159,9 @@ extension Question {
         _ numbers: inout Seed, _ owner: Int, _ list: Int, _ content: ModelContent
     ) -> Predicate? {
         let property = content.shape.classes[owner].properties[list]
+        if property.collection == .dictionary, numbers.chance(50) {
+            return dictionaryLeaf(&numbers, owner, list, content)
+        }
         if numbers.chance(50) {
             return .count(
                 list: list, numbers.pick(Operator.allCases) ?? .equal, numbers.below(4))
@@ -177,6 +183,34 @@ extension Question {
         return .linked(
             quantifier, list: list, property: place,
             operation(&numbers, content.shape.classes[target].properties[place], value), value)
+    }
+
+    private static func dictionaryLeaf(
+        _ numbers: inout Seed, _ owner: Int, _ dictionary: Int, _ content: ModelContent
+    ) -> Predicate {
+        var property = content.shape.classes[owner].properties[dictionary]
+        let entries = content.classes[owner].rows.prefix(20).flatMap { $0[dictionary].elements }
+        let key = numbers.pick(entries)?.key ?? Array("none".utf8)
+        if numbers.chance(30) {
+            return .keys(
+                numbers.pick(Quantifier.allCases) ?? .any, dictionary: dictionary,
+                numbers.pick(Operator.allCases) ?? .equal, .text(key))
+        }
+        if property.type == .link, numbers.chance(60) {
+            let other = content.shape.classes[property.target]
+            let scalars = other.properties.indices.filter { !other.properties[$0].isCollection }
+            if let place = numbers.pick(scalars) {
+                let value = value(&numbers, property.target, place, content)
+                return .entry(
+                    dictionary: dictionary, key: key, property: place,
+                    operation(&numbers, other.properties[place], value), value)
+            }
+        }
+        let value = numbers.pick(entries)?.value ?? .null
+        property.collection = .none
+        return .entry(
+            dictionary: dictionary, key: key, property: nil,
+            operation(&numbers, property, value), value)
     }
 
     /// A value that some object has, or another.
@@ -275,6 +309,18 @@ extension Question {
             return "\(declared.properties[list].name).@count \(operation.rawValue) \(count)"
         case .inverseCount(let inverse, let operation, let count):
             return "\(declared.inverses[inverse].name).@count \(operation.rawValue) \(count)"
+        case .entry(let dictionary, let key, let property, let operation, let value):
+            let links = declared.properties[dictionary]
+            let other = property.map { shape.classes[links.target].properties[$0] }
+            let entry = "\(links.name)[\(argument(.text(key), &arguments))]"
+            let given =
+                value.isNull
+                ? "null" : argument(value, &arguments, target: (other ?? links).target)
+            return entry + (other.map { ".\($0.name)" } ?? "") + " \(operation.rawValue) \(given)"
+        case .keys(let quantifier, let dictionary, let operation, let key):
+            return
+                "\(quantifier.rawValue) \(declared.properties[dictionary].name).@keys "
+                + "\(operation.rawValue) \(argument(key, &arguments))"
         case .not(let part): return "NOT (\(text(part, shape, &arguments)))"
         case .and(let parts):
             return parts.map { "(\(text($0, shape, &arguments)))" }.joined(separator: " AND ")
@@ -375,6 +421,21 @@ extension Question {
         case .inverseCount(let inverse, let operation, let count):
             if counts[inverse] == nil { counts[inverse] = sourceCounts(inverse, content) }
             return operation.holds(.int(Int64(counts[inverse]?[key] ?? 0)), .int(Int64(count)))
+        case .entry(let dictionary, let key, let property, let operation, let value):
+            var found = row[dictionary].elements.first { $0.key == key }?.value ?? .null
+            if let property {
+                let target = content.shape.classes[owner].properties[dictionary].target
+                if case .link(let key) = found, let row = content.row(target, key) {
+                    found = row[property]
+                } else {
+                    found = .null
+                }
+            }
+            return operation.holds(found, value)
+        case .keys(let quantifier, let dictionary, let operation, let key):
+            return quantifier.holds(row[dictionary].elements.map { .text($0.key) }) {
+                operation.holds($0, key)
+            }
         case .not(let part): return !holds(part, key, row, content, &counts)
         case .and(let parts):
             for part in parts where !holds(part, key, row, content, &counts) { return false }
