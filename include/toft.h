@@ -427,6 +427,8 @@ TOFT_ENUM(toft_status, int32_t) {
     TOFT_ERROR_VALUE_TOO_LONG = 408,
     TOFT_ERROR_READ_ONLY_PROPERTY = 409, /* linking objects cannot be set */
     TOFT_ERROR_OVERFLOW = 410,           /* a sum of ints leaves the range of 64 bits */
+    /* an embedded object without an owner, or one with an owner for another */
+    TOFT_ERROR_EMBEDDED_OBJECT = 411,
 
     /* Collections and results */
     TOFT_ERROR_INDEX_OUT_OF_RANGE = 501, /* number: the index */
@@ -559,13 +561,23 @@ typedef struct toft_property_schema {
     toft_string target_property;
 } toft_property_schema;
 
+/* What a class is besides its properties; combined with |. */
+TOFT_ENUM(toft_class_flags, uint32_t) {
+    TOFT_CLASS_PLAIN = 0,
+    /* Each object lives in exactly one other, in a to-one link, a list or a dictionary of links:
+       toft_object_set_embedded and its like create it there. It is deleted with its owner, when the
+       link is set to something else and when the collection loses it; so are the embedded objects
+       in it, however deep. No primary key. A class is embedded for good. */
+    TOFT_CLASS_EMBEDDED = 1
+};
+
 /* One class. The elements of `properties` lie `properties[0].size` bytes apart. */
 typedef struct toft_class_schema {
     size_t size;
     toft_string name; /* 1...TOFT_MAX_CLASS_NAME_SIZE bytes */
     const toft_property_schema *properties;
     size_t property_count;
-    uint32_t flags;    /* reserved, 0 */
+    uint32_t flags;    /* toft_class_flags */
     uint32_t reserved; /* 0 */
 } toft_class_schema;
 
@@ -730,7 +742,7 @@ typedef struct toft_class_info {
     toft_property_key primary_key; /* 0: none */
     toft_string name;
     uint64_t property_count;
-    uint32_t flags; /* 0: a class of this version has none */
+    uint32_t flags; /* toft_class_flags */
     uint32_t reserved;
 } toft_class_info;
 
@@ -876,7 +888,8 @@ TOFT_ENUM(toft_update_policy, uint32_t) {
    an object with that primary key was updated.
    Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_MISSING_PRIMARY_KEY,
    TOFT_ERROR_DUPLICATE_PRIMARY_KEY, TOFT_ERROR_MISSING_PRIMARY_KEY (a policy other than
-   TOFT_UPDATE_ERROR on a class without), and those of toft_object_set. Cost: O(log n). */
+   TOFT_UPDATE_ERROR on a class without), TOFT_ERROR_EMBEDDED_OBJECT (the class is embedded), and
+   those of toft_object_set. Cost: O(log n). */
 TOFT_API toft_status toft_realm_create_object(toft_realm *realm, toft_class_key class_key,
     toft_update_policy policy, const toft_property_key *property_keys, const toft_value *values,
     size_t count, toft_object **out_object, toft_link *out_link, bool *out_created);
@@ -939,8 +952,8 @@ TOFT_API toft_status toft_object_link(toft_object *object, toft_link *out_link);
 TOFT_API toft_status toft_object_is_valid(toft_object *object, bool *out_is_valid);
 
 /* Writes. Deletes the object: links to it become null, those in dictionaries too, lists and sets
-   lose it; what it links to stays.
-   The handle stays, to be released. Errors: TOFT_ERROR_OBJECT_DELETED. Cost: O(log n) for each
+   lose it; what it links to stays, except embedded objects, which it owns. The handle stays, to be
+   released. Errors: TOFT_ERROR_OBJECT_DELETED. Cost: O(log n) for each object that goes and each
    link from and to it. */
 TOFT_API toft_status toft_object_delete(toft_object *object);
 
@@ -963,8 +976,11 @@ TOFT_API toft_status toft_object_get(
 
 /* Writes. Sets a property, also to the value it has: observers then see it as modified. A list or
    set takes a TOFT_TYPE_LIST, a dictionary a TOFT_TYPE_DICTIONARY: what it holds takes the place of
-   what was there, null empties them, of equal keys the last one counts. Errors:
-   TOFT_ERROR_OBJECT_DELETED (also the target of a link), TOFT_ERROR_NO_SUCH_PROPERTY,
+   what was there, null empties them, of equal keys the last one counts. What links to embedded
+   objects takes nothing new: null or an empty collection, which delete them, or what it has.
+   Errors: TOFT_ERROR_EMBEDDED_OBJECT (a link to an embedded object that is not there already, a
+   list of them in another order, a dictionary of them), TOFT_ERROR_OBJECT_DELETED (also the target
+   of a link), TOFT_ERROR_NO_SUCH_PROPERTY,
    TOFT_ERROR_TYPE_MISMATCH, TOFT_ERROR_NULL_NOT_ALLOWED, TOFT_ERROR_VALUE_TOO_LONG,
    TOFT_ERROR_READ_ONLY_PROPERTY, TOFT_ERROR_PRIMARY_KEY_CHANGE. Cost: O(log n). */
 TOFT_API toft_status toft_object_set(
@@ -987,6 +1003,15 @@ TOFT_API toft_status toft_object_set_values(toft_object *object,
    a list), TOFT_ERROR_PRIMARY_KEY_CHANGE. Cost: O(log n). */
 TOFT_API toft_status toft_object_add(
     toft_object *object, toft_property_key property_key, int64_t amount);
+
+/* Writes. Creates an embedded object with `count` properties, as toft_realm_create_object does, in
+   a to-one link, and deletes the one that was there. All or nothing. Observers see the owner's
+   property as modified. `out_object` (may be NULL): a handle, release it. `out_link` (may be NULL):
+   its link. Errors: TOFT_ERROR_TYPE_MISMATCH (also a property that does not link to an embedded
+   class), and those of toft_object_set. Cost: as toft_object_delete for what was there. */
+TOFT_API toft_status toft_object_set_embedded(toft_object *object, toft_property_key property_key,
+    const toft_property_key *property_keys, const toft_value *values, size_t count,
+    toft_object **out_object, toft_link *out_link);
 
 /* The objects that link here through an inverse property, live. `out_results`: release them.
    Errors: TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH (not
@@ -1025,6 +1050,17 @@ TOFT_API toft_status toft_list_get_values(
    toft_object_set. */
 TOFT_API toft_status toft_list_set(toft_list *list, uint64_t index, const toft_value *value);
 
+/* Writes. toft_object_set_embedded for an element: the new object takes the place of the one at
+   `index`. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE and those of toft_object_set_embedded. */
+TOFT_API toft_status toft_list_set_embedded(toft_list *list, uint64_t index,
+    const toft_property_key *property_keys, const toft_value *values, size_t count,
+    toft_object **out_object, toft_link *out_link);
+
+/* Writes. The same for a new element before `index` (0 <= index <= the list's count). */
+TOFT_API toft_status toft_list_insert_embedded(toft_list *list, uint64_t index,
+    const toft_property_key *property_keys, const toft_value *values, size_t count,
+    toft_object **out_object, toft_link *out_link);
+
 /* Writes. Inserts `count` values before `index` (0 <= index <= the list's count), all or none.
    Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE and those of toft_object_set. Cost: small lists are
    copied, long ones O(log count) an element. */
@@ -1034,7 +1070,7 @@ TOFT_API toft_status toft_list_insert(
 /* Writes. Appends `count` values, all or none. Errors: those of toft_object_set. */
 TOFT_API toft_status toft_list_append(toft_list *list, const toft_value *values, size_t count);
 
-/* Writes. Erases `count` elements from `first` on; objects linked stay. Errors:
+/* Writes. Erases `count` elements from `first` on; objects linked stay, unless embedded. Errors:
    TOFT_ERROR_INDEX_OUT_OF_RANGE. */
 TOFT_API toft_status toft_list_erase(toft_list *list, uint64_t first, uint64_t count);
 
@@ -1045,7 +1081,7 @@ TOFT_API toft_status toft_list_move(toft_list *list, uint64_t from, uint64_t to)
 /* Writes. Exchanges two elements. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. */
 TOFT_API toft_status toft_list_swap(toft_list *list, uint64_t first, uint64_t second);
 
-/* Writes. Erases all elements; objects linked stay. */
+/* Writes. Erases all elements; objects linked stay, unless embedded. */
 TOFT_API toft_status toft_list_clear(toft_list *list);
 
 #define TOFT_NO_INDEX UINT64_MAX
@@ -1160,8 +1196,14 @@ TOFT_API toft_status toft_dictionary_get_entries(toft_dictionary *dictionary, ui
 TOFT_API toft_status toft_dictionary_set(
     toft_dictionary *dictionary, toft_string key, const toft_value *value, bool *out_inserted);
 
-/* Writes. Erases a key with its value; an object linked stays. `out_erased` (may be NULL): whether
-   the key was there. Cost: as toft_dictionary_set. */
+/* Writes. toft_object_set_embedded for a key: the new object takes the place of the one that is
+   there, if any. Errors: those of toft_object_set_embedded. */
+TOFT_API toft_status toft_dictionary_set_embedded(toft_dictionary *dictionary, toft_string key,
+    const toft_property_key *property_keys, const toft_value *values, size_t count,
+    toft_object **out_object, toft_link *out_link);
+
+/* Writes. Erases a key with its value; an object linked stays, unless embedded. `out_erased` (may
+   be NULL): whether the key was there. Cost: as toft_dictionary_set. */
 TOFT_API toft_status toft_dictionary_erase(
     toft_dictionary *dictionary, toft_string key, bool *out_erased);
 

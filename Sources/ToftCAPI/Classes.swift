@@ -45,6 +45,7 @@ public func toft_realm_class_info(
         info.primary_key = found.primaryKey.map { $0.isHidden ? 0 : $0.id } ?? 0
         info.name = realm.box.name(found.name, classID: found.id).string
         info.property_count = UInt64(found.visibleProperties.count)
+        info.flags = found.isEmbedded ? TOFT_CLASS_EMBEDDED.rawValue : 0
         Argument.fill(out, info)
     }
 }

@@ -136,7 +136,7 @@ public func toft_dictionary_release(_ dictionary: OpaquePointer?) {
 
 extension toft_string {
     /// A key of a dictionary.
-    fileprivate var bytes: UnsafeRawBufferPointer {
+    var bytes: UnsafeRawBufferPointer {
         get throws(EngineError) {
             _ = try Argument.text(self, "key")
             return try Argument.bytes(UnsafeRawPointer(data), size, "key")

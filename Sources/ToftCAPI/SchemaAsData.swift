@@ -50,9 +50,11 @@ extension Schema {
 
 extension ClassSchema {
     fileprivate init(_ declared: toft_class_schema) throws(EngineError) {
-        try Argument.flags(declared.flags, known: 0, "flags")
+        let embedded = TOFT_CLASS_EMBEDDED.rawValue
+        try Argument.flags(declared.flags, known: embedded, "flags")
         try Argument.reserved(declared.reserved, "classes")
-        self.init(try Argument.text(declared.name, "name"))
+        self.init(
+            try Argument.text(declared.name, "name"), isEmbedded: declared.flags & embedded != 0)
         for property in try Argument.structures(
             declared.properties, declared.property_count, "properties")
         {

@@ -100,6 +100,29 @@ extension Session {
         return handle(created.key, owner)
     }
 
+    /// Creates an embedded object in a property with values that the caller keeps.
+    func embed(
+        _ values: [(property: PropertyID, value: Value)], in property: PropertyHandle,
+        _ create: (ModelTransaction, UnsafeBufferPointer<Assignment>) throws(ModelError) -> Int64
+    ) throws(EngineError) -> ObjectHandle {
+        let target = try classHandle(property.targetClassID ?? 0)
+        let transaction = try writing()
+        var resolved: [(property: PropertyHandle, value: Value)] = []
+        for (id, value) in values { resolved.append((try self.property(id, of: target), value)) }
+        let key = try model { () throws(ModelError) in
+            try transaction.withAssignments(resolved) { values throws(ModelError) in
+                try create(transaction, values)
+            }
+        }
+        return try embedded(key, in: property)
+    }
+
+    /// The embedded object that was created in a property.
+    func embedded(_ key: Int64, in property: PropertyHandle) throws(EngineError) -> ObjectHandle {
+        noteEverything()
+        return handle(key, try classHandle(property.targetClassID ?? 0))
+    }
+
     /// Creates `count` objects, or updates those that have the primary keys, as `policy` says. If a
     /// row fails, those that the call has created are deleted again, and those that it has updated
     /// stay so.

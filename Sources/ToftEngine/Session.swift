@@ -133,6 +133,8 @@ package final class Session {
     }
 
     func noteSet(_ property: PropertyHandle) {
+        // What the property owned may have been deleted.
+        if property.ownsTargets { return counters.noteEverything() }
         counters.noteSet(PropertyRef(property))
     }
 

@@ -43,7 +43,16 @@ import ToftTestKit
     static let plain = ClassSchema(
         "Plain",
         scalars.map { PropertySchema("\($0)", $0, isOptional: true, isIndexed: $0.canBeIndexed) }
-            + [.links("plains", to: "Plain")])
+            + [
+                .links("plains", to: "Plain"), .link("leaf", to: "Leaf"),
+                .links("leaves", to: "Leaf"),
+            ])
+    static let leaf = ClassSchema(
+        "Leaf", isEmbedded: true,
+        [
+            PropertySchema("text", .string, isOptional: true, isIndexed: true),
+            .link("friend", to: "Person"), .link("next", to: "Leaf"), .links("leaves", to: "Leaf"),
+        ])
 
     @Test func `Random commands survive closing and opening the file`() throws {
         var run = RandomRun(seed: Seed.random())
@@ -51,7 +60,7 @@ import ToftTestKit
             for _ in 0..<6 {
                 let file = StoreConfiguration.Location.file(path: directory + "/random.toft")
                 let database = try ModelDatabase(
-                    Self.person, Self.dog, Self.bag, Self.plain, location: file,
+                    Self.person, Self.dog, Self.bag, Self.plain, Self.leaf, location: file,
                     isTight: run.seed.chance(50))
                 #expect(
                     try database.read { try ReferenceModel(reading: $0) } == run.model,
@@ -66,7 +75,7 @@ import ToftTestKit
     func `Random commands leave what a plain model holds`(given: UInt64, isTight: Bool) throws {
         let seed = given == 0 ? Seed.random() : Seed(given)
         let database = try ModelDatabase(
-            Self.person, Self.dog, Self.bag, Self.plain, isTight: isTight)
+            Self.person, Self.dog, Self.bag, Self.plain, Self.leaf, isTight: isTight)
         var run = RandomRun(seed: seed)
         for _ in 0..<12 {
             let before = run.model
@@ -83,7 +92,7 @@ import ToftTestKit
                 try run.compareInverses(view)
             }
             if run.seed.chance(30) {
-                try database.reopen(Self.person, Self.dog, Self.bag, Self.plain)
+                try database.reopen(Self.person, Self.dog, Self.bag, Self.plain, Self.leaf)
             }
         }
         try database.check()
@@ -135,10 +144,13 @@ private struct RandomRun {
 
     init(seed: Seed) {
         self.seed = seed
-        for name in ["Person", "Dog", "Bag", "Plain"] { model.classes[name] = [:] }
+        for name in ["Person", "Dog", "Bag", "Plain", "Leaf"] { model.classes[name] = [:] }
     }
 
     mutating func steps(_ count: Int, _ transaction: ModelTransaction) throws {
+        for owner in transaction.view.schema.classes where owner.isEmbedded {
+            model.embedded[owner.id] = owner.name
+        }
         for _ in 0..<count {
             guard let owner = seed.pick(transaction.view.schema.visibleClasses) else { return }
             switch seed.below(100) {
@@ -212,12 +224,12 @@ private struct RandomRun {
     // MARK: Commands
 
     mutating func create(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
-        var values: [(property: PropertyHandle, value: Value)] = []
-        for property in owner.visibleProperties
-        where property.isStored && !property.isCollection
-            && (property.isPrimaryKey || seed.chance(50))
-        {
-            values.append((property, value(property)))
+        let values = self.values(owner)
+        if owner.isEmbedded {
+            #expect(throws: ModelError.embeddedClass(owner.name), "\(seed)") {
+                try transaction.create(owner, values)
+            }
+            return
         }
         let primaryKey = values.first { $0.property.isPrimaryKey }
         let existing = primaryKey.flatMap { given in
@@ -237,6 +249,32 @@ private struct RandomRun {
         for (property, value) in values {
             model.classes[owner.name]?[key]?.values[property.name] = value
         }
+    }
+
+    /// Values for some properties of a new object.
+    mutating func values(_ owner: ClassHandle) -> [(property: PropertyHandle, value: Value)] {
+        var values: [(property: PropertyHandle, value: Value)] = []
+        for property in owner.visibleProperties
+        where property.isStored && !property.isCollection
+            && (property.isPrimaryKey || seed.chance(50))
+        {
+            values.append((property, property.ownsTargets ? .null : value(property)))
+        }
+        return values
+    }
+
+    /// Has the transaction create an embedded object.
+    mutating func embed(
+        _ property: PropertyHandle, _ transaction: ModelTransaction,
+        _ body: (UnsafeBufferPointer<Assignment>) throws(ModelError) -> Int64
+    ) throws -> Value {
+        let id = property.targetClassID ?? 0
+        let target = try transaction.view.schema.classHandle(id: id), values = values(target)
+        let key = try transaction.withAssignments(values, body)
+        var object = blank(target)
+        for (property, value) in values { object.values[property.name] = value }
+        model.classes[target.name]?[key] = object
+        return .link(ObjectRef(classID: id, key: key))
     }
 
     func blank(_ owner: ClassHandle) -> ReferenceModel.Object {
@@ -259,8 +297,22 @@ private struct RandomRun {
         else { return }
         if property.type == .int, seed.chance(50) { return try add(key, property, transaction) }
         let value = value(property)
+        let old = model.classes[owner.name]?[key]?.values[property.name]
+        if property.ownsTargets, value != .null {
+            if old != value {
+                #expect(throws: property.alreadyOwned, "\(seed)") {
+                    try transaction.set(key, property, value)
+                }
+            }
+            let new = try embed(property, transaction) { values throws(ModelError) in
+                try transaction.setEmbedded(key, property, values)
+            }
+            model.classes[owner.name]?[key]?.values[property.name] = new
+            return model.drop(old)
+        }
         try transaction.set(key, property, value)
         model.classes[owner.name]?[key]?.values[property.name] = value
+        model.drop(old)
     }
 
     mutating func add(
@@ -356,15 +408,28 @@ private struct RandomRun {
         _ key: Int64, _ property: PropertyHandle, _ transaction: ModelTransaction
     ) throws {
         var list = model.classes[property.className]?[key]?.lists[property.name] ?? []
-        let index = seed.below(list.count), other = seed.below(list.count), value = value(property)
-        if property.type == .link, value == .null { return }
+        let index = seed.below(list.count), other = seed.below(list.count), before = list
+        var value = value(property)
+        if property.type == .link, value == .null, !property.ownsTargets { return }
         switch seed.below(list.isEmpty ? 4 : 10) {
         case 0..<4:
             let place = seed.below(list.count + 1)
-            try transaction.listInsert(key, property, at: place, value)
+            if property.ownsTargets {
+                value = try embed(property, transaction) { values throws(ModelError) in
+                    try transaction.listInsertEmbedded(key, property, at: place, values)
+                }
+            } else {
+                try transaction.listInsert(key, property, at: place, value)
+            }
             list.insert(value, at: place)
         case 4, 5:
-            try transaction.listSet(key, property, at: index, value)
+            if property.ownsTargets {
+                value = try embed(property, transaction) { values throws(ModelError) in
+                    try transaction.listSetEmbedded(key, property, at: index, values)
+                }
+            } else {
+                try transaction.listSet(key, property, at: index, value)
+            }
             list[index] = value
         case 6:
             let range = min(index, other)..<max(index, other) + 1
@@ -381,6 +446,9 @@ private struct RandomRun {
             list = []
         }
         model.classes[property.className]?[key]?.lists[property.name] = list
+        if property.ownsTargets {
+            for value in before where !list.contains(value) { model.drop(value) }
+        }
     }
 
     mutating func erase(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {

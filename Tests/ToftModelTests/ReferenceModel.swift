@@ -13,9 +13,26 @@ struct ReferenceModel: Equatable {
     /// Objects by class and key.
     var classes: [String: [Int64: Object]] = [:]
 
-    /// Links to an object become null, those in dictionaries too; lists and sets lose it.
+    /// The names of embedded classes.
+    var embedded: [ClassID: String] = [:]
+
+    static func == (left: ReferenceModel, right: ReferenceModel) -> Bool {
+        left.classes == right.classes
+    }
+
+    /// Deletes an embedded object that nothing leads to any more.
+    mutating func drop(_ value: Value?) {
+        guard case .link(let ref) = value, let name = embedded[ref.classID] else { return }
+        erase(name, ref.key, id: ref.classID)
+    }
+
+    /// Links to an object become null, those in dictionaries too; lists and sets lose it; the
+    /// embedded objects in it go.
     mutating func erase(_ name: String, _ key: Int64, id: ClassID) {
-        classes[name]?[key] = nil
+        guard let object = classes[name]?.removeValue(forKey: key) else { return }
+        for value in object.values.values { drop(value) }
+        for value in object.lists.values.joined() { drop(value) }
+        for value in object.dictionaries.values.flatMap(\.values) { drop(value) }
         let gone = Value.link(ObjectRef(classID: id, key: key))
         for (name, objects) in classes {
             for (key, object) in objects {
@@ -52,6 +69,7 @@ struct ReferenceModel: Equatable {
     /// Reads everything that a view holds.
     init(reading view: ModelView) throws {
         for owner in view.schema.visibleClasses {
+            if owner.isEmbedded { embedded[owner.id] = owner.name }
             var objects: [Int64: Object] = [:]
             let table = try view.table(owner)
             for rank in 0..<table.rowCount {

@@ -53,11 +53,11 @@ import ToftStorage
     @Test func `Types of a later version are named`() throws {
         var writer = SchemaWriter()
         writer.put(SchemaEncoding.encodingVersion)
-        writer.put(UInt8(1))
+        writer.put(UInt8(2))
         writer.put(UInt32(1))
         writer.put(UInt32(0))
         writer.put("Address")
-        #expect(throws: ModelError.unsupportedSchema("class 'Address' is of kind embedded")) {
+        #expect(throws: ModelError.unsupportedSchema("class 'Address' is of kind asymmetric")) {
             try StoredClass(decoding: writer.bytes)
         }
         var record = try SchemaPlanTests.stored().classes[1].encoded()

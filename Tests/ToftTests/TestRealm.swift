@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 import ToftEngine
+import ToftModel
 import ToftStorage
 
 @testable import Toft
@@ -53,6 +54,12 @@ enum TestRealm {
     /// Bytes of deferred commits that wait to become durable.
     static func deferredSize(_ realm: Realm) throws -> UInt64 {
         try realm.session.engine.facts().deferredSize
+    }
+
+    /// How many objects a class has; -1 where it can't be told.
+    static func count(_ className: String, in realm: Realm) -> Int {
+        let engine = realm.session.engine
+        return (try? engine.count(of: engine.classHandle(named: className).id)) ?? -1
     }
 
     /// Reads all of it.

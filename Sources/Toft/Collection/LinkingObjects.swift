@@ -8,7 +8,7 @@ internal import ToftModel
 /// ```
 ///
 /// An object whose list links several times is in it several times. Empty for an unmanaged object.
-public struct LinkingObjects<Element: Object>: RealmCollection {
+public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
     private let core: _CollectionCore?
     private let originProperty: String?
     /// Stands for all elements while a key path is found out.

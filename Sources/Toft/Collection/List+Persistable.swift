@@ -27,7 +27,9 @@ extension List: _Persistable {
     }
 
     public static func _converted(from any: Any?, _ conversion: _ValueConversion) throws -> List {
-        if let list = any as? List { return conversion.isLive ? list : List(Array(list)) }
+        if let list = any as? List, !Element._isEmbedded || list.isUnmanaged {
+            return conversion.isLive ? list : List(Array(list))
+        }
         let list = List()
         guard let any = any.flattened else { return list }
         guard let sequence = any as? any Sequence else { throw conversion.mismatch(any) }
@@ -53,12 +55,17 @@ extension List: _Persistable {
             let backing = try CollectionBacking(
                 row, column, .list, of: Element.self, in: destination.session)
             let list = backing.handle
-            let values = try elements.map { try $0._give(to: destination).value }
-            if destination.policy == .modified {
-                try list.change(to: values)
-            } else {
+            if let objects = Element._isEmbedded ? elements as? [ObjectBase] : nil {
                 if destination.policy == .all { try list.clear() }
-                try list.insert(all: values, at: list.count)
+                try list.change(to: objects, destination)
+            } else {
+                let values = try elements.map { try $0._give(to: destination).value }
+                if destination.policy == .modified {
+                    try list.change(to: values)
+                } else {
+                    if destination.policy == .all { try list.clear() }
+                    try list.insert(all: values, at: list.count)
+                }
             }
             if isAdopted { value.adopt(backing) }
         }

@@ -10,7 +10,7 @@ internal import ToftModel
 ///
 /// A reference type, as in Realm. Unmanaged it is an array in memory; managed it is live, and
 /// changing it needs a write transaction. Objects may be in it several times; taking one out does
-/// not delete it.
+/// not delete it. Embedded objects are in it once, and deleted when the list loses them.
 public final class List<Element: RealmCollectionValue>: RealmCollection, MutableCollection {
     /// The elements of an unmanaged list.
     private var unmanaged: [Element]
@@ -92,8 +92,11 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
             } ?? Element._standIn()
         }
         set {
-            change { handle, value in
-                try handle.set(value(newValue), at: position)
+            change { handle, destination in
+                if Element._isEmbedded, let object = newValue as? ObjectBase {
+                    return try handle.embed(object, at: position, destination)
+                }
+                try handle.set(newValue._give(to: destination).value, at: position)
             } orUnmanaged: {
                 try Self.requireIndex(position, below: $0.count)
                 $0[position] = newValue
@@ -113,8 +116,11 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
 
     /// Adds an element at the end. An unmanaged object is added to the list's realm.
     public func append(_ object: Element) {
-        change { handle, value in
-            try handle.append(value(object))
+        change { handle, destination in
+            if Element._isEmbedded {
+                return try Self.insert([object], at: handle.count, handle, destination)
+            }
+            try handle.append(object._give(to: destination).value)
         } orUnmanaged: {
             $0.append(object)
         }
@@ -125,8 +131,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     where Elements.Element == Element {
         // They may be the list's own.
         let objects = Array(objects)
-        change { handle, value in
-            try handle.insert(all: objects.map(value), at: handle.count)
+        change { handle, destination in
+            try Self.insert(objects, at: handle.count, handle, destination)
         } orUnmanaged: {
             $0.append(contentsOf: objects)
         }
@@ -141,8 +147,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     public func insert<Elements: Collection>(contentsOf newElements: Elements, at index: Int)
     where Elements.Element == Element {
         let elements = Array(newElements)
-        change { handle, value in
-            try handle.insert(all: elements.map(value), at: index)
+        change { handle, destination in
+            try Self.insert(elements, at: index, handle, destination)
         } orUnmanaged: {
             try Self.requireIndex(index, below: $0.count + 1)
             $0.insert(contentsOf: elements, at: index)
@@ -194,8 +200,13 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         _ subrange: Range<Int>, with newElements: Elements
     ) where Elements.Element == Element {
         let elements = Array(newElements)
-        change { handle, value in
-            let values = try elements.map(value)
+        change { handle, destination in
+            if Element._isEmbedded, let objects = elements as? [ObjectBase] {
+                try RealmSession.requireUnowned(objects)
+                if !subrange.isEmpty { try handle.erase(subrange) }
+                return try handle.embed(objects, before: subrange.lowerBound, destination)
+            }
+            let values = try elements.map { try $0._give(to: destination).value }
             if !subrange.isEmpty { try handle.erase(subrange) }
             if !values.isEmpty { try handle.insert(all: values, at: subrange.lowerBound) }
         } orUnmanaged: {
@@ -227,15 +238,26 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         }
     }
 
+    /// Inserts elements into a managed list; embedded ones are created there.
+    private static func insert(
+        _ elements: [Element], at index: Int, _ handle: ListHandle, _ destination: _Destination
+    ) throws {
+        if Element._isEmbedded, !elements.isEmpty, let objects = elements as? [ObjectBase] {
+            return try handle.embed(objects, before: index, destination)
+        }
+        try handle.insert(
+            all: elements.map { try $0._give(to: destination).value }, at: index)
+    }
+
     /// Changes the property in the file, or the array of an unmanaged list.
     private func change(
-        _ managed: (ListHandle, (Element) throws -> Value) throws -> Void,
+        _ managed: (ListHandle, _Destination) throws -> Void,
         orUnmanaged inMemory: (inout [Element]) throws -> Void
     ) {
         Misuse.reporting {
             guard let backing else { return try inMemory(&unmanaged) }
             try backing.session.requireWriting()
-            try managed(backing.handle) { try $0._give(to: backing.destination).value }
+            try managed(backing.handle, backing.destination)
         }
     }
 

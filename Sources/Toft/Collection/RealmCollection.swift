@@ -20,7 +20,7 @@ public protocol ThreadConfined {
     func _carry() throws -> _Carrier
 }
 
-extension Object: ThreadConfined {}
+extension ObjectBase: ThreadConfined {}
 
 /// What `Results`, `List`, `MutableSet` and `LinkingObjects` have in common: indexed, live, and to
 /// be filtered, sorted, summed and observed.

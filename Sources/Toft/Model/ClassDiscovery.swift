@@ -1,15 +1,16 @@
 internal import Synchronization
 
-/// Finds the subclasses of `Object` in the program and its libraries, without the app naming them.
+/// Finds the subclasses of `Object` and `EmbeddedObject` in the program and its libraries, without
+/// the app naming them.
 ///
 /// The Swift compiler leaves a record of every type in its image. We look at the records of classes
-/// alone, follow their superclass references to `Object`, and bring only those to life that get
+/// alone, follow their superclass references to those two, and bring only those to life that get
 /// there: the other thousands cost a few loads each. Generic classes and classes within generic
 /// types have no single type and are left out.
 enum ClassDiscovery {
-    /// Every subclass of `Object`, in no particular order. Looks again when libraries have been
+    /// Every subclass of the two, in no particular order. Looks again when libraries have been
     /// loaded since.
-    static func objectTypes() -> [Object.Type] {
+    static func objectTypes() -> [ObjectBase.Type] {
         let images = TypeRecords.images()
         return cache.withLock { cache in
             if cache.imageCount != images.count {
@@ -21,24 +22,24 @@ enum ClassDiscovery {
 
     private struct Cache {
         var imageCount = 0
-        var types: [Object.Type] = []
+        var types: [ObjectBase.Type] = []
     }
 
     private static let cache = Mutex(Cache())
 
-    private static func find(in images: [TypeRecords]) -> [Object.Type] {
-        guard let root = TypeDescriptor.of(Object.self) else { return [] }
+    private static func find(in images: [TypeRecords]) -> [ObjectBase.Type] {
         var children: [UnsafeRawPointer: [TypeDescriptor]] = [:]
         for descriptor in images.joined() {
             if let parent = descriptor.superclass {
                 children[parent.address, default: []].append(descriptor)
             }
         }
-        var types: [Object.Type] = []
-        var waiting = children[root.address] ?? []
+        var types: [ObjectBase.Type] = []
+        let roots = [Object.self, EmbeddedObject.self].compactMap { TypeDescriptor.of($0) }
+        var waiting = roots.flatMap { children[$0.address] ?? [] }
         while let descriptor = waiting.popLast() {
             waiting += children[descriptor.address] ?? []
-            if !descriptor.isGeneric, let type = descriptor.makeType() as? Object.Type {
+            if !descriptor.isGeneric, let type = descriptor.makeType() as? ObjectBase.Type {
                 types.append(type)
             }
         }

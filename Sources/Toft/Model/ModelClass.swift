@@ -33,7 +33,7 @@ final class ModelClass: Sendable {
 
     /// The name of a type's class in the database.
     static func name(of type: ObjectBase.Type) -> String {
-        (type as? Object.Type)?._realmObjectName() ?? String(describing: type)
+        type._realmObjectName() ?? String(describing: type)
     }
 
     private init(_ type: ObjectBase.Type) {
@@ -43,7 +43,8 @@ final class ModelClass: Sendable {
         properties = Self.properties(of: type, fields)
         clearedInAccessors = properties.filter(\.isClearedInAccessors)
         clearedWhenAdded = properties.filter { $0.wrapper.holdsMemory }
-        isStateless = fields.count == properties.count + Self.fields(of: ObjectBase.self).count
+        let base = type._isEmbedded ? EmbeddedObject.self : ObjectBase.self
+        isStateless = fields.count == properties.count + Self.fields(of: base).count
         primaryKey = properties.first(where: \.isPrimaryKey)
         positions = Dictionary(
             properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -55,13 +56,15 @@ final class ModelClass: Sendable {
     }
 
     /// What the engine is told of the class.
-    var schema: ClassSchema { ClassSchema(name, properties.map(\.schema)) }
+    var schema: ClassSchema {
+        ClassSchema(name, isEmbedded: type._isEmbedded, properties.map(\.schema))
+    }
 
     // MARK: Reflection
 
     private static func properties(of type: ObjectBase.Type, _ fields: [Field]) -> [ModelProperty] {
         let instance = type.init()
-        let names = LegacyNames(type as? Object.Type)
+        let names = LegacyNames(type)
         return withExtendedLifetime(instance) {
             fields.compactMap { field in
                 guard let wrapper = field.type as? any AnyPersisted.Type else { return nil }
@@ -95,10 +98,10 @@ private struct LegacyNames {
     let indexed: [String]
     let mapping: [String: String]
 
-    init(_ type: Object.Type?) {
-        primaryKey = type?.primaryKey()
-        indexed = type?.indexedProperties() ?? []
-        mapping = type?.propertiesMapping() ?? [:]
+    init(_ type: ObjectBase.Type) {
+        primaryKey = (type as? Object.Type)?.primaryKey()
+        indexed = type.indexedProperties()
+        mapping = type.propertiesMapping()
     }
 }
 

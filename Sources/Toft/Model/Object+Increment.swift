@@ -3,7 +3,7 @@ internal import ToftEngine
 /// Gives `increment` the type that it is called on.
 public protocol _Incrementable: ObjectBase {}
 
-extension Object: _Incrementable {}
+extension ObjectBase: _Incrementable {}
 
 extension _Incrementable {
     /// Adds an amount, which may be negative, to an integer property: for counters. The commit

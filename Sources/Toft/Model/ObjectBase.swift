@@ -3,9 +3,10 @@ internal import ToftEngine
 internal import ToftModel
 internal import ToftStorage
 
-/// The base class of all kinds of persisted objects. Apps derive from `Object`.
+/// The base class of all kinds of persisted objects. Apps derive from `Object` and
+/// `EmbeddedObject`.
 // `@exclusivity(unchecked)`: these variables are read with every property.
-open class ObjectBase {
+open class ObjectBase: CustomStringConvertible {
     /// Where it lives in the database; nil while unmanaged.
     @exclusivity(unchecked) private(set) final var home: ObjectContext?
     @exclusivity(unchecked) private final var key: Int64 = 0
@@ -24,6 +25,39 @@ open class ObjectBase {
     /// refers to it; an instance with another reference, even a weak one, stays the object that it
     /// is. Instances with stored properties besides the `@Persisted` ones are never used again.
     public required init() {}
+
+    // MARK: Customization
+
+    /// The names of indexed properties, for classes that don't say `@Persisted(indexed: true)`.
+    open class func indexedProperties() -> [String] { [] }
+    /// Kept for source compatibility: what is not `@Persisted` is ignored anyway.
+    open class func ignoredProperties() -> [String] { [] }
+    /// Names that properties have in the file where they differ from those in Swift.
+    open class func propertiesMapping() -> [String: String] { [:] }
+    /// Whether the class belongs to realms whose configuration names no classes.
+    open class func shouldIncludeInDefaultSchema() -> Bool { true }
+    /// The class's name in the database, where it is not its name in Swift.
+    open class func _realmObjectName() -> String? { nil }
+    /// Whether the objects live in others. Not for apps.
+    open class var _isEmbedded: Bool { false }
+
+    // MARK: State
+
+    /// Whether the object has been deleted or its realm invalidated; its properties can't be read
+    /// then. Never for an unmanaged object. Safe on any thread and at any time.
+    open var isInvalidated: Bool {
+        guard let row else { return false }
+        return !row.isValid
+    }
+
+    /// Every property with its value, linked objects down to a few levels.
+    open var description: String { ObjectDescription.text(of: self) }
+
+    /// The value of the property with this name.
+    open subscript(key: String) -> Any? {
+        get { value(forKey: key) }
+        set { setValue(newValue, forKey: key) }
+    }
 
     /// Whether collections that were made for the object are kept in it: not while key paths are
     /// found out, nor where threads may share the object, as it is frozen. Not for apps.
@@ -50,6 +84,32 @@ open class ObjectBase {
 
     /// Whether the object shows one version for ever, on any thread.
     public final var isFrozen: Bool { home?.isFrozen ?? false }
+}
+
+extension ObjectBase {
+    /// Makes an unmanaged object of a dictionary of values, an array with one for each property, or
+    /// another object.
+    public convenience init(value: Any) {
+        self.init()
+        Misuse.reporting { try UnmanagedBuilder().assign(value, to: self) }
+    }
+
+    /// The class's name in the database.
+    public static func className() -> String { ModelClass.name(of: self) }
+
+    /// The realm that manages the object; nil for an unmanaged one.
+    public final var realm: Realm? { row.map { Realm($0.session) } }
+
+    /// The class and its persisted properties.
+    public final var objectSchema: ObjectSchema { ObjectSchema(ModelClass.of(type(of: self))) }
+
+    /// Whether both stand for the same object of the same realm; for an unmanaged one, whether both
+    /// are one instance.
+    public final func isSameObject(as object: ObjectBase?) -> Bool {
+        guard let object else { return false }
+        guard let row, let other = object.row else { return self === object }
+        return row.isSame(as: other)
+    }
 }
 
 /// A managed object's place in the database.

@@ -27,7 +27,7 @@ struct ObjectDescription {
 
     private mutating func add(_ object: ObjectBase, indentation: Int, depth: Int) {
         let model = ModelClass.of(type(of: object))
-        if let object = object as? Object, object.isInvalidated {
+        if object.isInvalidated {
             text += "\(model.name) (invalid)"
             return
         }

@@ -2,7 +2,7 @@ internal import ToftEngine
 internal import ToftModel
 
 // To-one links (`Dog?`) and objects as elements of collections.
-extension Object: _PersistableInsideOptional {
+extension ObjectBase: _PersistableInsideOptional {
     public static var _shape: _PropertyShape { _PropertyShape(.link, target: self) }
 
     // MARK: Properties
@@ -15,23 +15,29 @@ extension Object: _PersistableInsideOptional {
         } ?? nil
     }
 
-    public static func _setOptional(_ value: Object?, _ object: ObjectBase, _ column: Int) {
+    public static func _setOptional(_ value: ObjectBase?, _ object: ObjectBase, _ column: Int) {
         guard let row = object.row else { return }
         Misuse.reporting {
             try row.session.verify()
-            let link =
-                try value?._give(to: _Destination(session: row.session, policy: .error)).value
-                ?? .null
-            try row.handle.set(PropertyID(truncatingIfNeeded: column), link)
+            let destination = _Destination(session: row.session, policy: .error)
+            let id = PropertyID(truncatingIfNeeded: column)
+            if _isEmbedded, let value {
+                return try row.handle.embed(value, in: id, destination)
+            }
+            try row.handle.set(id, try value?._give(to: destination).value ?? .null)
         }
     }
 
     public static func _promoteOptional(
-        _ value: Object?, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion
+        _ value: ObjectBase?, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion
     ) throws {
         let destination = promotion.destination
         promotion.afterwards { handle in
             let id = PropertyID(truncatingIfNeeded: column)
+            if _isEmbedded, let value {
+                let existing = destination.policy == .modified ? try handle.target(id) : nil
+                return try handle.embed(value, in: id, destination, existing: existing)
+            }
             let link = try value?._give(to: destination).value ?? .null
             if destination.policy != .all, try handle.value(id) == link { return }
             try handle.set(id, link)

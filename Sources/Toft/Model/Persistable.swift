@@ -28,6 +28,8 @@ extension _Persistable {
 /// `Map`: objects, and the scalars, optional or not.
 public protocol RealmCollectionValue: Hashable, SendableMetatype {
     static var _shape: _PropertyShape { get }
+    /// Whether it is an object that lives in its owner.
+    static var _isEmbedded: Bool { get }
     /// Makes an element of what the engine gives.
     static func _make(_ value: _EngineValue) -> Self
     /// Gives the element to the engine. An unmanaged object is added to the realm.
@@ -35,6 +37,10 @@ public protocol RealmCollectionValue: Hashable, SendableMetatype {
     /// What stands in for an element that can't be had, after misuse.
     static func _standIn() -> Self
     static func _convertedElement(from any: Any?, _ conversion: _ValueConversion) throws -> Self
+}
+
+extension RealmCollectionValue {
+    @inlinable public static var _isEmbedded: Bool { false }
 }
 
 /// What may be `Wrapped` of an optional property: the scalars, and objects as links.

@@ -41,20 +41,33 @@ extension RealmSession {
         try engine.check()
         if let row = object.row { return try requireManagedHere(row) }
         let binding = try binding(of: type(of: object))
+        guard !binding.model.type._isEmbedded else {
+            throw Realm.Error(
+                .embeddedObject,
+                "Embedded objects can't be added by themselves: assign one to a property of class "
+                    + "'\(binding.model.name)' of its owner.")
+        }
         let policy = binding.model.primaryKey == nil ? .error : policy
         let promotion = _Promotion(_Destination(session: self, policy: policy))
         let isUpdate = try given != nil && policy != .error && exists(object, binding)
+        try promote(object, binding, isUpdate ? given : nil, promotion)
+        let handle = try engine.create(binding.classID, promotion.values, policy: policy.engine)
+        ObjectContext(self, binding).adopt(object, key: handle.ref.key)
+        try promotion.finish(handle)
+    }
+
+    /// Hands over the values of an unmanaged object.
+    /// - Parameter given: the properties to write besides the primary key; nil for all.
+    func promote(
+        _ object: ObjectBase, _ binding: ClassBinding, _ given: Set<String>?,
+        _ promotion: _Promotion
+    ) throws {
         for (property, id) in zip(binding.model.properties, binding.propertyIDs) {
-            if isUpdate, let given, !given.contains(property.name), !property.isPrimaryKey {
-                continue
-            }
+            if let given, !given.contains(property.name), !property.isPrimaryKey { continue }
             try property.withAddress(in: object) {
                 try property.wrapper.promote(at: $0, of: object, Int(id), promotion)
             }
         }
-        let handle = try engine.create(binding.classID, promotion.values, policy: policy.engine)
-        ObjectContext(self, binding).adopt(object, key: handle.ref.key)
-        try promotion.finish(handle)
     }
 
     private func requireManagedHere(_ row: ManagedRow) throws {

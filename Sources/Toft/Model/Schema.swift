@@ -31,6 +31,8 @@ public struct ObjectSchema: CustomStringConvertible, Equatable {
     public var className: String { model.name }
     /// The Swift class.
     public var objectClass: AnyClass { model.type }
+    /// Whether its objects live in others, as those of `EmbeddedObject` do.
+    public var isEmbedded: Bool { model.type._isEmbedded }
     /// In the order of declaration.
     public var properties: [Property] { model.properties.map { Property($0) } }
     /// The primary key, if there is one.

@@ -31,7 +31,7 @@ struct UnmanagedBuilder: ObjectBuilder {
     func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at path: String) throws
         -> Model
     {
-        if let object = any as? Model { return object }
+        if let object = any as? Model, !Model._isEmbedded || object.row == nil { return object }
         let object = type.init()
         try assign(any, to: object)
         return object

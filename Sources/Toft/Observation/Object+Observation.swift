@@ -2,7 +2,7 @@ public import Dispatch
 internal import ToftEngine
 internal import ToftModel
 
-extension Object {
+extension ObjectBase {
     /// Calls the block after every commit of any process that set one of the object's properties,
     /// edited one of its lists, or deleted it. On the run loop of this thread, or on `queue`, with
     /// an instance of a realm there. There is no first call. Ends when the token is invalidated or
@@ -13,7 +13,7 @@ extension Object {
     ///     deletion.
     ///   - queue: a serial queue; nil: this thread's run loop.
     ///   - block: called with the object and the properties that changed.
-    public func observe<Observed: Object>(
+    public func observe<Observed: ObjectBase>(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (ObjectChange<Observed>) -> Void
     ) -> NotificationToken {
@@ -31,7 +31,7 @@ extension Object {
     /// The same with key paths that the compiler checks: `\Person.age`, `\Person.boss?.name`,
     /// `\Person.dogs[0].name` for the name of any dog.
     @_disfavoredOverload
-    public func observe<Observed: Object>(
+    public func observe<Observed: ObjectBase>(
         keyPaths: [PartialKeyPath<Observed>], on queue: DispatchQueue? = nil,
         _ block: @escaping (ObjectChange<Observed>) -> Void
     ) -> NotificationToken {
@@ -39,7 +39,7 @@ extension Object {
     }
 }
 
-extension Object {
+extension ObjectBase {
     /// What the engine tells of the object, in the words of its class.
     func changes(_ change: ToftEngine.ObjectChange) -> [PropertyChange] {
         guard let row, let binding = try? row.session.binding(of: Swift.type(of: self)) else {

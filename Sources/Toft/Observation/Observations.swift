@@ -70,7 +70,7 @@ enum Observations {
     }
 
     /// Observes an object.
-    static func object<Observed: Object>(
+    static func object<Observed: ObjectBase>(
         _ object: Observed, _ row: ManagedRow, _ keyPaths: [String]?, on queue: DispatchQueue?,
         _ block: @escaping (ObjectChange<Observed>) -> Void
     ) throws -> NotificationToken {
@@ -86,7 +86,7 @@ enum Observations {
         }
     }
 
-    private static func engineToken<Observed: Object>(
+    private static func engineToken<Observed: ObjectBase>(
         _ object: Observed, _ row: ManagedRow, _ keyPaths: [String]?,
         _ block: @escaping (ObjectChange<Observed>) -> Void
     ) throws -> Token {

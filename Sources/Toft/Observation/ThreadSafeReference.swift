@@ -77,7 +77,7 @@ public struct _Carrier: Sendable {
     }
 }
 
-extension Object {
+extension ObjectBase {
     public func _carry() throws -> _Carrier {
         guard let row else { throw _Carrier.unmanaged("object") }
         try row.session.verify()

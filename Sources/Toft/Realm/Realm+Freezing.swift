@@ -17,10 +17,10 @@ extension Realm {
     }
 
     /// What an object is in the version that the realm shows, for ever and on any thread.
-    public func freeze<Model: Object>(_ object: Model) -> Model { object.freeze() }
+    public func freeze<Model: ObjectBase>(_ object: Model) -> Model { object.freeze() }
 
     /// The live object on this thread; nil when it has been deleted.
-    public func thaw<Model: Object>(_ object: Model) -> Model? { object.thaw() }
+    public func thaw<Model: ObjectBase>(_ object: Model) -> Model? { object.thaw() }
 }
 
 extension ThreadConfined {

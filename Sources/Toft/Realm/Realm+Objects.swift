@@ -103,8 +103,8 @@ extension Realm {
 
     // MARK: Deleting
 
-    /// Deletes an object: links to it become nil, lists lose it, what it links to stays. Its
-    /// instances become invalid. Needs a write transaction.
+    /// Deletes an object: links to it become nil, lists lose it, what it links to stays, except
+    /// embedded objects, which it owns. Its instances become invalid. Needs a write transaction.
     public func delete(_ object: ObjectBase) {
         Misuse.reporting {
             try session.verify()
@@ -126,7 +126,7 @@ extension Realm {
     }
 
     /// Deletes the objects of a list; the list is empty then.
-    public func delete<Element: Object>(_ objects: List<Element>) {
+    public func delete<Element: ObjectBase>(_ objects: List<Element>) {
         deleteElements(of: objects)
     }
 
@@ -141,7 +141,7 @@ extension Realm {
     }
 
     /// Deletes the objects of results.
-    public func delete<Element: Object>(_ objects: Results<Element>) {
+    public func delete<Element: ObjectBase>(_ objects: Results<Element>) {
         deleteElements(of: objects)
     }
 
@@ -178,7 +178,14 @@ struct ManagedBuilder: ObjectBuilder {
     func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at path: String) throws
         -> Model
     {
-        if let object = any as? Model, object.row == nil || object.row?.session === session {
+        if let object = any as? Model, object.row == nil || object.row?.session === session,
+            !Model._isEmbedded || object.row == nil
+        {
+            return object
+        }
+        if Model._isEmbedded {
+            let object = type.init()
+            (object as? EmbeddedObject)?.given = try assign(any, to: object)
             return object
         }
         return try create(type, of: any)

@@ -150,6 +150,8 @@ extension Realm.Error {
         case readOnlyProperty = 409
         /// A sum of integers leaves the range of 64 bits.
         case overflow = 410
+        /// An embedded object was to be created without an owner, or to get a second one.
+        case embeddedObject = 411
 
         // Lists and results.
         /// `number` is the index.

@@ -43,6 +43,7 @@ extension ModelError {
         case .valueTooLong, .collectionTooLong: .valueTooLong
         case .invalidText, .invalidDate, .invalidDictionaryKey: .invalidArgument
         case .propertyNotWritable: .readOnlyProperty
+        case .embeddedClass, .alreadyOwned: .embeddedObject
         case .indexOutOfRange: .indexOutOfRange
         case .sumOverflow, .additionOverflow: .overflow
         }

@@ -85,6 +85,8 @@ package enum ErrorCode: Int32, Sendable, CaseIterable {
     case readOnlyProperty = 409
     /// A counter, or a sum of integers, leaves the range of 64 bits.
     case overflow = 410
+    /// An embedded object was to be created without an owner, or to get a second one.
+    case embeddedObject = 411
 
     // Collection.
     case indexOutOfRange = 501

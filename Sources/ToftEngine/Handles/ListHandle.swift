@@ -142,6 +142,59 @@ extension ListHandle {
         }
     }
 
+    /// Creates an embedded object before `index`, or at the end. All or nothing.
+    package func insertEmbedded(_ assignments: UnsafeBufferPointer<Assignment>, at index: Int)
+        throws(EngineError) -> ObjectHandle
+    {
+        var created: Int64 = 0
+        try change { transaction, property throws(ModelError) in
+            created = try transaction.listInsertEmbedded(key, property, at: index, assignments)
+        }
+        return try session.embedded(created, in: property)
+    }
+
+    /// Creates an embedded object in place of the one at `index`. All or nothing.
+    package func setEmbedded(_ assignments: UnsafeBufferPointer<Assignment>, at index: Int)
+        throws(EngineError) -> ObjectHandle
+    {
+        var created: Int64 = 0
+        try change { transaction, property throws(ModelError) in
+            created = try transaction.listSetEmbedded(key, property, at: index, assignments)
+        }
+        return try session.embedded(created, in: property)
+    }
+
+    /// Creates an embedded object for a key of a dictionary, in place of the one that is there. All
+    /// or nothing.
+    package func setEmbedded(
+        _ assignments: UnsafeBufferPointer<Assignment>, forKey entryKey: UnsafeRawBufferPointer
+    ) throws(EngineError) -> ObjectHandle {
+        var created: Int64 = 0
+        try change { transaction, property throws(ModelError) in
+            created = try transaction.dictionarySetEmbedded(key, property, entryKey, assignments)
+        }
+        return try session.embedded(created, in: property)
+    }
+
+    /// The same for lists with values that the caller keeps.
+    package func insertEmbedded(
+        _ values: [(property: PropertyID, value: Value)], at index: Int
+    ) throws(EngineError) -> ObjectHandle {
+        let property = try owner.property(property.id)
+        return try session.embed(values, in: property) { transaction, values throws(ModelError) in
+            try transaction.listInsertEmbedded(key, property, at: index, values)
+        }
+    }
+
+    package func setEmbedded(
+        _ values: [(property: PropertyID, value: Value)], at index: Int
+    ) throws(EngineError) -> ObjectHandle {
+        let property = try owner.property(property.id)
+        return try session.embed(values, in: property) { transaction, values throws(ModelError) in
+            try transaction.listSetEmbedded(key, property, at: index, values)
+        }
+    }
+
     package func erase(_ range: Range<Int>) throws(EngineError) {
         try change { transaction, property throws(ModelError) in
             try transaction.listErase(key, property, range)

@@ -139,6 +139,28 @@ extension ObjectHandle {
         for assignment in assignments { session.noteSet(try property(assignment.property)) }
     }
 
+    /// Creates an embedded object in a property, in place of the one that is there. All or nothing.
+    package func setEmbedded(_ id: PropertyID, _ assignments: UnsafeBufferPointer<Assignment>)
+        throws(EngineError) -> ObjectHandle
+    {
+        let property = try property(id)
+        let transaction = try session.writing()
+        let key = try model { () throws(ModelError) in
+            try transaction.setEmbedded(ref.key, property, assignments)
+        }
+        return try session.embedded(key, in: property)
+    }
+
+    /// The same with values that the caller keeps.
+    package func setEmbedded(
+        _ id: PropertyID, _ values: [(property: PropertyID, value: Value)]
+    ) throws(EngineError) -> ObjectHandle {
+        let property = try property(id)
+        return try session.embed(values, in: property) { transaction, values throws(ModelError) in
+            try transaction.setEmbedded(ref.key, property, values)
+        }
+    }
+
     /// Adds an amount to an integer property: see `ModelTransaction.add`.
     package func add(_ amount: Int64, to id: PropertyID) throws(EngineError) {
         let property = try property(id)

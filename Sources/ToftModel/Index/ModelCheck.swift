@@ -6,7 +6,7 @@ package import ToftStorage
 /// value makes; 2. every link leads to a row; 3. the backlinks of a property are its links,
 /// counted; 4. text is UTF-8; 5. keys are at least 0 and below the table's next key; 6. the
 /// elements of a set and the keys of a dictionary ascend, and a dictionary has as many values as
-/// keys.
+/// keys; 7. exactly one link leads to an embedded object.
 package struct ModelCheck {
     private let view: ModelView
     private var problems: [String] = []
@@ -60,6 +60,7 @@ package struct ModelCheck {
             }
             for row in first..<cluster.count {
                 checkKey(cluster.keys[row], table, owner)
+                if owner.isEmbedded { try checkOwner(of: cluster.keys[row], owner) }
                 for (position, property) in owner.properties.enumerated() where property.isStored {
                     entries[position] += try checkProperty(property, cluster, row, owner)
                 }
@@ -77,6 +78,17 @@ package struct ModelCheck {
                 "class '\(owner.name)' has the key \(key), which is not below its next key "
                     + "\(table.nextKey)"
             )
+        }
+    }
+
+    /// The entries are there for every link: `checkLink` sees to that.
+    private mutating func checkOwner(of key: Int64, _ owner: ClassHandle) throws(ModelError) {
+        var links = 0
+        for property in owner.incoming {
+            links += try view.backlinkCount(to: key, through: property)
+        }
+        if links != 1 {
+            add("the embedded object \(key) of class '\(owner.name)' has \(links) owners")
         }
     }
 

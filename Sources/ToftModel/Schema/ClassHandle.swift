@@ -8,6 +8,8 @@ package final class ClassHandle: Sendable {
     package let position: Int
     package let name: String
     package let isHidden: Bool
+    /// Whether its objects live in others: see `ClassSchema.isEmbedded`.
+    package let isEmbedded: Bool
     package let table: TreeID
     /// All properties in the order of their ids, hidden ones and inverse links too.
     package let properties: ContiguousArray<PropertyHandle>
@@ -23,6 +25,8 @@ package final class ClassHandle: Sendable {
     let declaredRequired: ContiguousArray<Int>
     /// Links and lists of links of this class.
     package let links: ContiguousArray<PropertyHandle>
+    /// Those that lead to embedded objects, which an object owns.
+    let owning: ContiguousArray<PropertyHandle>
     /// Links and lists of links, of any class, to this class.
     package let incoming: ContiguousArray<PropertyHandle>
     /// Whether the property ids are 1, 2, 3..., so that an id is a position.
@@ -37,6 +41,7 @@ package final class ClassHandle: Sendable {
         self.position = position
         name = stored.name
         isHidden = stored.isHidden
+        isEmbedded = stored.isEmbedded
         table = stored.table
         self.properties = properties
         rules = ContiguousArray(properties.map(\.rule))
@@ -47,6 +52,7 @@ package final class ClassHandle: Sendable {
         declaredRequired = ContiguousArray(
             properties.indices.filter { properties[$0].isDeclaredRequired })
         links = properties.filter { $0.type == .link }
+        owning = links.filter(\.ownsTargets)
         self.incoming = incoming
         isDense = properties.indices.allSatisfy { properties[$0].id == PropertyID($0 + 1) }
     }

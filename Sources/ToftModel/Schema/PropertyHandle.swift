@@ -24,6 +24,8 @@ package final class PropertyHandle: Sendable {
     let targetPosition: Int?
     package let targetClassID: ClassID?
     package let targetName: String?
+    /// Whether it links to embedded objects: those live and die with the link.
+    package let ownsTargets: Bool
     /// For an inverse link, the property of the target class that links here.
     package let originPropertyID: PropertyID?
     let indexTree: TreeID?
@@ -52,6 +54,8 @@ package final class PropertyHandle: Sendable {
         targetPosition = stored.targetClassID.flatMap { schema.classIndex(id: $0) }
         targetClassID = stored.targetClassID
         targetName = targetPosition.map { schema.classes[$0].name }
+        ownsTargets =
+            type == .link && (targetPosition.map { schema.classes[$0].isEmbedded } ?? false)
         originPropertyID = stored.originPropertyID
         indexTree = stored.indexTree
         backlinkTree = stored.backlinkTree

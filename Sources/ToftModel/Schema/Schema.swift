@@ -18,12 +18,18 @@ package struct ClassSchema: Sendable, Equatable {
     package var name: String
     /// The name that the file holds, where it differs from `name`.
     package var persistedName: String
+    /// Whether each object lives in exactly one other, through the link or the list that leads to
+    /// it, and is deleted with that.
+    package var isEmbedded: Bool
     package var properties: [PropertySchema]
 
-    package init(_ name: String, persistedName: String? = nil, _ properties: [PropertySchema] = [])
-    {
+    package init(
+        _ name: String, persistedName: String? = nil, isEmbedded: Bool = false,
+        _ properties: [PropertySchema] = []
+    ) {
         self.name = name
         self.persistedName = persistedName ?? name
+        self.isEmbedded = isEmbedded
         self.properties = properties
     }
 

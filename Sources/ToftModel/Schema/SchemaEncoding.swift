@@ -5,8 +5,8 @@ internal import ToftStorage
 ///
 /// ```
 /// header    encoding u8 = 1, schema version u64, generation u64, next class id u32, ...
-/// class     encoding u8 = 1, kind u8 (0 ordinary; 1 embedded, 2 asymmetric are reserved), id u32,
-/// flags u32, name, next property id u32,
+/// class     encoding u8 = 1, kind u8 (0 ordinary, 1 embedded; 2 asymmetric is reserved), id u32,
+///           flags u32, name, next property id u32,
 ///           table u64, primary key property u32, primary key tree u64, property count u32,
 ///           properties (each with its length u32), ... property  id u32, flags u32, type u8,
 ///           collection u8, index kind u8 (0 none, 1 ordered; 2 unique, 3 full text are reserved),
@@ -26,7 +26,8 @@ enum SchemaEncoding {
     static let incompatibleFlags: UInt32 = 0xFFFF_0000
     static let orderedIndex: UInt8 = 1
     static let reservedIndexes: [UInt8: String] = [2: "unique", 3: "full text"]
-    static let reservedKinds: [UInt8: String] = [1: "embedded", 2: "asymmetric"]
+    static let embeddedKind: UInt8 = 1
+    static let reservedKinds: [UInt8: String] = [2: "asymmetric"]
     /// Trees below belong to the engine itself.
     static let firstUserTree = SystemTree.firstUser
 
@@ -54,7 +55,7 @@ extension StoredClass {
     func encoded() -> [UInt8] {
         var writer = SchemaWriter()
         writer.put(SchemaEncoding.encodingVersion)
-        writer.put(UInt8(0))
+        writer.put(isEmbedded ? SchemaEncoding.embeddedKind : 0)
         writer.put(id)
         writer.put(isHidden ? SchemaEncoding.hiddenFlag : 0)
         writer.put(persistedName)
@@ -128,13 +129,13 @@ extension StoredClass {
         let id = try reader.number(ClassID.self)
         let flags = try reader.takeFlags()
         let name = try reader.text(limit: Limits.classNameBytes)
-        guard kind == 0 else {
+        guard kind <= SchemaEncoding.embeddedKind else {
             throw .unsupportedSchema(
                 "class '\(name)' is of kind \(SchemaEncoding.reservedKinds[kind] ?? String(kind))")
         }
         self.init(
             id: id, name: name, isHidden: flags & SchemaEncoding.hiddenFlag != 0,
-            nextPropertyID: try reader.number())
+            isEmbedded: kind == SchemaEncoding.embeddedKind, nextPropertyID: try reader.number())
         table = TreeID(try reader.number())
         primaryKeyID = try reader.optionalNumber()
         primaryKeyTree = try reader.optionalNumber().map { TreeID($0) }
@@ -183,7 +184,7 @@ extension StoredClass {
         }
         guard let property = property(id: id), property.type.canBePrimaryKey,
             !property.isCollection,
-            let tree = primaryKeyTree
+            !isEmbedded, let tree = primaryKeyTree
         else {
             throw .damagedSchema(
                 "the primary key of class '\(name)' can't be one, or has no tree")

@@ -78,7 +78,8 @@ private struct SchemaComparison {
         }
         let id = plan.target.nextClassID
         plan.target.nextClassID += 1
-        plan.target.classes.append(StoredClass(id: id, name: declared.persistedName))
+        plan.target.classes.append(
+            StoredClass(id: id, name: declared.persistedName, isEmbedded: declared.isEmbedded))
         plan.changes.append(.createTable(id))
         ids.append(id)
     }
@@ -87,6 +88,13 @@ private struct SchemaComparison {
         guard let index = plan.target.classIndex(id: id) else { return }
         let isNew = plan.target.classes[index].table == 0
         show(classAt: index)
+        if plan.target.classes[index].isEmbedded != declared.isEmbedded {
+            let kind = { (isEmbedded: Bool) in isEmbedded ? "embedded" : "not embedded" }
+            add(
+                declared, nil,
+                "is \(kind(!declared.isEmbedded)) in the file and \(kind(declared.isEmbedded)) in "
+                    + "the declared schema; declare another class and copy the objects")
+        }
         for property in declared.properties where property.type != .linkingObjects {
             compareProperty(property, declared: declared, classAt: index, isNewClass: isNew)
         }

@@ -67,6 +67,9 @@ private struct SchemaProblems {
             check(property, of: declared, in: schema)
         }
         let keys = declared.properties.filter(\.isPrimaryKey)
+        if declared.isEmbedded, let key = keys.first {
+            add(key.name, "belongs to an embedded class and can't be the primary key")
+        }
         if keys.count > 1 {
             add(
                 nil,
@@ -110,6 +113,11 @@ private struct SchemaProblems {
             checkOrigin(property, of: declared, in: target)
         } else if property.origin != nil {
             add(property.name, "is a link and has no origin property")
+        } else if property.collection == .set, target.isEmbedded {
+            add(
+                property.name,
+                "is a set of links to the embedded class '\(targetName)'; a list or a dictionary "
+                    + "can hold embedded objects")
         }
     }
 

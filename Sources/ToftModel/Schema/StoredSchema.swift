@@ -36,6 +36,8 @@ package struct StoredClass: Sendable, Equatable {
     package var persistedName: String
     /// Whether the session does not see it; its data stays in the file.
     package var isHidden: Bool
+    /// Whether its objects live in others: see `ClassSchema.isEmbedded`. Never changes.
+    package var isEmbedded: Bool
     /// The id that the next property gets.
     var nextPropertyID: PropertyID
     /// The table with the objects' rows.
@@ -49,7 +51,7 @@ package struct StoredClass: Sendable, Equatable {
 
     package init(
         id: ClassID, name: String, persistedName: String? = nil, isHidden: Bool = false,
-        nextPropertyID: PropertyID = 1, table: TreeID = 0,
+        isEmbedded: Bool = false, nextPropertyID: PropertyID = 1, table: TreeID = 0,
         primaryKeyID: PropertyID? = nil, primaryKeyTree: TreeID? = nil,
         properties: [StoredProperty] = []
     ) {
@@ -57,6 +59,7 @@ package struct StoredClass: Sendable, Equatable {
         self.name = name
         self.persistedName = persistedName ?? name
         self.isHidden = isHidden
+        self.isEmbedded = isEmbedded
         self.nextPropertyID = nextPropertyID
         self.table = table
         self.primaryKeyID = primaryKeyID

@@ -7,7 +7,7 @@ extension ModelError {
             .unsupportedSchema:
             schemaMessage
         case .noSuchClass, .noSuchProperty, .noSuchObject, .primaryKeyImmutable,
-            .duplicatePrimaryKey, .primaryKeyMissing, .noPrimaryKey:
+            .duplicatePrimaryKey, .primaryKeyMissing, .noPrimaryKey, .embeddedClass, .alreadyOwned:
             objectMessage
         default: valueMessage
         }
@@ -55,6 +55,12 @@ extension ModelError {
             "Objects of class '\(className)' are created with a value for their primary key "
                 + "'\(property)'."
         case .noPrimaryKey(let className): "Class '\(className)' has no primary key."
+        case .embeddedClass(let className):
+            "Class '\(className)' is embedded: its objects can't be created by themselves, only in "
+                + "a property or a list of their owner."
+        case .alreadyOwned(let className, let property):
+            "Property '\(className).\(property)' holds embedded objects, and this one already has "
+                + "an owner. Create a new one there with the same values."
         default: ""
         }
     }

@@ -36,6 +36,10 @@ package enum ModelError: Error, Sendable, Equatable {
     case invalidDate(className: String, property: String)
     /// A link to an object of another class.
     case wrongLinkTarget(className: String, property: String, expected: String, found: String)
+    /// An embedded object was to be created without an owner.
+    case embeddedClass(String)
+    /// An embedded object, which has an owner, was to be linked to.
+    case alreadyOwned(className: String, property: String)
     /// An inverse link was to be changed.
     case propertyNotWritable(className: String, property: String)
     case notACollection(className: String, property: String, kind: CollectionKind)

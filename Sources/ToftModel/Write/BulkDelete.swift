@@ -10,6 +10,8 @@ struct BulkDelete {
     let buffer: WriteBuffer
     /// The keys of the objects, by the position of the class.
     let deleted: ContiguousArray<Set<Int64>>
+    /// Those of `deleted` whose delete follows from another change.
+    let cascaded: ContiguousArray<Set<Int64>>
     /// What happens to the rows of each class, by its position.
     private var steps: ContiguousArray<[Step]>
 
@@ -22,12 +24,13 @@ struct BulkDelete {
 
     init(
         schema: ModelSchema, writing: WriteTransaction, buffer: WriteBuffer,
-        deleted: ContiguousArray<Set<Int64>>
+        deleted: ContiguousArray<Set<Int64>>, cascaded: ContiguousArray<Set<Int64>>
     ) {
         self.schema = schema
         self.writing = writing
         self.buffer = buffer
         self.deleted = deleted
+        self.cascaded = cascaded
         steps = ContiguousArray(repeating: [], count: deleted.count)
     }
 
@@ -161,8 +164,9 @@ struct BulkDelete {
         if let property = owner.primaryKey {
             try buffer.removePrimaryKey(try cluster.cell(row, property), property, owner, key)
         }
+        let derived = cascaded[owner.position].contains(key)
         try stored { () throws(StorageError) in
-            try writing.rowErase(owner.table, key, derived: false)
+            try writing.rowErase(owner.table, key, derived: derived)
         }
         try buffer.flushExcessEntries()
     }

@@ -13,16 +13,19 @@ extension ModelTransaction {
         policy: UpdatePolicy = .error
     ) throws(ModelError) -> (key: Int64, isNew: Bool) {
         guard !owner.isHidden else { throw .noSuchClass(owner.name) }
+        guard !owner.isEmbedded else { throw .embeddedClass(owner.name) }
         if owner.primaryKey == nil, policy != .error { throw .noPrimaryKey(className: owner.name) }
         try prepare(assignments, owner)
         if let existing = try findPrepared(owner) {
             guard policy != .error else { throw duplicate(owner) }
+            try checkOwned(by: existing, owner)
             for element in prepared.pointee.elements
             where !element.isKeys && !owner.properties[element.position].isPrimaryKey {
                 try apply(element, to: existing, owner, policy: policy)
             }
             return (existing, false)
         }
+        try checkOwned(by: nil, owner)
         return (try insert(owner), true)
     }
 
@@ -69,7 +72,7 @@ extension ModelTransaction {
     }
 
     /// Inserts a row with the prepared values, and adds every entry that leads to it.
-    private func insert(_ owner: ClassHandle) throws(ModelError) -> Int64 {
+    func insert(_ owner: ClassHandle) throws(ModelError) -> Int64 {
         giveDefaults(owner)
         let key = try stored { () throws(StorageError) in
             let key = try writing.takeKey(owner.table)
@@ -124,7 +127,7 @@ extension ModelTransaction {
 
     /// Lends values as assignments. Copies their texts and bytes to one block of memory, so that
     /// all of them are borrowed at once.
-    func withAssignments<Result>(
+    package func withAssignments<Result>(
         _ values: [(property: PropertyHandle, value: Value)],
         _ body: (UnsafeBufferPointer<Assignment>) throws(ModelError) -> Result
     ) throws(ModelError) -> Result {

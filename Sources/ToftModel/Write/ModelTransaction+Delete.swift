@@ -1,11 +1,11 @@
 internal import ToftStorage
 
 extension ModelTransaction {
-    /// Deletes an object: links to it become null, lists lose it, what it links to stays. O(log
-    /// objects) for each link from and to it.
+    /// Deletes an object with all the embedded objects in it: links to it become null, lists lose
+    /// it, what it links to stays. O(log objects) for each link from and to it.
     package func erase(_ key: Int64, _ owner: ClassHandle) throws(ModelError) {
         try view.requireObject(key, owner)
-        try buffer.addDelete(key, owner)
+        try addDelete(key, owner)
     }
 
     /// Deletes all objects of a class. O(objects and their links).
@@ -20,6 +20,6 @@ extension ModelTransaction {
                 return true
             }
         }
-        for key in keys { try buffer.addDelete(key, owner) }
+        for key in keys { try addDelete(key, owner) }
     }
 }

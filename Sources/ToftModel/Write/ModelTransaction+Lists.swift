@@ -7,14 +7,11 @@ extension ModelTransaction {
         _ key: Int64, _ property: PropertyHandle, at index: Int,
         _ values: UnsafeBufferPointer<BorrowedValue>
     ) throws(ModelError) {
-        let count = try count(of: .list, key, property)
-        guard index >= 0, index <= count else {
-            throw .indexOutOfRange(index: index, count: count + 1)
-        }
-        try checkRoom(for: values.count, beside: count, property)
+        try checkInsertion(of: values.count, at: index, key, property)
         arena.reset()
         prepared.pointee.begin(view.schema.classes[property.classPosition])
         for value in values { prepared.pointee.addListCell(try prepareElement(value, property)) }
+        if property.ownsTargets, !values.isEmpty { throw property.alreadyOwned }
         try append(0..<values.count, to: key, property, from: index)
     }
 
@@ -47,7 +44,9 @@ extension ModelTransaction {
     ) throws(ModelError) {
         try checkIndex(index, key, property)
         arena.reset()
-        try replace(index, of: key, property, by: try prepareElement(value, property))
+        let cell = try prepareElement(value, property)
+        if property.ownsTargets { try checkOwned(cell, at: index, of: key, property) }
+        try replace(index, of: key, property, by: cell)
     }
 
     /// The same for a value that the caller owns.
@@ -59,7 +58,7 @@ extension ModelTransaction {
         }
     }
 
-    /// Removes elements; objects linked stay.
+    /// Removes elements; objects linked stay, unless they are embedded.
     package func listErase(_ key: Int64, _ property: PropertyHandle, _ range: Range<Int>)
         throws(ModelError)
     {
@@ -69,7 +68,12 @@ extension ModelTransaction {
                 index: range.lowerBound < 0 || range.isEmpty
                     ? range.lowerBound : range.upperBound - 1, count: count)
         }
-        for index in range.reversed() { try remove(index, of: key, property, derived: false) }
+        var dropped: [Int64] = []
+        for index in range.reversed() {
+            let target = try detach(index, of: key, property)
+            if property.ownsTargets, let target { dropped.append(target) }
+        }
+        for target in dropped.reversed() { try dropTarget(target, property) }
     }
 
     /// Removes one element.
@@ -77,7 +81,7 @@ extension ModelTransaction {
         throws(ModelError)
     {
         try checkIndex(index, key, property)
-        try remove(index, of: key, property, derived: false)
+        try remove(index, of: key, property)
     }
 
     /// Takes an element out and puts it where it then has the index `destination`.
@@ -126,6 +130,8 @@ extension ModelTransaction {
     func assignList(
         _ range: Range<Int>, to key: Int64, _ property: PropertyHandle, policy: UpdatePolicy
     ) throws(ModelError) {
+        // What a list owns can only be assigned to it unchanged: `checkOwned` has seen to that.
+        if property.ownsTargets, !range.isEmpty { return }
         guard policy == .modified else {
             try clear(key, property)
             return try append(range, to: key, property, from: 0)
@@ -138,7 +144,7 @@ extension ModelTransaction {
             }
         }
         for index in stride(from: count - 1, through: range.count, by: -1) {
-            try remove(index, of: key, property, derived: false)
+            try remove(index, of: key, property)
         }
         if range.count > count {
             try append(range.dropFirst(count), to: key, property, from: count)
@@ -177,22 +183,28 @@ extension ModelTransaction {
         guard property.type == .link, !was.isEqual(to: cell) else { return }
         if case .int64(let old) = was { try removeBacklink(property, target: old, source: key) }
         if case .int64(let new) = cell { try addBacklink(property, target: new, source: key) }
+        if case .int64(let old) = was { try dropTarget(old, property) }
     }
 
-    /// Removes one element and, for a link, one backlink.
-    func remove(_ index: Int, of key: Int64, _ property: PropertyHandle, derived: Bool)
-        throws(ModelError)
+    /// Removes one element, also of a set or a dictionary's values, and what it owns.
+    func remove(_ index: Int, of key: Int64, _ property: PropertyHandle) throws(ModelError) {
+        if let target = try detach(index, of: key, property) { try dropTarget(target, property) }
+    }
+
+    /// Removes one element and, for a link, one backlink. Returns the link's target.
+    private func detach(_ index: Int, of key: Int64, _ property: PropertyHandle)
+        throws(ModelError) -> Int64?
     {
         let was = property.type == .link ? try view.listCell(key, property, at: index) : .null
         try change(key, property) { table throws(StorageError) in
-            try writing.listErase(table, key, property.column, at: index, derived: derived)
+            try writing.listErase(table, key, property.column, at: index, derived: false)
         }
-        if case .int64(let target) = was {
-            try removeBacklink(property, target: target, source: key)
-        }
+        guard case .int64(let target) = was else { return nil }
+        try removeBacklink(property, target: target, source: key)
+        return target
     }
 
-    /// Empties a list, a set or a dictionary; objects linked stay.
+    /// Empties a list, a set or a dictionary; objects linked stay, unless they are embedded.
     package func clear(_ key: Int64, _ property: PropertyHandle) throws(ModelError) {
         let targets = property.type == .link ? try view.list(key, property).linkTargets() : []
         _ = try listCount(key, property)
@@ -206,10 +218,22 @@ extension ModelTransaction {
             try buffer.removeAllBacklinks(property, target: target, source: key)
             try buffer.flushExcessEntries()
         }
+        for target in targets { try dropTarget(target, property) }
     }
 
-    private func listCount(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> Int {
+    func listCount(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> Int {
         try view.listCount(key, property)
+    }
+
+    /// Throws where a list can't take `added` elements at `index`.
+    func checkInsertion(of added: Int, at index: Int, _ key: Int64, _ property: PropertyHandle)
+        throws(ModelError)
+    {
+        let count = try count(of: .list, key, property)
+        guard index >= 0, index <= count else {
+            throw .indexOutOfRange(index: index, count: count + 1)
+        }
+        try checkRoom(for: added, beside: count, property)
     }
 
     /// The number of elements of what must be a collection of this kind.
@@ -234,7 +258,7 @@ extension ModelTransaction {
         }
     }
 
-    private func checkIndex(_ index: Int, _ key: Int64, _ property: PropertyHandle)
+    func checkIndex(_ index: Int, _ key: Int64, _ property: PropertyHandle)
         throws(ModelError)
     {
         let count = try count(of: .list, key, property)

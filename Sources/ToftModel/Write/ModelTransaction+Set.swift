@@ -11,7 +11,9 @@ extension ModelTransaction {
         }
         if property.isCollection { return try assign(value, to: key, property) }
         arena.reset()
-        try put(try prepareCell(value, property), to: key, property)
+        let cell = try prepareCell(value, property)
+        if property.ownsTargets { try checkOwned(cell, by: key, property) }
+        try put(cell, to: key, property)
     }
 
     /// Adds an amount to an integer property. The commit record keeps the amount beside the result,
@@ -74,6 +76,7 @@ extension ModelTransaction {
                 className: owner.name, property: owner.properties[element.position].name)
         }
         try view.requireObject(key, owner)
+        try checkOwned(by: key, owner)
         for element in prepared.pointee.elements where !element.isKeys {
             try apply(element, to: key, owner, policy: policy)
         }
@@ -151,6 +154,7 @@ extension ModelTransaction {
             guard was != now else { return }
             if let was { try removeBacklink(property, target: was, source: key) }
             if let now { try addBacklink(property, target: now, source: key) }
+            if let was { try dropTarget(was, property) }
         } else {
             try buffer.replaceIndexEntry(property, key, old: old, new: cell) {
                 () throws(ModelError) in

@@ -36,7 +36,7 @@ extension ModelTransaction {
     {
         let position = try view.setPosition(key, property, of: value)
         guard position.isFound else { return false }
-        try remove(position.index, of: key, property, derived: false)
+        try remove(position.index, of: key, property)
         return true
     }
 
@@ -53,7 +53,7 @@ extension ModelTransaction {
         ).reversed() {
             switch step {
             case .keep: break
-            case .erase(let index): try remove(index, of: key, property, derived: false)
+            case .erase(let index): try remove(index, of: key, property)
             case .insert(let offset, let index):
                 try insert(
                     prepared.pointee.listCells[range.lowerBound + offset], at: index, of: key,
@@ -77,6 +77,9 @@ extension ModelTransaction {
         let name = try prepareEntryKey(entryKey, property)
         let cell = try prepareElement(value, property)
         let position = try view.dictionaryKeys(key, property).position(of: name, .string)
+        if property.ownsTargets {
+            try checkOwned(cell, at: position.isFound ? position.index : nil, of: key, property)
+        }
         guard !position.isFound else {
             try replace(position.index, of: key, property, by: cell)
             return (position.index, false)
@@ -143,7 +146,7 @@ extension ModelTransaction {
         }
     }
 
-    private func insertEntry(
+    func insertEntry(
         _ name: Cell, _ cell: Cell, at index: Int, of key: Int64, _ property: PropertyHandle
     ) throws(ModelError) {
         try change(key, property) { table throws(StorageError) in
@@ -156,7 +159,7 @@ extension ModelTransaction {
     private func removeEntry(at index: Int, of key: Int64, _ property: PropertyHandle)
         throws(ModelError)
     {
-        try remove(index, of: key, property, derived: false)
+        try remove(index, of: key, property)
         try change(key, property) { table throws(StorageError) in
             try writing.listErase(table, key, property.keysColumn, at: index, derived: false)
         }

@@ -46,6 +46,8 @@ package final class WriteBuffer: @unchecked Sendable {
         /// Whether the keys of `values` ascend.
         var isInOrder = true
         var deleted: Set<Int64> = []
+        /// Those of `deleted` that go because their owner does.
+        var cascaded: Set<Int64> = []
         /// Keys that the transaction has created side by side; empty once one of the class was
         /// deleted.
         var created: Range<Int64> = 0..<0
@@ -104,7 +106,7 @@ package final class WriteBuffer: @unchecked Sendable {
         borrower = nil
         for position in classes.indices {
             removeValues(position)
-            if !classes[position].deleted.isEmpty { classes[position].deleted = [] }
+            removeDeletes(position)
         }
         deleteCount = 0
         for slot in trees.indices { removeEntries(slot) }
@@ -150,11 +152,13 @@ package final class WriteBuffer: @unchecked Sendable {
         classes[position].created.contains(key)
     }
 
-    /// Adds the delete of an object that exists.
-    func addDelete(_ key: Int64, _ owner: ClassHandle) throws(ModelError) {
+    /// Adds the delete of an object that exists; `derived`: because its owner is deleted, or no
+    /// longer leads to it.
+    func addDelete(_ key: Int64, _ owner: ClassHandle, derived: Bool) throws(ModelError) {
         lastVerifiedObject = (-1, 0)
         classes[owner.position].created = 0..<0
         classes[owner.position].deleted.insert(key)
+        if derived { classes[owner.position].cascaded.insert(key) }
         deleteCount += 1
         if deleteCount >= limits.deletes { try flushDeletes() }
     }
@@ -167,10 +171,18 @@ package final class WriteBuffer: @unchecked Sendable {
     private func writeDeletes() throws(ModelError) {
         let (transaction, schema) = try borrowed()
         let deleted = ContiguousArray(classes.map(\.deleted))
-        for position in classes.indices { classes[position].deleted = [] }
+        let cascaded = ContiguousArray(classes.map(\.cascaded))
+        for position in classes.indices { removeDeletes(position) }
         deleteCount = 0
-        var pass = BulkDelete(schema: schema, writing: transaction, buffer: self, deleted: deleted)
+        var pass = BulkDelete(
+            schema: schema, writing: transaction, buffer: self, deleted: deleted,
+            cascaded: cascaded)
         try pass.run()
+    }
+
+    private func removeDeletes(_ position: Int) {
+        if !classes[position].deleted.isEmpty { classes[position].deleted = [] }
+        if !classes[position].cascaded.isEmpty { classes[position].cascaded = [] }
     }
 
     private func borrowed() throws(ModelError) -> (WriteTransaction, ModelSchema) {

@@ -118,6 +118,7 @@ class toft_status(IntEnum):
     ERROR_VALUE_TOO_LONG = 408
     ERROR_READ_ONLY_PROPERTY = 409
     ERROR_OVERFLOW = 410
+    ERROR_EMBEDDED_OBJECT = 411
     ERROR_INDEX_OUT_OF_RANGE = 501
     ERROR_COLLECTION_INVALIDATED = 502
     ERROR_QUERY_SYNTAX = 601
@@ -151,6 +152,11 @@ class toft_property_flags(IntEnum):
     DICTIONARY = 32
     UNIQUE = 64
     FULL_TEXT = 128
+
+
+class toft_class_flags(IntEnum):
+    PLAIN = 0
+    EMBEDDED = 1
 
 
 class toft_mode(IntEnum):
@@ -874,6 +880,10 @@ class Library:
             library, "toft_object_add", c_int,
             [c_void_p, c_uint32, c_int64], check
         )
+        self.toft_object_set_embedded = _prototype(
+            library, "toft_object_set_embedded", c_int,
+            [c_void_p, c_uint32, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p], check
+        )
         self.toft_object_linking_objects = _prototype(
             library, "toft_object_linking_objects", c_int,
             [c_void_p, c_uint32, c_void_p], check
@@ -905,6 +915,14 @@ class Library:
         self.toft_list_set = _prototype(
             library, "toft_list_set", c_int,
             [c_void_p, c_uint64, c_void_p], check
+        )
+        self.toft_list_set_embedded = _prototype(
+            library, "toft_list_set_embedded", c_int,
+            [c_void_p, c_uint64, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p], check
+        )
+        self.toft_list_insert_embedded = _prototype(
+            library, "toft_list_insert_embedded", c_int,
+            [c_void_p, c_uint64, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p], check
         )
         self.toft_list_insert = _prototype(
             library, "toft_list_insert", c_int,
@@ -1029,6 +1047,10 @@ class Library:
         self.toft_dictionary_set = _prototype(
             library, "toft_dictionary_set", c_int,
             [c_void_p, toft_string, c_void_p, c_void_p], check
+        )
+        self.toft_dictionary_set_embedded = _prototype(
+            library, "toft_dictionary_set_embedded", c_int,
+            [c_void_p, toft_string, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p], check
         )
         self.toft_dictionary_erase = _prototype(
             library, "toft_dictionary_erase", c_int,
@@ -1263,6 +1285,7 @@ FUNCTIONS = (
     "toft_object_get_values",
     "toft_object_set_values",
     "toft_object_add",
+    "toft_object_set_embedded",
     "toft_object_linking_objects",
     "toft_object_list",
     "toft_list_is_valid",
@@ -1271,6 +1294,8 @@ FUNCTIONS = (
     "toft_list_get",
     "toft_list_get_values",
     "toft_list_set",
+    "toft_list_set_embedded",
+    "toft_list_insert_embedded",
     "toft_list_insert",
     "toft_list_append",
     "toft_list_erase",
@@ -1302,6 +1327,7 @@ FUNCTIONS = (
     "toft_dictionary_find",
     "toft_dictionary_get_entries",
     "toft_dictionary_set",
+    "toft_dictionary_set_embedded",
     "toft_dictionary_erase",
     "toft_dictionary_clear",
     "toft_dictionary_results",

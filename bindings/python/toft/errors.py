@@ -55,6 +55,7 @@ __all__ = [
     "ObjectDeletedError",
     "NoSuchObjectError",
     "DuplicatePrimaryKeyError",
+    "EmbeddedObjectError",
     "MissingPrimaryKeyError",
     "PrimaryKeyChangeError",
     "TypeMismatchError",
@@ -437,6 +438,12 @@ class OverflowError(ObjectError, builtins.OverflowError):
     """A sum of ints leaves the range of 64 bits."""
 
     _status = Status.ERROR_OVERFLOW
+
+
+class EmbeddedObjectError(ObjectError, ValueError):
+    """An embedded object was to be created without an owner, or to get a second one."""
+
+    _status = Status.ERROR_EMBEDDED_OBJECT
 
 
 # -------------------------------------------------------------------------------- Lists and results

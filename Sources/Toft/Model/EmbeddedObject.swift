@@ -1,0 +1,130 @@
+internal import ToftEngine
+internal import ToftModel
+
+/// The base class of an app's models whose objects live inside others.
+///
+/// ```swift
+/// class Address: EmbeddedObject {
+///     @Persisted var street: String
+/// }
+/// class Person: Object {
+///     @Persisted var address: Address?
+///     @Persisted var earlier: List<Address>
+/// }
+/// ```
+///
+/// Each object has exactly one owner, and is deleted with it, when the owner's property is set to
+/// something else, and when its list loses it. An unmanaged object becomes managed where it is
+/// assigned; one that has an owner can't get another: assign a copy, `Address(value: address)`.
+/// There is no primary key, and `Realm` has no `add`, `create` and `objects` for it.
+open class EmbeddedObject: ObjectBase {
+    /// The properties that were given for one made of a dictionary; nil for all.
+    final var given: Set<String>?
+
+    public required init() { super.init() }
+
+    open override class var _isEmbedded: Bool { true }
+}
+
+extension RealmSession {
+    /// Makes an unmanaged embedded object the managed one that `create` makes.
+    /// - Parameter existing: an object to change instead, in which only what differs is written.
+    func embed(
+        _ object: ObjectBase, _ destination: _Destination, existing: ObjectHandle? = nil,
+        create: ([(property: PropertyID, value: Value)]) throws -> ObjectHandle
+    ) throws {
+        try engine.check()
+        try Self.requireUnowned(CollectionOfOne(object))
+        let binding = try binding(of: type(of: object))
+        let promotion = _Promotion(destination)
+        let given = existing == nil ? nil : (object as? EmbeddedObject)?.given
+        try promote(object, binding, given, promotion)
+        if let existing {
+            for (id, value) in promotion.values where try existing.value(id) != value {
+                try existing.set(id, value)
+            }
+        }
+        let handle = try existing ?? create(promotion.values)
+        ObjectContext(self, binding).adopt(object, key: handle.ref.key)
+        try promotion.finish(handle)
+    }
+
+    /// Throws if one of some objects has an owner, or would get two.
+    static func requireUnowned(_ objects: some Collection<ObjectBase>) throws {
+        var seen: Set<ObjectIdentifier> = []
+        for object in objects {
+            guard object.row == nil, seen.insert(ObjectIdentifier(object)).inserted else {
+                let name = ModelClass.name(of: type(of: object))
+                throw Realm.Error(
+                    .embeddedObject,
+                    "Can't set a link to an embedded object that already has an owner. Assign a "
+                        + "copy: \(name)(value: object).")
+            }
+        }
+    }
+}
+
+extension ObjectHandle {
+    /// Sets a property to an embedded object: its own, or an unmanaged one.
+    /// - Parameter existing: an object to change instead of creating one.
+    func embed(
+        _ object: ObjectBase, in id: PropertyID, _ destination: _Destination,
+        existing: ObjectHandle? = nil
+    ) throws {
+        if let row = object.row, row.handle.session === session,
+            try value(id) == Value.link(row.handle.ref)
+        {
+            return try set(id, Value.link(row.handle.ref))
+        }
+        try destination.session.embed(object, destination, existing: existing) {
+            try setEmbedded(id, $0)
+        }
+    }
+
+    /// The object that a property links to.
+    func target(_ id: PropertyID) throws -> ObjectHandle? {
+        guard case .link(let ref) = try value(id) else { return nil }
+        return try session.object(ref)
+    }
+}
+
+extension ListHandle {
+    /// Sets an element to an embedded object: its own, or an unmanaged one.
+    /// - Parameter existing: an object to change instead of creating one.
+    func embed(
+        _ object: ObjectBase, at index: Int, _ destination: _Destination,
+        existing: ObjectHandle? = nil
+    ) throws {
+        if let row = object.row, row.handle.session === session,
+            try value(at: index) == Value.link(row.handle.ref)
+        {
+            return try set(Value.link(row.handle.ref), at: index)
+        }
+        try destination.session.embed(object, destination, existing: existing) {
+            try setEmbedded($0, at: index)
+        }
+    }
+
+    /// Inserts unmanaged embedded objects.
+    func embed(_ objects: [ObjectBase], before index: Int, _ destination: _Destination) throws {
+        try RealmSession.requireUnowned(objects)
+        for (offset, object) in objects.enumerated() {
+            try destination.session.embed(object, destination) {
+                try insertEmbedded($0, at: index + offset)
+            }
+        }
+    }
+
+    /// Makes a list hold embedded objects, each in the place of one that is there.
+    func change(to objects: [ObjectBase], _ destination: _Destination) throws {
+        try RealmSession.requireUnowned(objects)
+        let count = try count
+        for (index, object) in objects.prefix(count).enumerated() {
+            var existing: ObjectHandle?
+            if case .link(let ref) = try value(at: index) { existing = try session.object(ref) }
+            try embed(object, at: index, destination, existing: existing)
+        }
+        if count > objects.count { try erase(objects.count..<count) }
+        try embed(Array(objects.dropFirst(count)), before: count, destination)
+    }
+}

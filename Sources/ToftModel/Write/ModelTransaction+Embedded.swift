@@ -1,0 +1,186 @@
+internal import ToftStorage
+
+/// Embedded objects: each is created by the link or the list that owns it, and deleted when that
+/// no longer leads to it.
+extension ModelTransaction {
+    /// Creates an embedded object in a to-one property, in place of the one that is there. All or
+    /// nothing. O(log objects).
+    /// - Returns: the key of the new object.
+    package func setEmbedded(
+        _ key: Int64, _ property: PropertyHandle,
+        _ assignments: UnsafeBufferPointer<Assignment> = UnsafeBufferPointer(start: nil, count: 0)
+    ) throws(ModelError) -> Int64 {
+        guard property.collection == .none else { throw property.notOneValue }
+        try view.requireObject(key, view.schema.classes[property.classPosition])
+        let child = try createOwned(property, assignments)
+        try put(.int64(child), to: key, property)
+        return child
+    }
+
+    /// Creates an embedded object before `index` of a list, or at its end. All or nothing.
+    package func listInsertEmbedded(
+        _ key: Int64, _ property: PropertyHandle, at index: Int,
+        _ assignments: UnsafeBufferPointer<Assignment> = UnsafeBufferPointer(start: nil, count: 0)
+    ) throws(ModelError) -> Int64 {
+        try checkInsertion(of: 1, at: index, key, property)
+        let child = try createOwned(property, assignments)
+        prepared.pointee.begin(view.schema.classes[property.classPosition])
+        prepared.pointee.addListCell(.int64(child))
+        try append(0..<1, to: key, property, from: index)
+        return child
+    }
+
+    /// Creates an embedded object at `index` of a list, in place of the one that is there. All or
+    /// nothing.
+    package func listSetEmbedded(
+        _ key: Int64, _ property: PropertyHandle, at index: Int,
+        _ assignments: UnsafeBufferPointer<Assignment> = UnsafeBufferPointer(start: nil, count: 0)
+    ) throws(ModelError) -> Int64 {
+        try checkIndex(index, key, property)
+        let child = try createOwned(property, assignments)
+        try replace(index, of: key, property, by: .int64(child))
+        return child
+    }
+
+    /// Creates an embedded object for a key of a dictionary, in place of the one that is there. All
+    /// or nothing.
+    package func dictionarySetEmbedded(
+        _ key: Int64, _ property: PropertyHandle, _ entryKey: UnsafeRawBufferPointer,
+        _ assignments: UnsafeBufferPointer<Assignment> = UnsafeBufferPointer(start: nil, count: 0)
+    ) throws(ModelError) -> Int64 {
+        let count = try count(of: .dictionary, key, property)
+        let position = try view.dictionaryPosition(key, property, of: entryKey)
+        if !position.isFound {
+            arena.reset()
+            _ = try prepareEntryKey(entryKey, property)
+            try checkRoom(for: 1, beside: count, property)
+        }
+        let child = try createOwned(property, assignments)
+        if position.isFound {
+            try replace(position.index, of: key, property, by: .int64(child))
+        } else {
+            try insertEntry(
+                try prepareEntryKey(entryKey, property), .int64(child), at: position.index, of: key,
+                property)
+        }
+        return child
+    }
+
+    /// Creates an object that nothing leads to yet.
+    private func createOwned(
+        _ property: PropertyHandle, _ assignments: UnsafeBufferPointer<Assignment>
+    ) throws(ModelError) -> Int64 {
+        guard property.ownsTargets, let position = property.targetPosition else {
+            throw .typeMismatch(
+                className: property.className, property: property.name,
+                expected: property.typeName, found: "an embedded object")
+        }
+        let target = view.schema.classes[position]
+        try prepare(assignments, target)
+        try checkOwned(by: nil, target)
+        return try insert(target)
+    }
+
+    /// Throws if one of the prepared values is an embedded object that `key` does not own there
+    /// already; nil stands for an object to come.
+    func checkOwned(by key: Int64?, _ owner: ClassHandle) throws(ModelError) {
+        guard !owner.owning.isEmpty else { return }
+        for element in prepared.pointee.elements where !element.isKeys {
+            let property = owner.properties[element.position]
+            guard property.ownsTargets else { continue }
+            if !element.isList {
+                try checkOwned(element.cell, by: key, property)
+            } else if property.collection == .list, !element.list.isEmpty {
+                guard let key, try holds(element.list, key, property) else {
+                    throw property.alreadyOwned
+                }
+            } else {
+                for index in element.list {
+                    try checkOwned(prepared.pointee.listCells[index], at: nil, of: 0, property)
+                }
+            }
+        }
+    }
+
+    /// The same for one value of a to-one property.
+    func checkOwned(_ cell: Cell, by key: Int64?, _ property: PropertyHandle) throws(ModelError) {
+        if case .null = cell { return }
+        guard let key, try view.cell(key, property).isIdentical(to: cell) else {
+            throw property.alreadyOwned
+        }
+    }
+
+    /// The same for one value of a collection, whose element at `index` it is to be; nil stands for
+    /// an element to come.
+    func checkOwned(
+        _ cell: Cell, at index: Int?, of key: Int64, _ property: PropertyHandle
+    ) throws(ModelError) {
+        if case .null = cell { return }
+        guard let index, try view.listCell(key, property, at: index).isIdentical(to: cell) else {
+            throw property.alreadyOwned
+        }
+    }
+
+    /// Whether a list has just the prepared cells of `range`.
+    private func holds(_ range: Range<Int>, _ key: Int64, _ property: PropertyHandle)
+        throws(ModelError) -> Bool
+    {
+        guard try listCount(key, property) == range.count else { return false }
+        for (index, cellIndex) in range.enumerated() {
+            let cell = prepared.pointee.listCells[cellIndex]
+            guard try view.listCell(key, property, at: index).isIdentical(to: cell) else {
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Deletes an embedded object that its owner's link or list no longer leads to. Does nothing
+    /// for the target of a property that owns none.
+    func dropTarget(_ target: Int64, _ property: PropertyHandle) throws(ModelError) {
+        guard property.ownsTargets, let position = property.targetPosition else { return }
+        try addDelete(target, view.schema.classes[position], derived: true)
+    }
+
+    /// Adds the delete of an object and of what it owns, however deep: no recursion. Objects that
+    /// are deleted already stay so.
+    func addDelete(_ key: Int64, _ owner: ClassHandle, derived: Bool = false)
+        throws(ModelError)
+    {
+        guard !owner.owning.isEmpty else {
+            return try buffer.addDelete(key, owner, derived: derived)
+        }
+        var waiting = [(key: key, owner: owner, derived: derived)]
+        while let object = waiting.popLast() {
+            guard try view.exists(object.key, object.owner) else { continue }
+            for property in object.owner.owning {
+                guard let position = property.targetPosition else { continue }
+                for target in try view.ownedTargets(object.key, property) {
+                    waiting.append((target, view.schema.classes[position], true))
+                }
+            }
+            try buffer.addDelete(object.key, object.owner, derived: object.derived)
+        }
+    }
+}
+
+extension ModelView {
+    /// The embedded objects that a property holds; among them some that are deleted already.
+    fileprivate func ownedTargets(_ key: Int64, _ property: PropertyHandle) throws(ModelError)
+        -> [Int64]
+    {
+        let table = try rows(schema.classes[property.classPosition])
+        guard property.collection == .none else {
+            return try stored { () throws(StorageError) in try table.list(key, property.column) }
+                .linkTargets()
+        }
+        let cell = try stored { () throws(StorageError) in try table.cell(key, property.column) }
+        guard case .int64(let target) = cell else { return [] }
+        return [target]
+    }
+}
+
+extension PropertyHandle {
+    /// The error for linking to an embedded object, which has an owner.
+    var alreadyOwned: ModelError { .alreadyOwned(className: className, property: name) }
+}
