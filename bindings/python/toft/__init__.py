@@ -34,7 +34,7 @@ from .grouping import Groups
 from .identifiers import ObjectId
 from .lists import List
 from .log import set_log_level
-from .objects import Object, Property
+from .objects import EmbeddedObject, Object, Property
 from .observe import Changes, Observation
 from .opening import open as open
 from .opening import open_in_memory
@@ -50,6 +50,7 @@ __all__ = [
     "CheckReport",
     "Condition",
     "Dict",
+    "EmbeddedObject",
     "Expression",
     "Float32",
     "Groups",

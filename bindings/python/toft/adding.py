@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from . import _values as values
 from ._ffi import toft_link, toft_update_policy
-from ._lib import Handle, library
-from .errors import Error, WrongRealmError
-from .objects import Object
+from ._lib import Handle, borrowed, library
+from .errors import EmbeddedObjectError, Error, TypeMismatchError, WrongRealmError
+from .objects import Object, ownerless
 from .rows import Binding, BoundProperty, Draft, Live, Single
-from .schema import properties_of
 
 if TYPE_CHECKING:
     from .database import Realm
@@ -33,6 +32,7 @@ class Adding:
         self._realm = realm
         self._policy = policy
         self._created: list[Single] = []
+        self._made: dict[int, Single] = {}
 
     def create(self, binding: Binding, given: Mapping[str, Any]) -> Single:
         """An object from values.
@@ -42,7 +42,24 @@ class Adding:
         missing = [each for each in binding.defaults if each.name not in given]
         if missing and not self.exists(binding, given):
             given = {**given, **{each.name: each.default() for each in missing}}
-        return self._create(binding, given, self._policy)
+        embedded = {
+            each: self._drafted(each, given[each.name])
+            for each in self._realm._owning(binding)
+            if is_new(given.get(each.name))
+        }
+        if not embedded:
+            return self._create(binding, given, self._policy)
+        names = {each.name for each in embedded}
+        plain = {name: value for name, value in given.items() if name not in names}
+        made: list[Single] = []
+
+        def create() -> None:
+            made.append(self._create(binding, plain, self._policy))
+            for each, value in embedded.items():
+                self._own(made[0], each, value)
+
+        self._put([item for value in embedded.values() for item in _items(value)], create)
+        return made[0]
 
     def add(self, root: Object) -> None:
         """An object and all that it leads to.
@@ -56,38 +73,183 @@ class Adding:
                     f"realm.resolve(object)."
                 )
             return
-        drafts = _reachable(root)
-        made: dict[int, Single] = {}
+        if root._toft_is_embedded:
+            raise ownerless(type(root))
+        self._put([root], lambda: None)
+
+    def _put(self, roots: Iterable[Object | None], embed: Callable[[], None]) -> None:
+        """Some drafts and all that they lead to. `embed`: creates those of the drafts that are
+        embedded, once all that is not is there.
+        """
+        drafts = self._reachable(roots)
         try:
             for draft in drafts:
-                made[id(draft)] = self._add_alone(draft)
-            for draft in drafts:
-                self._link(draft, made)
+                if not draft._toft_is_embedded:
+                    self._made[id(draft)] = self._add_alone(draft)
+            embed()
+            for draft in drafts:  # an owner comes before what it owns
+                self._link(draft)
         except BaseException:
             self.take_back()
             raise
         for draft in drafts:
-            draft._rows = made[id(draft)]
+            draft._rows = self._made[id(draft)]
             draft._row = 0
 
-    def _add_alone(self, draft: Object) -> Single:
-        """A draft without its links to other drafts, which may not be there yet."""
-        binding = self._realm._binding(type(draft))
+    def embed(self, owner: Single, each: BoundProperty, value: Any) -> None:
+        """Sets a property to embedded objects in no database yet: a draft, a mapping, or a
+        container of them.
+        """
+        value = self._drafted(each, value)
+        self._put(_items(value), lambda: self._own(owner, each, value))
+
+    def embed_in(
+        self, function: str, handle: Handle, each: BoundProperty, items: Mapping[Any, Any]
+    ) -> None:
+        """Puts embedded objects in no database yet into a collection, by their index or key."""
+        drafts = {place: self._draft(each, item) for place, item in items.items()}
+
+        def fill() -> None:
+            for place, draft in drafts.items():
+                self._create_embedded(function, handle, place, each, draft)
+
+        self._put(drafts.values(), fill)
+
+    def _own(self, owner: Single, each: BoundProperty, value: Any) -> None:
+        """Creates the drafts that a property is to own."""
+        if each.container is None:
+            self._create_embedded("toft_object_set_embedded", owner.handle(), each.key, each, value)
+            return
+        owner.set(each.name, each.container())
+        collection = self._realm._collection(owner, each)
+        is_list = each.container is list
+        function = "toft_list_insert_embedded" if is_list else "toft_dictionary_set_embedded"
+        for place, draft in enumerate(value) if is_list else value.items():
+            if draft is None:
+                collection[place] = None
+            else:
+                self._create_embedded(function, collection._handle, place, each, draft)
+
+    def _create_embedded(
+        self, function: str, owner: Handle, place: int | str, each: BoundProperty, draft: Object
+    ) -> None:
+        """`place`: the key of the owner's property, the index in its list or the key of its
+        dictionary.
+        """
+        binding = self._realm._binding_of_key(each.target)
+        if self._realm._binding(type(draft)) is not binding:
+            raise TypeMismatchError(
+                f"{each.name}: a {binding.cls.__name__} is due, not a {type(draft).__name__}"
+            )
+        given = self._alone(binding, draft)
+        keys, properties = binding.properties_named(tuple(given))
+        address, link = ctypes.c_void_p(), toft_link()
+        where, memory = (
+            borrowed(values.key_bytes(place)) if isinstance(place, str) else (place, None)
+        )
+        with self._realm._arguments() as arguments:
+            for item, value in zip(properties, given.values()):
+                item.lend(value, arguments, self._realm)
+            self._realm._changing()
+            getattr(library(), function)(
+                owner.address,
+                where,
+                keys,
+                arguments.address,
+                len(properties),
+                ctypes.byref(address),
+                ctypes.byref(link),
+            )
+        single = Single(
+            binding, link.object_key, Handle(address.value, library().toft_object_release)
+        )
+        del memory  # lent until here
+        self._made[id(draft)] = single
+        self._created.append(single)
+
+    def _drafted(self, each: BoundProperty, value: Any) -> Any:
+        """What a property is to own, as drafts: a mapping becomes one."""
+        if each.container is None:
+            return self._draft(each, value)
+        each.check_container(value)
+        held = value if isinstance(value, (list, dict)) else each.container(value)
+        return mapped(held, lambda item: None if item is None else self._draft(each, item))
+
+    def _draft(self, each: BoundProperty, item: Any) -> Object:
+        cls = self._realm._binding_of_key(each.target).cls
+        if isinstance(item, Mapping):
+            return cls(**item)
+        if _is_draft(item):
+            return cast(Object, item)
+        if isinstance(item, Object):
+            raise EmbeddedObjectError(
+                f"This {type(item).__name__} already has an owner: give a new one with the same "
+                f"values, {type(item).__name__}(**item.to_dict())."
+            )
+        raise TypeMismatchError(f"{each.name}: a {cls.__name__} is due, not {item!r:.80}")
+
+    def _reachable(self, roots: Iterable[Object | None]) -> list[Object]:
+        """The drafts that some lead to over links, themselves first.
+
+        A loop, not a recursion: a chain may be long.
+        """
+        found: list[Object] = []
+        seen: set[int] = set()
+        waiting: list[Object] = []
+
+        def meet(draft: Object) -> None:
+            if id(draft) not in seen:
+                seen.add(id(draft))
+                waiting.append(draft)
+            elif draft._toft_is_embedded:
+                raise EmbeddedObjectError(
+                    f"This {type(draft).__name__} is used twice: an embedded object has one owner. "
+                    f"Give a copy: copy.deepcopy(object)."
+                )
+
+        for root in roots:
+            if root is not None:
+                meet(root)
+        while waiting:
+            draft = waiting.pop()
+            found.append(draft)
+            for each in self._realm._binding(type(draft)).properties.values():
+                if each.type != values.LINK:
+                    continue
+                value = getattr(draft, each.name)
+                if is_new(value) and self._realm._owns(each):
+                    value = self._drafted(each, value)
+                    setattr(draft, each.name, value)
+                for item in _items(value):
+                    if _is_draft(item):
+                        meet(item)
+        return found
+
+    def _alone(self, binding: Binding, draft: Object) -> dict[str, Any]:
+        """The values of a draft without its links to other drafts, which may not be there yet."""
         given = {
             each.name: getattr(draft, each.name)
             for each in binding.properties.values()
             if each.type != values.LINKING_OBJECTS
         }
-        filled = {name: value for name, value in given.items() if not _drafts_in(value)}
+        return {name: value for name, value in given.items() if not _drafts_in(value)}
+
+    def _add_alone(self, draft: Object) -> Single:
+        binding = self._realm._binding(type(draft))
+        filled = self._alone(binding, draft)
         policy = (
             self._policy if binding.primary_key else toft_update_policy.ERROR
         )  # without a key it is always a new object
         return self._create(binding, filled, policy)
 
-    def _link(self, draft: Object, made: Mapping[int, Single]) -> None:
+    def _link(self, draft: Object) -> None:
+        made = self._made
         single = made[id(draft)]
         for each in single.binding.properties.values():
             if each.type == values.LINK and _drafts_in(value := getattr(draft, each.name)):
+                if self._realm._owns(each):
+                    self._own(single, each, value)
+                    continue
                 self._set(single, each, mapped(value, lambda item: _added(item, made)))
 
     def _set(self, single: Single, each: BoundProperty, value: Any) -> None:
@@ -136,6 +298,13 @@ class Adding:
                 library().toft_object_delete(single.handle().address)
             except Error:  # the failure that led here is the one to report
                 pass
+
+
+def is_new(value: Any) -> bool:
+    """Whether an embedded object of this value, or of one of many, has yet to be created."""
+    if isinstance(value, (list, tuple)):
+        return any(is_new(item) for item in value)
+    return isinstance(value, Mapping) or _is_draft(value)
 
 
 _NOBODY: Any = None  # a Single needs no instance to read
@@ -190,23 +359,3 @@ class _Link:
     def __hash__(self) -> int:
         """That of the live object, for sets."""
         return hash((id(self._single.binding), self._single.key(0)))
-
-
-def _reachable(root: Object) -> list[Object]:
-    """The drafts that one leads to over links, itself first.
-
-    A loop, not a recursion: a chain may be long.
-    """
-    found, seen, waiting = [], {id(root)}, [root]
-    while waiting:
-        draft = waiting.pop()
-        found.append(draft)
-        for name, declared in properties_of(type(draft)).items():
-            if declared.type != values.LINK:
-                continue
-            value = getattr(draft, name)
-            for item in _items(value):
-                if _is_draft(item) and id(item) not in seen:
-                    seen.add(id(item))
-                    waiting.append(item)
-    return found

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ._ffi import toft_class_info, toft_property_flags, toft_property_info
+from ._ffi import toft_class_flags, toft_class_info, toft_property_flags, toft_property_info
 from ._lib import borrowed, library, text_of
 from .objects import Object, class_of_stored
 from .rows import Binding, BoundProperty
@@ -41,7 +41,8 @@ def bindings(realm: Realm, declared: list[type[Object]] | None) -> Iterator[Bind
 
 
 def _stored_bindings(realm: Realm) -> Iterator[Binding]:
-    names = {key: _class_name(realm, key) for key in _class_keys(realm)}
+    infos = {key: _class_info(realm, key) for key in _class_keys(realm)}
+    names = {key: name for key, (name, _) in infos.items()}
     stored = {key: {each.name: each for each in _properties(realm, key)} for key in names}
     for key, name in names.items():
         properties = {}
@@ -52,7 +53,9 @@ def _stored_bindings(realm: Realm) -> Iterator[Binding]:
                 each.name, each.type, each.flags, target, origin, Object._toft_reserved
             )
             properties[made.name] = made
-        yield _binding(realm, class_of_stored(name, properties), key, properties, stored[key])
+        yield _binding(
+            realm, class_of_stored(name, properties, infos[key][1]), key, properties, stored[key]
+        )
 
 
 def _binding(
@@ -85,11 +88,12 @@ def _find_class(realm: Realm, name: str) -> int:
     return key.value
 
 
-def _class_name(realm: Realm, key: int) -> str:
+def _class_info(realm: Realm, key: int) -> tuple[str, bool]:
+    """Name of a class, and whether it is embedded."""
     info = toft_class_info()
     info.size = ctypes.sizeof(info)
     library().toft_realm_class_info(realm._address, key, ctypes.byref(info))
-    return text_of(info.name)
+    return text_of(info.name), bool(info.flags & toft_class_flags.EMBEDDED)
 
 
 def _properties(realm: Realm, class_key: int) -> Iterator[_Stored]:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overloa
 from . import _values as values
 from ._ffi import TOFT_NO_INDEX
 from ._lib import Handle, library
-from .errors import Error, InvalidArgumentError, NullNotAllowedError, TypeMismatchError
+from .errors import (
+    EmbeddedObjectError,
+    Error,
+    InvalidArgumentError,
+    NullNotAllowedError,
+    TypeMismatchError,
+)
 from .expressions import Condition, Expression
 from .objects import Object, live_object
 from .observe import Callback, Observation, Options
@@ -24,7 +30,7 @@ Self = TypeVar("Self", bound="Collection[Any]")
 
 FIRST_READ = 32
 LARGEST_READ = 2048
-MISFITS = (TypeMismatchError, NullNotAllowedError, InvalidArgumentError)
+MISFITS = (EmbeddedObjectError, TypeMismatchError, NullNotAllowedError, InvalidArgumentError)
 """What the library answers to a value that a collection cannot hold."""
 
 
@@ -71,7 +77,7 @@ class Collection(Generic[T]):
             return f"<{type(self).__name__}: {error.message}>"
 
     def clear(self) -> None:
-        """Removes all that is in it; objects linked stay."""
+        """Removes all that is in it; objects linked stay, unless they are embedded."""
         self._call("clear")
 
     @property

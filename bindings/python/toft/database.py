@@ -25,7 +25,7 @@ from ._ffi import (
     toft_write_options,
 )
 from ._lib import Handle, library
-from .adding import Adding
+from .adding import Adding, is_new
 from .binding import bindings
 from .bulk import Rows, insert
 from .collection import Collection
@@ -690,6 +690,23 @@ class Realm:
         )
         binding = self._binding_of_key(each.target)
         return Results(self, Handle(address.value, library().toft_results_release), binding)
+
+    def _embeds(self, owner: Single, each: BoundProperty, value: Any) -> bool:
+        """Writes a property that owns what it links to, unless the library can by itself."""
+        if not self._owns(each) or not is_new(value):
+            return False
+        Adding(self, toft_update_policy.ERROR).embed(owner, each, value)
+        return True
+
+    def _owns(self, each: BoundProperty) -> bool:
+        """Whether a property links to embedded objects."""
+        return each.type == values.LINK and self._binding_of_key(each.target).cls._toft_is_embedded
+
+    def _owning(self, binding: Binding) -> list[BoundProperty]:
+        """The properties of a class that link to embedded objects."""
+        if binding.owning is None:
+            binding.owning = [each for each in binding.properties.values() if self._owns(each)]
+        return binding.owning
 
     def _create(self, cls: type[Object] | str, policy: int, given: Mapping[str, Any]) -> Object:
         binding = self._binding(cls)

@@ -14,8 +14,9 @@ from collections.abc import (
 from typing import Any, Generic, TypeVar, cast
 
 from . import _values as values
-from ._ffi import TOFT_NO_INDEX, toft_string
+from ._ffi import TOFT_NO_INDEX, toft_string, toft_update_policy
 from ._lib import borrowed, library
+from .adding import Adding, is_new
 from .collection import MISFITS, Collection
 from .expressions import Expression
 from .observe import Callback, Observation
@@ -92,6 +93,12 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
     # Changing
 
     def __setitem__(self, key: K, value: T) -> None:
+        if is_new(value) and self._realm._owns(self._property):
+            adding = Adding(self._realm, toft_update_policy.ERROR)
+            adding.embed_in(
+                "toft_dictionary_set_embedded", self._handle, self._property, {key: value}
+            )
+            return
         text, memory = borrowed(values.key_bytes(key))
         with self._realm._arguments() as arguments:
             self._property.lend_element(value, arguments, self._realm)

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from typing import Any, TypeVar, cast, overload
 
 from . import _values as values
-from ._ffi import TOFT_NO_INDEX
+from ._ffi import TOFT_NO_INDEX, toft_update_policy
 from ._lib import library
+from .adding import Adding, is_new
 from .collection import FIRST_READ, LARGEST_READ, Elements
 from .errors import IndexOutOfRangeError
 from .expressions import Expression
@@ -209,6 +210,17 @@ class List(Elements[T], MutableSequence[T]):
     def _write_values(
         self, function: str, items: Sequence[Any], index: int | None, count: int | None = None
     ) -> None:
+        if self._realm._owns(self._property) and is_new([*items]):
+            where = len(self) if index is None else index
+            kind = "set" if function == "set" else "insert"
+            adding = Adding(self._realm, toft_update_policy.ERROR)
+            adding.embed_in(
+                f"toft_list_{kind}_embedded",
+                self._handle,
+                self._property,
+                {where + offset: item for offset, item in enumerate(items)},
+            )
+            return
         with self._realm._arguments() as arguments:
             for item in items:
                 self._property.lend_element(item, arguments, self._realm)

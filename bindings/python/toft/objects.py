@@ -11,7 +11,13 @@ from html import escape
 from inspect import Signature
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
 
-from .errors import Error, InvalidArgumentError, NoSuchObjectError, WrongRealmError
+from .errors import (
+    EmbeddedObjectError,
+    Error,
+    InvalidArgumentError,
+    NoSuchObjectError,
+    WrongRealmError,
+)
 from .expressions import Expression, bound_key_path, property_name, whole
 from .observe import Callback, Observation, Options
 from .plain import dictionary, html_of_object, json_text
@@ -190,11 +196,15 @@ class Object(metaclass=ObjectType):
     _rows: Rows
     _row: int
     _toft_declared: ClassVar[dict[str, tuple[Any, Any]]] = {}
+    _toft_is_base: ClassVar[bool] = True
+    _toft_is_embedded: ClassVar[bool] = False
     _toft_reserved: ClassVar[AbstractSet[str]] = frozenset()
 
     def __new__(cls: type[Self], *_: Any, **__: Any) -> Self:
-        if cls is Object:
-            raise InvalidArgumentError("Declare a class: class Dog(toft.Object): name: str")
+        if "_toft_is_base" in vars(cls):
+            raise InvalidArgumentError(
+                f"Declare a class: class Dog(toft.{cls.__name__}): name: str"
+            )
         instance = object.__new__(cls)
         instance._rows = Draft()
         instance._row = 0
@@ -368,6 +378,8 @@ class Object(metaclass=ObjectType):
         An object in no database is added first.
         """
         if not isinstance(self._rows, Live):
+            if self._toft_is_embedded:
+                raise ownerless(type(self))
             realm.add(self)
         rows = live(self)
         if rows.realm is not realm:
@@ -377,10 +389,40 @@ class Object(metaclass=ObjectType):
         return rows.key(self._row), rows.binding.key
 
 
+class EmbeddedObject(Object):
+    """The base of models whose objects live inside others.
+
+        class Address(toft.EmbeddedObject):
+            street: str
+
+        class Person(toft.Object):
+            address: Address | None
+            earlier: list[Address]
+
+    Each has exactly one owner: `person.address = Address(street="Elm St")` creates it in the
+    database. It is deleted with its owner, when the property is set to something else (None too),
+    and when the list loses it. One that has an owner cannot get another: give a new one with the
+    same values, `Address(**person.address.to_dict())`. There is no primary key.
+    """
+
+    __slots__ = ()
+
+    _toft_is_base: ClassVar[bool] = True
+    _toft_is_embedded: ClassVar[bool] = True
+
+
 # The names that no property can have.
 type.__setattr__(
     Object, "_toft_reserved", frozenset(name for base in Object.__mro__ for name in vars(base))
 )
+
+
+def ownerless(cls: type[Object]) -> EmbeddedObjectError:
+    """The error for an embedded object without an owner."""
+    return EmbeddedObjectError(
+        f"{cls.__name__} is embedded: its objects are created in a property or a list of their "
+        f"owner, by setting it."
+    )
 
 
 def _new_draft(cls: type[Self]) -> Self:
@@ -405,11 +447,14 @@ def live_object(cls: type[Self], rows: Rows, row: int = 0) -> Self:
     return instance
 
 
-def class_of_stored(name: str, properties: dict[str, PropertySchema]) -> type[Object]:
+def class_of_stored(
+    name: str, properties: dict[str, PropertySchema], is_embedded: bool = False
+) -> type[Object]:
     """A class for what a file has and no program declared."""
+    base = EmbeddedObject if is_embedded else Object
     cls = cast(
         "type[Object]",
-        ObjectType(name, (Object,), {"__doc__": f"The class {name}, as the file has it."}),
+        ObjectType(name, (base,), {"__doc__": f"The class {name}, as the file has it."}),
     )
     cls._install({each: (MISSING, MISSING) for each in properties})
     type.__setattr__(cls, "_toft_properties", properties)

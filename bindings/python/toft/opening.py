@@ -141,7 +141,9 @@ def _declared(classes: Iterable[type[Object]] | type[Object] | None) -> list[typ
         return None
     declared = [classes] if isinstance(classes, type) else list(classes)
     for cls in declared:
-        if not (isinstance(cls, type) and issubclass(cls, Object) and cls is not Object):
+        if not (
+            isinstance(cls, type) and issubclass(cls, Object) and "_toft_is_base" not in vars(cls)
+        ):
             raise InvalidArgumentError(
                 f"Give the classes of the database, each a subclass of toft.Object, not {cls!r}."
             )

@@ -45,6 +45,8 @@ def _linked(value: Any, each: PropertySchema, depth: int) -> Any:
 def _linked_object(linked: Object | None, depth: int) -> Any:
     if linked is None:
         return None
+    if linked._toft_is_embedded:  # a part of its owner
+        return dictionary(linked, depth)
     return dictionary(linked, depth - 1) if depth > 0 else name_of(linked)
 
 

@@ -60,7 +60,9 @@ class _Reader:
         links: list[tuple[BoundProperty, Any]] = []
         for name, value in row.items():
             each = binding.property(name)
-            if each.type == values.LINK and value is not None:
+            if value is not None and self._realm._owns(each):
+                given[name] = self._embedded(each, value)
+            elif each.type == values.LINK and value is not None:
                 links.append((each, value))
             else:
                 given[name] = self._value(each, value)
@@ -82,6 +84,36 @@ class _Reader:
             return function(value)
         each.check_container(value)
         return mapped(value, function)
+
+    def _embedded(self, each: BoundProperty, value: Any) -> Any:
+        """What a property owns, as mappings of values."""
+        target = self._realm._binding_of_key(each.target)
+
+        def read(row: Any) -> dict[str, Any] | None:
+            if row is None:
+                return None
+            if not isinstance(row, Mapping):
+                raise TypeMismatchError(
+                    f"{each.name}: a {target.cls.__name__} is a JSON object, not {row!r:.80}"
+                )
+            given = {}
+            for name, inner in row.items():
+                item = target.property(name)
+                if inner is not None and self._realm._owns(item):
+                    given[name] = self._embedded(item, inner)
+                elif item.type == values.LINK and inner is not None:
+                    given[name] = self._mapped(item, inner, lambda key: self._linked(item, key))
+                else:
+                    given[name] = self._value(item, inner)
+            return given
+
+        return self._mapped(each, value, read)
+
+    def _linked(self, each: BoundProperty, key: Any) -> Object | None:
+        """What an embedded object links to: an object inside, or one that is there already."""
+        if isinstance(key, Mapping):
+            return self._object(self._realm._binding_of_key(each.target), key)
+        return self._found(each, key)
 
     def _found(self, each: BoundProperty, key: Any) -> Object | None:
         if key is None or isinstance(key, Object):

@@ -133,6 +133,7 @@ class Binding:
         self.cls = cls
         self.properties = {each.name: each for each in properties}
         self.defaults = [each for each in properties if each.must_be_given]
+        self.owning: list[BoundProperty] | None = None  # known once all classes are bound
         self._named: dict[tuple[str, ...], tuple[Any, list[BoundProperty]]] = {}
 
     def bind(self, cls: type[Object]) -> None:
@@ -308,6 +309,8 @@ class Single(Live):
         with self.realm._arguments() as arguments:
             if each.container is not None and getattr(value, "_place", None) == self.place(each):
                 return  # what `dog.tags += ["x"]` does at its end
+            if each.type == values.LINK and self.realm._embeds(self, each, value):
+                return
             each.lend(value, arguments, self.realm)
             address = self.handle().address
             self.realm._changing()

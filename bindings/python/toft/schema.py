@@ -31,7 +31,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, overload
 from uuid import UUID
 
 from . import _values as values
-from ._ffi import toft_class_schema, toft_property_flags, toft_property_schema
+from ._ffi import toft_class_flags, toft_class_schema, toft_property_flags, toft_property_schema
 from ._lib import Handle, borrowed, library
 from .conversions import Conversion, conversion_of
 from .errors import InvalidSchemaError, NoSuchPropertyError
@@ -490,6 +490,7 @@ def schema_handle(classes: Iterable[type[Object]]) -> Handle:
         for each in properties.values()
     }
     for row, (cls, properties, _) in zip(rows, read):
+        row.flags = toft_class_flags.EMBEDDED if cls._toft_is_embedded else 0
         _fill_class(row, cls.__name__, list(properties.values()), stored_names, kept)
     handle = ctypes.c_void_p()
     library().toft_schema_new(ctypes.byref(rows), len(read), ctypes.byref(handle))

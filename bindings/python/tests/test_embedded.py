@@ -1,0 +1,201 @@
+"""Embedded objects live in one owner, and go with it."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from pathlib import Path
+
+import pytest
+import toft
+
+
+class Address(toft.EmbeddedObject):
+    street: str
+    floor: int = 1
+    owner: Resident | None
+    annex: Address | None
+    rooms: list[Address]
+    residents = toft.linking_objects("Resident", "home")
+
+
+class Resident(toft.Object):
+    id: int = toft.field(primary_key=True)
+    home: Address | None
+    earlier: list[Address]
+
+
+CLASSES = [Resident, Address]
+
+
+@pytest.fixture
+def writing(path: Path):
+    with toft.open(path, CLASSES) as realm:
+        realm.begin_write()
+        yield realm
+        if realm.is_writing:
+            realm.commit()
+
+
+def streets(realm: toft.Realm) -> list[str]:
+    return [each.street for each in realm.objects(Address)]
+
+
+def test_an_address_is_set_replaced_and_deleted(writing: toft.Realm) -> None:
+    ann = writing.create(Resident, id=1)
+    elm = Address(street="Elm")
+    ann.home = elm
+    assert elm.realm is writing and ann.home == elm
+    ann.home.street = "Elm St"
+    assert elm.street == "Elm St" and [each.id for each in elm.residents] == [1]
+    ann.home = {"street": "Oak", "annex": {"street": "annex"}}
+    assert not elm.is_valid
+    assert streets(writing) == ["Oak", "annex"] and ann.home.annex.street == "annex"
+    oak = ann.home
+    ann.home = oak  # what it has stays
+    assert oak.is_valid
+    ann.home = None
+    assert streets(writing) == []
+
+
+def test_a_list_owns_its_elements(writing: toft.Realm) -> None:
+    ann = writing.create(Resident, id=1)
+    ann.earlier = [Address(street=each) for each in "abc"]
+    ann.earlier.append(Address(street="d"))
+    ann.earlier.insert(0, Address(street="e"))
+    ann.earlier += [{"street": "f"}]
+    assert [each.street for each in ann.earlier] == list("eabcdf")
+    ann.earlier[1] = Address(street="A")
+    del ann.earlier[0]
+    ann.earlier[1:3] = [Address(street="x")]
+    ann.earlier.move(0, 3)
+    ann.earlier.reverse()
+    assert [each.street for each in ann.earlier] == ["A", "f", "d", "x"]
+    assert sorted(streets(writing)) == ["A", "d", "f", "x"]
+    ann.earlier = ann.earlier
+    ann.earlier = list(ann.earlier)  # the same, in the same order
+    assert len(ann.earlier) == 4
+    assert Address(street="A") not in ann.earlier and ann.earlier[0] in ann.earlier
+    ann.earlier.clear()
+    assert streets(writing) == []
+
+
+def test_a_whole_graph_is_added_with_its_owner(writing: toft.Realm) -> None:
+    landlord = Resident(id=2)
+    ann = Resident(
+        id=1,
+        home=Address(street="Elm", owner=landlord, annex=Address(street="annex")),
+        earlier=[Address(street="a", rooms=[Address(street="room")])],
+    )
+    landlord.home = Address(street="far", owner=ann)
+    writing.add(ann)
+    assert ann.home.owner == landlord and landlord.home.owner == ann
+    assert ann.earlier[0].rooms[0].street == "room"
+    assert len(streets(writing)) == 5
+    writing.delete(ann)
+    assert streets(writing) == ["far"] and landlord.home.owner is None
+
+
+def test_values_create_it_too(writing: toft.Realm) -> None:
+    ann = writing.create(
+        Resident, id=1, home=Address(street="Elm"), earlier=[{"street": "a"}, Address(street="b")]
+    )
+    assert ann.home.street == "Elm" and [each.street for each in ann.earlier] == ["a", "b"]
+    writing.upsert(Resident, id=1, home={"street": "Oak"})
+    assert ann.home.street == "Oak" and len(ann.earlier) == 2
+    writing.upsert(Resident, id=1, home=None, earlier=[], update="modified")
+    assert streets(writing) == []
+
+
+def test_it_has_one_owner(writing: toft.Realm) -> None:
+    ann = writing.create(Resident, id=1, home=Address(street="Elm"))
+    bob = writing.create(Resident, id=2, earlier=[Address(street="kept")])
+    owned = ann.home
+    for give in (
+        lambda: setattr(bob, "home", owned),
+        lambda: bob.earlier.append(owned),
+        lambda: setattr(bob, "earlier", [owned]),
+        lambda: setattr(bob, "earlier", [owned, Address(street="x")]),
+        lambda: writing.create(Resident, id=3, home=owned),
+        lambda: writing.add(Resident(id=3, home=owned)),
+        lambda: writing.add(Address(street="alone")),
+        lambda: writing.create(Address, street="alone"),
+    ):
+        with pytest.raises(toft.EmbeddedObjectError):
+            give()
+    twice = Address(street="twice")
+    for give in (
+        lambda: setattr(bob, "earlier", [twice, twice]),
+        lambda: writing.add(Resident(id=3, home=twice, earlier=[twice])),
+        lambda: writing.create(Resident, id=3, home=twice, earlier=[twice]),
+    ):
+        with pytest.raises(toft.EmbeddedObjectError, match="twice"):
+            give()
+    with pytest.raises(toft.TypeMismatchError):
+        bob.home = 5
+    with pytest.raises(toft.TypeMismatchError):
+        bob.earlier.append(Resident(id=4))
+    assert writing.object(Resident, 3) is None
+    assert streets(writing) == ["Elm", "kept"]
+    bob.home = Address(**{**owned.to_dict(), "owner": None})
+    assert bob.home.street == "Elm" and bob.home != owned
+
+
+def test_it_is_a_part_of_its_owner_in_plain_python(writing: toft.Realm) -> None:
+    ann = writing.create(
+        Resident, id=1, home=Address(street="Elm", annex=Address(street="annex")), earlier=[]
+    )
+    ann.home.owner = ann
+    plain = ann.to_dict()
+    assert plain["home"]["annex"]["street"] == "annex" and plain["home"]["owner"] == 1
+    text = ann.to_json()
+    writing.delete(ann)
+    [again] = writing.from_json(Resident, text.replace('"owner": 1', '"owner": null'))
+    assert again.home.annex.street == "annex" and streets(writing) == ["Elm", "annex"]
+
+
+def test_detached_objects_are_copied_and_pickled(writing: toft.Realm) -> None:
+    ann = Resident(id=1, home=Address(street="Elm"), earlier=[Address(street="a")])
+    for other in (copy.deepcopy(ann), pickle.loads(pickle.dumps(ann))):
+        assert other.home is not ann.home and other.home.street == "Elm"
+        other.id = 2
+        writing.add(other, update="all")
+    writing.add(ann)
+    assert len(streets(writing)) == 4
+
+
+def test_the_file_knows_embedded_classes(path: Path) -> None:
+    with toft.open(path, CLASSES) as realm:
+        with realm.write():
+            realm.create(Resident, id=1, home={"street": "Elm"})
+        assert realm.objects(Resident).where(Resident.home.street == "Elm").first().id == 1
+    with toft.open(path) as realm, realm.write():
+        found = realm.classes["Address"]
+        assert issubclass(found, toft.EmbeddedObject)
+        ann = realm.object("Resident", 1)
+        ann.home = found(street="Oak", floor=2)
+        assert [each.street for each in realm.objects("Address")] == ["Oak"]
+
+    class Address_(toft.Object):
+        street: str
+
+    Address_.__name__ = "Address"
+    with pytest.raises(toft.SchemaMismatchError) as error:
+        toft.open(path, [Address_])
+    assert "is embedded in the file" in error.value.detail
+
+    class Keyed(toft.EmbeddedObject):
+        id: int = toft.field(primary_key=True)
+
+    with pytest.raises(toft.InvalidSchemaError, match=r"Keyed|schema"):
+        toft.open_in_memory(classes=[Keyed])
+
+
+def test_a_cancelled_transaction_brings_it_back(path: Path) -> None:
+    with toft.open(path, CLASSES) as realm:
+        with realm.write():
+            ann = realm.create(Resident, id=1, home={"street": "Elm"})
+        with pytest.raises(ZeroDivisionError), realm.write():
+            ann.home = Address(street="Oak")
+            _ = 1 / 0
+        assert ann.home.street == "Elm" and streets(realm) == ["Elm"]
