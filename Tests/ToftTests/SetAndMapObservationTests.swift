@@ -197,4 +197,32 @@ struct SetAndMapObservationTests {
             try TestRealm.check(realm)
         }
     }
+
+    @Test
+    func `Key paths lead through sets and maps to their objects`() throws {
+        let configuration = TestRealm.inMemory()
+        try LoopThread.run { loop in
+            let realm = try Realm(configuration: configuration)
+            let library = makeLibrary()
+            try realm.write { realm.add(library) }
+            let (books, shelf) = (Log(), Log())
+            func observe(_ keyPath: PartialKeyPath<Library>, _ log: Log) -> NotificationToken {
+                library.observe(keyPaths: [keyPath]) { (change: ObjectChange<Library>) in
+                    guard case .change(_, let properties) = change else { return }
+                    log.add(properties.map(\.name).joined(separator: ", "))
+                }
+            }
+            let tokens = try loop.inside {
+                [observe(\.books[0].title, books), observe(\.shelf["any"]??.pages, shelf)]
+            }
+            try change(configuration) { realm, _ in realm.objects(Book.self).first?.title = "B" }
+            loop.wait { books.count == 1 }
+            #expect(books.last == "books")
+            try change(configuration) { realm, _ in realm.objects(Book.self).first?.pages = 5 }
+            loop.wait { shelf.count == 1 }
+            #expect(shelf.last == "shelf" && books.count == 1)
+            withExtendedLifetime(tokens) {}
+            try TestRealm.check(realm)
+        }
+    }
 }

@@ -93,8 +93,9 @@ extension Map where Value: _OptionalProtocol, Value.Wrapped: ObjectBase {
         sum(ofProperty: KeyPathNames.name(of: keyPath))
     }
 
-    /// The mean of a property: `average(of: \.age)`.
-    public func average<Property: _HasSum>(of keyPath: KeyPath<Value.Wrapped, Property>) -> Double?
+    /// The mean of a property: `average(of: \.age)`. A double; of decimals a decimal.
+    public func average<Property: _HasSum>(of keyPath: KeyPath<Value.Wrapped, Property>)
+        -> Property.Sum._Mean?
     {
         average(ofProperty: KeyPathNames.name(of: keyPath))
     }
@@ -110,8 +111,8 @@ extension Map where Value: _HasMinMax {
 extension Map where Value: _HasSum {
     /// The sum; 0 when there is no value.
     public func sum() -> Value.Sum { sum(ofProperty: "self") }
-    /// The mean; nil when there is no value.
-    public func average() -> Double? { average(ofProperty: "self") }
+    /// The mean; nil when there is no value. A double; of decimals a decimal.
+    public func average() -> Value.Sum._Mean? { average(ofProperty: "self") }
 }
 
 extension Map where Value: _HasPersistedOrder {
@@ -121,9 +122,4 @@ extension Map where Value: _HasPersistedOrder {
     }
     /// Each value once.
     public func distinct() -> Results<Value> { distinct(by: ["self"]) }
-}
-
-extension Map where Value == Decimal128 {
-    /// The mean; nil when there is no value.
-    public func average() -> Decimal128? { average(ofProperty: "self") }
 }

@@ -57,5 +57,5 @@ extension Query where T: RealmKeyedCollection, T.Value: _HasSum {
     /// The sum of the values.
     public var sum: Query<T.Value> { aggregate(.sum) }
     /// The mean of the values.
-    public var avg: Query<Double?> { aggregate(.average) }
+    public var avg: Query<T.Value.Sum._Mean?> { aggregate(.average) }
 }
