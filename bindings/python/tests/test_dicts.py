@@ -9,6 +9,7 @@ import random
 import threading
 from collections.abc import Iterator, MutableMapping
 from datetime import date, datetime, timezone
+from decimal import Decimal
 from enum import IntEnum
 from pathlib import Path
 
@@ -38,6 +39,7 @@ class Page(toft.Object):
     days: dict[str, date]
     moments: dict[str, datetime]
     blobs: dict[str, bytes]
+    prices: dict[str, Decimal]
     dogs: dict[str, Dog | None]
 
 
@@ -131,6 +133,9 @@ def test_values_of_each_type_come_back(page: Page) -> None:
     assert page.levels["x"] is Level.HIGH and [*page.levels.values()] == [Level.HIGH, Level.LOW]
     assert page.days == {"d": day} and page.moments == {"m": moment}
     assert page.blobs == {"": b"", "ü": b"x" * 40_000}
+    page.prices = {"tea": Decimal("1.50"), "gift": 0}
+    assert page.prices == {"gift": 0, "tea": Decimal("1.50")} and str(page.prices["tea"]) == "1.50"
+    assert page.to_dict()["prices"]["tea"] == Decimal("1.5")
     page.levels["z"] = 2
     assert page.levels["z"] is Level.HIGH
     with pytest.raises(toft.TypeMismatchError):
@@ -375,6 +380,8 @@ def test_conditions_ask_dictionaries(realm: toft.Realm) -> None:
     assert ids(~Page.scores.contains("a") | (Page.scores["a"] < 3)) == [2, 3]
     assert [page.id for page in pages.where("scores['a'] > $0", 3)] == [1]
     assert [dog.name for dog in realm.objects(Dog).where(Dog.owners.any(Page.scores["a"] == 5))]
+    by_score = pages.where(Page.scores.length() > 0).sort(Page.scores["it's"].desc())
+    assert [page.id for page in by_score] == [1, 2]
     assert repr(Page.dogs["x y"].age) == "Page.dogs['x y'].age"
     with pytest.raises(toft.NoSuchPropertyError, match="only a dictionary has keys"):
         ids(Page.id["a"] == 1)

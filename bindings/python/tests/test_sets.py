@@ -9,6 +9,7 @@ import random
 import threading
 from collections.abc import Iterator, MutableSet
 from datetime import date, datetime, timezone
+from decimal import Decimal
 from enum import Enum
 from pathlib import Path
 from uuid import UUID
@@ -41,6 +42,8 @@ class Page(toft.Object):
     moments: set[datetime]
     blobs: set[bytes]
     uuids: set[UUID]
+    ids: set[toft.ObjectId]
+    prices: set[Decimal]
     tags: set[Tag]
     next: Page | None
 
@@ -147,6 +150,9 @@ def test_elements_of_each_type_come_back_in_order(page: Page) -> None:
     assert list(page.moods) == [Mood.BAD, Mood.GOOD] and Mood.BAD in page.moods
     assert (page.days, page.moments, page.uuids) == ({day}, {moment}, {UUID(int=7)})
     assert list(page.blobs) == [b"", b"b"]
+    page.ids, page.prices = {toft.ObjectId(bytes(12))}, [Decimal("10"), Decimal("9.5"), 2]
+    assert page.ids == {toft.ObjectId(bytes(12))}
+    assert list(page.prices) == [2, Decimal("9.5"), 10] and Decimal("9.50") in page.prices
     with pytest.raises(toft.TypeMismatchError):
         page.moods.add("sad")
     with pytest.raises(toft.NullNotAllowedError):

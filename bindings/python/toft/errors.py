@@ -446,11 +446,11 @@ class EmbeddedObjectError(ObjectError, ValueError):
     _status = Status.ERROR_EMBEDDED_OBJECT
 
 
-# -------------------------------------------------------------------------------- Lists and results
+# -------------------------------------------------------------------------- Collections and results
 
 
 class CollectionError(Error):
-    """A list or results could not answer."""
+    """A collection or results could not answer."""
 
 
 class IndexOutOfRangeError(CollectionError, IndexError):
@@ -460,7 +460,7 @@ class IndexOutOfRangeError(CollectionError, IndexError):
 
 
 class CollectionInvalidatedError(CollectionError, ReferenceError):
-    """The list's object, or what the results were made from, has been deleted."""
+    """The collection's object, or what the results were made from, has been deleted."""
 
     _status = Status.ERROR_COLLECTION_INVALIDATED
 
