@@ -21,9 +21,9 @@ def encode(value: Decimal) -> bytes:
     bits = _SIGN if sign else 0
     if not isinstance(exponent, int):
         return (bits | _INFINITY).to_bytes(16, "little")
-    exponent = min(max(exponent, -_BIAS), 6111)  # zero has any
+    biased = min(max(exponent, -_BIAS), 6111) + _BIAS  # zero has any exponent
     coefficient = int("".join(map(str, digits)))
-    return (bits | (exponent + _BIAS) << 113 | coefficient).to_bytes(16, "little")
+    return (bits | biased << 113 | coefficient).to_bytes(16, "little")
 
 
 def decode(data: bytes) -> Decimal:
