@@ -8,7 +8,18 @@ import sys
 import tempfile
 import unittest
 
-from calls import E, S, check, get, open_realm, property_schema, sized, text, values
+from calls import (
+    E,
+    S,
+    check,
+    get,
+    on_another_thread,
+    open_realm,
+    property_schema,
+    sized,
+    text,
+    values,
+)
 
 CLASSES = {"Note": [property_schema("number", E.TOFT_TYPE_INT, E.TOFT_PROPERTY_PRIMARY_KEY)]}
 
@@ -106,6 +117,17 @@ class DurabilityTests(unittest.TestCase):
         put(realm, 5)
         check("toft_realm_flush", realm)
         self.assertEqual(get("toft_realm_info", realm).deferred_size, 0)
+        self.end(realm)
+
+    def test_a_frozen_realm_makes_commits_durable_on_any_thread(self):
+        realm = open_realm(CLASSES, path=self.path)
+        frozen = get("toft_realm_freeze", realm)
+        for number in range(3):
+            put(realm, number)
+        self.assertGreater(get("toft_realm_info", realm).deferred_size, 0)
+        on_another_thread(lambda: check("toft_realm_flush", frozen))
+        self.assertEqual(get("toft_realm_info", realm).deferred_size, 0)
+        check("toft_realm_release", frozen)
         self.end(realm)
 
     def test_a_process_that_is_killed_alone_leaves_its_deferred_commits(self):

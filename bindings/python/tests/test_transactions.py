@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 import toft
 from models import ALL, Dog, Person
+from toft import database
 
 Runner = Callable[..., Any]
 
@@ -71,6 +73,42 @@ def test_the_event_loop_runs_while_another_process_writes(
     counted = asyncio.run(program())
     assert len(counted) > 100 and max(counted) < 0.2
     assert [dog.name for dog in realm.objects(Dog)] == ["holder", "mine"]
+
+
+def test_an_asynchronous_write_waits_for_the_disk_on_another_thread(
+    realm: toft.Realm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+    flush = database.wait_in_moments
+
+    def slow(*arguments: Any) -> Any:
+        threads.append(threading.get_ident())
+        time.sleep(0.3)
+        return flush(*arguments)
+
+    async def program() -> int:
+        ticks, is_done = 0, False
+
+        async def write() -> None:
+            nonlocal is_done
+            async with realm.write():
+                realm.create(Dog, name="Rex")
+            assert realm.info.deferred_size == 0
+            is_done = True
+
+        writing = asyncio.create_task(write())
+        while not is_done:
+            await asyncio.sleep(0.01)
+            ticks += 1
+        await writing
+        return ticks
+
+    with realm.write():
+        realm.create(Dog, name="first")
+    monkeypatch.setattr(database, "wait_in_moments", slow)
+    assert asyncio.run(program()) > 10
+    assert len(threads) == 1 and threads[0] != threading.get_ident()
+    assert len(realm.objects(Dog)) == 2 and realm.check() == []
 
 
 def test_the_tasks_of_a_realm_write_one_after_the_other(realm: toft.Realm) -> None:

@@ -193,7 +193,9 @@ class Realm:
         `async with realm.write():` lets asyncio's other tasks run while it waits for other writers,
         in this and in other processes; tasks that share the realm come one after the other. The
         transaction is the realm's: a task that runs while the block awaits sees what is not
-        committed yet. The commit itself does not await.
+        committed yet. The end of the block awaits the disk, on another thread: until then others
+        see a commit that a crash of the machine may take back. Large transactions, and the first in
+        a file since it was closed, do not await.
 
         `durability`: when it is there again after the machine stops (power, kernel). Every process
         sees it at the end of the block, and no crash or kill of a process loses it, whichever is
@@ -288,6 +290,21 @@ class Realm:
             self._timeout(timeout),
             lambda: self._interruptions,
         )
+
+    async def _flush_elsewhere(self, timeout: float | None) -> None:
+        """`flush` on a thread of asyncio's, through a frozen realm, which any thread may use."""
+        address = ctypes.c_void_p()
+        library().toft_realm_freeze(self._address, ctypes.byref(address))
+        frozen = Handle(address.value, library().toft_realm_release)
+
+        def flush() -> None:
+            wait_in_moments(
+                lambda _: library().toft_realm_flush(frozen.address),
+                self._timeout(timeout),
+                lambda: self._interruptions,
+            )
+
+        await asyncio.get_running_loop().run_in_executor(None, flush)
 
     def cancel(self) -> None:
         """Cancels: all is as it was at the beginning, and objects made since are deleted."""

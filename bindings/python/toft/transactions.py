@@ -187,11 +187,19 @@ class Write:
         traceback: TracebackType | None,
     ) -> None:
         turn, self._turn = self._turn, None
+        durability, realm = self._durability, self._realm
+        # The loop goes on while the disk writes: on another thread, once the next one may begin.
+        waits = durability != "deferred" and kind is None and realm.is_open and realm.is_writing
         try:
-            self.__exit__(kind, error, traceback)
+            if waits:
+                realm.commit(durability="deferred")
+            else:
+                self.__exit__(kind, error, traceback)
         finally:
             if turn is not None:
                 turn.release()
+        if waits:
+            await realm._flush_elsewhere(self._timeout)
 
 
 def _refuse_a_second_one() -> None:
