@@ -63,6 +63,10 @@ TRIALS: dict[str, list[str]] = {
         "boundsNotWidened",
         "observerMissesRow",
         "staleResults",
+        "keysKeptFromLastCall",
+        "keyOfNoValueLeft",
+        "setMergedTooFar",
+        "observerMissesKey",
     ],
     "interleavings": [
         "publishedBeforeMeta",
@@ -120,6 +124,16 @@ EDITS = [
 """,
     ),
     Edit(
+        "Sources/ToftEngine/Observe/ChangeCalculation+Ordered.swift",
+        """\
+            return touched.insertions.contains(next) || touched.modificationsNew.contains(next)
+""",
+        """\
+            if Mutant.isOn(.observerMissesKey) { return touched.insertions.contains(next) }
+            return touched.insertions.contains(next) || touched.modificationsNew.contains(next)
+""",
+    ),
+    Edit(
         "Sources/ToftEngine/Results/Results.swift",
         """\
         if let order, lastChange == last {
@@ -146,6 +160,35 @@ EDITS = [
         """\
         if case .int64(let old) = was { try removeBacklink(property, target: old, source: key) }
         if Mutant.isOn(.backlinkForgotten) { return }
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/ModelTransaction+SetsAndDictionaries.swift",
+        """\
+            } else if let new, !old.isBefore(new) {
+""",
+        """\
+            } else if let new,
+                !old.isBefore(new) || Mutant.isOn(.setMergedTooFar) && index + 1 == elements.count
+            {
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/BulkDelete.swift",
+        """\
+            if property.collection == .dictionary {
+""",
+        """\
+            if property.collection == .dictionary, !Mutant.isOn(.keyOfNoValueLeft) {
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/PreparedAssignments.swift",
+        """\
+                keyIndexes[element.position] = -1
+""",
+        """\
+                if !Mutant.isOn(.keysKeptFromLastCall) { keyIndexes[element.position] = -1 }
 """,
     ),
     Edit(

@@ -157,7 +157,8 @@ struct CommandGenerator {
             return .find(session: any(), class: owner, draw(declared.properties[key]))
         case "observe":
             return .observe(
-                session: any(), class: owner, object: object, bits: numbers.next() >> 40)
+                session: any(), class: owner,
+                object: numbers.chance(60) ? object % 3 : object, bits: numbers.next() >> 40)
         default: return .stop(session: any(), observer: any())
         }
     }
