@@ -649,6 +649,11 @@ TOFT_ENUM(toft_open_flags, uint32_t) {
 #define TOFT_NO_WAIT 0
 #define TOFT_WAIT_FOR_EVER (-1)
 
+/* Called with how much of something that takes long is done, and with how much there is in all:
+   `done` grows to `total`. It may call nothing of the library but releases and what never fails:
+   all else is TOFT_ERROR_INSIDE_CALLBACK there. */
+typedef void (*toft_progress_callback)(void *user_data, uint64_t done, uint64_t total);
+
 /* What toft_realm_open needs. Start with TOFT_INITIALIZE. */
 typedef struct toft_configuration {
     size_t size;
@@ -675,8 +680,12 @@ typedef struct toft_configuration {
     uint64_t schema_version;
     /* NULL, or a word that any thread or signal handler may change during the call: within 50 ms of
        its being not 0, a wait of toft_realm_open for other processes and writers ends with
-       TOFT_ERROR_INTERRUPTED */
+       TOFT_ERROR_INTERRUPTED, and so does the building of an index: then the file is as it was */
     const uint32_t *interrupt;
+    /* NULL, or called on the opening thread while indexes are built: so many objects of all that
+       need entries have some */
+    toft_progress_callback progress;
+    void *progress_user_data; /* for `progress` */
 } toft_configuration;
 
 /* Opens a database on the calling thread. New classes, properties and indexes of the schema are
@@ -814,8 +823,9 @@ TOFT_API toft_status toft_realm_begin_write(toft_realm *realm, const toft_write_
 /* Makes a wait of the realm for other writers (toft_realm_begin_write, toft_realm_flush) end with
    TOFT_ERROR_INTERRUPTED within 50 ms: the one that is under way, on whichever thread; and so a
    query that is being worked out for a function of results, which ends within its next thousand
-   objects. Without one it does nothing. Any thread, also while a call with the realm is under
-   way. For toft_realm_open see `interrupt` of the configuration. */
+   objects, and toft_realm_check, within its next page. Without one it does nothing. Any thread,
+   also while a call with the realm is under way. For toft_realm_open see `interrupt` of the
+   configuration. */
 TOFT_API toft_status toft_realm_interrupt(toft_realm *realm);
 
 /* When a commit is durable: there again after the machine stops (power, kernel). Whichever is
@@ -858,7 +868,8 @@ TOFT_API toft_status toft_realm_commit(
     toft_realm *realm, const toft_commit_options *options, uint64_t *out_version);
 
 /* Makes every commit so far durable, of any realm and any process, and returns then; at once
-   when all are. Waits for other writers as long as the configuration says. Errors:
+   when all are. Waits for other writers as long as the configuration says. A frozen realm does it
+   too, on any thread. Errors:
    TOFT_ERROR_ALREADY_IN_TRANSACTION, TOFT_ERROR_READ_ONLY, TOFT_ERROR_LOCK_TIMEOUT,
    TOFT_ERROR_INTERRUPTED, TOFT_ERROR_POISONED (the sync failed, now or before). Cost: one durable
    write of what was deferred. */

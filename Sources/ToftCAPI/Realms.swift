@@ -1,6 +1,7 @@
 public import CToft
 internal import ToftEngine
 internal import ToftModel
+internal import ToftPlatform
 internal import ToftStorage
 
 @c @implementation
@@ -127,6 +128,24 @@ extension Configuration {
             confinement: try Confinement(given.confinement))
         usesMapping = given.flags & TOFT_OPEN_BUFFERED.rawValue == 0
         interruptWord = given.interrupt.map { InterruptWord($0) }
+        if let callback = given.progress {
+            let target = ProgressTarget(callback: callback, userData: given.progress_user_data)
+            progress = { target.call($0, $1) }
+        }
+    }
+}
+
+/// What a program is told of progress with.
+///
+/// `@unchecked Sendable`: it is called on the thread of the call that was given it.
+private struct ProgressTarget: @unchecked Sendable {
+    let callback: toft_progress_callback
+    let userData: UnsafeMutableRawPointer?
+
+    func call(_ done: Int, _ total: Int) {
+        ThreadMark.current.refusingCalls {
+            callback(userData, UInt64(clamping: done), UInt64(clamping: total))
+        }
     }
 }
 

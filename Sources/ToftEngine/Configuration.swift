@@ -34,8 +34,10 @@ package struct Configuration: Sendable {
     /// Whether the file is mapped, or read into memory of the process, which makes every error of
     /// the device an error. A file that the process has open already stays as it is.
     package var usesMapping = true
-    /// Opening ends with `interrupted` when it finds this not 0 while it waits.
+    /// Opening ends with `interrupted` when it finds this not 0 while it waits or fills an index.
     package var interruptWord: InterruptWord?
+    /// Called while an index is filled by opening.
+    package var progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
 
     package init(
         location: StoreConfiguration.Location, mode: Mode = .readWrite, schema: Schema? = nil,

@@ -28,6 +28,15 @@ extension Session {
     /// checksums, free space, then objects, indexes and links. Damage is a finding, not an error.
     package func checkEverything() throws(EngineError) -> CheckFindings {
         try check()
+        return try interruption.watching { () throws(EngineError) in
+            let findings = everythingFound()
+            // What was ended has findings that say so, of no use to anybody.
+            try storage { () throws(StorageError) in try CurrentCall.checkInterruption() }
+            return findings
+        }
+    }
+
+    private func everythingFound() -> CheckFindings {
         let report = StoreCheck.run(base.snapshot)
         var findings = CheckFindings(
             problems: report.problems, pageCount: Int(clamping: report.usedPages), objectCount: 0)

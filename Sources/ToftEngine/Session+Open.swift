@@ -10,12 +10,9 @@ extension Session {
         guard let word = configuration.interruptWord else {
             return try open(in: try Database.open(configuration), configuration)
         }
-        // It is the caller's for the time of the call.
-        var kept = configuration
-        kept.interruptWord = nil
         let probe = InterruptProbe(word.address)
         return try probe.watching { () throws(EngineError) in
-            try open(in: try Database.open(configuration), kept, probe)
+            try open(in: try Database.open(configuration), configuration, probe)
         }
     }
 
@@ -50,8 +47,12 @@ extension Session {
         in database: Database, _ configuration: Configuration, _ probe: InterruptProbe? = nil
     ) throws(EngineError) -> Session {
         do throws(EngineError) {
+            // These are the caller's for the time of the call.
+            var kept = configuration
+            kept.interruptWord = nil
+            kept.progress = nil
             return Session(
-                database: database, configuration: configuration,
+                database: database, configuration: kept,
                 at: try newest(of: database, configuration, probe))
         } catch  where error.code == .lockTimeout && mustNotWait(for: database, configuration) {
             try? database.leave()
@@ -87,7 +88,8 @@ extension Session {
             let schema = try ModelSchema.open(
                 database.store, declared: configuration.schema,
                 version: configuration.schemaVersion,
-                isReadOnly: configuration.mode == .readOnly, timeoutMilliseconds: timeout)
+                isReadOnly: configuration.mode == .readOnly, timeoutMilliseconds: timeout,
+                progress: configuration.progress)
             let snapshot = try stored { () throws(StorageError) in try database.store.beginRead() }
             return try ModelView(snapshot, declared: configuration.schema, previous: schema)
         }

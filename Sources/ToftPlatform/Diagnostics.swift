@@ -67,9 +67,9 @@ package enum Diagnostics {
         defer { queue.messages = [] }
         guard let listener = listener.withLock({ $0 }) else { return }
         queue.isDelivering = true
-        ThreadMark.current.setRefusing(true)
-        for (level, text) in queue.messages { listener(level, text) }
-        ThreadMark.current.setRefusing(false)
+        ThreadMark.current.refusingCalls {
+            for (level, text) in queue.messages { listener(level, text) }
+        }
         queue.isDelivering = false
     }
 

@@ -105,8 +105,15 @@ public final class ThreadMark: Sendable {
     /// The end of the outermost call has something to do.
     func leaveSomething() { flags.bitwiseOr(Self.hasLeft, ordering: .relaxed) }
 
+    /// Runs what may call nothing that may fail.
+    package func refusingCalls(_ body: () -> Void) {
+        setRefusing(true)
+        defer { setRefusing(false) }
+        body()
+    }
+
     /// Whether calls are refused from now on.
-    func setRefusing(_ isRefusing: Bool) {
+    private func setRefusing(_ isRefusing: Bool) {
         if isRefusing {
             flags.bitwiseOr(Self.isRefusing, ordering: .relaxed)
         } else {

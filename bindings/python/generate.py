@@ -225,8 +225,15 @@ class Writer:
     def text(self) -> str:
         parts = [_PREFACE, self.constants()]
         parts += [self.enumeration(enumeration) for enumeration in self.header.enumerations]
+        takes_structures = {
+            callback.name: any(each.type in self._structures for each in callback.parameters)
+            for callback in self.header.callbacks
+        }
+        early = [each for each in self.header.callbacks if not takes_structures[each.name]]
+        late = [each for each in self.header.callbacks if takes_structures[each.name]]
+        parts += [self.callback(callback) for callback in early]  # structures may hold them
         parts += [self.structure(structure) for structure in self.header.structures]
-        parts += [self.callback(callback) for callback in self.header.callbacks]
+        parts += [self.callback(callback) for callback in late]
         parts.append(self.library())
         return "\n".join(parts)
 

@@ -40,7 +40,9 @@ func entry(_ handle: OpaquePointer?, _ body: () throws(EngineError) -> Void) -> 
 @inline(never)
 private func refused() -> toft_status {
     failed(
-        EngineError(.insideCallback, "A log callback can't call functions that may fail."), nil)
+        EngineError(
+            .insideCallback,
+            "A callback of the log or of progress can't call functions that may fail."), nil)
 }
 
 /// Notes a failure. Never inlined, as there are many entry points.

@@ -55,6 +55,7 @@ package struct ModelCheck {
         var entries = ContiguousArray(repeating: 0, count: owner.properties.count)
         var rank = 0
         while rank < table.rowCount {
+            try stored { () throws(StorageError) in try CurrentCall.checkInterruption() }
             let (cluster, first) = try stored { () throws(StorageError) in
                 try table.cluster(atRank: rank)
             }

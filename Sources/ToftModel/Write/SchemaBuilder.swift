@@ -6,20 +6,44 @@ struct SchemaBuilder {
     private let writing: WriteTransaction
     private var schema: StoredSchema
     private var changedClasses: Set<ClassID> = []
+    private let progress: ProgressHandler?
+    /// Objects whose entries were made, and those that need some.
+    private var done = 0
+    private var total = 0
 
     /// Returns the schema that the file then holds.
-    static func carryOut(_ plan: SchemaPlan, in transaction: WriteTransaction) throws(ModelError)
-        -> StoredSchema
-    {
-        var builder = SchemaBuilder(writing: transaction, schema: plan.target)
+    static func carryOut(
+        _ plan: SchemaPlan, in transaction: WriteTransaction, _ progress: ProgressHandler?
+    ) throws(ModelError) -> StoredSchema {
+        var builder = SchemaBuilder(
+            writing: transaction, schema: plan.target, progress: progress)
+        if progress != nil { try builder.count(plan) }
         for change in plan.changes { try builder.carryOut(change) }
         try builder.writeRecords()
         return builder.schema
     }
 
-    private init(writing: WriteTransaction, schema: StoredSchema) {
+    private init(
+        writing: WriteTransaction, schema: StoredSchema, progress: ProgressHandler?
+    ) {
         self.writing = writing
         self.schema = schema
+        self.progress = progress
+    }
+
+    private mutating func count(_ plan: SchemaPlan) throws(ModelError) {
+        for change in plan.changes {
+            switch change {
+            case .createIndex(let id, _), .remakePrimaryKey(let id):
+                let table = schema.classes[try classIndex(id)].table
+                // A class that is new has no table yet, and no objects.
+                guard table != 0 else { continue }
+                total += try stored { () throws(StorageError) in
+                    try writing.view.table(table).rowCount
+                }
+            default: break
+            }
+        }
     }
 
     private mutating func carryOut(_ change: SchemaChange) throws(ModelError) {
@@ -108,7 +132,8 @@ struct SchemaBuilder {
     private static let batchBytes = 24 << 20
 
     /// Adds an entry for each row that exists, to an index or to the tree of the primary key.
-    private func fillIndex(_ id: ClassID, _ property: PropertyID, _ tree: TreeID) throws(ModelError)
+    private mutating func fillIndex(_ id: ClassID, _ property: PropertyID, _ tree: TreeID)
+        throws(ModelError)
     {
         let owner = schema.classes[try classIndex(id)]
         guard let indexed = owner.property(id: property) else { return }
@@ -116,7 +141,11 @@ struct SchemaBuilder {
         var batch = EntryTable(), rank = 0
         defer { batch.deallocate() }
         while rank < table.rowCount {
-            rank += try collect(indexed, owner, table, at: rank, into: &batch)
+            try stored { () throws(StorageError) in try CurrentCall.checkInterruption() }
+            let rows = try collect(indexed, owner, table, at: rank, into: &batch)
+            rank += rows
+            done += rows
+            progress?(done, total)
             if batch.size > Self.batchBytes || rank >= table.rowCount {
                 try batch.write(
                     to: try stored { () throws(StorageError) in

@@ -62,6 +62,7 @@ private struct NodeCheck {
     func check<W: LeafWalker>(
         _ ref: Ref, height: Int, from low: Separator?, below high: Separator?, _ walker: inout W
     ) throws(StorageError) -> UInt64 {
+        try CurrentCall.checkInterruption()
         let type = height > 0 ? ExtentType.treeInner : leafType
         let base = try pages.view(ref, as: type)
         try pages.verify(ref, base, 0..<Int(ref.pageCount) * Page.size)

@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import itertools
 import os
+import pathlib
 import signal
 import tempfile
 import threading
@@ -39,6 +40,7 @@ CLASSES = {
 PATTERNS = [f"text LIKE '*{'a*' * number}b*'" for number in range(1, 31)]
 SLOW = f"{' AND '.join(PATTERNS)} AND number == 0 SORT(text DESC, number ASC)"
 _names = itertools.count()
+PROGRESS_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)
 
 
 @contextlib.contextmanager
@@ -149,6 +151,16 @@ class QueryTests(unittest.TestCase):
             self.assertEqual(self.count(self.slow), ("TOFT_OK", COUNT // 2))
         check("toft_realm_release", other)
 
+    def test_a_check_is_ended_and_can_be_made_again(self):
+        def found():
+            report, size = sized(S.toft_check_report, problem_count=77), ctypes.c_size_t()
+            out = ctypes.byref(report), None, 0, ctypes.byref(size)
+            return status_name(status("toft_realm_check", self.realm, *out)), report.problem_count
+
+        with interrupting(self.realm):
+            self.assertEqual(found(), ("TOFT_ERROR_INTERRUPTED", 77))
+        self.assertEqual(found(), ("TOFT_OK", 0))
+
     def test_an_interrupt_between_two_calls_does_nothing(self):
         check("toft_realm_interrupt", self.realm)
         self.assertEqual(self.count(self.slow), ("TOFT_OK", COUNT // 2))
@@ -160,17 +172,90 @@ class QueryTests(unittest.TestCase):
 
 
 class OpeningTests(unittest.TestCase):
+    def test_the_building_of_an_index_tells_how_far_it_is_and_can_be_ended(self):
+        self.fill(20_000)
+        told, refused = [], []
+
+        def tell(user_data, done, total):
+            told.append((user_data, done, total))
+            refused.append(status("toft_realm_open", None, None))
+            self.word.value = done > stop
+
+        progress = PROGRESS_CALLBACK(tell)
+        indexed = {
+            "Word": [
+                property_schema("number", E.TOFT_TYPE_INT, E.TOFT_PROPERTY_INDEXED),
+                property_schema("text", E.TOFT_TYPE_STRING, E.TOFT_PROPERTY_INDEXED),
+            ],
+        }
+        before = pathlib.Path(self.path).read_bytes()
+        for stop in (0, 15_000, 25_000):
+            told.clear()
+            self.word.value = 0
+            self.assertEqual(self.open(indexed, progress=progress)[0], "TOFT_ERROR_INTERRUPTED")
+            self.assertEqual([each[1] > stop for each in told], [False] * (len(told) - 1) + [True])
+        self.assertEqual(self.indexed(), [False, False])
+        self.assertEqual(pathlib.Path(self.path).read_bytes()[8192:], before[8192:])
+        told.clear()
+        stop, self.word.value = 99_999, 0
+        self.assertEqual(self.open(indexed, progress=progress)[0], "TOFT_OK")
+        self.assertEqual(self.indexed(), [True, True])
+        self.assertEqual({each[::2] for each in told}, {(7, 40_000)})
+        done = [each[1] for each in told]
+        self.assertEqual((done, done[-1]), (sorted(done), 40_000))
+        self.assertEqual(set(refused), {E.TOFT_ERROR_INSIDE_CALLBACK})
+        told.clear()
+        self.assertEqual(self.open(indexed, progress=progress)[0], "TOFT_OK")
+        self.assertEqual(told, [], "there is nothing to build")
+
+    def fill(self, count):
+        realm = open_realm(CLASSES, path=self.path)
+        word = get("toft_realm_find_class", realm, text("Word"))
+        number = get("toft_realm_find_property", realm, word, text("number"))
+        numbers = array.array("q", range(count))
+        column = sized(
+            S.toft_input_column,
+            property_key=number,
+            element_size=8,
+            values=numbers.buffer_info()[0],
+        )
+        check("toft_realm_begin_write", realm, None)
+        options = (E.TOFT_UPDATE_ERROR, column, 1, count, None, None)
+        check("toft_realm_create_objects", realm, word, *options)
+        check("toft_realm_commit", realm, None, None)
+        check("toft_realm_close", realm)
+        check("toft_realm_release", realm)
+
+    def indexed(self):
+        """Whether the two properties are indexed in the file."""
+        realm = open_realm(None, path=self.path)
+        word = get("toft_realm_find_class", realm, text("Word"))
+        found = []
+        for name in ("number", "text"):
+            key = get("toft_realm_find_property", realm, word, text(name))
+            flags = get("toft_realm_property_info", realm, word, key).flags
+            found.append(flags & E.TOFT_PROPERTY_INDEXED != 0)
+        report, size = sized(S.toft_check_report), ctypes.c_size_t()
+        check("toft_realm_check", realm, ctypes.byref(report), None, 0, ctypes.byref(size))
+        self.assertEqual(report.problem_count, 0)
+        check("toft_realm_close", realm)
+        check("toft_realm_release", realm)
+        return found
+
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.path = os.path.join(directory.name, "words.toft")
         self.word = ctypes.c_uint32()
 
-    def open(self, classes, timeout=None):
+    def open(self, classes, timeout=None, progress=None):
         """The status of an opening, and how many seconds it took."""
         schema = new_schema(classes)
         given = configuration(path=self.path, timeout=timeout, schema=schema)
         given.interrupt = ctypes.pointer(self.word)
+        if progress is not None:
+            given.progress = ctypes.cast(progress, ctypes.c_void_p)
+            given.progress_user_data = 7
         out, start = ctypes.c_void_p(), time.monotonic()
         result = status("toft_realm_open", ctypes.byref(given), ctypes.byref(out))
         check("toft_realm_release", out)

@@ -620,3 +620,31 @@ def test_a_mistake_in_a_row_has_few_frames_of_the_package(realm: toft.Realm) -> 
         realm.create(Dog, nmae="Rex")
     frames = traceback.extract_tb(raised.value.__traceback__)
     assert len([frame for frame in frames if "/toft/" in frame.filename]) <= 2
+
+
+def test_the_building_of_an_index_tells_how_far_it_is_and_ends_when_told(tmp_path: Path) -> None:
+    class Word(toft.Object):
+        number: int
+
+    path, told = tmp_path / "words.toft", []
+    with toft.open(path, Word) as realm, realm.write():
+        realm.insert_many(Word, [{"number": number} for number in range(5000)])
+
+    class Indexed(toft.Object):
+        number: int = toft.field(indexed=True)
+
+    Indexed.__name__ = "Word"
+
+    def enough(done: int, total: int) -> None:
+        told.append((done, total))
+        if done > 1000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        toft.open(path, Indexed, progress=enough)
+    assert 1000 < told[-1][0] < 5000 and told[-1][1] == 5000
+    told.clear()
+    with toft.open(path, Indexed, progress=lambda *given: told.append(given)) as realm:
+        assert told[-1] == (5000, 5000)
+        assert len(realm.objects(Indexed).where("number == 4711")) == 1
+        assert realm.check() == []

@@ -209,6 +209,15 @@ class toft_observe_flags(IntEnum):
     NO_MOVES = 16
 
 
+toft_destructor = CFUNCTYPE(None, c_void_p)
+
+
+toft_progress_callback = CFUNCTYPE(None, c_void_p, c_uint64, c_uint64)
+
+
+toft_changes_callback = CFUNCTYPE(None, c_void_p, c_void_p)
+
+
 class toft_string(Structure):
     _fields_ = [
         ("data", c_void_p),
@@ -413,6 +422,8 @@ class toft_configuration(Structure):
         ("flags", c_uint32),
         ("schema_version", c_uint64),
         ("interrupt", c_void_p),
+        ("progress", toft_progress_callback),
+        ("progress_user_data", c_void_p),
     ]
     size: int
     path: toft_string
@@ -426,6 +437,8 @@ class toft_configuration(Structure):
     flags: int
     schema_version: int
     interrupt: int | None
+    progress: toft_progress_callback
+    progress_user_data: int | None
 
 
 class toft_class_info(Structure):
@@ -682,13 +695,7 @@ class toft_check_report(Structure):
     object_count: int
 
 
-toft_destructor = CFUNCTYPE(None, c_void_p)
-
-
 toft_log_callback = CFUNCTYPE(None, c_void_p, c_int, toft_string)
-
-
-toft_changes_callback = CFUNCTYPE(None, c_void_p, c_void_p)
 
 
 class Library:

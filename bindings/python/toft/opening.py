@@ -5,10 +5,16 @@ from __future__ import annotations
 import ctypes
 import os
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
-from ._ffi import toft_configuration, toft_confinement, toft_mode, toft_open_flags
+from ._ffi import (
+    toft_configuration,
+    toft_confinement,
+    toft_mode,
+    toft_open_flags,
+    toft_progress_callback,
+)
 from ._lib import Handle, borrowed, library
 from .database import Realm
 from .errors import Error, FileError, InvalidArgumentError
@@ -40,6 +46,7 @@ def open(
     autorefresh: bool = True,
     confinement: Confinement = "thread",
     schema_version: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Realm:
     """Opens a database file on this thread: `with toft.open("dogs.toft", [Dog, Person]) as realm:`.
 
@@ -64,12 +71,24 @@ def open(
 
     `confinement`: with "thread", a use by another thread is a WrongThreadError. With "caller", any
     thread may use the realm, one at a time, and you see to that.
+
+    `progress`: called with numbers of objects, done and in all, while an index is built that the
+    file lacks. What it raises ends the opening, and the file is as it was; so does Ctrl-C.
     """
     path = os.fspath(path)
     if path == ":memory:":
         raise InvalidArgumentError("A database in memory is opened by toft.open_in_memory().")
     return _open(
-        path, "", classes, mode, write_timeout, mapped, autorefresh, confinement, schema_version
+        path,
+        "",
+        classes,
+        mode,
+        write_timeout,
+        mapped,
+        autorefresh,
+        confinement,
+        schema_version,
+        progress,
     )
 
 
@@ -85,7 +104,9 @@ def open_in_memory(
     with the last of them. Without a name it is this realm's alone. The rest: see `open`.
     """
     name = name or f"toft-{uuid.uuid4()}"
-    return _open("", name, classes, "create", write_timeout, True, autorefresh, confinement, None)
+    return _open(
+        "", name, classes, "create", write_timeout, True, autorefresh, confinement, None, None
+    )
 
 
 def _open(
@@ -98,6 +119,7 @@ def _open(
     autorefresh: bool,
     confinement: Confinement,
     schema_version: int | None,
+    progress: Callable[[int, int], object] | None,
 ) -> Realm:
     declared = _declared(classes)
     schema = None if declared is None else schema_handle(declared)
@@ -114,6 +136,20 @@ def _open(
         raise InvalidArgumentError(f"A schema version has 64 bits without a sign: {schema_version}")
     configuration.schema_version = schema_version or 0
     address = ctypes.c_void_p()
+    stop = ctypes.c_uint32()
+    raised: list[BaseException] = []
+
+    def tell(_: int | None, done: int, total: int) -> None:
+        try:
+            if progress is not None:
+                progress(done, total)
+        except BaseException as error:  # also Ctrl-C, which Python sees to here
+            raised.append(error)
+            stop.value = 1
+
+    told = toft_progress_callback(tell)
+    configuration.progress = told
+    configuration.interrupt = ctypes.addressof(stop)
 
     def attempt(wait: int) -> None:
         configuration.write_timeout = wait
@@ -122,6 +158,8 @@ def _open(
     try:
         wait_in_moments(attempt, write_timeout)
     except Error as error:
+        if raised:
+            raise raised[0] from None
         if isinstance(error, FileError):
             error.filename = path
         raise error.with_traceback(None) from None  # the inner frames tell a caller nothing
