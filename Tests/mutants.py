@@ -165,11 +165,12 @@ EDITS = [
     Edit(
         "Sources/ToftModel/Write/ModelTransaction+SetsAndDictionaries.swift",
         """\
-            } else if let new, !old.isBefore(new) {
+            } else if let new, !old.isBefore(new, of: type) {
 """,
         """\
             } else if let new,
-                !old.isBefore(new) || Mutant.isOn(.setMergedTooFar) && index + 1 == elements.count
+                !old.isBefore(new, of: type)
+                    || Mutant.isOn(.setMergedTooFar) && index + 1 == elements.count
             {
 """,
     ),
