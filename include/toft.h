@@ -1062,12 +1062,14 @@ TOFT_API toft_status toft_list_get_values(
 TOFT_API toft_status toft_list_set(toft_list *list, uint64_t index, const toft_value *value);
 
 /* Writes. toft_object_set_embedded for an element: the new object takes the place of the one at
-   `index`. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE and those of toft_object_set_embedded. */
+   `index`. `out_object` (may be NULL): a handle, release it. `out_link` (may be NULL): its link.
+   Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE and those of toft_object_set_embedded. */
 TOFT_API toft_status toft_list_set_embedded(toft_list *list, uint64_t index,
     const toft_property_key *property_keys, const toft_value *values, size_t count,
     toft_object **out_object, toft_link *out_link);
 
-/* Writes. The same for a new element before `index` (0 <= index <= the list's count). */
+/* Writes. The same for a new element before `index` (0 <= index <= the list's count). `out_object`
+   (may be NULL): a handle, release it. `out_link` (may be NULL): its link. */
 TOFT_API toft_status toft_list_insert_embedded(toft_list *list, uint64_t index,
     const toft_property_key *property_keys, const toft_value *values, size_t count,
     toft_object **out_object, toft_link *out_link);
@@ -1208,7 +1210,8 @@ TOFT_API toft_status toft_dictionary_set(
     toft_dictionary *dictionary, toft_string key, const toft_value *value, bool *out_inserted);
 
 /* Writes. toft_object_set_embedded for a key: the new object takes the place of the one that is
-   there, if any. Errors: those of toft_object_set_embedded. */
+   there, if any. `out_object` (may be NULL): a handle, release it. `out_link` (may be NULL): its
+   link. Errors: those of toft_object_set_embedded. */
 TOFT_API toft_status toft_dictionary_set_embedded(toft_dictionary *dictionary, toft_string key,
     const toft_property_key *property_keys, const toft_value *values, size_t count,
     toft_object **out_object, toft_link *out_link);

@@ -23,7 +23,8 @@ struct Dump: ParsableCommand {
             let classes = session.schema.visibleClasses
             print(try SchemaCommand.json(of: session, [("toft", .integer(1))]))
             let text = ValueText(session: session, links: .objectKeys)
-            for owner in classes {
+            // What is embedded is written inside its owner.
+            for owner in classes where !owner.isEmbedded {
                 let objects = try session.results(of: owner.id)
                 for index in 0..<(try objects.count) {
                     print(try text.json(objects.object(at: index), of: owner))

@@ -67,6 +67,23 @@ struct ObjectLoader {
 
     private mutating func add(_ members: [String: JSONValue], _ number: Int) throws {
         let owner = try owner ?? self.owner(of: members)
+        let (values, later) = try parts(of: members, owner)
+        let before = try session.count(of: owner.id)
+        let object = try session.create(owner.id, values, policy: policy)
+        if try session.count(of: owner.id) > before { created += 1 } else { updated += 1 }
+        if names == .objectKeys, case .integer(let key)? = members["_key"] {
+            loaded[ObjectRef(classID: owner.id, key: key)] = object.ref
+        }
+        for (property, targets) in later {
+            let item = Pending(line: number, object: object, property: property, targets: targets)
+            if property.type == .link { pending.append(item) } else { try fill(item) }
+        }
+    }
+
+    /// The values of an object, and its members that are filled in once it is there.
+    private mutating func parts(of members: [String: JSONValue], _ owner: ClassHandle) throws -> (
+        values: [(property: PropertyID, value: Value)], later: [(PropertyHandle, [Element])]
+    ) {
         var values: [(property: PropertyID, value: Value)] = []
         var later: [(PropertyHandle, [Element])] = []
         for (name, json) in members {
@@ -77,22 +94,14 @@ struct ObjectLoader {
                 values.append((property.id, try ValueText.value(json, for: property)))
             }
         }
-        let before = try session.count(of: owner.id)
-        let object = try session.create(owner.id, values, policy: policy)
-        if try session.count(of: owner.id) > before { created += 1 } else { updated += 1 }
-        if names == .objectKeys, case .integer(let key)? = members["_key"] {
-            loaded[ObjectRef(classID: owner.id, key: key)] = object.ref
-        }
-        for (property, targets) in later {
-            if property.type == .link {
-                pending.append(
-                    Pending(line: number, object: object, property: property, targets: targets))
-            } else {
-                try fill(
-                    object.collection(property.id, property.collection),
-                    targets.map { ($0.key, try ValueText.value($0.json, for: property)) })
-            }
-        }
+        return (values, later)
+    }
+
+    /// Fills a collection of values that are no links.
+    private func fill(_ item: Pending) throws {
+        try fill(
+            item.object.collection(item.property.id, item.property.collection),
+            item.targets.map { ($0.key, try ValueText.value($0.json, for: item.property)) })
     }
 
     private func owner(of members: [String: JSONValue]) throws -> ClassHandle {
@@ -148,10 +157,57 @@ struct ObjectLoader {
         }
     }
 
+    // MARK: Embedded objects
+
+    /// Creates the embedded objects that a property of an object has.
+    private mutating func embed(_ item: Pending, in targetID: ClassID) throws {
+        let (object, id) = (item.object, item.property.id)
+        if !item.property.isCollection {
+            guard let element = item.targets.first else { return try object.set(id, Value.null) }
+            return try embed(element, item, in: targetID) { try object.setEmbedded(id, $0) }
+        }
+        let collection = try object.collection(id, item.property.collection)
+        if try collection.count > 0 { try collection.clear() }
+        for element in item.targets {
+            if item.property.collection == .list {
+                let end = try collection.count
+                try embed(element, item, in: targetID) {
+                    try collection.insertEmbedded($0, at: end)
+                }
+            } else if case .null = element.json {
+                try collection.dictionarySet(element.key, Value.null)
+            } else {
+                try embed(element, item, in: targetID) {
+                    try collection.setEmbedded($0, forKey: element.key)
+                }
+            }
+        }
+    }
+
+    private mutating func embed(
+        _ element: Element, _ item: Pending, in targetID: ClassID,
+        _ create: ([(property: PropertyID, value: Value)]) throws -> ObjectHandle
+    ) throws {
+        guard case .dictionary(let members) = element.json else {
+            throw EngineError(
+                .typeMismatch,
+                "'\(item.property.className).\(item.property.name)' holds embedded objects and "
+                    + "cannot be \(element.json.kind).")
+        }
+        let (values, later) = try parts(of: members, try session.classHandle(targetID))
+        let inner = try create(values)
+        for (property, targets) in later {
+            let pending = Pending(
+                line: item.line, object: inner, property: property, targets: targets)
+            if property.type == .link { try link(pending) } else { try fill(pending) }
+        }
+    }
+
     // MARK: Links
 
     private mutating func link(_ item: Pending) throws {
         guard let targetID = item.property.targetClassID else { return }
+        if item.property.ownsTargets { return try embed(item, in: targetID) }
         let target = try session.classHandle(targetID)
         let isDictionary = item.property.collection == .dictionary
         var found: [(key: String, value: Value)] = []

@@ -19,7 +19,9 @@ struct SchemaCommand: ParsableCommand {
                 print(try Self.json(of: session))
             } else {
                 for owner in classes {
-                    print("\(owner.name)  (\(try session.count(of: owner.id)) objects)")
+                    print(
+                        "\(owner.name)  (\(try session.count(of: owner.id)) objects)"
+                            + (owner.isEmbedded ? ", embedded" : ""))
                     let width = owner.visibleProperties.map(\.name.count).max() ?? 0
                     for property in owner.visibleProperties {
                         let marks =
@@ -41,17 +43,19 @@ struct SchemaCommand: ParsableCommand {
     }
 
     private static func json(_ owner: ClassHandle, _ session: Session) throws -> JSONLine {
-        .object([
-            ("name", .text(owner.name)),
-            (
-                "properties",
-                .list(
-                    try owner.visibleProperties.map {
-                        $0.json(
-                            origin: $0.type == .linkingObjects
-                                ? try session.schema.origin(of: $0) : nil)
-                    })
-            ),
-        ])
+        .object(
+            [
+                ("name", .text(owner.name))
+            ] + (owner.isEmbedded ? [("embedded", .bool(true))] : []) + [
+                (
+                    "properties",
+                    .list(
+                        try owner.visibleProperties.map {
+                            $0.json(
+                                origin: $0.type == .linkingObjects
+                                    ? try session.schema.origin(of: $0) : nil)
+                        })
+                )
+            ])
     }
 }

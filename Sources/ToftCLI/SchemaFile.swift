@@ -6,6 +6,7 @@ import ToftModel
 struct SchemaFile: Decodable {
     struct Class: Decodable {
         var name: String
+        var embedded: Bool?
         var properties: [Property]
     }
 
@@ -40,7 +41,9 @@ struct SchemaFile: Decodable {
     func schema() throws -> Schema {
         Schema(
             try classes.map { item in
-                ClassSchema(item.name, try item.properties.map { try $0.schema(in: item.name) })
+                ClassSchema(
+                    item.name, isEmbedded: item.embedded ?? false,
+                    try item.properties.map { try $0.schema(in: item.name) })
             })
     }
 }

@@ -25,15 +25,23 @@ struct ValueText {
     }
 
     private func json(_ object: ObjectHandle, _ property: PropertyHandle) throws -> JSONLine {
-        guard property.isCollection else { return try json(object.value(property.id)) }
+        guard property.isCollection else { return try json(object.value(property.id), property) }
         let list = try object.collection(property.id, property.collection)
         if property.collection == .dictionary {
             return .dictionary(
                 try (0..<(try list.count)).map {
-                    (try list.entryKey(at: $0), try json(list.value(at: $0)))
+                    (try list.entryKey(at: $0), try json(list.value(at: $0), property))
                 })
         }
-        return .list(try (0..<(try list.count)).map { try json(list.value(at: $0)) })
+        return .list(try (0..<(try list.count)).map { try json(list.value(at: $0), property) })
+    }
+
+    /// The value of a property, or one of many; an embedded object as its values.
+    private func json(_ value: Value, _ property: PropertyHandle) throws -> JSONLine {
+        guard property.ownsTargets, case .link(let ref) = value, let inner = try session.object(ref)
+        else { return try json(value) }
+        let stored = try session.classHandle(ref.classID).visibleProperties.filter(\.isStored)
+        return .object(try stored.map { ($0.name, try json(inner, $0)) })
     }
 
     func json(_ value: Value) throws -> JSONLine {

@@ -195,6 +195,21 @@ extension ListHandle {
         }
     }
 
+    package func setEmbedded(
+        _ values: [(property: PropertyID, value: Value)], forKey entryKey: String
+    ) throws(EngineError) -> ObjectHandle {
+        let property = try owner.property(property.id), bytes = Array(entryKey.utf8)
+        return try session.embed(values, in: property) { transaction, values throws(ModelError) in
+            let result: Result<Int64, ModelError> = bytes.withUnsafeBytes { bytes in
+                do throws(ModelError) {
+                    return .success(
+                        try transaction.dictionarySetEmbedded(key, property, bytes, values))
+                } catch { return .failure(error) }
+            }
+            return try result.get()
+        }
+    }
+
     package func erase(_ range: Range<Int>) throws(EngineError) {
         try change { transaction, property throws(ModelError) in
             try transaction.listErase(key, property, range)

@@ -1025,6 +1025,79 @@ class FunctionTests(unittest.TestCase):
         check("toft_realm_cancel", self.world.realm)
         self.assertEqual(dictionary_contents(elements), {"a": 1, "b": 2, "c": 3})
 
+    def test_embedded_objects_are_created_in_their_owner_and_go_with_it(self):
+        home = class_schema("Home", [property_schema("street", E.TOFT_TYPE_STRING)])
+        home.flags = E.TOFT_CLASS_EMBEDDED
+        link = E.TOFT_TYPE_LINK
+        owner = class_schema(
+            "Owner",
+            [
+                property_schema("home", link, E.TOFT_PROPERTY_NULLABLE, "Home"),
+                property_schema("homes", link, E.TOFT_PROPERTY_LIST, "Home"),
+                property_schema(
+                    "named", link, E.TOFT_PROPERTY_DICTIONARY | E.TOFT_PROPERTY_NULLABLE, "Home"
+                ),
+            ],
+        )
+        schema = get("toft_schema_new", (S.toft_class_schema * 2)(home, owner), 2)
+        realm = get(
+            "toft_realm_open", ctypes.byref(configuration(schema=schema, memory="embedded"))
+        )
+        homes, owners = (get("toft_realm_find_class", realm, text(n)) for n in ("Home", "Owner"))
+        info = sized(S.toft_class_info)
+        check("toft_realm_class_info", realm, homes, ctypes.byref(info))
+        self.assertEqual(info.flags, E.TOFT_CLASS_EMBEDDED)
+        key = {
+            name: get("toft_realm_find_property", realm, owners, text(name))
+            for name in ("home", "homes", "named")
+        }
+        street = ctypes.c_uint32(get("toft_realm_find_property", realm, homes, text("street")))
+        check("toft_realm_begin_write", realm, None)
+        made, link_made = ctypes.c_void_p(), S.toft_link()
+        check(
+            "toft_realm_create_object",
+            realm,
+            owners,
+            0,
+            None,
+            None,
+            0,
+            ctypes.byref(made),
+            None,
+            None,
+        )
+        words = value("Elm")
+        given = (ctypes.byref(street), ctypes.byref(words), 1, None, ctypes.byref(link_made))
+
+        def count():
+            return get("toft_realm_object_count", realm, homes)
+
+        for expected in (1, 1):  # the second takes the place of the first
+            check("toft_object_set_embedded", made, key["home"], *given)
+            self.assertEqual(count(), expected)
+        elements = get("toft_object_list", made, key["homes"])
+        check("toft_list_insert_embedded", elements, 0, *given)
+        check("toft_list_set_embedded", elements, 0, *given)
+        self.assertEqual(count(), 2)
+        entries = get("toft_object_get_dictionary", made, key["named"])
+        check("toft_dictionary_set_embedded", entries, text("a"), *given)
+        self.assertEqual(count(), 3)
+        result = status(
+            "toft_realm_create_object", realm, homes, 0, None, None, 0, None, None, None
+        )
+        self.assertEqual(status_name(result), "TOFT_ERROR_EMBEDDED_OBJECT")
+        check("toft_object_delete", made)
+        self.assertEqual(count(), 0)
+        check("toft_realm_commit", realm, None, None)
+        for name, handle in (
+            ("object", made),
+            ("list", elements),
+            ("dictionary", entries),
+            ("schema", schema),
+            ("realm", realm),
+        ):
+            getattr(LIBRARY, f"toft_{name}_release")(handle)
+
     def test_a_key_that_no_dictionary_takes_is_refused_and_says_why(self):
         check("toft_realm_begin_write", self.world.realm, None)
         for name, words in (("a.b", "contains a '.'"), ("$a", "begins with '$'")):

@@ -347,7 +347,7 @@ class MisuseTests(unittest.TestCase):
             ("toft_realm_begin_write", "options", 1),
             ("toft_realm_commit", "options", 0),
             ("toft_results_sort", "criteria", 1),
-            ("toft_schema_new", "classes", 0),
+            ("toft_schema_new", "classes", 1),
             ("toft_results_observe", "options", 1 | 2 | 4 | 8 | 16),
         ):
             for bit in range(32):

@@ -23,6 +23,7 @@ class Resident(toft.Object):
     id: int = toft.field(primary_key=True)
     home: Address | None
     earlier: list[Address]
+    named: dict[str, Address | None]
 
 
 CLASSES = [Resident, Address]
@@ -77,6 +78,19 @@ def test_a_list_owns_its_elements(writing: toft.Realm) -> None:
     assert len(ann.earlier) == 4
     assert Address(street="A") not in ann.earlier and ann.earlier[0] in ann.earlier
     ann.earlier.clear()
+    assert streets(writing) == []
+
+
+def test_a_dictionary_owns_its_values(writing: toft.Realm) -> None:
+    ann = writing.create(Resident, id=1, named={"a": Address(street="a"), "n": None})
+    ann.named["b"] = Address(street="b")
+    ann.named["a"] = {"street": "A"}
+    assert sorted(streets(writing)) == ["A", "b"] and ann.named["n"] is None
+    del ann.named["b"]
+    assert streets(writing) == ["A"]
+    ann.named = {"c": Address(street="c")}
+    assert streets(writing) == ["c"]
+    ann.named = {}
     assert streets(writing) == []
 
 

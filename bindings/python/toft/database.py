@@ -710,7 +710,8 @@ class Realm:
 
     def _embeds(self, owner: Single, each: BoundProperty, value: Any) -> bool:
         """Writes a property that owns what it links to, unless the library can by itself."""
-        if not self._owns(each) or not is_new(value):
+        is_empty = each.container is not None and not value
+        if is_empty or not is_new(value) or not self._owns(each):
             return False
         Adding(self, toft_update_policy.ERROR).embed(owner, each, value)
         return True
