@@ -175,6 +175,39 @@ import ToftStorage
             Decimal128(Int128.max).description == "1.701411834604692317316873037158841E+38")
     }
 
+    @Test func `A set has equal decimals once and in their order, a list finds them by value`()
+        throws
+    {
+        let database = try ModelDatabase(
+            ClassSchema(
+                "Prices",
+                [
+                    PropertySchema("set", .decimal128, collection: .set),
+                    PropertySchema("list", .decimal128, collection: .list),
+                ]))
+        try database.write { transaction throws in
+            let key = try transaction.create("Prices")
+            let set = try database.property("Prices", "set")
+            let list = try database.property("Prices", "list")
+            for (spelled, isNew) in [
+                ("1.0", true), ("-3", true), ("1.00", false), ("NaN", true), ("1E+3", true),
+                ("1000", false), ("0.1", true), ("-Infinity", true), ("-0", true), ("0.0", false),
+            ] {
+                let value = Value.decimal(try number(spelled))
+                #expect(try transaction.setInsert(key, set, value).isNew == isNew, "\(spelled)")
+                try transaction.append(key, "Prices", "list", value)
+            }
+            #expect(
+                try transaction.view.values(key, "Prices", "set").map(\.description) == [
+                    "NaN", "-Infinity", "-3", "-0", "0.1", "1.0", "1E+3",
+                ])
+            let thousand = Value.decimal(try number("1000.0"))
+            #expect(try transaction.view.setPosition(key, set, of: thousand).index == 6)
+            #expect(try transaction.view.listIndex(key, list, of: thousand) == 4)
+        }
+        try database.check()
+    }
+
     @Test func `Bits that are not canonical are read as the standard says`() throws {
         let one = try number("1")
         let tooLarge = Decimal128(low: .max, high: one.high | (1 << 49 - 1))

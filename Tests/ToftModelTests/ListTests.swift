@@ -100,7 +100,7 @@ import ToftStorage
             let key = try transaction.create("Lists")
             #expect(
                 message { try transaction.set(key, "Lists", "int", .int(1)) }
-                    == "Property 'Lists.int' is a list; use the list functions.")
+                    == "Property 'Lists.int' holds list of int, not int.")
             #expect(
                 message { _ = try transaction.view.value(key, "Lists", "int") }
                     == "Property 'Lists.int' is a list; use the list functions.")

@@ -84,6 +84,18 @@ def test_every_number_keeps_its_digits(realm: toft.Realm, numbers: random.Random
     assert [*map(str, items[0].prices)] == [*map(str, given[:300]), "2.50"]
 
 
+def test_a_decimal_that_is_added_to_old_objects_is_zero_in_them(path: Path) -> None:
+    older = type("Ticket", (toft.Object,), {"__annotations__": {"count": int}})
+    newer = type("Ticket", (toft.Object,), {"__annotations__": {"count": int, "price": Decimal}})
+    with toft.open(path, [older]) as realm, realm.write():
+        realm.create(older, count=1)
+    with toft.open(path, [newer]) as realm:
+        tickets = realm.objects(newer)
+        assert [str(each.price) for each in tickets] == ["0"]
+        assert same(tickets.columns("price")["price"][0], "0")
+        assert tickets.where("price == 0").count() == 1 and same(tickets.sum("price"), "0")
+
+
 def test_more_digits_are_rounded_half_to_even_and_other_nans_are_one(realm: toft.Realm) -> None:
     with realm.write():
         item = realm.create(Item)
