@@ -20,7 +20,7 @@ func collection(
 /// Runs a call with a collection.
 func onCollection(
     _ handle: OpaquePointer?, _ kind: HandleKind,
-    _ body: (ListHandle) throws(EngineError) -> Void
+    _ body: (CollectionHandle) throws(EngineError) -> Void
 ) -> toft_status {
     entry(handle) { () throws(EngineError) in
         try body(try ResolvedHandle<CollectionBox>(handle, kind).collection)
@@ -124,7 +124,7 @@ func collectionClone(
 /// TOFT_NO_INDEX, which is no constant that Swift imports.
 let noIndex = UInt64.max
 
-extension ListHandle {
+extension CollectionHandle {
     /// An element as C sees it, borrowed.
     func valueInC(_ cell: Cell) -> toft_value {
         toft_value(cell, property.type, target: property.targetClassID)

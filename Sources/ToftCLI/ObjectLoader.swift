@@ -146,7 +146,7 @@ struct ObjectLoader {
         )
     }
 
-    private func fill(_ list: ListHandle, _ values: [(key: String, value: Value)]) throws {
+    private func fill(_ list: CollectionHandle, _ values: [(key: String, value: Value)]) throws {
         if try list.count > 0 { try list.clear() }
         for (key, value) in values {
             switch list.property.collection {

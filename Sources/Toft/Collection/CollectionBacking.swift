@@ -4,7 +4,7 @@ internal import ToftModel
 /// The property of a managed object that a list, a set or a map stands for.
 struct CollectionBacking {
     let session: RealmSession
-    let handle: ListHandle
+    let handle: CollectionHandle
     /// Where the elements live, where they are objects.
     let home: ObjectContext?
 }

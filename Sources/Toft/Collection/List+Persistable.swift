@@ -76,7 +76,7 @@ extension List: AdoptableCollection {
     var isUnmanaged: Bool { backing == nil }
 }
 
-extension ListHandle {
+extension CollectionHandle {
     /// Inserts values that the Swift API keeps; numbers and links without copying.
     func insert(all values: [Value], at index: Int) throws {
         guard !values.isEmpty else {
@@ -108,7 +108,7 @@ extension ListHandle {
     }
 
     /// Whether both are the same property of the same object.
-    func isSame(as other: ListHandle) -> Bool {
+    func isSame(as other: CollectionHandle) -> Bool {
         owner == other.owner && property.id == other.property.id
     }
 }

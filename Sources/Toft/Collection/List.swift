@@ -240,7 +240,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
 
     /// Inserts elements into a managed list; embedded ones are created there.
     private static func insert(
-        _ elements: [Element], at index: Int, _ handle: ListHandle, _ destination: _Destination
+        _ elements: [Element], at index: Int, _ handle: CollectionHandle,
+        _ destination: _Destination
     ) throws {
         if Element._isEmbedded, !elements.isEmpty, let objects = elements as? [ObjectBase] {
             return try handle.embed(objects, before: index, destination)
@@ -251,7 +252,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
 
     /// Changes the property in the file, or the array of an unmanaged list.
     private func change(
-        _ managed: (ListHandle, _Destination) throws -> Void,
+        _ managed: (CollectionHandle, _Destination) throws -> Void,
         orUnmanaged inMemory: (inout [Element]) throws -> Void
     ) {
         Misuse.reporting {

@@ -88,7 +88,7 @@ extension Map: AdoptableCollection {
 }
 
 extension Map: ObservedList {
-    var observedHandle: ListHandle? { backing?.handle }
+    var observedHandle: CollectionHandle? { backing?.handle }
 }
 
 extension Map {
@@ -107,7 +107,7 @@ extension Map: DescribedMap {
     var anyEntries: [(key: String, value: Any)] { map { ($0.key._text, $0.value) } }
 }
 
-extension ListHandle {
+extension CollectionHandle {
     /// Makes a dictionary equal to `entries`, writing only what differs.
     fileprivate func change(to entries: [(String, Value)]) throws {
         let kept = Set(entries.map { Value.string($0.0) })

@@ -74,7 +74,7 @@ extension MutableSet: AdoptableCollection {
 }
 
 extension MutableSet: ObservedList {
-    var observedHandle: ListHandle? { backing?.handle }
+    var observedHandle: CollectionHandle? { backing?.handle }
 }
 
 extension MutableSet {
@@ -84,7 +84,7 @@ extension MutableSet {
     }
 }
 
-extension ListHandle {
+extension CollectionHandle {
     /// Inserts values into a set, each unless it is there.
     fileprivate func insert(setOf values: [Value]) throws {
         for value in values { try setInsert(value) }

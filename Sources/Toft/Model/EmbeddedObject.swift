@@ -88,7 +88,7 @@ extension ObjectHandle {
     }
 }
 
-extension ListHandle {
+extension CollectionHandle {
     /// Sets an element to an embedded object: its own, or an unmanaged one.
     /// - Parameter existing: an object to change instead of creating one.
     func embed(

@@ -151,9 +151,9 @@ extension RealmCollectionChange {
 
 /// A list, set or map tells its changes itself, so that the deletion of its object comes through.
 protocol ObservedList {
-    var observedHandle: ListHandle? { get }
+    var observedHandle: CollectionHandle? { get }
 }
 
 extension List: ObservedList {
-    var observedHandle: ListHandle? { backing?.handle }
+    var observedHandle: CollectionHandle? { backing?.handle }
 }

@@ -51,9 +51,9 @@ final class ObjectBox {
 
 /// What a `toft_list *`, a `toft_set *` or a `toft_dictionary *` names.
 final class CollectionBox {
-    let collection: ListHandle
+    let collection: CollectionHandle
 
-    init(_ collection: ListHandle) {
+    init(_ collection: CollectionHandle) {
         self.collection = collection
     }
 }
@@ -96,7 +96,8 @@ struct ResolvedHandle<Box: AnyObject> {
         return try make(.object, ObjectBox(object))
     }
 
-    func handle(_ collection: ListHandle, _ kind: HandleKind) throws(EngineError) -> OpaquePointer?
+    func handle(_ collection: CollectionHandle, _ kind: HandleKind) throws(EngineError)
+        -> OpaquePointer?
     {
         try make(kind, CollectionBox(collection))
     }
@@ -131,7 +132,7 @@ extension ResolvedHandle where Box == ObjectBox {
 extension ResolvedHandle where Box == CollectionBox {
     init(list: OpaquePointer?) throws(EngineError) { try self.init(list, .list) }
 
-    var collection: ListHandle { box.collection }
+    var collection: CollectionHandle { box.collection }
 }
 
 extension ResolvedHandle where Box == ResultsBox {

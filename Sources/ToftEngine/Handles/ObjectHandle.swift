@@ -72,13 +72,13 @@ extension ObjectHandle {
     }
 
     /// A list property, live.
-    package func list(_ id: PropertyID) throws(EngineError) -> ListHandle {
+    package func list(_ id: PropertyID) throws(EngineError) -> CollectionHandle {
         try collection(id, .list)
     }
 
     /// A list, a set or a dictionary, live.
     package func collection(_ id: PropertyID, _ kind: CollectionKind) throws(EngineError)
-        -> ListHandle
+        -> CollectionHandle
     {
         let property = try property(id)
         guard property.collection == kind else {
@@ -87,7 +87,7 @@ extension ObjectHandle {
                     className: property.className, property: property.name, kind: kind))
         }
         try requireExistence()
-        return ListHandle(owner: self, property: property)
+        return CollectionHandle(owner: self, property: property)
     }
 
     /// The objects that link here through an inverse property, live.

@@ -5,7 +5,7 @@ internal import ToftStorage
 /// it.
 extension ChangeCalculation {
     mutating func orderedChange(
-        of ref: ListRef, _ property: PropertyHandle, watching paths: WatchedPaths?
+        of ref: CollectionRef, _ property: PropertyHandle, watching paths: WatchedPaths?
     ) throws(EngineError) -> CollectionChange {
         let oldCount = try count(of: ref, in: old)
         guard try exists(ref.owner, in: new) else {
@@ -34,7 +34,8 @@ extension ChangeCalculation {
         return change
     }
 
-    private func view(of ref: ListRef, in view: ModelView) throws(EngineError) -> OrderedView {
+    private func view(of ref: CollectionRef, in view: ModelView) throws(EngineError) -> OrderedView
+    {
         try model { () throws(ModelError) in
             let property = try view.property(
                 PropertyRef(classID: ref.owner.classID, property: ref.property))
@@ -47,7 +48,8 @@ extension ChangeCalculation {
     }
 
     /// The keys at the indices of a change.
-    private func keys(of change: CollectionChange, _ ref: ListRef) throws(EngineError) -> KeyChange
+    private func keys(of change: CollectionChange, _ ref: CollectionRef) throws(EngineError)
+        -> KeyChange
     {
         KeyChange(
             deletions: try keys(at: change.deletions, ref, in: old),
@@ -55,7 +57,7 @@ extension ChangeCalculation {
             modifications: try keys(at: change.modificationsNew, ref, in: new))
     }
 
-    private func keys(at indices: IndexRanges, _ ref: ListRef, in view: ModelView)
+    private func keys(at indices: IndexRanges, _ ref: CollectionRef, in view: ModelView)
         throws(EngineError) -> [String]
     {
         var keys: [String] = []

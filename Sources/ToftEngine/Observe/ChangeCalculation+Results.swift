@@ -47,7 +47,7 @@ extension ChangeCalculation {
         case (.whole, .whole):
             return try changeOfWholeClass(definition.classID ?? 0, watching: paths)
         case (.list, .list):
-            guard case .list(let ref) = definition.base else { return CollectionChange() }
+            guard case .collection(let ref) = definition.base else { return CollectionChange() }
             return try change(of: ref, watching: paths).withoutMoves
         case (.keys(let before, let isAscending), .keys(let after, _)):
             // Who links here may do so twice.
@@ -68,7 +68,7 @@ extension ChangeCalculation {
         case .keys(let keys, _): return keys.count
         case .positions(let positions): return positions.count
         case .list:
-            guard case .list(let ref) = definition.base else { return 0 }
+            guard case .collection(let ref) = definition.base else { return 0 }
             return try model { () throws(ModelError) in try old.list(ref).count }
         case .whole, .values, .gone: return 0
         }
@@ -150,7 +150,7 @@ extension ChangeCalculation {
     )
         throws(EngineError) -> CollectionChange
     {
-        guard case .list(let ref) = definition.base else { return CollectionChange() }
+        guard case .collection(let ref) = definition.base else { return CollectionChange() }
         let list = try change(of: ref, watching: nil)
         let counts = try model { () throws(ModelError) in
             (old: try old.list(ref).count, new: try new.list(ref).count)

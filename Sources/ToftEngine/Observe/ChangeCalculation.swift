@@ -79,7 +79,7 @@ struct ChangeCalculation {
         case .object(let object):
             let change = try self.change(of: object, watching: paths)
             return change.isEmpty ? .nothing : .object(change)
-        case .list(let ref):
+        case .collection(let ref):
             let change = try self.change(of: ref, watching: paths)
             return change.isEmpty ? .nothing : .collection(change)
         case .results(let definition):
@@ -160,7 +160,7 @@ extension ModelView: LinkReading {
                 return
             }
             for target in try linkedKeys(
-                ListRef(
+                CollectionRef(
                     owner: ObjectRef(classID: link.source, key: source), property: link.property))
             {
                 guard body(target) else { return }
@@ -186,9 +186,9 @@ extension ChangeFilter {
             switch observation.subject {
             case .database: break
             case .object(let object): objects.insert(object)
-            case .list(let ref): lists.insert(ref)
+            case .collection(let ref): lists.insert(ref)
             case .results(let definition):
-                if case .list(let ref) = definition.base { lists.insert(ref) }
+                if case .collection(let ref) = definition.base { lists.insert(ref) }
             }
         }
     }

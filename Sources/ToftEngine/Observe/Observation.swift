@@ -6,7 +6,7 @@ internal import ToftStorage
 enum Subject: Sendable {
     case database
     case object(ObjectRef)
-    case list(ListRef)
+    case collection(CollectionRef)
     case results(ResultsDefinition)
 }
 
@@ -113,7 +113,7 @@ extension Subject {
         switch self {
         case .database: nil
         case .object(let object): object
-        case .list(let ref): ref.owner
+        case .collection(let ref): ref.owner
         case .results(let definition): definition.root
         }
     }
@@ -126,7 +126,7 @@ extension Subject {
     var hasInitialCall: Bool {
         switch self {
         case .database, .object: false
-        case .list, .results: true
+        case .collection, .results: true
         }
     }
 }

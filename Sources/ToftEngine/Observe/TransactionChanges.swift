@@ -2,7 +2,7 @@ internal import ToftModel
 internal import ToftStorage
 
 /// A list in the database.
-struct ListRef: Hashable, Sendable {
+struct CollectionRef: Hashable, Sendable {
     let owner: ObjectRef
     let property: PropertyID
 }
@@ -10,7 +10,7 @@ struct ListRef: Hashable, Sendable {
 /// The details of the records that observers need. Inserted, deleted and changed rows are always
 /// collected.
 struct ChangeFilter {
-    var lists: Set<ListRef> = []
+    var lists: Set<CollectionRef> = []
     var objects: Set<ObjectRef> = []
     /// Properties of which it is to be known in which rows they were set.
     var properties: Set<PropertyRef> = []
@@ -31,9 +31,9 @@ struct TransactionChanges {
     }
 
     private(set) var rows: [ClassID: Rows] = [:]
-    private(set) var listEdits: [ListRef: [ListEdit]] = [:]
+    private(set) var listEdits: [CollectionRef: [ListEdit]] = [:]
     /// Lists that changed in a way that the records do not tell.
-    private(set) var opaqueLists: Set<ListRef> = []
+    private(set) var opaqueLists: Set<CollectionRef> = []
     /// What was set in the objects asked for.
     private(set) var properties: [ObjectRef: Set<PropertyID>] = [:]
     /// The rows in which the properties asked for were set.
@@ -91,8 +91,8 @@ private struct ChangeCollector {
     /// By the id of the table.
     private let indexOfTable: [TreeID: Int]
     private let interest: ChangeFilter
-    private(set) var listEdits: [ListRef: [ListEdit]] = [:]
-    private(set) var opaqueLists: Set<ListRef> = []
+    private(set) var listEdits: [CollectionRef: [ListEdit]] = [:]
+    private(set) var opaqueLists: Set<CollectionRef> = []
     private(set) var properties: [ObjectRef: Set<PropertyID>] = [:]
 
     init(schema: StoredSchema, interest: ChangeFilter) {
@@ -131,7 +131,7 @@ private struct ChangeCollector {
         }
     }
 
-    private mutating func touch(_ index: Int, _ effect: Effect) -> ListRef? {
+    private mutating func touch(_ index: Int, _ effect: Effect) -> CollectionRef? {
         guard classes[index].visible.contains(effect.column) else { return nil }
         classes[index].modified.add(effect.key, count: 1)
         classes[index].properties.insert(effect.column)
@@ -142,7 +142,7 @@ private struct ChangeCollector {
         if interest.objects.contains(object) {
             properties[object, default: []].insert(effect.column)
         }
-        return ListRef(owner: object, property: effect.column)
+        return CollectionRef(owner: object, property: effect.column)
     }
 
     private mutating func edit(_ index: Int, _ effect: Effect, _ edit: ListEdit) {

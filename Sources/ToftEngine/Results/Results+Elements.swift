@@ -151,7 +151,7 @@ extension Results {
         case .whole: return try wholeKeys()
         case .keys(let keys, _): return keys
         case .list:
-            guard case .list(let ref) = definition.base else { return [] }
+            guard case .collection(let ref) = definition.base else { return [] }
             return try model { () throws(ModelError) in try session.view.linkedKeys(ref) }
         case .positions, .values: return []
         case .gone: throw Self.invalidated
@@ -199,7 +199,7 @@ extension Results {
     }
 
     private func list() throws(EngineError) -> ListView {
-        guard case .list(let ref) = definition.base else {
+        guard case .collection(let ref) = definition.base else {
             throw EngineError(.typeMismatch, "These are not the elements of a list.")
         }
         if case .gone = try current() { throw Self.invalidated }
@@ -208,7 +208,7 @@ extension Results {
 
     /// The property of the list that values come from.
     func listProperty() throws(EngineError) -> PropertyHandle {
-        guard let ref = definition.listRef else {
+        guard let ref = definition.collectionRef else {
             throw EngineError(.typeMismatch, "These are not the elements of a list.")
         }
         return try model { () throws(ModelError) in

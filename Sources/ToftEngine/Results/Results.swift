@@ -222,7 +222,7 @@ extension Results {
             return Results(
                 ResultsDefinition(.objects(try keys()), classID: definition.classID), in: session)
         }
-        guard let ref = definition.listRef else { return self }
+        guard let ref = definition.collectionRef else { return self }
         var values: [Value] = []
         for index in 0..<(try count) { values.append(try value(at: index)) }
         return Results(ResultsDefinition(.values(values, of: ref), classID: nil), in: session)

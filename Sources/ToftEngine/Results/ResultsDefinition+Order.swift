@@ -11,7 +11,7 @@ extension ResultsDefinition {
             guard isPlain else { return try valueOrder(in: view) }
             switch base {
             case .all: return .whole
-            case .list(let ref): return try collectionRows(ref, in: view)
+            case .collection(let ref): return try collectionRows(ref, in: view)
             case .backlinks(let target, let link):
                 return .keys(try view.sources(of: target, through: link), isAscending: true)
             case .objects(let keys): return .keys(keys, isAscending: false)
@@ -21,7 +21,8 @@ extension ResultsDefinition {
     }
 
     /// A dictionary of links shows the objects, without the keys that lead to none.
-    private func collectionRows(_ ref: ListRef, in view: ModelView) throws(ModelError) -> ResultRows
+    private func collectionRows(_ ref: CollectionRef, in view: ModelView) throws(ModelError)
+        -> ResultRows
     {
         let property = try view.property(
             PropertyRef(classID: ref.owner.classID, property: ref.property))
@@ -49,7 +50,7 @@ extension ResultsDefinition {
     func queryBase(in view: ModelView) throws(ModelError) -> QueryBase {
         switch base {
         case .all: .all
-        case .list(let ref): .keys(try view.linkedKeys(ref))
+        case .collection(let ref): .keys(try view.linkedKeys(ref))
         case .backlinks(let target, let link): .keys(try view.sources(of: target, through: link))
         case .objects(let keys): .keys(try view.existing(keys, of: classID ?? 0))
         case .values: .keys([])
@@ -62,7 +63,7 @@ extension ResultsDefinition.Base {
     var isAscending: Bool {
         switch self {
         case .all, .backlinks: true
-        case .list, .objects, .values: false
+        case .collection, .objects, .values: false
         }
     }
 }
@@ -74,7 +75,7 @@ extension ModelView {
     }
 
     /// What a list of links holds.
-    func linkedKeys(_ ref: ListRef) throws(ModelError) -> [Int64] {
+    func linkedKeys(_ ref: CollectionRef) throws(ModelError) -> [Int64] {
         let list = try list(ref)
         var keys: [Int64] = []
         keys.reserveCapacity(list.reservedCount)
@@ -90,7 +91,7 @@ extension ModelView {
 
     var version: Version { snapshot.version }
 
-    func list(_ ref: ListRef) throws(ModelError) -> ListView {
+    func list(_ ref: CollectionRef) throws(ModelError) -> ListView {
         try list(
             ref.owner.key,
             try property(PropertyRef(classID: ref.owner.classID, property: ref.property)))

@@ -14,7 +14,7 @@ extension ResultsDefinition {
     private func baseValues(in view: ModelView) throws(ModelError) -> [Value] {
         switch base {
         case .values(let values, _): values
-        case .list(let ref):
+        case .collection(let ref):
             try view.listValues(
                 ref.owner.key,
                 try view.property(

@@ -8,13 +8,13 @@ final class ResultsDefinition: Sendable {
     enum Base: Sendable {
         /// All objects of a class, in the order of their keys.
         case all(ClassID)
-        case list(ListRef)
+        case collection(CollectionRef)
         /// The objects that link to one through a property.
         case backlinks(target: ObjectRef, link: PropertyRef)
         /// These objects, whether they still exist or not.
         case objects([Int64])
         /// These values, which a list had.
-        case values([Value], of: ListRef)
+        case values([Value], of: CollectionRef)
     }
 
     let base: Base
@@ -57,9 +57,9 @@ extension ResultsDefinition {
     var isPlain: Bool { query == nil && valueSteps.isEmpty }
 
     /// The list that the elements come from, or came from.
-    var listRef: ListRef? {
+    var collectionRef: CollectionRef? {
         switch base {
-        case .list(let ref), .values(_, let ref): ref
+        case .collection(let ref), .values(_, let ref): ref
         case .all, .backlinks, .objects: nil
         }
     }
@@ -67,7 +67,7 @@ extension ResultsDefinition {
     /// The object that the elements hang on: without it there are no results.
     var root: ObjectRef? {
         switch base {
-        case .list(let ref): ref.owner
+        case .collection(let ref): ref.owner
         case .backlinks(let target, _): target
         case .all, .objects, .values: nil
         }
@@ -78,7 +78,7 @@ extension Dependencies {
     init(_ base: ResultsDefinition.Base, _ query: BoundQuery?) {
         switch base {
         case .all(let id): classes.insert(id)
-        case .list(let ref):
+        case .collection(let ref):
             properties.insert(PropertyRef(classID: ref.owner.classID, property: ref.property))
         case .backlinks(_, let link):
             classes.insert(link.classID)

@@ -39,7 +39,7 @@ final class Follower {
     }
 
     /// The elements of a list.
-    static func following(_ list: ListHandle) throws(EngineError) -> Follower {
+    static func following(_ list: CollectionHandle) throws(EngineError) -> Follower {
         let follower = Follower { () throws(EngineError) in
             guard try list.isValid else { return [] }
             var elements: [String] = []

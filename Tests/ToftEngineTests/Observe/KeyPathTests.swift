@@ -250,7 +250,7 @@ import ToftTestKit
                 targets = try view.backlinks(to: key, through: try view.schema.origin(of: property))
             } else if property.isCollection {
                 targets = try view.linkedKeys(
-                    ListRef(
+                    CollectionRef(
                         owner: ObjectRef(classID: property.classID, key: key), property: property.id
                     ))
             } else if case .int64(let target) = try view.cell(key, property) {

@@ -69,7 +69,7 @@ struct RandomCommits {
         try edit(try object.list(try database.property("dogs"))) { _ in .link(dog) }
     }
 
-    private mutating func edit(_ list: ListHandle, _ value: (inout Seed) -> Value)
+    private mutating func edit(_ list: CollectionHandle, _ value: (inout Seed) -> Value)
         throws(EngineError)
     {
         let count = try list.count

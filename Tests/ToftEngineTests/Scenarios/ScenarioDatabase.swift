@@ -124,7 +124,9 @@ struct ScenarioDatabase {
         }
     }
 
-    private func run(_ edit: String, _ operation: JSON, _ list: ListHandle) throws(EngineError) {
+    private func run(_ edit: String, _ operation: JSON, _ list: CollectionHandle)
+        throws(EngineError)
+    {
         func index(_ name: String) -> Int { Int(operation[name].int ?? 0) }
         switch edit {
         case "list.insert":

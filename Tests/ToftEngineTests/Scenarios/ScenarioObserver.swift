@@ -7,7 +7,7 @@ import ToftTestKit
 final class ScenarioObserver {
     enum Observed {
         case object(ObjectHandle)
-        case list(ListHandle)
+        case list(CollectionHandle)
         case results(Results)
     }
 
@@ -81,7 +81,7 @@ final class ScenarioObserver {
         return .array(elements)
     }
 
-    private func contents(of dictionary: ListHandle) throws(EngineError) -> JSON {
+    private func contents(of dictionary: CollectionHandle) throws(EngineError) -> JSON {
         var entries: [String: JSON] = [:]
         for index in 0..<(try dictionary.count) {
             entries[try dictionary.entryKey(at: index)] = try json(dictionary.value(at: index))

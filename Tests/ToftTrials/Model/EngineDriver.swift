@@ -117,7 +117,8 @@ final class EngineSession: ModelSession {
         return UnsafeBufferPointer(entries)
     }
 
-    private func collection(_ owner: Int, _ key: Int64, _ property: Int) throws -> ListHandle {
+    private func collection(_ owner: Int, _ key: Int64, _ property: Int) throws -> CollectionHandle
+    {
         try object(owner, key).collection(
             classes[owner].properties[property], classes[owner].types[property].collection)
     }

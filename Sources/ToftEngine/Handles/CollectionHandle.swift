@@ -3,16 +3,16 @@ package import ToftStorage
 
 /// A live list, set or dictionary of an object: its elements, of a dictionary the values. Once the
 /// object is deleted, everything throws `collectionInvalidated`.
-package struct ListHandle {
+package struct CollectionHandle {
     package let owner: ObjectHandle
     package let property: PropertyHandle
 
     package var session: Session { owner.session }
-    var ref: ListRef { ListRef(owner: owner.ref, property: property.id) }
+    var ref: CollectionRef { CollectionRef(owner: owner.ref, property: property.id) }
     var key: Int64 { owner.ref.key }
 }
 
-extension ListHandle {
+extension CollectionHandle {
     /// Whether the object that has the list exists.
     package var isValid: Bool {
         get throws(EngineError) { try owner.isValid }
@@ -87,7 +87,7 @@ extension ListHandle {
         guard try isValid else { throw try invalidated(EngineError(.objectDeleted, "")) }
         return Results(
             ResultsDefinition(
-                .list(ref), classID: property.type == .link ? property.targetClassID : nil),
+                .collection(ref), classID: property.type == .link ? property.targetClassID : nil),
             in: session)
     }
 
@@ -245,7 +245,7 @@ extension ListHandle {
     ) throws(EngineError) -> Token {
         guard try isValid else { throw try invalidated(EngineError(.objectDeleted, "")) }
         return try session.observe(
-            .list(ref), handler, keyPaths: keyPaths,
+            .collection(ref), handler, keyPaths: keyPaths,
             from: property.type == .link ? property.targetClassID : nil,
             callsInitially: callsInitially)
     }

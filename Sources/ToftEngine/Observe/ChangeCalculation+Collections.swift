@@ -3,7 +3,7 @@ internal import ToftStorage
 
 extension ChangeCalculation {
     /// What happened to a list.
-    mutating func change(of ref: ListRef, watching paths: WatchedPaths?) throws(EngineError)
+    mutating func change(of ref: CollectionRef, watching paths: WatchedPaths?) throws(EngineError)
         -> CollectionChange
     {
         let property = try model { () throws(ModelError) in
@@ -29,7 +29,7 @@ extension ChangeCalculation {
 
     /// The list's edits, replayed on `count` elements; nil where they are not known, or do not lead
     /// to the list as it is.
-    func replay(of ref: ListRef, count: Int) throws(EngineError) -> ListReplay? {
+    func replay(of ref: CollectionRef, count: Int) throws(EngineError) -> ListReplay? {
         guard !isCompared, !changes.opaqueLists.contains(ref) else { return nil }
         var replay = ListReplay(count: count)
         for edit in changes.listEdits[ref] ?? [] {
@@ -38,12 +38,12 @@ extension ChangeCalculation {
         return replay.count == (try self.count(of: ref, in: new)) ? replay : nil
     }
 
-    func count(of ref: ListRef, in view: ModelView) throws(EngineError) -> Int {
+    func count(of ref: CollectionRef, in view: ModelView) throws(EngineError) -> Int {
         try model { () throws(ModelError) in try view.list(ref).count }
     }
 
     /// The class that the list's elements link to; nil for values.
-    private func target(of ref: ListRef) throws(EngineError) -> ClassID? {
+    private func target(of ref: CollectionRef) throws(EngineError) -> ClassID? {
         let property = try model { () throws(ModelError) in
             try new.property(PropertyRef(classID: ref.owner.classID, property: ref.property))
         }
@@ -51,7 +51,7 @@ extension ChangeCalculation {
     }
 
     /// The difference of the list's contents.
-    private mutating func comparison(of ref: ListRef, watching paths: WatchedPaths?)
+    private mutating func comparison(of ref: CollectionRef, watching paths: WatchedPaths?)
         throws(EngineError) -> CollectionChange
     {
         guard let target = try target(of: ref) else {
@@ -68,7 +68,7 @@ extension ChangeCalculation {
         }
     }
 
-    private func values(of ref: ListRef, in view: ModelView) throws(EngineError) -> [Value] {
+    private func values(of ref: CollectionRef, in view: ModelView) throws(EngineError) -> [Value] {
         try model { () throws(ModelError) in
             try view.listValues(
                 ref.owner.key,

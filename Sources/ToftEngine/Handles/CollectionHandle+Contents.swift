@@ -1,7 +1,7 @@
 package import ToftModel
 internal import ToftStorage
 
-extension ListHandle {
+extension CollectionHandle {
     /// All elements, to keep; of a dictionary the values, in the order of their keys. O(elements).
     package func values() throws(EngineError) -> [Value] {
         try onCollection { property throws(ModelError) in

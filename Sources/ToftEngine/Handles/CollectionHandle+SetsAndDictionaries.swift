@@ -2,7 +2,7 @@ package import ToftModel
 package import ToftStorage
 
 /// Sets.
-extension ListHandle {
+extension CollectionHandle {
     /// Inserts a value unless the set has it. O(log elements).
     /// - Returns: its index, and whether it is new.
     @discardableResult
@@ -43,7 +43,7 @@ extension ListHandle {
 }
 
 /// Dictionaries. The value of a key has its index among the elements.
-extension ListHandle {
+extension CollectionHandle {
     /// The keys as they are now: valid until the session moves or writes.
     package func keys() throws(EngineError) -> ListView {
         try onCollection { property throws(ModelError) in
