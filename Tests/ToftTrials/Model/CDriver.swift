@@ -76,7 +76,7 @@ private enum CSchema {
                 to: toft_class_schema(
                     size: MemoryLayout<toft_class_schema>.size, name: loan.string(declared.name),
                     properties: UnsafePointer(properties.baseAddress), property_count: count,
-                    flags: 0, reserved: 0))
+                    flags: declared.isEmbedded ? TOFT_CLASS_EMBEDDED.rawValue : 0, reserved: 0))
         }
         var schema: OpaquePointer?
         try call(
@@ -355,6 +355,40 @@ final class CSession: ModelSession {
             try call(
                 "toft_object_add", toft_object_add(object, properties[owner][property], amount))
         }
+    }
+
+    func embed(_ owner: Int, _ key: Int64, _ property: Int, _ place: ModelEmbedding) throws -> Int64
+    {
+        defer { loan.reset() }
+        var link = toft_link()
+        if case .one = place {
+            try withObject(owner, key) { object in
+                try call(
+                    "toft_object_set_embedded",
+                    toft_object_set_embedded(
+                        object, properties[owner][property], nil, nil, 0, nil, &link))
+            }
+            return link.object_key
+        }
+        try withCollection(owner, key, property) { _, handle in
+            switch place {
+            case .one: break
+            case .insert(let index):
+                try call(
+                    "toft_list_insert_embedded",
+                    toft_list_insert_embedded(handle, UInt64(index), nil, nil, 0, nil, &link))
+            case .replace(let index):
+                try call(
+                    "toft_list_set_embedded",
+                    toft_list_set_embedded(handle, UInt64(index), nil, nil, 0, nil, &link))
+            case .entry(let name):
+                try call(
+                    "toft_dictionary_set_embedded",
+                    toft_dictionary_set_embedded(
+                        handle, loan.string(name), nil, nil, 0, nil, &link))
+            }
+        }
+        return link.object_key
     }
 
     func erase(_ owner: Int, _ key: Int64) throws {

@@ -121,6 +121,14 @@ final class TracingSession: ModelSession {
         try session.add(owner, key, property, amount)
     }
 
+    func embed(_ owner: Int, _ key: Int64, _ property: Int, _ place: ModelEmbedding) throws -> Int64
+    {
+        let (object, name) = (object(owner, key), name(owner, property))
+        trace.note(
+            "toft_..._embedded(\(object), \(name), \(place))", "\(object).embed(\(name), \(place))")
+        return try session.embed(owner, key, property, place)
+    }
+
     func erase(_ owner: Int, _ key: Int64) throws {
         let object = object(owner, key)
         trace.note("toft_object_delete(\(object))", "\(object).delete()")

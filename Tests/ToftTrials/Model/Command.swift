@@ -25,6 +25,10 @@ enum Command: Equatable {
     case eraseAll(class: Int)
     case eraseFound(class: Int, query: UInt64)
 
+    /// Makes, replaces, moves or drops an embedded object; the property counts among those that own
+    /// some.
+    case own(class: Int, object: Int, property: Int, at: Int, action: Int)
+
     // Lists: the property counts among the lists of the class.
     case insert(class: Int, object: Int, list: Int, at: Int, count: Int, Draw)
     case replace(class: Int, object: Int, list: Int, at: Int, Draw)
@@ -66,7 +70,7 @@ enum Command: Equatable {
         switch self {
         case .create, .upsert, .set, .setRun, .setSame, .add, .setMany, .erase, .eraseAll,
             .eraseFound,
-            .insert, .replace, .remove, .move, .swap, .clear, .assign:
+            .own, .insert, .replace, .remove, .move, .swap, .clear, .assign:
             true
         default: false
         }

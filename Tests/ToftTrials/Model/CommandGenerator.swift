@@ -29,7 +29,7 @@ struct CommandGenerator {
     /// A list of several leaves that is taken down again, so that leaves merge.
     private mutating func longList() -> [Command] {
         let owner = owner(), object = any()
-        let lists = shape.classes[owner].collections
+        let lists = shape.classes[owner].editable
         guard let list = numbers.pick(Array(lists.indices)) else { return [] }
         var draw = draw(shape.classes[owner].properties[lists[list]])
         draw.size = min(draw.size, 60)
@@ -51,7 +51,7 @@ struct CommandGenerator {
     /// moment or for good.
     private mutating func fullList() -> [Command] {
         let owner = owner(), object = any()
-        let lists = shape.classes[owner].collections
+        let lists = shape.classes[owner].editable
         guard let list = numbers.pick(Array(lists.indices)) else { return [] }
         let property = shape.classes[owner].properties[lists[list]]
         var draw = draw(property)
@@ -128,6 +128,10 @@ struct CommandGenerator {
                 count: numbers.chance(80) ? 1 : profile.sizes.objects(&numbers))
         case "eraseAll": return .eraseAll(class: owner)
         case "eraseFound": return .eraseFound(class: owner, query: numbers.next() >> 40)
+        case "own":
+            return .own(
+                class: owner, object: numbers.chance(60) ? object % 3 : object, property: any(),
+                at: any(), action: any())
         case "insert", "replace", "remove", "move", "swap", "clear", "assign":
             return listCommand(kind, owner, object)
         case "commit": return .commit(durability: numbers.below(3))
@@ -164,7 +168,7 @@ struct CommandGenerator {
     }
 
     private mutating func listCommand(_ kind: String, _ owner: Int, _ object: Int) -> Command {
-        let lists = shape.classes[owner].collections
+        let lists = shape.classes[owner].editable
         // Few objects get long lists, not all of them short ones.
         let object = numbers.chance(60) ? object % 3 : object
         guard !lists.isEmpty else {

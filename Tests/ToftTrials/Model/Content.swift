@@ -99,6 +99,7 @@ extension ModelContent {
                 classes[owner].primaryKeys[row[property]] = nil
             }
         }
+        let children = children(owner, keys)
         remove(&classes[owner])
         var touched: [ModelObject] = []
         for source in classes.indices {
@@ -110,7 +111,25 @@ extension ModelContent {
                 }
             }
         }
+        for (target, keys) in children { touched += erase(target, keys: keys) }
         return touched
+    }
+
+    /// The embedded objects in some objects, by their class.
+    private func children(_ owner: Int, _ keys: Set<Int64>) -> [(Int, Set<Int64>)] {
+        let owning = shape.classes[owner].owning
+        guard !owning.isEmpty else { return [] }
+        var children: [(Int, Set<Int64>)] = []
+        for property in owning {
+            var found: Set<Int64> = []
+            for key in keys {
+                for case .link(let child) in row(owner, key)?[property].targets ?? [] {
+                    found.insert(child)
+                }
+            }
+            children.append((shape.classes[owner].properties[property].target, found))
+        }
+        return children
     }
 
     private mutating func unlink(

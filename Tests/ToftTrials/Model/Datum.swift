@@ -36,6 +36,9 @@ enum Datum: Hashable {
     /// The key of an entry.
     var key: [UInt8] { if case .entry(let key, _) = self { key } else { [] } }
 
+    /// What a link, or a collection of them, holds.
+    var targets: [Datum] { if case .list = self { values } else { [self] } }
+
     /// What puts an element of a set or a dictionary in its place: itself, or its key.
     var name: Datum { if case .entry(let key, _) = self { .text(key) } else { self } }
 

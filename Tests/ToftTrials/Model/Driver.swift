@@ -30,6 +30,8 @@ protocol ModelSession: AnyObject {
     func set(_ owner: Int, _ key: Int64, _ property: Int, _ value: Datum) throws
     func set(_ owner: Int, _ key: Int64, _ values: [(property: Int, value: Datum)]) throws
     func add(_ owner: Int, _ key: Int64, _ property: Int, _ amount: Int64) throws
+    /// Makes an embedded object in another one; its key.
+    func embed(_ owner: Int, _ key: Int64, _ property: Int, _ place: ModelEmbedding) throws -> Int64
     func erase(_ owner: Int, _ key: Int64) throws
     func eraseAll(_ owner: Int) throws
     func edit(_ owner: Int, _ key: Int64, _ property: Int, _ edit: ModelListEdit) throws
@@ -44,6 +46,14 @@ protocol ModelSession: AnyObject {
     /// goes.
     func observe(_ subject: ModelSubject, _ call: @escaping (ModelChange) -> Void) throws
         -> AnyObject
+}
+
+/// Where an embedded object is made.
+enum ModelEmbedding {
+    case one
+    case insert(Int)
+    case replace(Int)
+    case entry([UInt8])
 }
 
 enum ModelListEdit {

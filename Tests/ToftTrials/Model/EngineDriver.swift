@@ -172,6 +172,25 @@ final class EngineSession: ModelSession {
         try object(owner, key).add(amount, to: classes[owner].properties[property])
     }
 
+    func embed(_ owner: Int, _ key: Int64, _ property: Int, _ place: ModelEmbedding) throws -> Int64
+    {
+        defer { loan.reset() }
+        let nothing = UnsafeBufferPointer<Assignment>(start: nil, count: 0)
+        let id = classes[owner].properties[property]
+        let made =
+            switch place {
+            case .one: try object(owner, key).setEmbedded(id, nothing)
+            case .insert(let index):
+                try collection(owner, key, property).insertEmbedded(nothing, at: index)
+            case .replace(let index):
+                try collection(owner, key, property).setEmbedded(nothing, at: index)
+            case .entry(let name):
+                try collection(owner, key, property).setEmbedded(
+                    nothing, forKey: loan.bytes(name))
+            }
+        return made.ref.key
+    }
+
     func erase(_ owner: Int, _ key: Int64) throws { try object(owner, key).delete() }
     func eraseAll(_ owner: Int) throws { try session.deleteAll(classes[owner].handle.id) }
 

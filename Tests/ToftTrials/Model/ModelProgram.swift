@@ -62,7 +62,8 @@ extension ModelProgram: CustomStringConvertible {
         text +=
             "dirtyLimit: \(dirtyLimit), logPages: \(logPages), sizes: .\(sizes),\n    shape: [\n"
         for declared in shape.classes {
-            text += "        ShapeClass(\n            name: \"\(declared.name)\",\n            "
+            text += "        ShapeClass(\n            name: \"\(declared.name)\", "
+            text += "isEmbedded: \(declared.isEmbedded),\n            "
             text += "properties: [\n"
             for property in declared.properties { text += "                \(property.literal),\n" }
             text += "            ],\n            inverses: ["
@@ -85,6 +86,7 @@ extension ShapeProperty {
         if isIndexed { text += ", isIndexed: true" }
         if isPrimaryKey { text += ", isPrimaryKey: true" }
         if target > 0 { text += ", target: \(target)" }
+        if isOwning { text += ", isOwning: true" }
         return text + ")"
     }
 }
@@ -94,8 +96,11 @@ extension Shape {
     static func random(_ numbers: inout Seed, _ profile: ModelProfile) -> Shape {
         let count = 1 + numbers.below(numbers.chance(50) ? 2 : 4)
         var shape = Shape(classes: (0..<count).map { ShapeClass(name: "C\($0)") })
+        for index in shape.classes.indices.dropFirst() where numbers.chance(30) {
+            shape.classes[index].isEmbedded = true
+        }
         for index in shape.classes.indices {
-            if numbers.chance(50) {
+            if !shape.classes[index].isEmbedded, numbers.chance(50) {
                 let kinds: [ShapeType] = [.int, .int, .text, .text, .uuid, .objectId]
                 shape.classes[index].properties.append(
                     ShapeProperty(
@@ -119,13 +124,16 @@ extension Shape {
         ]
         let type = numbers.pick(types) ?? .int
         let kinds: [CollectionKind] = [.list, .list, .set, .dictionary]
-        let collection = numbers.chance(45) ? numbers.pick(kinds) ?? .list : .none
+        var collection = numbers.chance(45) ? numbers.pick(kinds) ?? .list : .none
+        let target = type == .link ? numbers.below(classes.count) : 0
+        let isOwning = type == .link && classes[target].isEmbedded
+        if isOwning, collection == .set { collection = .list }
         classes[index].properties.append(
             ShapeProperty(
                 name: "p\(classes[index].properties.count)", type: type, collection: collection,
                 isNullable: numbers.chance(40) && type != .link,
                 isIndexed: collection == .none && type.canBeIndexed && numbers.chance(35),
-                target: type == .link ? numbers.below(classes.count) : 0))
+                target: target, isOwning: isOwning))
     }
 
     /// An inverse of most links that have none.

@@ -67,6 +67,8 @@ extension ModelRun {
             try add(session, owner, object, property, amount)
         case .setMany(let owner, let object, let values):
             try setMany(session, owner, object, values)
+        case .own(let owner, let object, let property, let at, let action):
+            try own(session, owner, object, property, at, action)
         case .erase(let owner, let object, let count): try erase(session, owner, object, count)
         case .eraseAll(let owner):
             let owner = self.owner(owner)
@@ -94,7 +96,7 @@ extension ModelRun {
         let properties = content.shape.classes[owner].properties
         var values: [(property: Int, value: Datum)] = []
         for (property, draw) in draws.enumerated() where property < properties.count {
-            guard let draw else { continue }
+            guard let draw, !properties[property].isOwning else { continue }
             let declared = properties[property]
             if declared.isCollection {
                 let count = Int(draw.bits % 5)
@@ -163,6 +165,7 @@ extension ModelRun {
     ) throws {
         let owner = owner(index)
         let declared = content.shape.classes[owner]
+        guard !declared.isEmbedded else { return }
         let policy = declared.primaryKey == nil ? 0 : policy
         for index in 0..<count where content.objectCount < Self.objectLimit {
             var values = values(owner, draws, index)
@@ -315,6 +318,82 @@ extension ModelRun {
         touch(content.erase(owner, keys: Set(keys)))
     }
 
+    // MARK: Embedded objects
+
+    private func own(
+        _ session: any ModelSession, _ index: Int, _ object: Int, _ property: Int, _ at: Int,
+        _ action: Int
+    ) throws {
+        let owner = owner(index), declared = content.shape.classes[owner]
+        guard let row = rowIndex(owner, object), !declared.owning.isEmpty,
+            content.objectCount < Self.objectLimit
+        else { return }
+        let property = declared.owning[property % declared.owning.count]
+        let key = content.classes[owner].keys[row]
+        let before = content.classes[owner].rows[row][property]
+        let target = declared.properties[property].target
+        func embed(_ place: ModelEmbedding) throws -> Datum {
+            let made = try session.embed(owner, key, property, place)
+            try adopt((made, true), nil, target, [])
+            return .link(made)
+        }
+        let after: Datum
+        switch declared.properties[property].collection {
+        case .none:
+            if action % 3 == 0 {
+                try session.set(owner, key, property, .null)
+                after = .null
+            } else {
+                after = try embed(.one)
+            }
+        case .list:
+            var elements = before.elements
+            let place = at % max(1, elements.count)
+            switch elements.isEmpty ? 0 : action % 8 {
+            case 0..<4:
+                elements.insert(
+                    try embed(.insert(at % (elements.count + 1))), at: at % (elements.count + 1))
+            case 4: elements[place] = try embed(.replace(place))
+            case 5:
+                try session.edit(owner, key, property, .remove(place..<place + 1))
+                elements.remove(at: place)
+            case 6:
+                let other = action / 8 % elements.count
+                try session.edit(owner, key, property, .move(place, other))
+                elements.insert(elements.remove(at: place), at: other)
+            default:
+                try session.edit(owner, key, property, .clear)
+                elements = []
+            }
+            after = .list(elements)
+        case .set, .dictionary:
+            var elements = before.elements
+            let name = Draw(0, UInt64(at)).entryKey()
+            switch elements.isEmpty ? 0 : action % 8 {
+            case 0..<5: put(.entry(name, try embed(.entry(name))), into: &elements)
+            case 5:
+                put(.entry(name, .null), into: &elements)
+                try session.edit(owner, key, property, .put([.entry(name, .null)]))
+            case 6:
+                let gone = elements.remove(at: at % elements.count)
+                try session.edit(owner, key, property, .take([gone]))
+            default:
+                try session.edit(owner, key, property, .clear)
+                elements = []
+            }
+            after = .list(elements)
+        }
+        guard let row = content.classes[owner].index(of: key) else { return }
+        content.classes[owner].rows[row][property] = after
+        touched.insert(ModelObject(owner: owner, key: key))
+        let kept = Set(after.targets)
+        var dropped: Set<Int64> = []
+        for case .link(let child) in before.targets where !kept.contains(.link(child)) {
+            dropped.insert(child)
+        }
+        touch(content.erase(target, keys: dropped))
+    }
+
     // MARK: Lists
 
     private func edit(_ session: any ModelSession, _ command: Command) throws {
@@ -393,7 +472,7 @@ extension ModelRun {
         _ change: (ShapeProperty, inout [Datum]) -> ModelListEdit?
     ) throws {
         let owner = owner(index)
-        let lists = content.shape.classes[owner].collections
+        let lists = content.shape.classes[owner].editable
         guard let row = rowIndex(owner, object), !lists.isEmpty else { return }
         let property = lists[list % lists.count]
         let key = content.classes[owner].keys[row]

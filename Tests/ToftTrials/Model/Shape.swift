@@ -7,15 +7,23 @@ struct Shape: Equatable {
 
 struct ShapeClass: Equatable {
     var name: String
+    /// Its objects live in others.
+    var isEmbedded = false
     var properties: [ShapeProperty] = []
     var inverses: [ShapeInverse] = []
 
     var primaryKey: Int? { properties.firstIndex { $0.isPrimaryKey } }
     /// Lists, sets and dictionaries.
     var collections: [Int] { properties.indices.filter { properties[$0].isCollection } }
-    /// Properties that can be set: all but collections and the primary key.
+    /// Those whose elements are given, not made in them.
+    var editable: [Int] { collections.filter { !properties[$0].isOwning } }
+    /// Properties that embedded objects live in.
+    var owning: [Int] { properties.indices.filter { properties[$0].isOwning } }
+    /// Properties that can be set: all but collections, the primary key and what owns an object.
     var settable: [Int] {
-        properties.indices.filter { !properties[$0].isCollection && !properties[$0].isPrimaryKey }
+        properties.indices.filter {
+            !properties[$0].isCollection && !properties[$0].isPrimaryKey && !properties[$0].isOwning
+        }
     }
 }
 
@@ -71,6 +79,8 @@ struct ShapeProperty: Equatable {
     var isPrimaryKey = false
     /// The class that a link leads to.
     var target = 0
+    /// Whether that class is embedded.
+    var isOwning = false
 
     var isCollection: Bool { collection != .none }
 
@@ -96,7 +106,7 @@ extension Shape {
         Schema(
             classes.map { declared in
                 ClassSchema(
-                    declared.name,
+                    declared.name, isEmbedded: declared.isEmbedded,
                     declared.properties.map { property in
                         PropertySchema(
                             property.name, property.type.stored,
