@@ -67,6 +67,8 @@ TRIALS: dict[str, list[str]] = {
         "keyOfNoValueLeft",
         "setMergedTooFar",
         "observerMissesKey",
+        "droppedChildKept",
+        "grandchildrenKept",
     ],
     "interleavings": [
         "publishedBeforeMeta",
@@ -160,6 +162,27 @@ EDITS = [
         """\
         if case .int64(let old) = was { try removeBacklink(property, target: old, source: key) }
         if Mutant.isOn(.backlinkForgotten) { return }
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/ModelTransaction+Embedded.swift",
+        """\
+        guard property.ownsTargets, let position = property.targetPosition else { return }
+""",
+        """\
+        guard property.ownsTargets, let position = property.targetPosition,
+            !Mutant.isOn(.droppedChildKept)
+        else { return }
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/ModelTransaction+Embedded.swift",
+        """\
+            for property in object.owner.owning {
+""",
+        """\
+            let isKept = Mutant.isOn(.grandchildrenKept) && object.derived
+            for property in isKept ? [] : object.owner.owning {
 """,
     ),
     Edit(

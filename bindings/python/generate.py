@@ -341,7 +341,7 @@ class Writer:
         expression = self.type(name)
         if expression == "c_void_p":
             return "int | None"
-        if "*" in expression:
+        if "*" in expression or expression in self._callbacks:
             return "Any"
         if expression.startswith("c_"):
             return _PYTHON_TYPES.get(expression, "int")

@@ -437,7 +437,7 @@ class toft_configuration(Structure):
     flags: int
     schema_version: int
     interrupt: int | None
-    progress: toft_progress_callback
+    progress: Any
     progress_user_data: int | None
 
 
