@@ -159,7 +159,7 @@ def _open(
         wait_in_moments(attempt, write_timeout)
     except Error as error:
         if raised:
-            raise raised[0] from None
+            raise raised.pop().with_traceback(None) from None
         if isinstance(error, FileError):
             error.filename = path
         raise error.with_traceback(None) from None  # the inner frames tell a caller nothing
