@@ -35,7 +35,6 @@ struct Scenario: Sendable, CustomTestStringConvertible {
 extension Scenario {
     /// Why a scenario can't run yet; nil if it can.
     var reasonToSkip: String? {
-        if observe["property"].string == "parts" { return "embedded objects" }
         for operation in setup + rounds.joined().joined() {
             if let reason = Self.reasonToSkip(operation) { return reason }
         }
@@ -43,9 +42,7 @@ extension Scenario {
     }
 
     private static func reasonToSkip(_ operation: JSON) -> String? {
-        if operation["path"] != .null { return "embedded objects" }
         let values = operation["values"].object ?? [:]
-        if values["part"] != nil { return "embedded objects" }
         if values["any"] != nil { return "mixed values" }
         return nil
     }

@@ -10,10 +10,9 @@ struct ScenarioDatabase {
     let writer: Session
 
     static let schema = Schema(
-        (Scenario.file["schema"].array ?? []).filter { $0["embedded"].bool != true }.map {
-            described in
+        (Scenario.file["schema"].array ?? []).map { described in
             ClassSchema(
-                described["name"].string ?? "",
+                described["name"].string ?? "", isEmbedded: described["embedded"].bool == true,
                 (described["properties"].array ?? []).compactMap(property))
         })
 
@@ -26,7 +25,6 @@ struct ScenarioDatabase {
             case "dictionary": .dictionary
             default: .none
             }
-        guard described["target"].string != "Part" else { return nil }
         switch described["type"].string {
         case "int":
             return PropertySchema(
@@ -113,7 +111,9 @@ struct ScenarioDatabase {
                 try id(of: className),
                 [(try propertyID("id", className), .int(operation["pk"].int ?? 0))])
             try set(operation["values"], in: object)
-        case "set": try set(operation["values"], in: try find(operation["pk"], className))
+        case "set":
+            let object = try find(operation["pk"], className)
+            try set(operation["values"], in: try walk(operation["path"], from: object))
         case "delete": try find(operation["pk"], className).delete()
         case let edit:
             let object = try find(operation["pk"], className)
@@ -148,6 +148,51 @@ struct ScenarioDatabase {
         }
     }
 
+    /// The object that a path of names and indexes leads to.
+    private func walk(_ path: JSON, from object: ObjectHandle) throws(EngineError) -> ObjectHandle {
+        var reached = object
+        var list: CollectionHandle?
+        for step in path.array ?? [] {
+            let target: Value
+            if let known = list {
+                target = try known.value(at: Int(step.int ?? 0))
+                list = nil
+            } else {
+                let id = try propertyID(step.string ?? "", reached.owner.name)
+                guard try !reached.property(id).isCollection else {
+                    list = try reached.list(id)
+                    continue
+                }
+                target = try reached.value(id)
+            }
+            guard case .link(let ref) = target, let next = try writer.object(ref) else {
+                throw EngineError(.noSuchObject, "The path of the scenario leads nowhere.")
+            }
+            reached = next
+        }
+        return reached
+    }
+
+    /// Makes embedded objects of the values that are objects; true where the property holds such.
+    private func embed(_ json: JSON, in object: ObjectHandle, _ property: PropertyHandle)
+        throws(EngineError) -> Bool
+    {
+        guard property.targetName == "Part" else { return false }
+        let nothing: [(property: PropertyID, value: Value)] = []
+        if property.isCollection {
+            let list = try object.list(property.id)
+            try list.clear()
+            for element in json.array ?? [] {
+                try set(element, in: try list.insertEmbedded(nothing, at: list.count))
+            }
+        } else if json == .null {
+            try object.set(property.id, Value.null)
+        } else {
+            try set(json, in: try object.setEmbedded(property.id, nothing))
+        }
+        return true
+    }
+
     /// Sets the properties that the schema has.
     private func set(_ values: JSON, in object: ObjectHandle) throws(EngineError) {
         let owner = try writer.classHandle(object.ref.classID)
@@ -156,6 +201,7 @@ struct ScenarioDatabase {
             guard let property = owner.visibleProperties.first(where: { $0.name == name }),
                 property.isStored
             else { continue }
+            if try embed(json, in: object, property) { continue }
             guard property.isCollection else {
                 try object.set(property.id, try value(json, property))
                 continue

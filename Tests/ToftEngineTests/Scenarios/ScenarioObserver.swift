@@ -91,21 +91,22 @@ final class ScenarioObserver {
 
     private func json(_ value: Value) throws(EngineError) -> JSON {
         switch value {
-        case .link(let ref): .int(try primaryKey(of: ref))
+        case .link(let ref): try name(of: ref)
         case .int(let value): .int(value)
         case .string(let value): .string(value)
         default: .null
         }
     }
 
-    private func primaryKey(of ref: ObjectRef) throws(EngineError) -> Int64 {
+    /// An object by its primary key; embedded ones have none.
+    private func name(of ref: ObjectRef) throws(EngineError) -> JSON {
         let owner = try session.classHandle(ref.classID)
-        guard let property = owner.primaryKey, let object = try session.object(ref),
-            case .int(let key) = try object.value(property.id)
-        else {
+        guard let object = try session.object(ref) else {
             throw EngineError(.noSuchObject, "An element of the results is not there.")
         }
-        return key
+        guard let property = owner.primaryKey, case .int(let key) = try object.value(property.id)
+        else { return .string("(embedded)") }
+        return .int(key)
     }
 
     func name(of property: PropertyID) throws(EngineError) -> String {
