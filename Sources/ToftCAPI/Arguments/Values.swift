@@ -59,9 +59,7 @@ struct BorrowedArguments: ~Copyable {
         throws(EngineError) -> UnsafeBufferPointer<BorrowedValue>
     {
         let given = try Argument.array(values, count, name)
-        guard count <= Limits.collectionElements else {
-            throw .invalidArgument("'\(name)' has \(count) elements; a list can't have so many.")
-        }
+        try checkCount(count, name)
         let copies: UnsafeMutableBufferPointer<BorrowedValue> = buffer(of: count)
         for index in 0..<count {
             copies.initializeElement(at: index, to: try value(given[index], name))
@@ -78,6 +76,15 @@ struct BorrowedArguments: ~Copyable {
 
     mutating func value(_ value: toft_value, _ name: StaticString) throws(EngineError)
         -> BorrowedValue
+    {
+        if let single = try Self.single(value, name) { return single }
+        return try collection(value, name)
+    }
+
+    /// A value that is no collection; nil for one that is.
+    @inline(__always)
+    private static func single(_ value: toft_value, _ name: StaticString) throws(EngineError)
+        -> BorrowedValue?
     {
         try Argument.reserved(value.reserved, name)
         switch value.type {
@@ -96,45 +103,59 @@ struct BorrowedArguments: ~Copyable {
         case TOFT_TYPE_UUID: return .uuid(FixedBytes(value.uuid))
         case TOFT_TYPE_OBJECT_ID: return .objectId(FixedBytes(value.object_id))
         case TOFT_TYPE_DECIMAL: return .decimal(Decimal128(value.decimal))
-        case TOFT_TYPE_LIST, TOFT_TYPE_SET: return .list(try elements(value.list, name))
-        case TOFT_TYPE_DICTIONARY: return .dictionary(try entries(value.entries, name))
+        case TOFT_TYPE_LIST, TOFT_TYPE_SET, TOFT_TYPE_DICTIONARY: return nil
         default: throw value.type.refusal(name)
         }
     }
 
-    /// Collections do not nest yet, so this goes no deeper.
+    /// A whole collection. Not inlined, so that what most calls bring is short.
+    @inline(never)
+    private mutating func collection(_ value: toft_value, _ name: StaticString)
+        throws(EngineError) -> BorrowedValue
+    {
+        value.type == TOFT_TYPE_DICTIONARY
+            ? .dictionary(try entries(value.entries, name))
+            : .list(try elements(value.list, name))
+    }
+
     private mutating func elements(_ list: toft_values, _ name: StaticString) throws(EngineError)
         -> UnsafeBufferPointer<BorrowedValue>
     {
-        for element in try Argument.array(list.data, list.count, name) {
-            try refuseCollection(element, name)
+        let given = try Argument.array(list.data, list.count, name)
+        try checkCount(given.count, name)
+        let copies: UnsafeMutableBufferPointer<BorrowedValue> = buffer(of: given.count)
+        for index in given.indices {
+            copies.initializeElement(at: index, to: try Self.element(given[index], name))
         }
-        return try values(list.data, list.count, name)
+        return UnsafeBufferPointer(rebasing: copies[..<given.count])
     }
 
     private mutating func entries(_ given: toft_entries, _ name: StaticString) throws(EngineError)
         -> UnsafeBufferPointer<BorrowedEntry>
     {
         let entries = try Argument.array(given.data, given.count, name)
-        guard entries.count <= Limits.collectionElements else {
-            throw .invalidArgument(
-                "'\(name)' has \(entries.count) keys; a dictionary can't have so many.")
-        }
+        try checkCount(entries.count, name)
         let copies: UnsafeMutableBufferPointer<BorrowedEntry> = buffer(of: entries.count)
         for (index, entry) in entries.enumerated() {
-            try refuseCollection(entry.value, name)
             let key = try Argument.bytes(UnsafeRawPointer(entry.key.data), entry.key.size, name)
             copies.initializeElement(
-                at: index, to: BorrowedEntry(key: key, value: try value(entry.value, name)))
+                at: index, to: BorrowedEntry(key: key, value: try Self.element(entry.value, name)))
         }
         return UnsafeBufferPointer(rebasing: copies[..<entries.count])
     }
 
-    private func refuseCollection(_ value: toft_value, _ name: StaticString) throws(EngineError) {
-        switch value.type {
-        case TOFT_TYPE_LIST, TOFT_TYPE_SET, TOFT_TYPE_DICTIONARY:
-            throw .invalidArgument("'\(name)' is a collection that contains a collection.")
-        default: break
+    /// Collections do not nest yet.
+    private static func element(_ value: toft_value, _ name: StaticString) throws(EngineError)
+        -> BorrowedValue
+    {
+        if let single = try single(value, name) { return single }
+        throw .invalidArgument("'\(name)' is a collection that contains a collection.")
+    }
+
+    private func checkCount(_ count: Int, _ name: StaticString) throws(EngineError) {
+        guard count <= Limits.collectionElements else {
+            throw .invalidArgument(
+                "'\(name)' has \(count) elements; a collection can't have so many.")
         }
     }
 }

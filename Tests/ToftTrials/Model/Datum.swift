@@ -183,6 +183,13 @@ enum Decimals {
         return .decimal(chosen.low, chosen.high)
     }
 
+    /// One of the decimals that equal a given one, always the same.
+    static func first(equalTo low: UInt64, _ high: UInt64) -> Datum {
+        let rank = rank(low, high)
+        let first = words.first { $0.rank == rank }
+        return first.map { .decimal($0.low, $0.high) } ?? .decimal(low, high)
+    }
+
     /// 0 for NaN; -1 for what the model never wrote.
     static func rank(_ low: UInt64, _ high: UInt64) -> Int {
         words.first { $0.low == low && $0.high == high }?.rank ?? -1

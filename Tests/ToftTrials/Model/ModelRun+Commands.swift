@@ -125,9 +125,11 @@ extension ModelRun {
         let value = draw.value(property, in: content)
         switch (property.collection, value) {
         case (.dictionary, _): return .entry(draw.entryKey(), value)
-        // Which of the two zeros a set keeps depends on how it came by them.
+        // Which of two equal numbers (0 and -0, 1.0 and 1.00) a set keeps depends on how it came by
+        // them.
         case (.set, .float(0)): return .float(0)
         case (.set, .double(0)): return .double(0)
+        case (.set, .decimal(let low, let high)): return Decimals.first(equalTo: low, high)
         default: return value
         }
     }
