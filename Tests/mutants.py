@@ -66,7 +66,6 @@ TRIALS: dict[str, list[str]] = {
         "keysKeptFromLastCall",
         "keyOfNoValueLeft",
         "setMergedTooFar",
-        "observerMissesKey",
         "droppedChildKept",
         "grandchildrenKept",
     ],
@@ -123,16 +122,6 @@ EDITS = [
         if Mutant.isOn(.observerMissesRow), let last = stayed.runs.last {
             stayed = stayed.subtracting(IndexRanges(last.upperBound - 1..<last.upperBound))
         }
-""",
-    ),
-    Edit(
-        "Sources/ToftEngine/Observe/ChangeCalculation+Ordered.swift",
-        """\
-            return touched.insertions.contains(next) || touched.modificationsNew.contains(next)
-""",
-        """\
-            if Mutant.isOn(.observerMissesKey) { return touched.insertions.contains(next) }
-            return touched.insertions.contains(next) || touched.modificationsNew.contains(next)
 """,
     ),
     Edit(
